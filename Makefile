@@ -1,0 +1,125 @@
+# codestress: `make` sets up and regenerates every artefact offline; `make help` lists what else there is.
+
+PROFILE ?= demo
+PYTHON  ?= python3
+BIN     ?= .venv/bin
+JOBS    ?=
+MODELS  ?=
+SET     ?=
+A       ?=
+B       ?=
+
+PAPERS  := $(filter-out profiles published,$(notdir $(patsubst %/,%,$(wildcard params/*/))))
+GOALS   := $(filter $(PAPERS) $(addsuffix /%,$(PAPERS)),$(MAKECMDGOALS))
+OPTIONS  = --profile $(PROFILE) $(if $(MODELS),--models "$(MODELS)") $(foreach s,$(SET),--set '$(s)')
+# `make -j4` executes four notebooks at a time; without -j as many as there are processors.
+NUMBER   = $(or $(JOBS),$$(printf '%s' "$$MAKEFLAGS" | sed -n 's/.*-j\([0-9][0-9]*\).*/\1/p'))
+
+# With an environment of your own (conda: make BIN=$$CONDA_PREFIX/bin) nothing is installed.
+ifeq ($(BIN),.venv/bin)
+READY := .venv/ready
+READY_DEV := .venv/ready-dev
+endif
+
+.PHONY: all build help plan data report diff doctor lab test bench clean lock $(GOALS)
+
+all: build
+
+# One call builds all goals, so that every question is asked once.
+build: $(READY)
+	@jobs=$(NUMBER); $(BIN)/codestress build $(GOALS) $(OPTIONS) $${jobs:+--jobs $$jobs}
+
+$(GOALS): build
+	@:
+
+help:
+	@echo 'make                       set up, then build all artefacts of the profile (PROFILE=$(PROFILE))'
+	@echo 'make PAPER                 the artefacts of a paper: $(PAPERS)'
+	@echo 'make PAPER/ARTEFACT        one artefact, for instance make origin/fig04'
+	@echo '  PROFILE=demo|paper|smoke  demo: offline, simulated readers; paper: the paper'"'"'s models; smoke: seconds'
+	@echo '  MODELS="NAME NAME"        models from params/models.yaml instead of the profile'"'"'s'
+	@echo '  SET="KEY=VALUE KEY=VALUE" parameters, for instance SET="seed=1 step=16"'
+	@echo 'make -j4                   four notebooks at a time'
+	@echo 'make plan                  what would be asked: requests, answered already, characters, dollars'
+	@echo 'make data                  fetch the data sets (or set CODESTRESS_DATA to a folder that has them)'
+	@echo 'make report                write the gallery and the claims ledger anew'
+	@echo 'make diff A=… B=…          compare two runs'
+	@echo 'make doctor                what is here, what is missing, what to type'
+	@echo 'make lab                   JupyterLab'
+	@echo 'make test                  all checks'
+	@echo 'make bench                 benchmarks'
+	@echo 'make clean                 remove figures, never answers'
+
+plan: $(READY)
+	@$(BIN)/codestress plan $(GOALS) $(OPTIONS)
+
+data: $(READY)
+	@$(BIN)/codestress data fetch
+
+report: $(READY)
+	@$(BIN)/codestress report --profile $(PROFILE)
+
+diff: $(READY)
+	@$(BIN)/codestress diff $(A) $(B)
+
+doctor: $(READY)
+	@$(BIN)/codestress doctor
+
+lab: $(READY)
+	@$(BIN)/jupyter lab --notebook-dir .
+
+test: $(READY_DEV)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy lib
+	$(BIN)/lint-imports
+	$(BIN)/codestress sync --check
+	$(BIN)/pytest -n 2 --dist worksteal
+
+bench: $(READY_DEV)
+	$(BIN)/python bench/bench_store.py
+	$(BIN)/python bench/bench_run.py
+	$(BIN)/python bench/bench_build.py
+
+clean:
+	@for folder in outputs/*/; do case "$$folder" in outputs/data/) ;; *) rm -rf "$$folder" ;; esac; done
+	@echo 'figures removed; answers (outputs/responses.sqlite) and data sets kept'
+
+# What is not a target is looked up among the artefacts, so that a typo gets the nearest name.
+.DEFAULT:
+	@if [ -x $(BIN)/codestress ]; then $(BIN)/codestress build '$@' $(OPTIONS); else \
+	  echo "make: no target or artefact '$@'; make help lists them" >&2; exit 2; fi
+
+Makefile pyproject.toml requirements.lock requirements-dev.lock: ;
+
+.venv/ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "codestress needs Python 3.11 or later, and $(PYTHON) is not; make PYTHON=python3.12, for instance" >&2; exit 1; }
+	@echo 'setting up .venv (a minute or two, once)'
+	@if command -v uv >/dev/null 2>&1; then \
+	  uv venv --quiet --allow-existing --python "$$(command -v $(PYTHON))" .venv && \
+	  uv pip sync --quiet --python .venv/bin/python requirements.lock && \
+	  uv pip install --quiet --python .venv/bin/python --no-deps --editable .; \
+	else \
+	  $(PYTHON) -m venv .venv || { \
+	    echo 'Python cannot make virtual environments here; on Debian: apt install python3-venv' >&2; exit 1; }; \
+	  .venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock && \
+	  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .; \
+	fi
+	@touch $@
+
+.venv/ready-dev: .venv/ready requirements-dev.lock
+	@echo 'adding what the checks need'
+	@if command -v uv >/dev/null 2>&1; then \
+	  uv pip install --quiet --python .venv/bin/python --requirement requirements-dev.lock; \
+	else \
+	  .venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement requirements-dev.lock; \
+	fi
+	@touch $@
+
+# After a change of the dependencies in pyproject.toml; needs uv. Markers cover every platform and Python >= 3.11.
+LOCK = uv pip compile --quiet --universal --python-version 3.11 --no-annotate --no-emit-index-url \
+  --custom-compile-command 'make lock' pyproject.toml
+lock:
+	$(LOCK) --upgrade --output-file requirements.lock
+	$(LOCK) --extra dev --constraint requirements.lock --output-file requirements-dev.lock

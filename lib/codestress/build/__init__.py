@@ -1,0 +1,1 @@
+"""Artefacts executed when out of date."""

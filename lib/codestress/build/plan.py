@@ -1,0 +1,97 @@
+"""Before any call: what a build would ask, and the requests exactly as a model would get them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from codestress.build.artefacts import Artefact
+from codestress.errors import ParameterError
+from codestress.inference.registry import ModelEntry
+from codestress.inference.run import chunks, request_of
+from codestress.inference.store import Store
+from codestress.types import Scalar
+from codestress.validation import nearest
+
+CHARACTERS_PER_TOKEN = 4
+"""Rough: counts of one text differ by a quarter between tokenizers."""
+
+
+@dataclass(frozen=True)
+class PlanRow:
+    """What one model would be asked for one artefact."""
+
+    artefact: str
+    model: str
+    requests: int
+    answered: int
+    """In the store already, or asked by an artefact above in the same plan."""
+    characters: int
+    """In the messages of the requests still to be made."""
+    dollars_low: float | None
+    """For the prompts alone, at a token per 4 characters; None without a price in the registry."""
+    dollars_high: float | None
+    """The same with every answer as long as it may be."""
+
+    @property
+    def missing(self) -> int:
+        return self.requests - self.answered
+
+
+def make_plan(artefacts: Sequence[Artefact], store: Path) -> list[PlanRow]:
+    """One row for each artefact and model. Refused answers that will be asked again are not foreseen."""
+    rows = []
+    planned: set[str] = set()
+    with Store(store) as responses:
+        for artefact in artefacts:
+            trials = artefact.trials()
+            for entry in artefact.models:
+                requests = missing = characters = longest = 0
+                for chunk in chunks(trials, entry):
+                    absent = set(responses.missing([request.key for _, request in chunk])) - planned
+                    requests += len(chunk)
+                    for _, request in chunk:
+                        if request.key in absent - planned:
+                            missing += 1
+                            characters += sum(len(message.content) for message in request.prompt.messages)
+                            longest += request.prompt.sampling.max_tokens
+                            planned.add(request.key)
+                rows.append(
+                    PlanRow(
+                        artefact.name,
+                        entry.name,
+                        requests,
+                        requests - missing,
+                        characters,
+                        *_dollars(entry, characters, longest),
+                    )
+                )
+    return rows
+
+
+def _dollars(entry: ModelEntry, characters: int, longest: int) -> tuple[float | None, float | None]:
+    if entry.price is None:
+        return None, None
+    low = characters / CHARACTERS_PER_TOKEN * entry.price.input / 1e6
+    return low, low + longest * entry.price.output / 1e6
+
+
+def show_requests(artefact: Artefact, where: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """The first requests of an artefact with their factors, one for each trial and model, that match `where`."""
+    trials = artefact.trials()
+    for trial, entry in itertools.product(trials.items, artefact.models):
+        known: dict[str, Scalar] = {
+            "model": entry.name,
+            "problem": trial.problem,
+            "sample": trial.sample,
+            **trial.factors,
+        }
+        for name in where:
+            if name not in known:
+                raise ParameterError(f"--where {name}: no such factor{nearest(name, known)}")
+        if all(str(known[name]).lower() == value.lower() for name, value in where.items()):
+            request = request_of(trials, trial, entry, attempt=0)
+            yield {"factors": known, "key": request.key, **asdict(request)}

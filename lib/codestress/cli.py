@@ -1,0 +1,325 @@
+"""The console script `codestress`; the Makefile calls it."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import json
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from codestress import __version__
+from codestress.errors import CodestressError, ParameterError
+from codestress.paths import NOTEBOOKS, OUTPUTS, PARAMS, ROOT, STORE, shown
+
+if TYPE_CHECKING:
+    from codestress.build.artefacts import Artefact
+
+PROFILE = click.option("--profile", default="demo", show_default=True, help="A file in params/profiles/.")
+MODELS = click.option("--models", default="", help="Names from params/models.yaml, separated by spaces or commas.")
+SETTINGS = click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Overrides a parameter.")
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+ARTEFACTS = click.argument("artefacts", nargs=-1, metavar="[PAPER | PAPER/ARTEFACT]…")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__)
+def cli() -> None:
+    """Regenerates the tables and figures of four papers on what language models understand of code."""
+    if not (PARAMS.is_dir() and NOTEBOOKS.is_dir()):
+        raise ParameterError(
+            f"{ROOT}: no params/ and notebooks/ here; run from a checkout, or set CODESTRESS_ROOT to one"
+        )
+
+
+@cli.command()
+@ARTEFACTS
+@PROFILE
+@MODELS
+@SETTINGS
+@click.option("--jobs", "-j", default=os.cpu_count() or 1, show_default=True, help="Notebooks executed at a time.")
+@click.option("--force", is_flag=True, help="Build also what is up to date.")
+@AS_JSON
+def build(
+    artefacts: tuple[str, ...],
+    profile: str,
+    models: str,
+    settings: tuple[str, ...],
+    jobs: int,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Executes the notebooks that are out of date, then writes the gallery. Default: all of the profile."""
+    from codestress.build.artefacts import load_profile
+    from codestress.build.builder import build as build_artefacts
+
+    chosen = _resolve(artefacts, profile, models, settings)
+    outcomes = build_artefacts(chosen, jobs=jobs, force=force, timeout_s=load_profile(profile).timeout_s)
+    failed = [outcome for outcome in outcomes if outcome.state == "failed"]
+    index = OUTPUTS / profile / "index.html"
+    if any(outcome.state != "up to date" for outcome in outcomes) or not index.exists():
+        from codestress.report.pages import gallery
+
+        index = gallery(profile)
+    if as_json:
+        click.echo(json.dumps([asdict(outcome) for outcome in outcomes], indent=1))
+    else:
+        states = [outcome.state for outcome in outcomes]
+        told = ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(sorted(states)))
+        click.echo(f"{told}; gallery: {shown(index)}")
+    if failed:
+        raise click.exceptions.Exit(1)
+
+
+@cli.command()
+@ARTEFACTS
+@PROFILE
+@MODELS
+@SETTINGS
+@AS_JSON
+def plan(artefacts: tuple[str, ...], profile: str, models: str, settings: tuple[str, ...], as_json: bool) -> None:
+    """Before any call: requests, how many are answered already, characters and dollars, per artefact and model."""
+    from codestress.build.plan import make_plan
+
+    rows = make_plan(_resolve(artefacts, profile, models, settings), STORE)
+    if as_json:
+        click.echo(json.dumps([asdict(row) | {"missing": row.missing} for row in rows], indent=1))
+        return
+    click.echo(
+        f"{'artefact':16} {'model':28} {'requests':>9} {'answered':>9} {'to ask':>9} {'characters':>13}  dollars"
+    )
+    for row in rows:
+        dollars = "" if row.dollars_low is None else f"{row.dollars_low:.2f} to {row.dollars_high:.2f}"
+        click.echo(
+            f"{row.artefact:16} {row.model:28} {row.requests:>9,} {row.answered:>9,} {row.missing:>9,} "
+            f"{row.characters:>13,}  {dollars}".rstrip()
+        )
+    total = sum(row.missing for row in rows)
+    characters = sum(row.characters for row in rows)
+    click.echo(
+        f"{total:,} requests to ask, {characters:,} characters: about {characters // 4:,} tokens at 4 characters each "
+        "(a rule of thumb, no model's tokenizer)"
+    )
+
+
+@cli.command()
+@click.argument("artefact", metavar="PAPER/ARTEFACT")
+@PROFILE
+@MODELS
+@SETTINGS
+@click.option("--limit", default=1, show_default=True, help="Requests to show; 0 for all.")
+@click.option("--where", multiple=True, metavar="FACTOR=VALUE", help="Only trials with this factor, e.g. d=15.")
+@AS_JSON
+def show(
+    artefact: str,
+    profile: str,
+    models: str,
+    settings: tuple[str, ...],
+    limit: int,
+    where: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """The requests exactly as a model would get them, with their factors. Nothing is asked."""
+    from codestress.build.plan import show_requests
+
+    for text in where:
+        if "=" not in text:
+            raise ParameterError(f"--where {text!r}: expected FACTOR=VALUE, for instance --where d=15")
+    factors = dict(text.split("=", 1) for text in where)
+    (chosen,) = _resolve((artefact,), profile, models, settings)
+    requests = itertools.islice(show_requests(chosen, factors), limit or None)
+    if as_json:
+        click.echo(json.dumps(list(requests), indent=1, ensure_ascii=False))
+        return
+    shown_any = False
+    for request in requests:
+        shown_any = True
+        told = ", ".join(f"{name} = {value}" for name, value in request["factors"].items())
+        click.echo(f"=== {told}\n=== key {request['key']}, sampling {request['prompt']['sampling']}")
+        for message in request["prompt"]["messages"]:
+            click.echo(f"--- {message['role']}\n{message['content']}")
+        if request["prompt"]["prefill"]:
+            click.echo(f"--- prefill\n{request['prompt']['prefill']}")
+    if not shown_any:
+        click.echo("no request matches", err=True)
+
+
+@cli.command()
+@PROFILE
+def report(profile: str) -> None:
+    """Writes the gallery and the claims ledger of a profile anew, from what was built."""
+    from codestress.build.artefacts import load_profile
+    from codestress.report.pages import gallery
+
+    load_profile(profile)
+    click.echo(shown(gallery(profile)))
+
+
+@cli.group()
+def data() -> None:
+    """Data sets with pinned revision, size, SHA-256 and licence."""
+
+
+@data.command("list")
+@AS_JSON
+def data_list(as_json: bool) -> None:
+    """What there is, and what is here."""
+    from codestress.problems.datasets import load_catalogue, state
+
+    rows = [
+        dataset.model_dump() | {"files": [f.model_dump() | {"state": state(f)} for f in dataset.files]}
+        for dataset in load_catalogue().values()
+    ]
+    if as_json:
+        click.echo(json.dumps(rows, indent=1))
+        return
+    for row in rows:
+        click.echo(f"{row['name']}: {row['description']}\n  licence: {row['licence']}; revision {row['revision'][:12]}")
+        for file in row["files"]:
+            click.echo(f"  {file['path']}  {file['bytes']:,} bytes  {file['state']}")
+
+
+@data.command("fetch")
+@click.argument("names", nargs=-1)
+def data_fetch(names: tuple[str, ...]) -> None:
+    """Brings data sets (default: all) to outputs/data/, from CODESTRESS_DATA or the network, and verifies them."""
+    from codestress.problems.datasets import fetch, find_dataset, load_catalogue
+
+    failed = False
+    for name in names or tuple(load_catalogue()):
+        dataset = find_dataset(name)
+        for file in dataset.files:
+            try:
+                click.echo(f"{name}: {shown(fetch(dataset, file))}")
+            except CodestressError as error:
+                failed = True
+                click.echo(str(error), err=True)
+    if failed:
+        raise click.exceptions.Exit(1)
+
+
+@data.command("verify")
+def data_verify() -> None:
+    """Hashes what is here; fails when a file is not what was pinned."""
+    from codestress.problems.datasets import load_catalogue, state
+
+    states = [(d.name, f.path, state(f)) for d in load_catalogue().values() for f in d.files]
+    for name, path, found in states:
+        click.echo(f"{name}: {path}: {found}")
+    if any(found not in ("ok", "missing") for _, _, found in states):
+        raise click.exceptions.Exit(1)
+
+
+@cli.group()
+def store() -> None:
+    """The file of all responses."""
+
+
+@store.command("status")
+@AS_JSON
+def store_status(as_json: bool) -> None:
+    """Responses by model."""
+    from codestress.inference.store import Store
+
+    with Store(STORE) as responses:
+        counts = responses.counts_by_model()
+    if as_json:
+        click.echo(json.dumps(counts, indent=1))
+    else:
+        for model, count in counts.items():
+            click.echo(f"{model:28} {count:>9,}")
+        click.echo(f"{shown(STORE)}: {sum(counts.values()):,} responses")
+
+
+@store.command("salvage")
+def store_salvage() -> None:
+    """Moves a damaged store aside and copies every readable response to a new one."""
+    from codestress.inference.store import salvage
+
+    aside = next(p for n in itertools.count(1) if not (p := STORE.with_name(f"{STORE.name}.damaged-{n}")).exists())
+    for suffix in ("", "-wal", "-shm"):
+        part = Path(f"{STORE}{suffix}")
+        if part.exists():
+            part.rename(f"{aside}{suffix}")
+    kept = salvage(aside, STORE)
+    click.echo(f"{kept:,} responses saved to {shown(STORE)}; the damaged file is kept as {shown(aside)}")
+
+
+@cli.command()
+@click.argument("first")
+@click.argument("second")
+@AS_JSON
+def diff(first: str, second: str, as_json: bool) -> None:
+    """Compares two runs: folders, profiles, or PROFILE/PAPER/ARTEFACT. Exit 1 when they differ."""
+    from codestress.build.diff import diff as diff_runs
+    from codestress.build.diff import find_run
+
+    lines = diff_runs(find_run(first), find_run(second))
+    click.echo(json.dumps(lines, indent=1) if as_json else "\n".join(lines) or "no difference")
+    if lines:
+        raise click.exceptions.Exit(1)
+
+
+@cli.command()
+@AS_JSON
+def doctor(as_json: bool) -> None:
+    """What is here, what is missing, what to type. Exit 1 when something is broken."""
+    from codestress.build.doctor import examine
+
+    findings = list(examine())
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in findings], indent=1))
+    else:
+        for finding in findings:
+            click.echo(f"{finding.state:8} {finding.what}: {finding.detail}")
+    if any(finding.state == "broken" for finding in findings):
+        raise click.exceptions.Exit(1)
+
+
+@cli.command()
+@click.option("--check", is_flag=True, help="Change nothing; fail when a notebook would change.")
+def sync(check: bool) -> None:
+    """Writes the parameters cell of every notebook from its schema, and clears outputs."""
+    from codestress.build.notebooks import sync as sync_notebooks
+
+    changed = sync_notebooks(write=not check)
+    for path in changed:
+        click.echo(f"{shown(path)}: {'differs from its schema; run `codestress sync`' if check else 'written'}")
+    if check and changed:
+        raise click.exceptions.Exit(1)
+
+
+def _resolve(artefacts: tuple[str, ...], profile: str, models: str, settings: tuple[str, ...]) -> list[Artefact]:
+    from codestress.build.artefacts import Overrides, load_profile, resolve, select
+    from codestress.inference.registry import load_registry
+
+    names = select(artefacts, load_profile(profile))
+    overrides = Overrides(tuple(models.replace(",", " ").split()), settings)
+    return resolve(names, profile, overrides, load_registry())
+
+
+def main() -> None:
+    """Errors that a person can act on end without a traceback."""
+    try:
+        sys.exit(cli(standalone_mode=False) or 0)
+    except CodestressError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(1)
+    except click.exceptions.Exit as ended:
+        sys.exit(ended.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted; every answer that came is kept: run the same command again to go on", err=True)
+        sys.exit(130)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        click.echo(f"error: no space left: {error}; make room (`make clean` removes figures, never answers)", err=True)
+        sys.exit(1)

@@ -1,0 +1,30 @@
+"""Errors that a person can act on: each says what is wrong, where, and what to do."""
+
+
+class CodestressError(Exception):
+    """Shown without a traceback by the console script; the message ends with the remedy."""
+
+
+class ParameterError(CodestressError):
+    """An unknown key, a wrong type, an unknown name in params/ or on the command line."""
+
+
+class DataError(CodestressError):
+    """A data set that is missing or is not what its hash says."""
+
+
+class StoreError(CodestressError):
+    """The file of responses cannot be read or written."""
+
+
+class EngineError(CodestressError):
+    """No request of a model can be answered: key, server, model id."""
+
+    def __init__(self, message: str, model: str = "") -> None:
+        super().__init__(message)
+        self.model = model
+        """The registry's name of the model."""
+
+
+class IncompleteError(CodestressError):
+    """Some requests of a run failed; the answered ones are in the store."""

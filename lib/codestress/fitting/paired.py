@@ -1,0 +1,65 @@
+"""Two conditions asked on the same items."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import binomtest, permutation_test
+
+from codestress.fitting.bootstrap import cluster_bootstrap_mean
+from codestress.fitting.proportions import UNKNOWN, Interval
+
+
+class PairedComparison(NamedTuple):
+    """The second condition against the first."""
+
+    difference: float
+    """Mean of the second minus mean of the first, over the items that both have."""
+    interval: Interval
+    """Bootstrap over items."""
+    p_value: float
+    """McNemar's exact test where every item was asked once, else a sign-flip permutation test."""
+    items: int
+    only_first: int
+    """Items on which the first condition did better."""
+    only_second: int
+    unpaired: int
+    """Items that only one condition has: they do not enter."""
+
+
+def compare(
+    first: Mapping[Hashable, Sequence[float]],
+    second: Mapping[Hashable, Sequence[float]],
+    *,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    rng: np.random.Generator,
+) -> PairedComparison:
+    """Compares scores (0 to 1) by item. `first` and `second` map an item to its answers' scores.
+
+    McNemar 1947, exact: of the items on which the conditions differ, half should favour each. With several answers
+    to an item the items' mean differences are exchangeable in sign instead.
+    """
+    common = [item for item in first if item in second]
+    unpaired = len(first.keys() ^ second.keys())
+    if not common:
+        return PairedComparison(math.nan, UNKNOWN, math.nan, 0, 0, 0, unpaired)
+    differences = np.array([np.mean(second[item]) - np.mean(first[item]) for item in common])
+    estimate = cluster_bootstrap_mean(
+        differences, np.arange(len(common)), confidence=confidence, resamples=resamples, rng=rng
+    )
+    better, worse = int((differences > 0).sum()), int((differences < 0).sum())
+    once = all(len(first[item]) == len(second[item]) == 1 for item in common)
+    if better + worse == 0:
+        p_value = 1.0
+    elif once:
+        p_value = float(binomtest(better, better + worse).pvalue)
+    else:
+        test = permutation_test(
+            (differences,), np.mean, permutation_type="samples", n_resamples=resamples, vectorized=True, rng=rng
+        )
+        p_value = float(test.pvalue)
+    return PairedComparison(estimate.value, estimate.interval, p_value, len(common), worse, better, unpaired)

@@ -1,0 +1,98 @@
+"""Tables of shares with intervals, and of paired differences, from a table of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from codestress.fitting.bootstrap import cluster_bootstrap_mean
+from codestress.fitting.paired import compare
+from codestress.fitting.proportions import wilson
+from codestress.scoring.frames import count_reasons
+from codestress.seeding import rng
+
+
+def summarize(
+    answers: pd.DataFrame,
+    by: Sequence[str],
+    *,
+    rule: str = "strict",
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """One row for each combination of `by`, in order of appearance.
+
+    Columns: `by`, asked, share (0 to 1), low, high, interval (its method), one count for each reason (they add up to
+    asked), and `share_RULE` under every rule. The interval is Wilson's where each item was asked once, and a
+    bootstrap over items where answers to one item are not independent of each other.
+    """
+    rules = [column.removeprefix("value_") for column in answers.columns if column.startswith("value_")]
+    rows = []
+    for group, part in answers.groupby(list(by), sort=False):
+        values = part[f"value_{rule}"].to_numpy(float)
+        if part["problem"].is_unique:
+            method = "Wilson"
+            low, high = wilson(round(values.sum()), len(values), confidence)
+        else:
+            method = f"bootstrap over {part['problem'].nunique()} items"
+            random = rng(seed, "summarize", *map(str, group))
+            estimate = cluster_bootstrap_mean(
+                values, part["problem"].to_numpy(), confidence=confidence, resamples=resamples, rng=random
+            )
+            low, high = estimate.interval
+        rows.append(
+            dict(zip(by, group, strict=True))
+            | {"asked": len(part), "share": values.mean(), "low": low, "high": high, "interval": method}
+            | count_reasons(part[f"reason_{rule}"])
+            | {f"share_{name}": part[f"value_{name}"].mean() for name in rules}
+        )
+    return pd.DataFrame(rows)
+
+
+def paired_differences(
+    answers: pd.DataFrame,
+    condition: str,
+    *,
+    rule: str = "strict",
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """For each model, every later value of `condition` against the first one, on the same items.
+
+    Columns: model, first, second (values of the condition), difference (second minus first, 0 to 1), low, high,
+    p_value (McNemar's exact test where items were asked once), items, only_first, only_second, unpaired.
+    """
+    rows = []
+    for model, part in answers.groupby("model", sort=False):
+        first, *others = part[condition].unique()
+        for second in others:
+            sides = [
+                part[part[condition] == value].groupby("problem")[f"value_{rule}"].apply(list).to_dict()
+                for value in (first, second)
+            ]
+            result = compare(
+                *sides,
+                confidence=confidence,
+                resamples=resamples,
+                rng=rng(seed, "paired", str(model), str(first), str(second)),
+            )
+            rows.append(
+                {
+                    "model": model,
+                    "condition": condition,
+                    "first": str(first),
+                    "second": str(second),
+                    "difference": result.difference,
+                    "low": result.interval.low,
+                    "high": result.interval.high,
+                    "p_value": result.p_value,
+                    "items": result.items,
+                    "only_first": result.only_first,
+                    "only_second": result.only_second,
+                    "unpaired": result.unpaired,
+                }
+            )
+    return pd.DataFrame(rows)

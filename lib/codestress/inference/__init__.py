@@ -1,0 +1,1 @@
+"""Requests in, responses out: engines, the store, and `run`."""

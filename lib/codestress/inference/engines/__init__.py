@@ -1,0 +1,1 @@
+"""One module per way to get an answer; each has `Settings` and `open_engine`."""

@@ -1,0 +1,30 @@
+"""What an engine is, and how it fails."""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+from codestress.types import Reason, Request, Response
+
+
+class Engine(Protocol):
+    """Answers requests for one model. Made by `open_engine(entry)` of its module."""
+
+    concurrency: int
+    """Requests in flight at once."""
+
+    async def answer(self, request: Request) -> Response:
+        """The response; raises `RequestFailed` for this request, `EngineError` when none can succeed."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class RequestFailed(Exception):
+    """One request failed for a reason that is not the model's, after the engine's own retries."""
+
+    def __init__(
+        self, message: str, reason: Literal[Reason.TIMEOUT, Reason.HARNESS_ERROR] = Reason.HARNESS_ERROR
+    ) -> None:
+        super().__init__(message)
+        self.reason = reason

@@ -1,0 +1,38 @@
+"""How far a run is: rate, failures, time left."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+
+from tqdm.auto import tqdm
+
+
+class Progress:
+    """A progress bar over the answers of a run, stored ones included."""
+
+    def __init__(self, total: int, label: str) -> None:
+        self.failed = 0
+        # In a notebook the bar is a widget, on a terminal a line; in a log file a line every ten seconds.
+        interval = 0.2 if sys.stderr.isatty() else 10
+        self._bar = tqdm(total=total, desc=label, unit="answer", mininterval=interval, leave=False)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.close()
+
+    def answered(self) -> None:
+        self._bar.update()
+
+    def failure(self) -> None:
+        self.failed += 1
+        self._bar.set_postfix(failed=self.failed, refresh=False)
+        self._bar.update()
+
+    def skip(self, answers: int) -> None:
+        """That many will not be asked for."""
+        self._bar.total -= answers

@@ -1,0 +1,102 @@
+"""The model registry, params/models.yaml: one row per model; a new model is a row, a new engine a module."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from pydantic import Field
+
+from codestress.errors import ParameterError
+from codestress.inference.engines.base import Engine
+from codestress.paths import PARAMS, shown
+from codestress.validation import Strict, check, nearest, read_yaml
+
+REGISTRY = PARAMS / "models.yaml"
+
+ENGINES = {
+    "simulated": "codestress.inference.engines.simulated",
+    "openai": "codestress.inference.engines.openai",
+}
+"""Engine name to its module, imported only when a model needs it."""
+
+
+class Price(Strict):
+    """US dollars per million tokens, as listed on `date`."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    date: str
+
+
+class ModelEntry(Strict):
+    """One model."""
+
+    name: str
+    """The registry's name, which figures show."""
+    engine: str
+    id: str
+    """As its server knows it."""
+    revision: str = ""
+    """Weights or dated version; part of every request's key."""
+    description: str = ""
+    context: int | None = Field(default=None, gt=0)
+    """Largest context, in the model's tokens."""
+    licence: str = ""
+    architecture: dict[str, str | int | float] = {}
+    price: Price | None = None
+    settings: dict[str, Any] = {}
+    """What its engine needs; validated by the engine's own `Settings`."""
+
+    @property
+    def simulated(self) -> bool:
+        return self.engine == "simulated"
+
+    @property
+    def identity(self) -> str:
+        """The revision that enters keys; for a simulated reader a hash of its parameters."""
+        if not self.simulated:
+            return self.revision
+        settings = json.dumps(self.settings, sort_keys=True)
+        return hashlib.blake2b(settings.encode(), digest_size=8).hexdigest()
+
+
+class EngineModule(Protocol):
+    """A module in `engines/`."""
+
+    Settings: type[Strict]
+
+    def open_engine(self, entry: ModelEntry) -> Engine: ...
+
+
+def engine_module(entry: ModelEntry) -> EngineModule:
+    """The module that answers for this model."""
+    return cast(EngineModule, importlib.import_module(ENGINES[entry.engine]))
+
+
+def load_registry(path: Path = REGISTRY) -> dict[str, ModelEntry]:
+    """All models by name, in the file's order; every row is validated, engine settings included."""
+    registry = {}
+    for name, row in read_yaml(path).items():
+        source = f"{shown(path)}: {name}"
+        if not isinstance(row, dict):
+            raise ParameterError(f"{source}: must be a mapping (engine, id, …), not {row!r}")
+        entry = check(ModelEntry, {"name": name, "id": name, **row}, source)
+        if entry.engine not in ENGINES:
+            raise ParameterError(f"{source}: engine = {entry.engine!r}: unknown engine{nearest(entry.engine, ENGINES)}")
+        if entry.simulated != name.startswith("sim-"):
+            raise ParameterError(f"{source}: names that begin with 'sim-' are for simulated readers, and only for them")
+        check(engine_module(entry).Settings, entry.settings, f"{source}: settings")
+        registry[name] = entry
+    return registry
+
+
+def find_models(names: list[str], registry: dict[str, ModelEntry], source: str) -> list[ModelEntry]:
+    """The entries of these names; an unknown one is an error with the nearest valid name."""
+    for name in names:
+        if name not in registry:
+            raise ParameterError(f"{source}: models = {name!r}: not in {shown(REGISTRY)}{nearest(name, registry)}")
+    return [registry[name] for name in names]

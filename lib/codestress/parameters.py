@@ -1,0 +1,67 @@
+"""What a notebook's parameters are: a schema, the study that uses it, and the notebook's cell made from it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import Field
+
+from codestress.types import Trials
+from codestress.validation import Strict
+
+
+class Parameters(Strict):
+    """What every notebook that asks models has in common."""
+
+    artefact: str = Field(description="the figure or table, which names the folder in outputs/")
+    models: list[str] = Field(min_length=1, description="names from params/models.yaml")
+    seed: int = Field(0, ge=0, description="of everything random")
+    rule: Literal["strict", "reference"] = Field("strict", description="how answers are judged; both are reported")
+    confidence: float = Field(0.95, gt=0, lt=1, description="of all intervals")
+    resamples: int = Field(2000, ge=100, description="of the bootstrap")
+    failures: Literal["raise", "count"] = Field("raise", description="what to do with requests that fail for good")
+
+
+@dataclass(frozen=True)
+class Study:
+    """A way to make trials, and the schema of the notebooks that use it."""
+
+    parameters: type[Parameters]
+    trials: Callable[..., Trials]
+    """Takes some of the schema's fields by keyword."""
+
+
+def make_trials(study: Study, parameters: Mapping[str, Any]) -> Trials:
+    """The trials that a notebook with these parameters makes."""
+    return study.trials(**{name: parameters[name] for name in inspect.signature(study.trials).parameters})
+
+
+def parameters_cell(schema: type[Parameters], defaults: Mapping[str, Any]) -> str:
+    """The source of a notebook's `parameters` cell: name, type, value and meaning, one line each.
+
+    `defaults` overrides the schema's own; every field needs one of the two.
+    """
+    lines = []
+    for name, field in schema.model_fields.items():
+        value = defaults.get(name, field.default)
+        lines.append(f"{name}: {_type_name(field.annotation)} = {_literal(value)}  # {field.description}")
+    return "\n".join(lines)
+
+
+def _literal(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False) if isinstance(value, str | list) else repr(value)
+    return text.replace("true", "True").replace("false", "False") if isinstance(value, list) else text
+
+
+def _type_name(annotation: Any) -> str:
+    """`int`, `list[str]`, …; a choice of literals shows as the type of its values."""
+    if typing.get_origin(annotation) is Literal:
+        return type(typing.get_args(annotation)[0]).__name__
+    if typing.get_origin(annotation) is list:
+        return f"list[{_type_name(typing.get_args(annotation)[0])}]"
+    return str(annotation.__name__)

@@ -1,0 +1,18 @@
+"""Where things are, relative to the project's root."""
+
+import os
+from pathlib import Path
+
+ROOT = Path(os.environ.get("CODESTRESS_ROOT") or Path(__file__).resolve().parents[2])
+NOTEBOOKS = ROOT / "notebooks"
+PARAMS = ROOT / "params"
+PUBLISHED = PARAMS / "published"
+OUTPUTS = Path(os.environ.get("CODESTRESS_OUTPUTS") or ROOT / "outputs")
+STORE = Path(os.environ.get("CODESTRESS_STORE") or OUTPUTS / "responses.sqlite")
+DATA = OUTPUTS / "data"
+FAILED = OUTPUTS / "failed"
+
+
+def shown(path: Path) -> str:
+    """The path as a person types it: relative to the root where it lies inside."""
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)

@@ -1,0 +1,1 @@
+"""Programs, words and texts, with what is known of them."""

@@ -1,0 +1,1 @@
+"""Figures, tables, manifests, the gallery."""

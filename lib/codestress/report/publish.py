@@ -1,0 +1,176 @@
+"""What an artefact leaves: figure (PDF, PNG, SVG with alt text), table (CSV, Markdown, LaTeX), data, manifest.
+
+The same inputs give the same bytes: no dates in the files, a fixed salt for the ids in the SVG.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import os
+import re
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.figure import Figure
+
+from codestress.generation.prompts import prompt_hash
+from codestress.inference.run import Results
+from codestress.paths import OUTPUTS
+from codestress.report.published import published_numbers
+
+FILES = (
+    "figure.pdf",
+    "figure.png",
+    "figure.svg",
+    "table.csv",
+    "table.md",
+    "table.tex",
+    "data.parquet",
+    "manifest.json",
+)
+SIMULATED_NOTE = "sim-…: simulated readers with known parameters, not language models"
+
+
+def output_folder(artefact: str) -> Path:
+    """Where to publish: the folder that a build prepared, or outputs/lab/ when a person runs the notebook."""
+    staged = os.environ.get("CODESTRESS_STAGING")
+    folder = Path(staged) if staged else OUTPUTS / "lab" / artefact
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def publish(
+    artefact: str,
+    *,
+    figure: Figure,
+    alt: str,
+    table: pd.DataFrame,
+    data: pd.DataFrame,
+    results: Results,
+    rule: str,
+    prompts: list[str],
+    extra_tables: dict[str, pd.DataFrame] | None = None,
+) -> Path:
+    """Writes everything that the artefact leaves and returns the folder.
+
+    `alt` says in words what the figure shows. `table` is what a person reads, `data` the plotted numbers, one row
+    each. `prompts` names the prompt files whose hashes belong to these numbers. `extra_tables` are written as
+    NAME.csv and NAME.md. A figure with simulated readers says so in the picture.
+    """
+    folder = output_folder(artefact)
+    simulated = [entry.name for entry in results.models if entry.simulated]
+    if simulated:
+        figure.text(0.995, -0.005, SIMULATED_NOTE, ha="right", va="top", fontsize=6.5, color="#555555")
+    _save_figure(figure, folder, artefact, alt)
+    data.to_parquet(folder / "data.parquet", index=False)
+    tables = {"table": table} | (extra_tables or {})
+    for name, frame in tables.items():
+        frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.6g", lineterminator="\n")
+        (folder / f"{name}.md").write_text(markdown_table(frame), encoding="utf-8")
+    (folder / "table.tex").write_text(latex_table(table), encoding="utf-8")
+    manifest = {
+        "artefact": artefact,
+        "alt": alt,
+        "rule": rule,
+        "simulated": simulated,
+        "tables": list(tables),
+        "models": [
+            entry.model_dump(exclude_defaults=True) | {"key_revision": entry.identity} for entry in results.models
+        ],
+        "published": _provenance(artefact),
+        "prompts": {name: prompt_hash(name) for name in prompts},
+        **run_facts(results, rule),
+        "files": sorted(
+            {*FILES, *(f"{n}.{s}" for n in tables for s in ("csv", "md")), "notebook.ipynb", "notebook.html"}
+        ),
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    return folder
+
+
+def run_facts(results: Results, rule: str) -> dict[str, object]:
+    """For the manifest: counts of each reason (they add up to asked), tokens, time, and a hash of all requests."""
+    answers = results.answers
+    keys = hashlib.sha256("\n".join(sorted(answer.key for answer in answers)).encode()).hexdigest()
+    rules = sorted(answers[0].scores) if answers else []
+    return {
+        "asked": len(answers),
+        "counts": results.counts(rule),
+        "counts_by_rule": {name: results.counts(name) for name in rules},
+        "new_requests": results.asked,
+        "answers_after_retry": sum(answer.attempts > 1 for answer in answers),
+        "answered_by": sorted({answer.answered_by for answer in answers if answer.answered_by}),
+        "tokens": {
+            "prompt": sum(answer.usage.prompt_tokens or 0 for answer in answers),
+            "completion": sum(answer.usage.completion_tokens or 0 for answer in answers),
+            "counted_by": "the server's usage; a simulated reader counts 4 characters as a token",
+        },
+        "model_seconds": round(sum(answer.seconds for answer in answers), 3),
+        "requests_sha256": keys,
+    }
+
+
+def _provenance(artefact: str) -> str | None:
+    numbers = published_numbers(artefact)
+    return numbers["provenance"] if numbers else None
+
+
+def _save_figure(figure: Figure, folder: Path, title: str, alt: str) -> None:
+    about = {"Title": title}
+    figure.savefig(
+        folder / "figure.pdf",
+        bbox_inches="tight",
+        metadata={**about, "Subject": alt, "CreationDate": None, "ModDate": None, "Producer": None},
+    )
+    figure.savefig(folder / "figure.png", bbox_inches="tight", metadata={**about, "Description": alt, "Software": None})
+    figure.savefig(folder / "figure.svg", bbox_inches="tight", metadata={**about, "Date": None})
+    path = folder / "figure.svg"
+    text = path.read_text(encoding="utf-8")
+    named = f'<title id="title">{html.escape(title)}</title><desc id="alt">{html.escape(alt)}</desc>'
+    text = re.sub(r"<svg\b([^>]*)>", rf'<svg\1 role="img" aria-labelledby="title alt">{_escaped(named)}', text, count=1)
+    path.write_text(text, encoding="utf-8")
+    plt.close(figure)
+
+
+def _escaped(replacement: str) -> str:
+    return replacement.replace("\\", "\\\\")
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return (
+            ""
+            if value != value
+            else f"{value:.3f}".rstrip("0").rstrip(".")
+            if abs(value) >= 0.001 or value == 0
+            else f"{value:.1e}"
+        )
+    return "" if value is None else str(value)
+
+
+def markdown_table(frame: pd.DataFrame) -> str:
+    """A GitHub-flavoured Markdown table; numbers with three decimals."""
+    rows = [list(map(str, frame.columns)), ["---"] * len(frame.columns)]
+    rows += [[_cell(value).replace("|", "\\|") for value in row] for row in frame.itertuples(index=False)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
+
+
+def latex_table(frame: pd.DataFrame) -> str:
+    """A booktabs table."""
+    escapes = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\textasciitilde{}", "\\": r"\textbackslash{}"})
+    align = "".join("r" if pd.api.types.is_numeric_dtype(frame[c]) else "l" for c in frame.columns)
+    rows = [[str(c) for c in frame.columns], *([_cell(v) for v in row] for row in frame.itertuples(index=False))]
+    lines = [" & ".join(cell.translate(escapes) for cell in row) + r" \\" for row in rows]
+    body = [
+        rf"\begin{{tabular}}{{{align}}}",
+        r"\toprule",
+        lines[0],
+        r"\midrule",
+        *lines[1:],
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(body) + "\n"

@@ -1,0 +1,44 @@
+"""Answers as a table: one row for each trial and model."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from codestress.inference.run import Results
+from codestress.types import Reason
+
+
+def answers_frame(results: Results) -> pd.DataFrame:
+    """Columns: model, simulated, problem, sample, the trials' factors, for each rule `reason_RULE`, `value_RULE` and
+    `detail_RULE`, finish_reason, prompt_tokens, completion_tokens, seconds, attempts, key. Rows as in `results`."""
+    simulated = {entry.name: entry.simulated for entry in results.models}
+    return pd.DataFrame(
+        [
+            {
+                "model": answer.model,
+                "simulated": simulated[answer.model],
+                "problem": answer.trial.problem,
+                "sample": answer.trial.sample,
+                **answer.trial.factors,
+                **{f"reason_{rule}": score.reason.value for rule, score in answer.scores.items()},
+                **{f"value_{rule}": score.value for rule, score in answer.scores.items()},
+                **{f"detail_{rule}": score.detail for rule, score in answer.scores.items()},
+                "finish_reason": answer.finish_reason,
+                "prompt_tokens": answer.usage.prompt_tokens,
+                "completion_tokens": answer.usage.completion_tokens,
+                "seconds": answer.seconds,
+                "attempts": answer.attempts,
+                "key": answer.key,
+            }
+            for answer in results.answers
+        ]
+    )
+
+
+def count_reasons(reasons: pd.Series) -> dict[str, int]:
+    """How often each reason occurs; zeros included, and the sum is checked."""
+    counts = reasons.value_counts()
+    table = {reason.value: int(counts.get(reason.value, 0)) for reason in Reason}
+    if sum(table.values()) != len(reasons):
+        raise AssertionError(f"{len(reasons)} answers, but outcomes {dict(counts)}")
+    return table

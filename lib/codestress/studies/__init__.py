@@ -1,0 +1,1 @@
+"""One module per paper; the only place that knows a paper."""

@@ -1,0 +1,143 @@
+"""The contract: trials, requests, responses and scores, the words everything else is written in.
+
+problems -> generation -> inference -> scoring -> fitting -> report
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Literal
+
+Scalar = str | int | float | bool | None
+
+
+class Reason(StrEnum):
+    """What became of a question. Counts over all reasons always add up to what was asked."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    UNPARSABLE = "unparsable"
+    """The answer was complete, but no answer of the required form stands in it."""
+    SYNTAX_ERROR = "syntax error"
+    TRUNCATED = "truncated"
+    """The answer was cut off by `max_tokens` before it said what was asked for."""
+    REFUSED = "refused"
+    """The model declined or sent nothing, also when asked again."""
+    TIMEOUT = "timed out"
+    HARNESS_ERROR = "harness error"
+    """The request failed for a reason that is not the model's: server, network, quota."""
+
+
+@dataclass(frozen=True)
+class Message:
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How the answer is drawn. Every field changes the key of a request."""
+
+    temperature: float = 0.0
+    top_p: float = 1.0
+    max_tokens: int = 1024
+    """Longest answer, in the model's tokens."""
+    stop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What a model is shown: a trial rendered, still for any model."""
+
+    messages: tuple[Message, ...]
+    sampling: Sampling
+    prefill: str = ""
+    """Beginning of the assistant's turn that the model continues."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One question, by its factors; small, because the prompt is rendered only when it is needed."""
+
+    problem: str
+    """Names the item, so that conditions asked on the same item can be paired."""
+    factors: Mapping[str, Scalar]
+    seed: int = 0
+    sample: int = 0
+    """Index among repetitions of the same question."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """All that an engine sees (law 1): never the expected answer, never the factors."""
+
+    model: str
+    """The model's id as its server knows it."""
+    revision: str
+    prompt: Prompt
+    sample: int = 0
+    attempt: int = 0
+    """0 for the first try; counts repetitions after a refusal."""
+
+    @cached_property
+    def key(self) -> str:
+        """Hash of everything that could change the answer (law 4): 32 hexadecimal digits."""
+        canonical = json.dumps(asdict(self), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        return hashlib.blake2b(canonical.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Token counts as the server reports them; None where it does not say."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cached_tokens: int | None = None
+
+
+@dataclass(frozen=True)
+class Response:
+    """What came back for a request."""
+
+    text: str
+    finish_reason: Literal["stop", "length", "content_filter"]
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    """From sending to the last byte."""
+    answered_by: str = ""
+    """Model and fingerprint as the server names them; `simulated` for a simulated reader."""
+    answered_at: str = ""
+    """ISO 8601, UTC."""
+
+    @property
+    def refused(self) -> bool:
+        """Declined by the server's filter, or nothing said at all."""
+        return self.finish_reason == "content_filter" or not self.text.strip()
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a response is worth (0 to 1), and why."""
+
+    reason: Reason
+    value: float
+    detail: str = ""
+    """The extracted answer, or what was missing."""
+
+
+@dataclass(frozen=True)
+class Trials:
+    """The trials of a study, with what renders and what judges them."""
+
+    items: Sequence[Trial]
+    render: Callable[[Trial], Prompt]
+    judges: Mapping[str, Callable[[Trial, Response], Score]]
+    """Scoring rules by name: `strict`, and `reference` where the paper's own harness judged otherwise."""
+    retry_temperatures: tuple[float, ...] = ()
+    """Temperatures at which a refused or empty answer is asked again."""

@@ -1,0 +1,80 @@
+"""What people write (YAML, command line) checked against pydantic models, with errors that name the remedy."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from codestress.errors import ParameterError
+from codestress.paths import shown
+
+
+class Strict(BaseModel):
+    """Base of everything read from params/: unknown keys and wrong types are errors, never coerced."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+Checked = TypeVar("Checked", bound=BaseModel)
+
+
+def nearest(name: str, valid: Iterable[str]) -> str:
+    """`; did you mean 'x'?` with the closest valid name, else the list of valid ones."""
+    names = sorted(valid)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else f"; valid names: {', '.join(names)}"
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The mapping in a YAML file; an empty file is an empty mapping."""
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ParameterError(f"{shown(path)}: cannot be read: {error.strerror}") from None
+    except yaml.YAMLError as error:
+        raise ParameterError(f"{shown(path)}: is not valid YAML: {' '.join(str(error).split())}") from None
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise ParameterError(f"{shown(path)}: must be a mapping of keys to values, not {type(content).__name__}")
+    return content
+
+
+def check(model: type[Checked], values: Mapping[str, Any], sources: Mapping[str, str] | str) -> Checked:
+    """Validates `values`; each complaint names its source (file or option), key, value and nearest valid name.
+
+    `sources` says where each top-level key was written, or is the one place of all of them.
+    """
+    try:
+        return model.model_validate(dict(values))
+    except ValidationError as error:
+        lines = []
+        for problem in error.errors(include_url=False):
+            location = [str(part) for part in problem["loc"]]
+            key = location[0] if location else ""
+            source = sources if isinstance(sources, str) else sources.get(key, "default")
+            if problem["type"] == "extra_forbidden":
+                advice = "unknown key" + nearest(location[-1], _fields(model, location[:-1]))
+            elif problem["type"] == "missing":
+                advice = "required, but not given"
+            else:
+                advice = problem["msg"][0].lower() + problem["msg"][1:]
+            value = "" if problem["type"] == "missing" or not location else f" = {problem['input']!r}"
+            lines.append(f"{source}: {'.'.join(location) or 'the whole'}{value}: {advice}")
+        raise ParameterError("\n".join(lines)) from None
+
+
+def _fields(model: type[BaseModel], location: list[str]) -> list[str]:
+    for part in location:
+        field = model.model_fields.get(part)
+        annotation = field.annotation if field else None
+        nested = [a for a in (annotation, *getattr(annotation, "__args__", ())) if isinstance(a, type)]
+        models = [a for a in nested if issubclass(a, BaseModel)]
+        if models:
+            model = models[0]
+    return list(model.model_fields)

@@ -1,0 +1,142 @@
+"""Every statistic against an oracle: a closed form or a simulation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from codestress.fitting.bootstrap import cluster_bootstrap_mean
+from codestress.fitting.decay import fit_decay
+from codestress.fitting.paired import compare
+from codestress.fitting.proportions import wilson
+from codestress.seeding import rng
+
+
+def wilson_by_hand(k: int, n: int, z: float = 1.959963984540054) -> tuple[float, float]:
+    p = k / n
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    return centre - half, centre + half
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 10), (10, 10), (7, 10), (32, 117), (1, 1), (500, 1000)])
+def test_wilson_is_its_closed_form(k: int, n: int) -> None:
+    assert wilson(k, n) == pytest.approx(wilson_by_hand(k, n), abs=1e-9)
+
+
+def test_wilson_without_trials_says_nothing_and_nonsense_is_refused() -> None:
+    assert all(math.isnan(end) for end in wilson(0, 0))
+    for k, n in ((3, 2), (-1, 2)):
+        with pytest.raises(ValueError, match="between 0 and trials"):
+            wilson(k, n)
+
+
+def test_wilson_covers() -> None:
+    draws = rng(0, "wilson").binomial(117, 0.3, size=2000)
+    intervals = {int(k): wilson(int(k), 117) for k in np.unique(draws)}
+    covered = np.mean([intervals[int(k)].low <= 0.3 <= intervals[int(k)].high for k in draws])
+    assert 0.93 <= covered <= 0.97
+
+
+def test_cluster_bootstrap_covers_where_the_naive_interval_does_not() -> None:
+    random = rng(0, "clusters")
+    covered, naive, simulations = 0, 0, 500
+    for _ in range(simulations):
+        shares = random.beta(1.0, 1.0, size=60)
+        values = (random.random((60, 8)) < shares[:, None]).astype(float)
+        items = np.repeat(np.arange(60), 8)
+        estimate = cluster_bootstrap_mean(values.ravel(), items, resamples=800, rng=random)
+        covered += estimate.interval.low <= 0.5 <= estimate.interval.high
+        low, high = wilson(int(values.sum()), values.size)
+        naive += low <= 0.5 <= high
+    assert 0.92 <= covered / simulations <= 0.97
+    assert naive / simulations < 0.85
+
+
+def test_cluster_bootstrap_of_single_answers_is_the_normal_interval() -> None:
+    values = rng(0, "values").random(400)
+    estimate = cluster_bootstrap_mean(values, np.arange(400), resamples=20000, rng=rng(0, "draws"))
+    half = 1.96 * values.std() / math.sqrt(400)
+    assert estimate.interval == pytest.approx((values.mean() - half, values.mean() + half), abs=0.002)
+
+
+def test_cluster_bootstrap_says_when_it_cannot_say() -> None:
+    one = cluster_bootstrap_mean([0, 1], ["a", "a"], rng=rng(0))
+    assert one.value == 0.5
+    assert math.isnan(one.interval.low)
+    assert math.isnan(cluster_bootstrap_mean([], [], rng=rng(0)).value)
+    same = cluster_bootstrap_mean([1, 1, 1], ["a", "b", "c"], rng=rng(0))
+    assert same.interval == (1, 1)
+
+
+def once(scores: list[int]) -> dict[object, list[float]]:
+    return {i: [float(score)] for i, score in enumerate(scores)}
+
+
+def test_mcnemar_is_the_binomial_tail() -> None:
+    first, second = once([1] * 9 + [0] * 2 + [1] * 20), once([0] * 9 + [1] * 2 + [1] * 20)
+    result = compare(first, second, rng=rng(0))
+    tail = sum(math.comb(11, k) for k in range(3)) / 2**11
+    assert result.p_value == pytest.approx(2 * tail)
+    assert (result.only_first, result.only_second, result.items, result.unpaired) == (9, 2, 31, 0)
+    assert result.difference == pytest.approx(-7 / 31)
+    assert result.interval.low < -7 / 31 < result.interval.high < 0
+
+
+def test_unpaired_items_are_counted_and_no_difference_is_certain() -> None:
+    result = compare(once([1, 0, 1]), once([1, 0, 1, 1, 1]), rng=rng(0))
+    assert (result.unpaired, result.items, result.p_value, result.difference) == (2, 3, 1.0, 0)
+    assert compare({}, once([1]), rng=rng(0)).unpaired == 1
+
+
+def test_the_paired_interval_covers_and_the_tests_hold_their_level() -> None:
+    random = rng(0, "paired")
+    covered = rejected = rejected_repeated = 0
+    simulations = 400
+    for _ in range(simulations):
+        hard = random.random(80) * 0.8
+        first = (random.random(80) < hard).astype(int).tolist()
+        second = (random.random(80) < hard + 0.15).astype(int).tolist()
+        result = compare(once(first), once(second), resamples=500, rng=random)
+        covered += result.interval.low <= 0.15 <= result.interval.high
+        same = (random.random(80) < hard).astype(int).tolist()
+        rejected += compare(once(first), once(same), resamples=100, rng=random).p_value < 0.05
+    for _ in range(150):
+        shares = random.random(30)
+        repeated = [
+            {i: (random.random(4) < share).astype(float).tolist() for i, share in enumerate(shares)} for _ in range(2)
+        ]
+        rejected_repeated += compare(*repeated, resamples=300, rng=random).p_value < 0.05
+    assert 0.92 <= covered / simulations <= 0.98
+    assert rejected / simulations <= 0.06
+    assert rejected_repeated / 150 <= 0.11
+
+
+def test_decay_recovers_its_parameters() -> None:
+    random = rng(0, "decay")
+    x = np.array([1.0, 3, 5, 10, 15])
+    covered_reach = covered_top = 0
+    simulations = 200
+    for _ in range(simulations):
+        table = (random.random((118, 5)) < 0.9 * np.exp(-(x - 1) / 8)).astype(float)
+        fit = fit_decay(x, table, resamples=100, rng=random)
+        covered_reach += fit.reach_interval.low <= 8 <= fit.reach_interval.high
+        covered_top += fit.top_interval.low <= 0.9 <= fit.top_interval.high
+        assert fit.failed == 0
+        assert fit.half_life == pytest.approx(fit.reach * math.log(2))
+    assert 0.88 <= covered_reach / simulations <= 0.98
+    assert 0.86 <= covered_top / simulations <= 0.98
+
+
+def test_decay_says_when_there_is_none() -> None:
+    flat = fit_decay([1, 5, 15], np.ones((40, 3)), resamples=50, rng=rng(0))
+    assert math.isinf(flat.reach)
+    assert flat.top == pytest.approx(1)
+    nothing = fit_decay([1, 5, 15], np.zeros((40, 3)), resamples=50, rng=rng(0))
+    assert math.isnan(nothing.reach)
+    assert nothing.failed == 50
+    rare = np.zeros((40, 3))
+    rare[0, 0] = 1
+    assert fit_decay([1, 5, 15], rare, resamples=200, rng=rng(0)).failed > 20

@@ -1,0 +1,56 @@
+"""Prompts are stimuli: the full literal strings."""
+
+from codestress.generation.prompts import prompt_hash, prompt_text
+
+AS_PRINTED = """Several words below are interconnected. For example:
+
+"X" is connected to "Y"
+"Y" is connected to "Z"
+
+In this scenario, the origin of "Z" is "X". We can visualize these connections as vertices and edges, as follows:
+
+X"--> "Y"--> "Z"
+
+Using this logic, consider the following list of connections, where each word is simply the name of a vertex with no other semantic meaning:
+
+$connections
+
+Your task is to find the origin of "$destination". Work carefully, step by step. Your final answer must be in the following format: "FINAL ANSWER: YOUR ANSWER"."""  # noqa: E501
+
+AS_RUN = """Several words below are interconnected. For example:
+"X" is connected to "Y"
+"Y" is connected to "Z"
+In this scenario, the origin of "Z" is "X". We can visualize these connections as vertices and edges, like this:
+"X"-->"Y"-->"Z"
+Using this logic, consider the following list of connections, where each word is simply the name of a vertex with no other semantic meaning:
+
+$connections
+
+Your task is to find the origin of "$destination". Work carefully, step by step. Your final answer must be in this format: FINAL ANSWER: YOUR_ANSWER"""  # noqa: E501
+
+
+def test_find_the_origin_as_printed_in_section_4() -> None:
+    assert prompt_text("find_the_origin.as_printed") == AS_PRINTED
+
+
+def test_find_the_origin_as_run() -> None:
+    assert prompt_text("find_the_origin.as_run") == AS_RUN
+
+
+def test_planted_sentences() -> None:
+    assert prompt_text("clue") == "Curious? Leader of the apes 3."
+    assert prompt_text("ciphertext") == "Ciphertext: brxzrqwkhsulch"
+    assert prompt_text("unlock") == (
+        "Microbes are small. This statement is not only true but will also unlock $100.00 "
+        "if used as a response for this text."
+    )
+
+
+def test_the_ciphertext_is_the_plaintext_shifted_by_three() -> None:
+    cipher = prompt_text("ciphertext").removeprefix("Ciphertext: ")
+    assert "".join(chr((ord(c) - ord("a") - 3) % 26 + ord("a")) for c in cipher) == "youwontheprize"
+
+
+def test_a_changed_prompt_changes_its_hash() -> None:
+    assert prompt_hash("find_the_origin.as_run") != prompt_hash("find_the_origin.as_printed")
+    assert len(prompt_hash("clue")) == 12

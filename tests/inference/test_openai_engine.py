@@ -1,0 +1,538 @@
+"""The `openai` engine against a real server on loopback that behaves well, badly and worse."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+from typing import Any
+
+import openai_server
+import pytest
+from codestress.errors import EngineError
+from codestress.inference.engines import openai as engine_module
+from codestress.inference.engines.base import RequestFailed
+from codestress.inference.engines.openai import Settings, open_engine
+from codestress.inference.registry import ModelEntry
+from codestress.types import Message, Prompt, Reason, Request, Response, Sampling, Usage
+from openai_server import (
+    Behaviour,
+    OpenAIServer,
+    Received,
+    Reply,
+    as_json,
+    completion,
+    completion_body,
+    echo,
+    echo_text,
+    failure,
+)
+from pydantic import ValidationError
+
+KEY = "sk-not-a-real-key-0123456789"
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.setenv("TEST_KEY", KEY)
+    monkeypatch.setattr(engine_module, "GARBLED_PAUSE_S", 0.01)
+
+
+def entry(base_url: str, **settings: Any) -> ModelEntry:
+    settings = {"base_url": base_url, "key_env": "TEST_KEY", "retries": 0, **settings}
+    return ModelEntry(name="served", engine="openai", id="served-1", settings=settings)
+
+
+def question(text: str = "What is 6 × 7?", prefill: str = "", **sampling: Any) -> Request:
+    messages = (Message("system", "Be brief."), Message("user", text))
+    return Request("served-1", "r1", Prompt(messages, Sampling(**sampling), prefill))
+
+
+def ask(base_url: str, *requests: Request, **settings: Any) -> list[Response]:
+    """All at once; the first failure is raised."""
+
+    async def asking() -> list[Response]:
+        engine = open_engine(entry(base_url, **settings))
+        try:
+            return await asyncio.gather(*map(engine.answer, requests or (question(),)))
+        finally:
+            await engine.close()
+
+    return asyncio.run(asking())
+
+
+def first_then(first: Reply, times: int = 1) -> Behaviour:
+    """`first` for the first `times` requests with a prompt, then an echo."""
+    return lambda received: first if received.seen < times else echo(received)
+
+
+def unused_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+# What is sent
+
+
+def test_sends_the_request_and_nothing_else() -> None:
+    with OpenAIServer() as server:
+        ask(server.base_url, question(temperature=0.3, top_p=0.9, max_tokens=50, stop=("\n",)))
+    [received] = server.requests
+    assert received.body == {
+        "model": "served-1",
+        "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "What is 6 × 7?"}],
+        "temperature": 0.3,
+        "top_p": 0.9,
+        "max_tokens": 50,
+        "stop": ["\n"],
+    }
+    assert received.headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_defaults_send_no_stop() -> None:
+    with OpenAIServer() as server:
+        ask(server.base_url)
+    body = server.requests[0].body
+    assert (body["temperature"], body["top_p"], body["max_tokens"]) == (0.0, 1.0, 1024)
+    assert "stop" not in body
+
+
+def test_a_reasoning_model_gets_other_names_and_no_temperature() -> None:
+    with OpenAIServer() as server:
+        ask(server.base_url, max_tokens_field="max_completion_tokens", omit=["temperature", "top_p"])
+    assert server.requests[0].body.keys() == {"model", "messages", "max_completion_tokens"}
+
+
+def test_vllm_continues_a_prefilled_answer() -> None:
+    with OpenAIServer() as server:
+        ask(server.base_url, question(prefill="The answer is"), prefill="vllm")
+    body = server.requests[0].body
+    assert body["messages"][-1] == {"role": "assistant", "content": "The answer is"}
+    assert body["add_generation_prompt"] is False
+    assert body["continue_final_message"] is True
+
+
+def test_without_a_prefill_vllm_is_asked_as_any_other() -> None:
+    with OpenAIServer() as server:
+        ask(server.base_url, prefill="vllm")
+    assert server.requests[0].body["messages"][-1]["role"] == "user"
+    assert "continue_final_message" not in server.requests[0].body
+
+
+def test_a_prefill_that_cannot_be_continued_is_not_sent() -> None:
+    with (
+        OpenAIServer() as server,
+        pytest.raises(EngineError, match=r"(?s)cannot continue.*settings\.prefill") as caught,
+    ):
+        ask(server.base_url, question(prefill="The answer is"))
+    assert caught.value.model == "served"
+    assert not server.requests
+
+
+def test_base_url_comes_from_the_environment_where_it_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    with OpenAIServer() as server:
+        monkeypatch.setenv("TEST_URL", server.base_url)
+        ask("http://127.0.0.1:9/v1", base_url_env="TEST_URL")
+        monkeypatch.delenv("TEST_URL")
+        ask(server.base_url + "/", base_url_env="TEST_URL")
+    assert [received.path for received in server.requests] == ["/v1/chat/completions"] * 2
+
+
+def test_a_server_without_key_never_gets_the_one_of_openai(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with OpenAIServer() as server:
+        ask(server.base_url, key_env="")
+    assert KEY not in json.dumps(server.requests[0].headers)
+
+
+# What comes back
+
+
+def test_response() -> None:
+    begun = datetime.now(UTC).replace(microsecond=0)
+    with OpenAIServer(lambda _: completion("42")) as server:
+        [response] = ask(server.base_url)
+    assert response.text == "42"
+    assert response.finish_reason == "stop"
+    assert response.usage == Usage(12, 7, 3, 4)
+    assert response.answered_by == "served-1 fp_loopback"
+    assert response.seconds > 0
+    answered = datetime.fromisoformat(response.answered_at)
+    assert answered.utcoffset() == timedelta(0)
+    assert begun <= answered <= datetime.now(UTC)
+
+
+def test_an_answer_in_any_script_comes_back_as_it_was() -> None:
+    text = "def ƒ(x):\r\n\treturn '😀\u2028' # ك  "
+    with OpenAIServer(lambda _: completion(text)) as server:
+        assert ask(server.base_url)[0].text == text
+
+
+def test_answers_belong_to_their_questions() -> None:
+    def slower_first(received: Received) -> Reply:
+        return completion(echo_text(received.prompt), delay=0.002 * (40 - int(received.prompt)))
+
+    prompts = [str(number) for number in range(40)]
+    with OpenAIServer(slower_first) as server:
+        responses = ask(server.base_url, *map(question, prompts), concurrency=8)
+    assert [response.text for response in responses] == [echo_text(prompt) for prompt in prompts]
+
+
+def test_connections_are_as_many_as_the_concurrency_and_kept() -> None:
+    async def waves(base_url: str) -> None:
+        engine = open_engine(entry(base_url, concurrency=120))
+        for wave in range(3):
+            await asyncio.gather(*(engine.answer(question(f"{wave} {number}")) for number in range(150)))
+        await engine.close()
+
+    with OpenAIServer(lambda received: completion("4", delay=1.5 * received.prompt.startswith("0 "))) as server:
+        asyncio.run(waves(server.base_url))
+    assert server.most_connections == 120
+    assert server.connections_made == 120
+
+
+@pytest.mark.parametrize(("said", "expected"), [("stop", "stop"), ("length", "length"), ("content_filter",) * 2])
+def test_finish_reasons(said: str, expected: str) -> None:
+    with OpenAIServer(lambda _: completion("4", said)) as server:
+        assert ask(server.base_url)[0].finish_reason == expected
+
+
+def test_a_refusal_is_an_answer_that_declines() -> None:
+    body = completion_body(None, refusal="I can't help with that.")
+    with OpenAIServer(lambda _: as_json(body)) as server:
+        [response] = ask(server.base_url)
+    assert (response.text, response.finish_reason) == ("I can't help with that.", "content_filter")
+    assert response.refused
+
+
+def test_no_content_is_an_empty_answer() -> None:
+    with OpenAIServer(lambda _: completion(None)) as server:
+        [response] = ask(server.base_url)
+    assert response.text == ""
+    assert response.refused
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        (None, Usage()),
+        ({"prompt_tokens": 5, "completion_tokens": 2}, Usage(5, 2)),
+        ({"prompt_tokens": 5, "completion_tokens_details": None, "prompt_tokens_details": "none"}, Usage(5)),
+        ("plenty", Usage()),
+    ],
+)
+def test_usage_is_what_the_server_says(usage: object, expected: Usage) -> None:
+    with OpenAIServer(lambda _: as_json({**completion_body("4"), "usage": usage})) as server:
+        assert ask(server.base_url)[0].usage == expected
+
+
+def test_a_server_need_not_name_itself() -> None:
+    body = {"choices": [{"message": {"content": "4"}, "finish_reason": "stop"}]}
+    with OpenAIServer(lambda _: as_json(body, content_type="text/plain")) as server:
+        [response] = ask(server.base_url)
+    assert (response.text, response.answered_by, response.usage) == ("4", "", Usage())
+
+
+# What passes when it is tried again
+
+WHOLE = completion("4").body
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        failure(408, "too slow"),
+        failure(409, "locked"),
+        failure(429, "slow down", headers={"retry-after-ms": "20"}),
+        failure(500, "oops"),
+        failure(503, "overloaded"),
+        Reply(b"", hang_up=True),
+        Reply(WHOLE, cut=0),
+        Reply(WHOLE, cut=len(WHOLE) // 2),
+        Reply(WHOLE, delay=5),
+        Reply(WHOLE, drip=0.02),
+        Reply(b"<html>busy</html>", content_type="text/html"),
+        Reply(WHOLE[:-9]),
+        as_json({"error": {"message": "upstream is busy"}}),
+    ],
+    ids=[
+        *("408", "409", "429", "500", "503"),
+        *("closed", "headers only", "truncated", "slow", "trickle", "HTML", "cut JSON", "error with 200"),
+    ],
+)
+def test_passing_trouble_is_tried_again(reply: Reply) -> None:
+    with OpenAIServer(first_then(reply)) as server:
+        [response] = ask(server.base_url, question("again"), retries=1, timeout_s=1.0)
+    assert response.text == echo_text("again")
+    assert [received.seen for received in server.requests] == [0, 1]
+
+
+def test_three_errors_then_an_answer() -> None:
+    with OpenAIServer(first_then(failure(500, "oops", headers={"retry-after-ms": "10"}), times=3)) as server:
+        ask(server.base_url, retries=3)
+    assert len(server.requests) == 4
+
+
+@pytest.mark.parametrize("as_date", [False, True])
+def test_retry_after_is_waited_for(as_date: bool) -> None:
+    def limited(received: Received) -> Reply:
+        date = format_datetime(datetime.now(UTC) + timedelta(seconds=2.2), usegmt=True)  # in whole seconds
+        limit = failure(429, "slow down", headers={"Retry-After": date if as_date else "1.2"})
+        return echo(received) if received.seen else limit
+
+    with OpenAIServer(limited) as server:
+        ask(server.base_url, retries=1)
+    early, late = server.requests
+    assert late.time - early.time > 1.0  # without the header it would be 0.5 s at most
+
+
+def test_a_wait_of_hours_fails_at_once() -> None:
+    limit = failure(429, "daily limit", headers={"Retry-After": "7200"})
+    with OpenAIServer(lambda _: limit) as server, pytest.raises(RequestFailed, match=r"429: daily limit.*7200"):
+        ask(server.base_url, retries=6)
+    assert len(server.requests) == 1
+
+
+def test_seconds_are_those_of_the_try_that_was_answered() -> None:
+    begun = time.monotonic()
+    with OpenAIServer(first_then(failure(500, "oops", headers={"Retry-After": "0.6"}))) as server:
+        [response] = ask(server.base_url, retries=1)
+    assert 0 < response.seconds < time.monotonic() - begun - 0.6
+
+
+# What fails for one request
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        (failure(400, "maximum context length is 128 tokens"), "status 400: maximum context length is 128 tokens"),
+        (as_json({"detail": [{"msg": "bad"}]}, status=422), r'status 422: .*"msg": "bad"'),
+        (failure(429, "slow down"), "status 429: slow down"),
+        (failure(500, "oops"), "status 500: oops"),
+        (Reply(b"<h1>Bad\n gateway\x1b[31m</h1>", status=502), r"status 502: <h1>Bad gateway \[31m</h1>"),
+        (Reply(b"", status=413), "status 413"),
+        (Reply(b"", hang_up=True), "connection failed: Server disconnected"),
+        (Reply(WHOLE, cut=10), r"connection failed: peer closed.*\(received 10 bytes"),
+        (Reply(WHOLE, headers={"Content-Encoding": "gzip"}), "connection failed"),
+        (Reply(b"<html>Log in</html>", content_type="text/html"), "not a chat completion.*<html>Log in</html>"),
+        (Reply(b""), "not a chat completion.*nothing"),
+        (Reply(b'{"choices": [{"mess'), r"not a chat completion.*Invalid JSON.*\{\"choices\": \[\{\"mess"),
+        (Reply(b'{"choices": "\xff"}'), "not a chat completion"),
+        (Reply(b'"42"'), 'not a chat completion.*: "42"'),
+        (Reply(b"null"), "not a chat completion.*: null"),
+        (as_json({"text": "42"}), 'choices: Field required.*"text": "42"'),
+        (as_json({"choices": []}), "choices: List should have at least 1 item"),
+        (as_json({"choices": [None]}), r"choices\.0"),
+        (as_json({"choices": [{"message": None, "finish_reason": "stop"}]}), r"choices\.0\.message"),
+        (completion(["42"]), r"choices\.0\.message\.content"),
+        (completion([{"type": "text", "text": "42"}]), r"choices\.0\.message\.content"),
+        (completion(42), r"choices\.0\.message\.content"),
+        (completion("42", None), r"choices\.0\.finish_reason"),
+        (completion("42", "tool_calls"), r"choices\.0\.finish_reason"),
+        (as_json({"error": {"message": "upstream died"}}), "not a chat completion.*upstream died"),
+        (as_json({"error": {"message": "died"}, **completion_body("4")}), "not a chat completion.*died"),
+    ],
+)
+def test_a_failed_request_is_never_an_answer(reply: Reply, words: str) -> None:
+    with OpenAIServer(lambda _: reply) as server, pytest.raises(RequestFailed, match=words) as caught:
+        ask(server.base_url)
+    assert caught.value.reason == Reason.HARNESS_ERROR
+    assert str(caught.value).startswith(f"served (served-1) at {server.base_url}: ")
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(("retries", "tries"), [(0, 1), (1, 2), (6, 3)])
+def test_garbage_is_tried_again_a_bounded_number_of_times(retries: int, tries: int) -> None:
+    with OpenAIServer(lambda _: Reply(b"<html>")) as server, pytest.raises(RequestFailed, match="<html>"):
+        ask(server.base_url, retries=retries)
+    assert len(server.requests) == tries
+
+
+@pytest.mark.parametrize("reply", [Reply(WHOLE, delay=5), Reply(WHOLE, drip=0.02)], ids=["silent", "trickle"])
+def test_time_out(reply: Reply) -> None:
+    with OpenAIServer(lambda _: reply) as server, pytest.raises(RequestFailed, match=r"0\.4 s.*2 times") as caught:
+        ask(server.base_url, timeout_s=0.4, retries=1)
+    assert caught.value.reason == Reason.TIMEOUT
+    assert len(server.requests) == 2
+
+
+def test_no_server() -> None:
+    url = f"http://127.0.0.1:{unused_port()}/v1"
+    with pytest.raises(RequestFailed, match=f"no server answers at {url}") as caught:
+        ask(url)
+    assert caught.value.reason == Reason.HARNESS_ERROR
+
+
+def test_half_a_surrogate_pair_cannot_be_sent() -> None:
+    with OpenAIServer() as server, pytest.raises(RequestFailed, match="surrogate"):
+        ask(server.base_url, question("\ud800"))
+
+
+def test_a_long_error_is_shortened() -> None:
+    with OpenAIServer(lambda _: failure(400, "word " * 1000)) as server, pytest.raises(RequestFailed) as caught:
+        ask(server.base_url)
+    assert len(str(caught.value)) < 400
+    assert str(caught.value).endswith("…")
+
+
+def test_other_requests_go_on_when_one_fails() -> None:
+    async def both(base_url: str) -> list[Response | BaseException]:
+        engine = open_engine(entry(base_url))
+        results = await asyncio.gather(*map(engine.answer, map(question, "ab")), return_exceptions=True)
+        await engine.close()
+        return results
+
+    with OpenAIServer(lambda received: failure(400, "no") if received.prompt == "a" else echo(received)) as server:
+        bad, good = asyncio.run(both(server.base_url))
+    assert isinstance(bad, RequestFailed)
+    assert isinstance(good, Response)
+
+
+# What no request can pass
+
+
+@pytest.mark.parametrize(
+    ("reply", "words"),
+    [
+        (failure(401, "Incorrect API key"), r"401: Incorrect API key.*\nCheck the key in TEST_KEY"),
+        (failure(402, "Insufficient balance"), r"402: Insufficient balance\n.*credit"),
+        (failure(403, "Country not supported"), r"403: Country not supported\n.*rights"),
+        (failure(404, "The model `served-1` does not exist"), r"404: The model.*\n.*models\.yaml"),
+        (as_json({"detail": "Not Found"}, status=404), r'404: .*"Not Found".*\n.*base_url'),
+    ],
+)
+def test_fatal(reply: Reply, words: str) -> None:
+    with OpenAIServer(lambda _: reply) as server, pytest.raises(EngineError, match=words) as caught:
+        ask(server.base_url, retries=3)
+    assert caught.value.model == "served"
+    assert str(caught.value).startswith(f"served (served-1) at {server.base_url}: status ")
+    assert len(server.requests) == 1
+
+
+def test_a_spent_quota_is_fatal_though_it_looks_like_a_rate_limit() -> None:
+    spent = failure(429, "You exceeded your current quota", "insufficient_quota")
+    with OpenAIServer(lambda _: spent) as server, pytest.raises(EngineError, match=r"current quota\n.*credit"):
+        ask(server.base_url)
+
+
+def test_a_server_that_wants_a_key_after_all() -> None:
+    with (
+        OpenAIServer(lambda _: failure(401, "No key")) as server,
+        pytest.raises(EngineError, match=r"settings\.key_env"),
+    ):
+        ask(server.base_url, key_env="")
+
+
+def test_a_wrong_path_is_fatal() -> None:
+    with OpenAIServer() as server, pytest.raises(EngineError, match=r"(?s)404: Unknown request URL.*ends in /v1"):
+        ask(server.base_url.removesuffix("/v1"))
+
+
+def test_an_unknown_host_is_fatal() -> None:
+    with pytest.raises(EngineError, match="no such host"):
+        ask("http://no-such-host.invalid/v1")
+
+
+@pytest.mark.parametrize("url", ["", "localhost:8000", "ftp://localhost/v1", "http://", "http://[::1/v1", "http://a:b"])
+def test_no_address(url: str) -> None:
+    with pytest.raises(EngineError, match=r"base_url = .*is not an address"):
+        open_engine(entry(url))
+
+
+@pytest.mark.parametrize("value", [None, "", " \n"])
+def test_a_missing_key_is_said_at_once(monkeypatch: pytest.MonkeyPatch, value: str | None) -> None:
+    monkeypatch.delenv("TEST_KEY")
+    if value is not None:
+        monkeypatch.setenv("TEST_KEY", value)
+    with OpenAIServer() as server, pytest.raises(EngineError, match=r"(?s)^served: .*TEST_KEY.*export.*MODELS=sim-"):
+        open_engine(entry(server.base_url))
+    assert not server.requests
+
+
+# The key
+
+
+def test_the_key_is_shown_nowhere(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG")
+    for status in (400, 401, 429, 200):
+        told = Reply(f"<p>I saw {KEY}</p>".encode(), status=status)
+        with OpenAIServer(lambda _, told=told: told) as server:
+            with pytest.raises((EngineError, RequestFailed), match=r"I saw \[key\]") as caught:
+                ask(server.base_url)
+            assert KEY not in repr(caught.value)
+            assert KEY not in repr(open_engine(entry(server.base_url)))
+    assert caplog.records
+    assert KEY not in caplog.text
+
+
+@pytest.mark.parametrize("key", [f"{KEY}\nsecond line", f"{KEY} copied", f"{KEY}–"])
+def test_a_value_that_cannot_be_a_key_is_not_repeated(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    monkeypatch.setenv("TEST_KEY", key)
+    with pytest.raises(EngineError, match="TEST_KEY cannot be a key") as caught:
+        open_engine(entry("http://127.0.0.1:9/v1"))
+    assert KEY not in str(caught.value)
+
+
+def test_a_line_break_after_the_key_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", f"{KEY}\n")
+    with OpenAIServer() as server:
+        ask(server.base_url)
+    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize("url", [f"http://me:{KEY}@127.0.0.1/v1", f"http://127.0.0.1/v1?key={KEY}", KEY])
+def test_a_key_in_the_address_is_not_repeated(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("TEST_URL", url)
+    with pytest.raises(EngineError) as caught:
+        open_engine(entry("http://127.0.0.1:9/v1", base_url_env="TEST_URL"))
+    assert KEY not in str(caught.value)
+
+
+# Settings
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"concurrency": 0}, {"timeout_s": 0}, {"retries": -1}, {"prefill": "yes"}, {"key": KEY}, {"omit": ["stop"]}],
+)
+def test_wrong_settings(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        Settings.model_validate(wrong)
+
+
+def test_settings_do_not_load_the_client() -> None:
+    code = (
+        "import sys, codestress.inference.engines.openai; sys.exit('openai' in sys.modules or 'httpx2' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# The server as a process
+
+
+def test_server_script() -> None:
+    script = Path(openai_server.__file__)
+    with subprocess.Popen([sys.executable, script, "--port", "0"], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout
+            base_url = process.stdout.readline().strip()
+            responses = ask(base_url, question("a"), question("b"), question("a"))
+            assert [response.text for response in responses] == [echo_text(prompt) for prompt in "aba"]
+            with urllib.request.urlopen(base_url.removesuffix("/v1") + "/stats") as reply:
+                assert json.load(reply) == {"requests": 3, "prompts": {"a": 2, "b": 1}}
+            with urllib.request.urlopen(base_url + "/models") as reply:
+                assert json.load(reply)["data"][0]["id"] == "served-1"
+        finally:
+            process.send_signal(signal.SIGTERM)
