@@ -98,7 +98,7 @@ Makefile pyproject.toml requirements.lock requirements-dev.lock: ;
 	@echo 'setting up .venv (a minute or two, once)'
 	@if command -v uv >/dev/null 2>&1; then \
 	  uv venv --quiet --allow-existing --python "$$(command -v $(PYTHON))" .venv && \
-	  uv pip sync --quiet --python .venv/bin/python requirements.lock && \
+	  uv pip sync --quiet --compile-bytecode --python .venv/bin/python requirements.lock && \
 	  uv pip install --quiet --python .venv/bin/python --no-deps --editable .; \
 	else \
 	  $(PYTHON) -m venv .venv || { \

@@ -63,7 +63,7 @@ def build(
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]
     index = OUTPUTS / profile / "index.html"
     if any(outcome.state != "up to date" for outcome in outcomes) or not index.exists():
-        from codestress.report.pages import gallery
+        from codestress.report.gallery import gallery
 
         index = gallery(profile)
     if as_json:
@@ -154,7 +154,7 @@ def show(
 def report(profile: str) -> None:
     """Writes the gallery and the claims ledger of a profile anew, from what was built."""
     from codestress.build.artefacts import load_profile
-    from codestress.report.pages import gallery
+    from codestress.report.gallery import gallery
 
     load_profile(profile)
     click.echo(shown(gallery(profile)))

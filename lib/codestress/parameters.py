@@ -7,7 +7,7 @@ import json
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -62,6 +62,8 @@ def _type_name(annotation: Any) -> str:
     """`int`, `list[str]`, …; a choice of literals shows as the type of its values."""
     if typing.get_origin(annotation) is Literal:
         return type(typing.get_args(annotation)[0]).__name__
+    if typing.get_origin(annotation) is Annotated:
+        return _type_name(typing.get_args(annotation)[0])
     if typing.get_origin(annotation) is list:
         return f"list[{_type_name(typing.get_args(annotation)[0])}]"
     return str(annotation.__name__)

@@ -11,6 +11,17 @@ OUTPUTS = Path(os.environ.get("CODESTRESS_OUTPUTS") or ROOT / "outputs")
 STORE = Path(os.environ.get("CODESTRESS_STORE") or OUTPUTS / "responses.sqlite")
 DATA = OUTPUTS / "data"
 FAILED = OUTPUTS / "failed"
+FILES = (
+    "figure.pdf",
+    "figure.png",
+    "figure.svg",
+    "table.csv",
+    "table.md",
+    "table.tex",
+    "data.parquet",
+    "manifest.json",
+)
+"""What every artefact's notebook publishes in its folder."""
 
 
 def shown(path: Path) -> str:

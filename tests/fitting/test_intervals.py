@@ -98,9 +98,9 @@ def test_the_paired_interval_covers_and_the_tests_hold_their_level() -> None:
     for _ in range(simulations):
         hard = random.random(80) * 0.8
         first = (random.random(80) < hard).astype(int).tolist()
-        second = (random.random(80) < hard + 0.15).astype(int).tolist()
+        second = (random.random(80) < hard + 0.156).astype(int).tolist()
         result = compare(once(first), once(second), resamples=500, rng=random)
-        covered += result.interval.low <= 0.15 <= result.interval.high
+        covered += result.interval.low <= 0.156 <= result.interval.high
         same = (random.random(80) < hard).astype(int).tolist()
         rejected += compare(once(first), once(same), resamples=100, rng=random).p_value < 0.05
     for _ in range(150):

@@ -131,7 +131,7 @@ def authors_order(lines: list[str], d: int) -> list[str]:
 def authors_window(order: list[str], d: int, n: int) -> list[str]:
     """And of which lines it shows."""
     size = abs(d)
-    start = [i for i, line in enumerate(order) if line.startswith('"workbench"')][0] - int((n - size) / 2)
+    start = next(i for i, line in enumerate(order) if line.startswith('"workbench"')) - int((n - size) / 2)
     start = max(0, start - (size if d < 0 else 0))
     return order[start : start + n]
 

@@ -15,8 +15,10 @@ from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
-import openai_server
 import pytest
+from pydantic import ValidationError
+
+import openai_server
 from codestress.errors import EngineError
 from codestress.inference.engines import openai as engine_module
 from codestress.inference.engines.base import RequestFailed
@@ -35,7 +37,6 @@ from openai_server import (
     echo_text,
     failure,
 )
-from pydantic import ValidationError
 
 KEY = "sk-not-a-real-key-0123456789"
 

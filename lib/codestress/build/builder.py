@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -10,10 +11,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,7 +40,7 @@ class Outcome:
     error: str = ""
 
 
-@contextmanager
+@contextlib.contextmanager
 def build_lock() -> Iterator[None]:
     """One build at a time: two would ask the same questions twice."""
     OUTPUTS.mkdir(parents=True, exist_ok=True)
@@ -108,102 +109,118 @@ def ask(artefacts: Sequence[Artefact]) -> dict[str, str]:
     return failed
 
 
+class _Worker:
+    """A process that executes one notebook after the other, each in a fresh kernel; killed with its kernel."""
+
+    def __init__(self) -> None:
+        # One thread for each kernel: several notebooks run side by side.
+        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        self.log = tempfile.TemporaryFile(mode="w+", encoding="utf-8")  # noqa: SIM115  (lives as long as the worker)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "codestress.build.execute"],
+            cwd=ROOT,
+            env=os.environ | threads | {"PYTHONHASHSEED": "0"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+            start_new_session=True,
+        )
+
+    def execute(self, spec: dict[str, object], timeout_s: float | None) -> str:
+        """What went wrong, empty when all is well. After a time-out or a crash the worker is dead."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        timer = threading.Timer(timeout_s, self.kill) if timeout_s else None
+        started = time.monotonic()
+        if timer:
+            timer.start()
+        try:
+            self.process.stdin.write(json.dumps(spec) + "\n")
+            self.process.stdin.flush()
+            reply = self.process.stdout.readline()
+        except OSError:
+            reply = ""
+        finally:
+            if timer:
+                timer.cancel()
+        if reply:
+            error: str = json.loads(reply)["error"]
+            return error
+        self.process.wait()
+        if timeout_s and time.monotonic() - started >= timeout_s:
+            return f"stopped after {timeout_s:g} s; raise timeout_s in params/profiles/{spec['profile']}.yaml"
+        self.log.seek(0)
+        last = "\n".join(self.log.read().strip().splitlines()[-8:])
+        return f"the process that executed it ended with status {self.process.returncode}\n{last}".strip()
+
+    def kill(self) -> None:
+        """Ends the process and its kernel; they form a group of their own."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+    @property
+    def dead(self) -> bool:
+        return self.process.poll() is not None
+
+
 def execute_all(
     artefacts: Sequence[Artefact], inputs: dict[str, dict[str, str]], *, jobs: int, timeout_s: float | None
 ) -> list[Outcome]:
     """Executes the notebooks, `jobs` at a time, a line for each that ends."""
     outcomes: list[Outcome] = []
-    processes: set[subprocess.Popen[str]] = set()
-    with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
-        waiting: set[Future[Outcome]] = {
-            pool.submit(_execute, artefact, inputs[artefact.name], timeout_s, processes) for artefact in artefacts
-        }
-        try:
-            while waiting:
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in done:
-                    outcome = future.result()
-                    outcomes.append(outcome)
-                    line = f"[{len(outcomes):>{len(str(len(artefacts)))}}/{len(artefacts)}] {outcome.name}"
-                    click.echo(f"{line}  {outcome.state}  {outcome.seconds:.1f} s", err=True)
-                    if outcome.error:
-                        click.echo(outcome.error, err=True)
-        except BaseException:
-            for future in waiting:
-                future.cancel()
-            for process in list(processes):
-                _kill(process)
-            raise
+    workers: dict[int, _Worker] = {}
+
+    def one(artefact: Artefact) -> Outcome:
+        mine = threading.get_ident()
+        if mine not in workers or workers[mine].dead:
+            workers[mine] = _Worker()
+        return _execute(workers[mine], artefact, inputs[artefact.name], timeout_s)
+
+    pool = ThreadPoolExecutor(max_workers=max(1, min(jobs, len(artefacts))))
+    try:
+        for future in as_completed([pool.submit(one, artefact) for artefact in artefacts]):
+            outcome = future.result()
+            outcomes.append(outcome)
+            line = f"[{len(outcomes):>{len(str(len(artefacts)))}}/{len(artefacts)}] {outcome.name}"
+            click.echo(f"{line}  {outcome.state}  {outcome.seconds:.1f} s", err=True)
+            if outcome.error:
+                click.echo(outcome.error, err=True)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in workers.values():
+            worker.kill()
+        pool.shutdown()
     return outcomes
 
 
-def _execute(
-    artefact: Artefact, inputs: dict[str, str], timeout_s: float | None, processes: set[subprocess.Popen[str]]
-) -> Outcome:
+def _execute(worker: _Worker, artefact: Artefact, inputs: dict[str, str], timeout_s: float | None) -> Outcome:
     started = time.monotonic()
     staging_root = OUTPUTS / artefact.profile / ".staging"
     staging_root.mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(prefix=artefact.name.replace("/", "-") + "-", dir=staging_root))
-    spec = staging / "spec.json"
-    spec.write_text(
-        json.dumps(
-            {
-                "artefact": artefact.name,
-                "title": artefact.title,
-                "profile": artefact.profile,
-                "notebook": str(artefact.notebook),
-                "parameters": artefact.parameters.model_dump(),
-                "staging": str(staging),
-                "inputs": inputs,
-                "command": f"make {artefact.name} PROFILE={artefact.profile}",
-            }
-        ),
-        encoding="utf-8",
+    error = worker.execute(
+        {
+            "artefact": artefact.name,
+            "title": artefact.title,
+            "profile": artefact.profile,
+            "notebook": str(artefact.notebook),
+            "parameters": artefact.parameters.model_dump(),
+            "staging": str(staging),
+            "inputs": inputs,
+            "command": f"make {artefact.name} PROFILE={artefact.profile}",
+        },
+        timeout_s,
     )
-    # One thread for each kernel: several notebooks run side by side.
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    environment = os.environ | threads | {"CODESTRESS_STAGING": str(staging), "PYTHONHASHSEED": "0"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "codestress.build.execute", str(spec)],
-        cwd=ROOT,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    processes.add(process)
-    try:
-        _, errors = process.communicate(timeout=timeout_s)
-        error = "" if process.returncode == 0 else _last_lines(errors) or f"exit status {process.returncode}"
-    except subprocess.TimeoutExpired:
-        _kill(process)
-        error = f"stopped after {timeout_s:g} s; raise timeout_s in params/profiles/{artefact.profile}.yaml"
-    finally:
-        processes.discard(process)
     seconds = time.monotonic() - started
-    spec.unlink(missing_ok=True)
+    kept = FAILED / artefact.profile / artefact.name
     if error:
-        kept = FAILED / artefact.profile / artefact.name
         (staging / "error.txt").write_text(error + "\n", encoding="utf-8")
         replace_folder(staging, kept)
         return Outcome(artefact.name, "failed", seconds, f"{error}\nthe notebook as far as it came: {shown(kept)}")
     replace_folder(staging, artefact.folder)
-    shutil.rmtree(FAILED / artefact.profile / artefact.name, ignore_errors=True)
+    shutil.rmtree(kept, ignore_errors=True)
     return Outcome(artefact.name, "built", seconds)
-
-
-def _kill(process: subprocess.Popen[str]) -> None:
-    """Ends the process and the kernel it started; they form a group of their own."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
-    process.wait()
-
-
-def _last_lines(text: str, lines: int = 12) -> str:
-    return "\n".join(text.strip().splitlines()[-lines:])
 
 
 def replace_folder(new: Path, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Executes one notebook in a process of its own: `python -m codestress.build.execute SPEC`, SPEC a JSON file.
+"""Executes notebooks, each in a kernel of its own: one JSON specification a line on stdin, one JSON reply on stdout.
 
 Success means more than papermill's: every code cell completed, none printed an error (papermill takes
 `sys.exit(0)` in a cell for a good end), and everything that an artefact leaves is there.
@@ -7,10 +7,12 @@ Success means more than papermill's: every code cell completed, none printed an 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
 import time
+import traceback
 import warnings
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,9 +27,8 @@ from traitlets import default
 
 from codestress.build.inputs import environment
 from codestress.errors import CodestressError
-from codestress.paths import ROOT
-from codestress.report.pages import notebook_page
-from codestress.report.publish import FILES
+from codestress.paths import FILES, ROOT
+from codestress.report.notebook_page import notebook_page
 
 
 class IpcKernelManager(AsyncKernelManager):
@@ -110,18 +111,27 @@ def commit() -> str:
     return head.stdout.strip() + ("+changes" if changed.stdout.strip() else "")
 
 
-def main() -> int:
-    """Exit 0 when the artefact is complete in its staging folder; else the reason is the last line on stderr."""
+def attempt(spec: dict[str, Any]) -> str:
+    """Executes; returns what went wrong, empty when the artefact is complete in its staging folder."""
+    os.environ["CODESTRESS_STAGING"] = spec["staging"]
     try:
-        execute(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+        execute(spec)
     except PapermillExecutionError as error:
-        print(f"{error.ename}: {error.evalue}", file=sys.stderr)
-        return 1
+        return f"{error.ename}: {error.evalue}"
     except (CodestressError, OSError) as error:
-        print(str(error), file=sys.stderr)
-        return 1
-    return 0
+        return str(error)
+    except Exception:  # whatever papermill, the kernel or the converter raise: reported, never lost
+        return traceback.format_exc(limit=-3)
+    return ""
+
+
+def main() -> None:
+    """Replies `{"error": ""}` or what went wrong to each line, until stdin ends."""
+    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what libraries print must not end up among the replies
+    for line in sys.stdin:
+        print(json.dumps({"error": attempt(json.loads(line))}), file=replies, flush=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -51,6 +51,22 @@ def summarize(
     return pd.DataFrame(rows)
 
 
+PAIRED_COLUMNS = [
+    "model",
+    "condition",
+    "first",
+    "second",
+    "difference",
+    "low",
+    "high",
+    "p_value",
+    "items",
+    "only_first",
+    "only_second",
+    "unpaired",
+]
+
+
 def paired_differences(
     answers: pd.DataFrame,
     condition: str,
@@ -95,4 +111,4 @@ def paired_differences(
                     "unpaired": result.unpaired,
                 }
             )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=PAIRED_COLUMNS)

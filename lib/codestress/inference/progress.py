@@ -35,4 +35,4 @@ class Progress:
 
     def skip(self, answers: int) -> None:
         """That many will not be asked for."""
-        self._bar.total -= answers
+        self._bar.total = (self._bar.total or 0) - answers

@@ -22,7 +22,7 @@ def length_curve(shares: pd.DataFrame, outcomes: pd.DataFrame, order: Sequence[s
     use_style()
     labels = list(dict.fromkeys(outcomes["label"]))
     figure = plt.figure(figsize=(7.0, 4.6))
-    above, below = figure.subfigures(2, 1, height_ratios=[1.25, 1])
+    above, below = figure.subfigures(2, 1, height_ratios=[1.25, 1], squeeze=False)[:, 0]
     ax = above.subplots()
     for number, (label, part) in enumerate(shares.groupby("label", sort=False)):
         published = bool(part["published"].iloc[0])

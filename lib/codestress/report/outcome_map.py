@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
@@ -29,7 +30,7 @@ class OutcomeRow:
         return sum(reason == Reason.RIGHT for reason in self.reasons)
 
 
-LOOKS = {
+LOOKS: dict[str, dict[str, Any]] = {
     "right": {"facecolor": RIGHT, "edgecolor": RIGHT, "hatch": ""},
     "wrong": {"facecolor": WRONG, "edgecolor": "#B0431A", "hatch": "////"},
     "other": {"facecolor": OTHER, "edgecolor": "#555555", "hatch": "...."},

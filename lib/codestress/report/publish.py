@@ -18,19 +18,9 @@ from matplotlib.figure import Figure
 
 from codestress.generation.prompts import prompt_hash
 from codestress.inference.run import Results
-from codestress.paths import OUTPUTS
+from codestress.paths import FILES, OUTPUTS
 from codestress.report.published import published_numbers
 
-FILES = (
-    "figure.pdf",
-    "figure.png",
-    "figure.svg",
-    "table.csv",
-    "table.md",
-    "table.tex",
-    "data.parquet",
-    "manifest.json",
-)
 SIMULATED_NOTE = "sim-…: simulated readers with known parameters, not language models"
 
 

@@ -133,14 +133,19 @@ def share_table(published: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([part for part in (theirs, ours) if len(part)], ignore_index=True)[columns]
 
 
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
 def describe_shares(published: pd.DataFrame, regenerated: pd.DataFrame) -> str:
     """The figure in words."""
     parts = []
     for name, part in (("Published by the paper", published), ("Regenerated", regenerated)):
         several = part["condition"].nunique() > 1
         told = [
-            f"{r.label}{f' ({r.condition})' if several else ''} {100 * r.share:.1f} % [{100 * r.low:.1f}, {100 * r.high:.1f}]"
-            for r in part.itertuples()
+            f"{row.label}{f' ({row.condition})' if several else ''} {_percent(row.share)} "
+            f"[{_percent(row.low)}, {_percent(row.high)}]"
+            for row in part.itertuples()
         ]
         if told:
             parts.append(f"{name}: " + ", ".join(told))
@@ -168,8 +173,9 @@ def fit_sides(
 ) -> tuple[list[FittedSide], pd.DataFrame]:
     """share = top * exp(-(|d| - 1) / reach), fitted for each model to d > 0 and to d < 0.
 
-    Returns the curves, and a table with columns model, side, top, reach, half_life (lines), each with an interval
-    from a bootstrap over items, failed_fits and resamples. A side with fewer than three distances is not fitted.
+    Returns the curves, and a table with `FIT_COLUMNS`: intervals from a bootstrap over items. A side with fewer
+    than three distances is not fitted.
+    than three distances is not fitted.
     """
     fits, rows = [], []
     for model, part in answers.groupby("model", sort=False):
@@ -186,22 +192,23 @@ def fit_sides(
                 rng=rng(seed, "decay", str(model), sign),
             )
             fits.append(FittedSide(str(model), sign, fit.top, fit.reach))
-            rows.append({"model": model, "side": side, **decay_row(fit), "resamples": resamples})
-    return fits, pd.DataFrame(rows)
+            rows.append((str(model), side, *fit[:3], *fit.top_interval, *fit.reach_interval, fit.failed, resamples))
+    return fits, pd.DataFrame(rows, columns=FIT_COLUMNS)
 
 
-def decay_row(fit: DecayFit) -> dict[str, float]:
-    """A fit as columns of a table."""
-    return {
-        "top": fit.top,
-        "top_low": fit.top_interval.low,
-        "top_high": fit.top_interval.high,
-        "reach_lines": fit.reach,
-        "reach_low": fit.reach_interval.low,
-        "reach_high": fit.reach_interval.high,
-        "half_life_lines": fit.half_life,
-        "failed_fits": fit.failed,
-    }
+FIT_COLUMNS = [
+    "model",
+    "side",
+    "top",
+    "reach_lines",
+    "half_life_lines",
+    "top_low",
+    "top_high",
+    "reach_low",
+    "reach_high",
+    "failed_fits",
+    "resamples",
+]
 
 
 def describe_distances(points: pd.DataFrame, fits: Sequence[FittedSide]) -> str:
@@ -319,21 +326,22 @@ def share_claims(artefact: str, shares: pd.DataFrame) -> list[Claim]:
             claims.append(Claim(artefact, statement, 100 * value, "%", basis=basis))
         else:
             row = found.iloc[0]
-            regenerated = [float(100 * row[column]) for column in ("share", "low", "high")]
+            share, low, high = (float(100 * row[column]) for column in ("share", "low", "high"))
             basis = f"{int(row['asked'])} answers of {registry[label]}"
-            claims.append(Claim(artefact, statement, 100 * value, "%", *regenerated, basis))
+            claims.append(Claim(artefact, statement, 100 * value, "%", share, low, high, basis))
     return claims
 
 
 def bar_claims(artefact: str) -> list[Claim]:
-    """The heights of the paper's bars against the counts behind them (its heat maps): does the paper agree with itself?"""
+    """The heights of the paper's bars against the counts behind them, its heat maps: does it agree with itself?"""
     numbers = published_numbers(artefact)
     if not numbers or "bar_percent" not in numbers:
         return []
     claims = []
     for label, bar in numbers["bar_percent"].items():
         counted = 100 * numbers["right"][label] / numbers["asked"]
-        basis = f"{numbers['right'][label]} of {numbers['asked']} cells of the paper's heat map; bars are read to 0.1 points"
+        cells = f"{numbers['right'][label]} of {numbers['asked']} cells of the paper's heat map"
+        basis = f"{cells}; bars are read to 0.1 points"
         statement = f"{label}: height of the bar"
         claims.append(Claim(artefact, statement, bar, "%", counted, counted - 0.1, counted + 0.1, basis))
     return claims

@@ -1,43 +1,18 @@
-"""Pages that need nothing from outside: executed notebooks, and the gallery of a profile with the claims ledger."""
+"""The gallery of a profile: every figure with its numbers, and the claims ledger, on one self-contained page."""
 
 from __future__ import annotations
 
 import base64
 import json
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from codestress.paths import OUTPUTS
-
-
-def _environment() -> Environment:
-    return Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-
-
-def _resource(name: str) -> str:
-    return (files("codestress.report") / name).read_text(encoding="utf-8")
-
-
-def notebook_page(notebook: Any, artefact: str) -> str:
-    """An executed notebook as one HTML page: no scripts, no fonts and no styles from elsewhere."""
-    from nbconvert.exporters import HTMLExporter  # slow to import; only builds need it
-    from pygments.formatters import HtmlFormatter
-
-    exporter = HTMLExporter(template_name="basic", embed_images=True)
-    exporter.register_filter("highlight_code", exporter.filters.get("highlight_code"))
-    body, _ = exporter.from_notebook_node(notebook)
-    template = _environment().from_string(_resource("notebook.html"))
-    return template.render(
-        title=artefact,
-        body=Markup(body),
-        style=Markup(_resource("page.css") + HtmlFormatter().get_style_defs(".highlight")),
-    )
+from codestress.report.notebook_page import page_environment, resource
 
 
 @dataclass(frozen=True)
@@ -66,8 +41,8 @@ def gallery(profile: str) -> Path:
         for path in sorted((OUTPUTS / "failed" / profile).glob("*/*/error.txt"))
     }
     page = (
-        _environment()
-        .from_string(_resource("gallery.html"))
+        page_environment()
+        .from_string(resource("gallery.html"))
         .render(
             profile=profile,
             cards=cards,
@@ -76,7 +51,7 @@ def gallery(profile: str) -> Path:
             models=_models(cards),
             ledger=ledger.to_dict("records"),
             verdicts=ledger["verdict"].value_counts().to_dict(),
-            style=Markup(_resource("page.css")),
+            style=Markup(resource("page.css")),
             number=_number,
         )
     )
@@ -88,14 +63,16 @@ def gallery(profile: str) -> Path:
 
 
 def _card(root: Path, folder: Path) -> Card:
-    name = str(folder.relative_to(root))
+    artefact = str(folder.relative_to(root))
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     image = base64.b64encode((folder / "figure.png").read_bytes()).decode()
     tables = {
-        table: _html_table(pd.read_csv(folder / f"{table}.csv")) for table in manifest["tables"] if table != "claims"
+        name: _html_table(frame)
+        for name in manifest["tables"]
+        if name != "claims" and len(frame := pd.read_csv(folder / f"{name}.csv"))
     }
-    failed = (OUTPUTS / "failed" / root.name / name / "error.txt").is_file()
-    return Card(name, manifest, f"data:image/png;base64,{image}", tables, failed)
+    failed = (OUTPUTS / "failed" / root.name / artefact / "error.txt").is_file()
+    return Card(artefact, manifest, f"data:image/png;base64,{image}", tables, failed)
 
 
 def _models(cards: list[Card]) -> list[dict[str, Any]]:
