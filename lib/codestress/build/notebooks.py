@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import nbformat
-
 from codestress.build.artefacts import artefact_names, load_study, read_artefact
 from codestress.errors import ParameterError
 from codestress.parameters import Parameters, parameters_cell
@@ -58,6 +56,8 @@ def _read_cell(path: Path) -> str:
 
 def sync(*, write: bool) -> list[Path]:
     """Writes the cells anew and clears outputs; returns the notebooks that change."""
+    import nbformat  # a second to import; builds only compare the cells
+
     changed = []
     for path, (schema, defaults) in schemas().items():
         notebook = nbformat.read(path, as_version=4)

@@ -25,18 +25,20 @@ def summarize(
     """One row for each combination of `by`, in order of appearance.
 
     Columns: `by`, asked, share (0 to 1), low, high, interval (its method), one count for each reason (they add up to
-    asked), and `share_RULE` under every rule. The interval is Wilson's where each item was asked once, and a
-    bootstrap over items where answers to one item are not independent of each other.
+    asked), and `share_RULE` under every rule. The interval is Wilson's where each item was asked once, or one
+    item alone was asked several times (it then speaks of that item), and else a bootstrap over items, because
+    answers to one item are not independent of each other.
     """
     rules = [column.removeprefix("value_") for column in answers.columns if column.startswith("value_")]
     rows = []
     for group, part in answers.groupby(list(by), sort=False):
         values = part[f"value_{rule}"].to_numpy(float)
-        if part["problem"].is_unique:
-            method = "Wilson"
+        items = part["problem"].nunique()
+        if items in (1, len(part)):
+            method = "Wilson" if items > 1 else "Wilson, one item"
             low, high = wilson(round(values.sum()), len(values), confidence)
         else:
-            method = f"bootstrap over {part['problem'].nunique()} items"
+            method = f"bootstrap over {items} items"
             random = rng(seed, "summarize", *map(str, group))
             estimate = cluster_bootstrap_mean(
                 values, part["problem"].to_numpy(), confidence=confidence, resamples=resamples, rng=random

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 from codestress.errors import DataError
@@ -33,55 +35,85 @@ def paragraphs(name: str) -> list[str]:
     return [paragraph for paragraph in text.strip().split("\n\n") if paragraph]
 
 
-def listing(characters: int) -> str:
-    """Real library code of about this length, cut after a function, with the two inefficient functions planted."""
-    source = _library_source()
-    lines = source.split("\n")
-    nodes = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef) and n.end_lineno is not None]
-    ends = sorted({n.end_lineno for n in nodes if n.end_lineno is not None})
-    length = [0]
-    for line in lines:
-        length.append(length[-1] + len(line) + 1)
+def _run_of(lengths: Sequence[int], wanted: int, variant: int, begins: Sequence[int]) -> tuple[int, int]:
+    """(first piece, number of pieces) of a run that begins at one of `begins`, wraps, and is about `wanted` long.
+
+    Variant v takes the begin that comes v-th closest, so that every length is met as well as the pieces allow.
+    """
+    around = [0, *accumulate([*lengths, *lengths])]
+
+    def best(begin: int) -> tuple[int, int, int]:
+        counts = range(1, len(lengths) + 1)
+        return min((abs(around[begin + n] - around[begin] - wanted), begin, n) for n in counts)
+
+    _, begin, count = sorted(best(begin) for begin in begins)[variant % len(begins)]
+    return begin, count
+
+
+def listing(characters: int, variant: int = 0) -> str:
+    """Real library code of about this length, cut after a function, with the two inefficient functions planted.
+
+    Variants begin at other top-level functions and classes of the library's source.
+    """
     planted = prompt_text("inefficient_functions").split("\n\n")
     wanted = characters - sum(map(len, planted))
-    if not length[ends[0]] <= wanted <= length[-1]:
-        raise DataError(f"a listing can have about {length[ends[0]]} to {length[-1]} characters, not {characters}")
-    last = min(ends, key=lambda end: abs(length[end] - wanted))
-    starts = {min([n.lineno, *(d.lineno for d in n.decorator_list)]): n.col_offset for n in nodes if n.lineno <= last}
-    shown = lines[:last]
-    for function, place in sorted(zip(planted, LISTING_PLACES, strict=True), key=lambda pair: -pair[1]):
-        start = min(starts, key=lambda line: abs(length[line - 1] - place * length[last]))
-        indent = " " * starts.pop(start)
-        shown[start - 1 : start - 1] = [*(indent + line if line else "" for line in function.split("\n")), ""]
-    return "\n".join(shown)
+    source = _library_source().rstrip("\n").split("\n")
+    tree = ast.parse("\n".join(source))
+    tops = [_first_line(node) for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    ends = sorted({n.end_lineno or n.lineno for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)})
+    cuts = sorted({0, *(line - 1 for line in tops), *ends, len(source)})
+    pieces = [sum(len(line) + 1 for line in source[a:b]) for a, b in pairwise(cuts)]
+    if not 1000 <= wanted <= sum(pieces):
+        raise DataError(f"a listing can have 1500 to {sum(pieces)} characters, not {characters}")
+    first, count = _run_of(pieces, wanted, variant, [0, *(cuts.index(line - 1) for line in tops if line > 1)])
+    around = [*source, "", "", *source]
+    begin, end = cuts[first], cuts[(first + count) % (len(cuts) - 1)] or len(source)
+    shown = around[begin : end if end > begin else len(source) + 2 + end]
+    return "\n".join(_plant(shown, planted))
 
 
-def _within(pieces: list[str], characters: int) -> list[str]:
-    """The first pieces that fit in this length (at least two)."""
-    kept: list[str] = []
-    total = 0
-    for piece in pieces:
-        total += len(piece) + 2
-        if total > characters and len(kept) >= 2:
-            return kept
-        kept.append(piece)
+def _first_line(node: ast.FunctionDef | ast.ClassDef) -> int:
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+
+
+def _plant(shown: list[str], planted: Sequence[str]) -> list[str]:
+    """The lines with each function planted near its place, before or after a function and indented like it."""
+    nodes = [node for node in ast.walk(ast.parse("\n".join(shown))) if isinstance(node, ast.FunctionDef)]
+    indents = {(node.end_lineno or 0) + 1: node.col_offset for node in nodes}
+    indents |= {_first_line(node): node.col_offset for node in nodes}
+    length = list(accumulate((len(line) + 1 for line in shown), initial=0))
+    chosen = []
+    for function, place in zip(planted, LISTING_PLACES, strict=True):
+        start = min(indents, key=lambda line: abs(length[line - 1] - place * length[-1]))
+        indent = " " * indents.pop(start)
+        chosen.append((start, [*(indent + line if line else "" for line in function.split("\n")), ""]))
+    for start, lines in sorted(chosen, reverse=True):  # from the end, so that places above stay what they are
+        shown[start - 1 : start - 1] = lines
+    return shown
+
+
+def _passage(name: str, characters: int, variant: int) -> list[str]:
+    """Paragraphs of a text, of about this length together; variant v begins at another paragraph, the end wraps."""
+    title, *pieces = paragraphs(name)
+    total = sum(len(piece) + 2 for piece in pieces)
     if characters > total * 1.1:
         raise DataError(f"the kit's own text has {total} characters, {characters} were asked for; use a shorter length")
-    return kept
+    begin, count = _run_of([len(p) + 2 for p in pieces], characters - len(title), variant, range(len(pieces)))
+    return [title, *[*pieces, *pieces][begin : begin + max(2, count)]]
 
 
-def chapter(characters: int, place: float) -> str:
+def chapter(characters: int, place: float, variant: int = 0) -> str:
     """A chapter of prose with the clue as a paragraph of its own at `place`, and the ciphertext at the end."""
-    pieces = _within(paragraphs("harbour_chapter"), characters)
-    at = min(max(2, round(place * len(pieces))), len(pieces))
+    pieces = _passage("harbour_chapter", characters, variant)
+    at = min(max(2, round(place * len(pieces))), len(pieces) - 1)
     pieces = [*pieces[:at], prompt_text("clue"), *pieces[at:]]
     return "\n\n".join(pieces) + " " + prompt_text("ciphertext")
 
 
-def article(characters: int, place: float) -> str:
-    """An article with the planted sentences inside a paragraph at `place`."""
-    pieces = _within(paragraphs("microbiology"), characters)
+def article(characters: int, place: float, variant: int = 0) -> str:
+    """An article with the planted sentences after the first sentence of the paragraph at `place`."""
+    pieces = _passage("microbiology", characters, variant)
     at = min(max(1, int(place * len(pieces))), len(pieces) - 1)
     first, separator, rest = pieces[at].partition(". ")
-    pieces[at] = f"{first}{separator}{prompt_text('unlock')} {rest}" if rest else f"{first} {prompt_text('unlock')}"
+    pieces[at] = f"{first}{separator}{prompt_text('unlock')} {rest}".rstrip()
     return "\n\n".join(pieces)

@@ -43,7 +43,7 @@ def length_curve(shares: pd.DataFrame, outcomes: pd.DataFrame, order: Sequence[s
     ax.set_xticks(sorted(set(outcomes["characters"])))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
     ax.xaxis.set_minor_locator(NullLocator())
-    ax.set(xlabel="characters in the prompt", ylabel="right answers (%)", ylim=(-4, 104))
+    ax.set(xlabel="characters in the prompt (about)", ylabel="right answers (%)", ylim=(-4, 104))
     above.legend(loc="outside upper left", ncols=3)
     panels = below.subplots(1, len(labels), sharey=True, squeeze=False)[0]
     for panel, label in zip(panels, labels, strict=True):

@@ -53,7 +53,8 @@ def publish(
     folder = output_folder(artefact)
     simulated = [entry.name for entry in results.models if entry.simulated]
     if simulated:
-        figure.text(0.995, -0.005, SIMULATED_NOTE, ha="right", va="top", fontsize=6.5, color="#555555")
+        below = -0.06 / figure.get_size_inches()[1]
+        figure.text(0.995, below, SIMULATED_NOTE, ha="right", va="top", fontsize=6.5, color="#555555")
     _save_figure(figure, folder, artefact, alt)
     data.to_parquet(folder / "data.parquet", index=False)
     tables = {"table": table} | (extra_tables or {})
@@ -109,6 +110,8 @@ def _provenance(artefact: str) -> str | None:
 
 
 def _save_figure(figure: Figure, folder: Path, title: str, alt: str) -> None:
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # laid out once, not for each format
     about = {"Title": title}
     figure.savefig(
         folder / "figure.pdf",

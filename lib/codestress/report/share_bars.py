@@ -59,13 +59,15 @@ def _bars(ax: Axes, frame: pd.DataFrame, *, published: bool) -> None:
         )
         for place, value, top in zip(places, share, high, strict=True):
             if value == value:
+                inside = top > 93
                 ax.annotate(
                     f"{value:.1f}",
-                    (min(top, 94), place),
+                    (0 if inside else top, place),
                     xytext=(3, 0),
                     textcoords="offset points",
                     va="center",
                     fontsize=6.5,
+                    color="white" if inside else "black",
                 )
     ax.set_yticks(range(len(labels)), labels)
     ax.set_ylim(len(labels) - 0.4, -0.6)

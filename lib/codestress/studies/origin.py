@@ -157,6 +157,7 @@ class Planted(Parameters):
     characters: list[int] = Field([900, 1400, 27000], min_length=1, description="lengths of the text")
     place: float = Field(0.5, ge=0, le=1, description="where the clue or the sentence stands (6.1: fixed, two places)")
     text: Literal["own", "authors"] = Field("own", description="the kit's texts, or the authors' one long prompt")
+    variants: int = Field(1, ge=1, le=8, description="different texts of each length (the paper: 1)")
     samples: int = Field(10, ge=1, description="times that each prompt is asked (the paper: 4 to 10)")
     temperature: float = Field(0.7, ge=0, le=2, description="of the sampling")
     max_tokens: int = Field(4096, ge=1, description="longest answer")
@@ -176,41 +177,54 @@ def planted_in_text(
     characters: list[int],
     place: float,
     text: str,
+    variants: int,
     samples: int,
     temperature: float,
     max_tokens: int,
     seed: int,
 ) -> Trials:
-    """One prompt for each length, asked `samples` times; one user message without a system message, as printed."""
+    """One prompt for each length and variant, asked `samples` times; one user message alone, as printed.
+
+    At temperature 0 repetitions of a prompt tell little that is new; variants do.
+    """
     sampling = Sampling(temperature=temperature, max_tokens=max_tokens)
     if text == "authors":
         authors = data_file("origin-long-prompts", _LONG_PROMPTS[test]).read_text(encoding="utf-8")
-        characters = [len(authors)]
+        characters, variants = [len(authors)], 1
 
     @cache
-    def written(length: int) -> str:
+    def written(length: int, variant: int) -> str:
         if text == "authors":
             return authors
         if test == "inefficient_code":
-            return Template(prompt_text("inefficient_code")).substitute(code=planted.listing(length))
-        return planted.chapter(length, place) if test == "clue" else planted.article(length, place)
+            code = planted.listing(length, variant)
+            return Template(prompt_text("inefficient_code")).substitute(code=code)
+        return planted.chapter(length, place, variant) if test == "clue" else planted.article(length, place, variant)
+
+    def text_of(trial: Trial) -> str:
+        return written(int(trial.factors["characters"] or 0), int(trial.factors["variant"] or 0))
 
     def render(trial: Trial) -> Prompt:
-        return Prompt((Message("user", written(int(trial.factors["asked_characters"] or 0))),), sampling)
+        return Prompt((Message("user", text_of(trial)),), sampling)
 
     def judge(trial: Trial, response: Response) -> Score:
         if test == "inefficient_code":
-            return score_inefficient_code(response, written(int(trial.factors["asked_characters"] or 0)))
+            return score_inefficient_code(response, text_of(trial))
         return score_clue(response) if test == "clue" else score_unlock(response)
 
     trials = [
         Trial(
-            problem=f"{test}, {len(written(length))} characters",
-            factors={"characters": len(written(length)), "asked_characters": length},
+            problem=f"{test}, {length} characters, variant {variant}",
+            factors={
+                "characters": length,
+                "variant": variant,
+                "written_characters": len(written(length, variant)),
+            },
             seed=seed,
             sample=sample,
         )
         for length in characters
+        for variant in range(variants)
         for sample in range(samples)
     ]
     return Trials(trials, render, {"strict": judge})
