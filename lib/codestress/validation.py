@@ -63,7 +63,8 @@ def check(model: type[Checked], values: Mapping[str, Any], sources: Mapping[str,
             elif problem["type"] == "missing":
                 advice = "required, but not given"
             else:
-                advice = problem["msg"][0].lower() + problem["msg"][1:]
+                told = problem["msg"].removeprefix("Value error, ")
+                advice = told[0].lower() + told[1:]
             value = "" if problem["type"] == "missing" or not location else f" = {problem['input']!r}"
             lines.append(f"{source}: {'.'.join(location) or 'the whole'}{value}: {advice}")
         raise ParameterError("\n".join(lines)) from None

@@ -15,7 +15,7 @@ class Progress:
         self.failed = 0
         # In a notebook the bar is a widget, on a terminal a line; in a log file a line every ten seconds.
         interval = 0.2 if sys.stderr.isatty() else 10
-        self._bar = tqdm(total=total, desc=label, unit="answer", mininterval=interval, leave=False)
+        self._bar = tqdm(total=total, desc=label, unit="answer", mininterval=interval, delay=0.5, leave=False)
 
     def __enter__(self) -> Progress:
         return self

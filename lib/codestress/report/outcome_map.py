@@ -72,7 +72,7 @@ def outcome_map(panels: dict[str, Sequence[OutcomeRow]]) -> Figure:
     names = {"right": "right", "wrong": "wrong", "other": "no answer: cut off, declined, not readable, failed"}
     shown = {_look(reason) for rows in panels.values() for row in rows for reason in row.reasons}
     handles = [Patch(label=names[kind], **LOOKS[kind]) for kind in names if kind in shown]
-    figure.legend(handles=handles, loc="outside lower left", ncols=3)
+    figure.legend(handles=handles, loc="outside upper right", ncols=3)
     return figure
 
 
