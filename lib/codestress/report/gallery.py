@@ -55,6 +55,7 @@ def gallery(profile: str) -> Path:
             number=_number,
         )
     )
+    root.mkdir(parents=True, exist_ok=True)
     path = root / "index.html"
     part = path.with_suffix(".part")
     part.write_text(page, encoding="utf-8")

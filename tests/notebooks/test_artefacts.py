@@ -1,0 +1,177 @@
+"""Every artefact at smoke size, built as a user builds it, and what it leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import nbformat
+import pandas as pd
+import pytest
+
+from codestress.build.artefacts import artefact_names
+from codestress.paths import FILES
+from codestress.types import Reason
+from conftest import ROOT
+
+OTHERS = ("sim-flat", "sim-wide", "sim-wordy")
+SCRIPT = str(Path(sys.executable).with_name("codestress"))
+
+
+def codestress(*arguments: str, outputs: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [SCRIPT, *arguments],
+        env={**os.environ, "CODESTRESS_OUTPUTS": str(outputs), **environment},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+
+
+@pytest.fixture(scope="session")
+def smoke(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The outputs of `codestress build --profile smoke`."""
+    outputs = tmp_path_factory.mktemp("outputs")
+    done = codestress("build", "--profile", "smoke", outputs=outputs)
+    assert done.returncode == 0, done.stderr
+    assert f"{len(artefact_names())} built" in done.stdout
+    return outputs
+
+
+def test_everything_an_artefact_leaves_is_there(smoke: Path) -> None:
+    for name in artefact_names():
+        folder = smoke / "smoke" / name
+        for file in (*FILES, "notebook.ipynb", "notebook.html"):
+            assert (folder / file).stat().st_size > 0, f"{name}: {file}"
+        assert (folder / "figure.pdf").read_bytes().startswith(b"%PDF")
+        assert (folder / "figure.png").read_bytes().startswith(b"\x89PNG")
+        assert len(pd.read_parquet(folder / "data.parquet")) > 0
+        assert r"\toprule" in (folder / "table.tex").read_text()
+
+
+def test_counts_add_up_and_every_number_can_be_traced(smoke: Path) -> None:
+    for name in artefact_names():
+        manifest = json.loads((smoke / "smoke" / name / "manifest.json").read_text())
+        assert sum(sum(counts.values()) for counts in manifest["counts"].values()) == manifest["asked"]
+        assert all(set(counts) == {reason.value for reason in Reason} for counts in manifest["counts"].values())
+        assert set(manifest["counts"]) == {model["name"] for model in manifest["models"]}
+        assert manifest["parameters"]["artefact"] == name
+        for part in ("environment", "inputs", "commit", "requests_sha256", "tokens", "prompts", "build_seconds"):
+            assert part in manifest
+
+
+def test_simulated_readers_are_labelled_everywhere(smoke: Path) -> None:
+    for name in artefact_names():
+        folder = smoke / "smoke" / name
+        manifest = json.loads((folder / "manifest.json").read_text())
+        assert manifest["simulated"] == [model["name"] for model in manifest["models"]]
+        assert all(model.startswith("sim-") for model in manifest["simulated"])
+        assert "simulated readers" in (folder / "figure.svg").read_text()
+    assert "They are not language models" in (smoke / "smoke" / "index.html").read_text()
+
+
+def test_figures_have_alt_text(smoke: Path) -> None:
+    for name in artefact_names():
+        root = ElementTree.parse(smoke / "smoke" / name / "figure.svg").getroot()
+        alt = root.find("{http://www.w3.org/2000/svg}desc")
+        assert root.get("role") == "img"
+        assert alt is not None
+        assert alt.text is not None
+        assert len(alt.text) > 60
+
+
+def test_published_numbers_stand_beside_the_regenerated_ones(smoke: Path) -> None:
+    table = pd.read_csv(smoke / "smoke/origin/fig04/table.csv").set_index("label")
+    assert table.loc["GPT4-turbo", "share"] == pytest.approx(32 / 117, abs=1e-4)
+    assert (table["source"] == "published").sum() == 14
+    claims = pd.read_csv(smoke / "smoke/origin/fig04/claims.csv")
+    # No claim about a real model is decided by a simulated reader.
+    assert set(claims[claims["statement"].str.contains("share of right")]["verdict"]) == {"not run"}
+    assert set(claims[claims["statement"].str.contains("height")]["verdict"]) == {"holds"}
+
+
+def test_the_pages_need_nothing_from_outside(smoke: Path) -> None:
+    pages = [smoke / "smoke/index.html", *(smoke / "smoke" / name / "notebook.html" for name in artefact_names())]
+    for page in pages:
+        text = page.read_text()
+        assert not re.search(r"<(?:script|link|img|iframe)\b[^>]*(?:src|href)\s*=\s*[\"']?(?:https?:)?//", text)
+        assert "@import" not in text
+        assert "<script" not in text
+    index = pages[0].read_text()
+    for name in artefact_names():
+        assert f'href="{name}/notebook.html"' in index
+        assert f'id="{name}"' in index
+    assert re.findall(r'<img [^>]*alt=""', index) == []
+
+
+def test_nothing_changed_means_nothing_built_and_a_changed_parameter_builds_one(smoke: Path) -> None:
+    again = codestress("build", "--profile", "smoke", outputs=smoke)
+    assert again.stdout.startswith(f"{len(artefact_names())} up to date")
+
+    def built_at() -> dict[str, int]:
+        return {name: (smoke / "smoke" / name / "manifest.json").stat().st_mtime_ns for name in artefact_names()}
+
+    before = built_at()
+    one = codestress("build", "origin/sec63", "--profile", "smoke", "--set", "seed=7", "--json", outputs=smoke)
+    assert [outcome["state"] for outcome in json.loads(one.stdout)] == ["built"]
+    changed = {name for name, at in built_at().items() if at != before[name]}
+    assert changed == {"origin/sec63"}
+    back = codestress("build", "--profile", "smoke", "--json", outputs=smoke)
+    assert [o["name"] for o in json.loads(back.stdout) if o["state"] == "built"] == ["origin/sec63"]
+
+
+def test_the_same_inputs_give_the_same_bytes(smoke: Path, tmp_path: Path) -> None:
+    names = ("origin/fig02", "origin/fig06")
+    done = codestress("build", *names, "--profile", "smoke", outputs=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for name in names:
+        for file in ("figure.pdf", "figure.png", "figure.svg", "table.csv", "table.md", "table.tex", "data.parquet"):
+            first, second = ((root / "smoke" / name / file).read_bytes() for root in (smoke, tmp_path))
+            assert first == second, f"{name}: {file}"
+    same = codestress("diff", str(smoke / "smoke" / names[0]), str(tmp_path / "smoke" / names[0]), outputs=smoke)
+    assert same.stdout.strip() == "no difference"
+    other = codestress("diff", "smoke/origin/fig02", "smoke/origin/fig03", outputs=smoke)
+    assert other.returncode == 1
+    assert "parameters.d: [15] -> [-15]" in other.stdout
+
+
+def test_committed_notebooks_are_short_and_have_no_outputs() -> None:
+    for path in (ROOT / "notebooks").rglob("*.ipynb"):
+        notebook = nbformat.read(path, as_version=4)
+        nbformat.validate(notebook)
+        code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        assert len(code) <= 9, path  # the parameters and eight more
+        assert all(not cell.outputs and cell.execution_count is None for cell in code)
+        assert all("def " not in cell.source for cell in code)
+        assert notebook.cells[0].cell_type == "markdown"
+        assert notebook.cells[0].source.startswith("# ")
+        assert notebook.metadata.kernelspec.name == "python3"
+
+
+def test_plan_show_and_report(smoke: Path) -> None:
+    plan = json.loads(codestress("plan", "--profile", "smoke", "--json", outputs=smoke).stdout)
+    assert {row["artefact"] for row in plan} == set(artefact_names())
+    assert all(row["missing"] == 0 and row["requests"] > 0 for row in plan)
+    fresh = json.loads(
+        codestress("plan", "origin/fig02", "--profile", "smoke", "--set", "seed=3", "--json", outputs=smoke).stdout
+    )
+    assert all(row["missing"] == row["requests"] for row in fresh)
+    shown = codestress("show", "origin/fig02", "--where", "lines=16", "--limit", "0", "--json", outputs=smoke)
+    requests = json.loads(shown.stdout)
+    assert [request["factors"]["model"] for request in requests] == [
+        "sim-near",
+        "sim-edges",
+        "sim-flat",
+        "sim-wide",
+        "sim-wordy",
+    ]
+    assert "workbench" not in json.dumps(requests[0]["factors"])
+    assert codestress("show", "origin/fig02", "--where", "line=16", outputs=smoke).returncode == 1
+    assert codestress("report", "--profile", "smoke", outputs=smoke).returncode == 0
+    assert "responses" in codestress("store", "status", outputs=smoke).stdout

@@ -1,0 +1,80 @@
+"""The README is true: every command in it runs, every file and model it names exists."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from codestress.build.artefacts import artefact_names
+from codestress.inference.registry import load_registry
+from conftest import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = [
+    line.split("#")[0].strip()
+    for line in README.splitlines()
+    if re.match(r"    (?:make|\.venv/bin/codestress)\b", line)
+]
+RUN_ELSEWHERE = {
+    "make": "the smoke build of tests/notebooks, and the demo's own benchmark",
+    "make test": "this run",
+    "make -j4": "the smoke build",
+    "make origin": "the smoke build",
+    "make origin PROFILE=paper": "needs the paper's models",
+    "make origin/fig04 MODELS=gpt-4o-mini-2024-07-18": "needs a key",
+}
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    outputs = tmp_path_factory.mktemp("readme")
+    return {**os.environ, "CODESTRESS_OUTPUTS": str(outputs), "MAKEFLAGS": ""}
+
+
+def test_there_are_commands() -> None:
+    assert len(COMMANDS) >= 18
+    assert set(RUN_ELSEWHERE) <= set(COMMANDS)
+
+
+def test_every_command_runs(environment: dict[str, str]) -> None:
+    builds = [c for c in COMMANDS if c not in RUN_ELSEWHERE]
+    # What `diff` compares is built by the commands above it in the README, but for one.
+    builds.insert(0, "make origin/fig05 SET=step=200")
+    for command in builds:
+        arguments = shlex.split(command)
+        done = subprocess.run(arguments, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
+        differs = 1 if " diff " in command else 0
+        assert done.returncode == differs, f"{command}\n{done.stdout}\n{done.stderr}"
+
+
+def test_the_key_s_absence_is_said_for_the_command_that_needs_one(environment: dict[str, str]) -> None:
+    without = {name: value for name, value in environment.items() if name != "OPENAI_API_KEY"}
+    command = ["make", "origin/fig04", "MODELS=gpt-4o-mini-2024-07-18"]
+    done = subprocess.run(command, cwd=ROOT, env=without, capture_output=True, text=True, timeout=120)
+    assert done.returncode != 0
+    assert "OPENAI_API_KEY" in done.stderr
+
+
+def test_links_and_names_exist() -> None:
+    for target in re.findall(r"\]\(([^)]+)\)", README):
+        assert (ROOT / target).exists(), target
+    listed = set(re.findall(r"`(sim-[a-z]+)`", README))
+    assert listed == {name for name, entry in load_registry().items() if entry.simulated}
+    for name in re.findall(r"`origin/(\w+)`", README):
+        assert f"origin/{name}" in artefact_names()
+    for name, entry in load_registry().items():
+        if entry.simulated:
+            assert f"| `{name}` | {entry.description.replace('sim-flat', '`sim-flat`')} |" in README
+
+
+def test_no_machine_s_paths() -> None:
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    here = str(ROOT.parent)
+    for name in tracked:
+        path = Path(ROOT / name)
+        assert path.suffix in {".png"} or here + "/" not in path.read_text(encoding="utf-8"), name
