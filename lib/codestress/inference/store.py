@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import queue
+import shutil
 import sqlite3
+import tempfile
 import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
@@ -136,6 +138,7 @@ class Store:
     def put(self, key: str, model: str, response: Response) -> Future[None]:
         """Queues a response; the future is done when it is on disk, or holds a `StoreError`."""
         done: Future[None] = Future()
+        done.set_running_or_notify_cancel()  # who no longer waits for it must not stop the writer
         if self._writer is None:
             self._writer = threading.Thread(target=self._write_all, name="codestress-store", daemon=True)
             self._writer.start()
@@ -242,25 +245,45 @@ def salvage(damaged: Path, fresh: Path) -> int:
     """Copies every readable row of a damaged store to a new file; returns how many. The damaged file is not changed."""
     if fresh.exists():
         raise StoreError(f"{shown(fresh)}: exists already; salvage writes only to a new file")
-    kept = 0
-    target = _open(fresh)
-    source = sqlite3.connect(f"file:{damaged}?mode=ro", uri=True)
-    try:
-        highest = source.execute("SELECT max(rowid) FROM responses").fetchone()[0] or 0
-        for low in range(1, highest + 1, CHUNK):
-            with target:
-                target.execute("BEGIN IMMEDIATE")
-                kept += sum(
-                    target.execute(INSERT, row).rowcount
-                    for row in _readable(source, low, min(low + CHUNK, highest + 1))
-                )
-    except sqlite3.DatabaseError as error:
-        if kept == 0:
-            raise StoreError(f"{shown(damaged)}: nothing can be read from it ({error})") from None
-    finally:
-        source.close()
-        target.close()
+    with tempfile.TemporaryDirectory(dir=fresh.parent) as folder:
+        copy = Path(folder) / "copy.sqlite"
+        for suffix in ("", "-wal"):
+            if Path(f"{damaged}{suffix}").is_file():
+                shutil.copyfile(f"{damaged}{suffix}", f"{copy}{suffix}")
+        _pad(copy)
+        target, source = _open(fresh), sqlite3.connect(copy)
+        kept = 0
+        try:
+            for low in range(1, (highest := _highest_row(source, copy)) + 1, CHUNK):
+                rows = _readable(source, low, min(low + CHUNK, highest + 1))
+                with target:
+                    target.execute("BEGIN IMMEDIATE")
+                    kept += sum(target.execute(INSERT, row).rowcount for row in rows)
+        except sqlite3.DatabaseError as error:
+            raise StoreError(f"{shown(damaged)}: no answer can be read from it ({error}); it is kept") from None
+        finally:
+            source.close()
+            target.close()
     return kept
+
+
+def _pad(path: Path) -> None:
+    """Fills a truncated file with zeros up to the size that its header states: SQLite refuses a shorter one whole."""
+    with path.open("r+b") as file:
+        header = file.read(32)
+        page, pages = int.from_bytes(header[16:18], "big"), int.from_bytes(header[28:32], "big")
+        wanted = (65536 if page == 1 else page) * pages
+        if header.startswith(b"SQLite format 3") and path.stat().st_size < wanted < 1 << 40:
+            file.truncate(wanted)
+
+
+def _highest_row(source: sqlite3.Connection, path: Path) -> int:
+    """The last row's number; where the end of the table cannot be read, a bound from the size of the file."""
+    source.execute("SELECT 1 FROM sqlite_master").fetchone()
+    try:
+        return source.execute("SELECT max(rowid) FROM responses").fetchone()[0] or 0
+    except sqlite3.DatabaseError:
+        return path.stat().st_size // 50
 
 
 def _readable(source: sqlite3.Connection, low: int, high: int) -> list[Row]:

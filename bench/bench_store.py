@@ -1,0 +1,66 @@
+"""Times the store: opening one with many responses and asking what is missing; CPU time of a write."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from codestress.inference.store import INSERT, Store
+from codestress.types import Response
+
+
+def told(name: str, numbers: list[float], unit: str) -> None:
+    middle = statistics.median(numbers)
+    print(
+        f"{name:58} median {middle:7.3f} {unit}  (min {min(numbers):.3f}, max {max(numbers):.3f}, {len(numbers)} runs)"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--responses", type=int, default=1_000_000)
+    parser.add_argument("--keys", type=int, default=100_000)
+    parser.add_argument("--runs", type=int, default=5)
+    arguments = parser.parse_args()
+    draw = random.Random(0)
+    stored = [f"{draw.getrandbits(128):032x}" for _ in range(arguments.responses)]
+    absent = [f"{draw.getrandbits(128):032x}" for _ in range(arguments.keys // 2)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "responses.sqlite"
+        text = b"To find the origin I go back from it step by step. FINAL ANSWER: workbench. " * 4
+        with Store(path) as store:
+            rows = (
+                (key, "m", text, "stop", 4000, 80, None, None, 1.5, "m", "2026-01-01T00:00:00+00:00") for key in stored
+            )
+            store._reader.execute("BEGIN")
+            store._reader.executemany(INSERT, rows)
+            store._reader.execute("COMMIT")
+        wanted = draw.sample(stored, arguments.keys - len(absent)) + absent
+        draw.shuffle(wanted)
+        asking = []
+        for _ in range(arguments.runs):
+            started = time.perf_counter()
+            with Store(path) as store:
+                missing = len(store.missing(wanted))
+            asking.append(time.perf_counter() - started)
+            if missing != len(absent):
+                raise SystemExit(f"expected {len(absent)} missing keys, found {missing}")
+        told(f"open {arguments.responses:,}, what is missing of {arguments.keys:,}", asking, "s")
+        writing = []
+        for run in range(arguments.runs):
+            with Store(Path(folder) / f"{run}.sqlite") as store:
+                started = time.process_time()
+                for first in range(0, 10_000, 64):
+                    waiting = [store.put(stored[first + i], "m", Response(text.decode(), "stop")) for i in range(64)]
+                    for done in waiting:
+                        done.result()
+                writing.append((time.process_time() - started) / 10_000 * 1000)
+        told("CPU per response written, 64 at a time", writing, "ms")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,224 @@
+"""The store with real processes and real files: nothing that was answered is lost."""
+
+from __future__ import annotations
+
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from pathlib import Path
+from typing import TextIO
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codestress.errors import StoreError
+from codestress.inference.store import Store, salvage
+from codestress.types import Response, Usage
+
+texts = st.text(st.characters(codec=None), max_size=200)
+tokens = st.none() | st.integers(0, 10**9)
+responses = st.builds(
+    Response,
+    text=texts,
+    finish_reason=st.sampled_from(["stop", "length", "content_filter"]),
+    usage=st.builds(Usage, tokens, tokens, tokens, tokens),
+    seconds=st.floats(0, 1e6),
+    answered_by=st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30),
+    answered_at=st.just("2026-01-01T00:00:00+00:00"),
+)
+
+
+def key(number: int) -> str:
+    return f"{number:032x}"
+
+
+def fill(path: Path, count: int, size: int = 200) -> None:
+    with Store(path) as store:
+        for future in [store.put(key(i), "m", Response(f"{i} " * (size // 5), "stop")) for i in range(count)]:
+            future.result()
+
+
+@given(response=responses)
+@settings(max_examples=60, deadline=None)
+def test_a_response_comes_back_as_it_was(response: Response) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        with Store(Path(folder) / "s.sqlite") as store:
+            store.put(key(1), "m", response).result()
+            assert store.get([key(1)]) == {key(1): response}
+        with Store(Path(folder) / "s.sqlite") as again:
+            assert again.get([key(1)]) == {key(1): response}
+
+
+def test_missing_keeps_order_and_an_answer_is_never_replaced(tmp_path: Path) -> None:
+    with Store(tmp_path / "s.sqlite") as store:
+        for number in range(0, 3000, 2):
+            store.put(key(number), "a" if number < 1000 else "b", Response(str(number), "stop"))
+        store.put(key(0), "a", Response("another", "stop")).result()
+        wanted = [key(number) for number in [5, *range(2999, -1, -1), 5]]
+        assert store.missing(wanted) == [key(5), *(key(n) for n in range(2999, -1, -1) if n % 2 and n != 5)]
+        assert store.get([key(0), key(1)]) == {key(0): Response("0", "stop")}
+        assert (store.count(), store.counts_by_model()) == (1500, {"a": 500, "b": 1000})
+
+
+CHILD = textwrap.dedent(
+    """
+    import sys
+    from pathlib import Path
+    from codestress.inference.store import Store
+    from codestress.types import Response
+
+    path, first, last = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    with Store(path) as store:
+        waiting = []
+        for number in range(first, last):
+            waiting.append((number, store.put(f"{number:032x}", "m", Response("x" * 300, "stop"))))
+            if len(waiting) >= 20:
+                number, done = waiting.pop(0)
+                done.result()
+                print(number, flush=True)
+        for number, done in waiting:
+            done.result()
+            print(number, flush=True)
+    """
+)
+
+
+def child(path: Path, first: int, last: int, said: TextIO | None = None) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", CHILD, str(path), str(first), str(last)]
+    return subprocess.Popen(command, stdout=said or subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def test_processes_that_make_and_fill_one_store_at_once(tmp_path: Path) -> None:
+    for attempt in range(3):
+        path = tmp_path / f"{attempt}.sqlite"
+        children = [child(path, first, first + 400) for first in (0, 200, 400, 600)]
+        for process in children:
+            _, errors = process.communicate(timeout=60)
+            assert process.returncode == 0, errors
+        with Store(path) as store:
+            assert store.missing([key(n) for n in range(1000)]) == []
+
+
+def test_what_was_said_to_be_on_disk_survives_kill_9(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    random.seed(0)
+    for attempt in range(4):
+        log = tmp_path / f"{attempt}.log"
+        with log.open("w") as said:
+            process = child(path, attempt * 100_000, attempt * 100_000 + 100_000, said)
+            while log.stat().st_size == 0:
+                time.sleep(0.01)
+            time.sleep(random.uniform(0.05, 0.6))
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        whole = [int(line) for line in log.read_text().splitlines(keepends=True) if line.endswith("\n")]
+        assert len(whole) > 1
+        with Store(path) as store:
+            assert store.missing([key(n) for n in whole]) == []
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def foreign(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE other (x)")
+
+
+def newer(path: Path) -> None:
+    fill(path, 1)
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version=99")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda path: path.write_text("These are my notes. " * 300), "not a database.*store salvage"),
+        (lambda path: path.write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 20), "store salvage|not a database"),
+        (foreign, "database of another program.*CODESTRESS_STORE"),
+        (newer, "another version.*CODESTRESS_STORE"),
+        (lambda path: path.mkdir(), "CODESTRESS_STORE"),
+    ],
+)
+def test_a_file_that_is_no_store_is_refused_and_kept(make: object, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    make(path)  # type: ignore[operator]
+    before = path.read_bytes() if path.is_file() else b""
+    with pytest.raises(StoreError, match=message) as caught, Store(path) as store:
+        store.count()
+    assert "s.sqlite" in str(caught.value)
+    assert (path.read_bytes() if path.is_file() else b"") == before
+
+
+def damaged(path: Path) -> int:
+    """A store of 2,000 responses with a page in its middle overwritten; returns its size."""
+    fill(path, 2000)
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    content = bytearray(path.read_bytes())
+    page = len(content) // 4096 // 2
+    content[page * 4096 : (page + 1) * 4096] = b"\x5a" * 4096
+    path.write_bytes(content)
+    return len(content)
+
+
+def test_salvage_saves_what_can_be_read_and_leaves_the_damaged_file_alone(tmp_path: Path) -> None:
+    path, fresh = tmp_path / "damaged.sqlite", tmp_path / "fresh.sqlite"
+    damaged(path)
+    before = path.read_bytes()
+    kept = salvage(path, fresh)
+    assert path.read_bytes() == before
+    assert 1500 < kept <= 2000
+    with Store(fresh) as store:
+        assert store.count() == kept
+        found = store.get([key(n) for n in range(2000)])
+        assert all(response.text == f"{int(k, 16)} " * 40 for k, response in found.items())
+    with pytest.raises(StoreError, match="exists already"):
+        salvage(path, fresh)
+
+
+def test_a_truncated_store_is_refused_when_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    size = damaged(path)
+    path.write_bytes(path.read_bytes()[: size // 2 // 4096 * 4096])
+    with pytest.raises(StoreError, match="store salvage"), Store(path) as store:
+        store.get([key(n) for n in range(2000)])
+    assert salvage(path, tmp_path / "fresh.sqlite") > 300
+
+
+FULL = textwrap.dedent(
+    """
+    import resource, sys
+    from pathlib import Path
+    from codestress.errors import StoreError
+    from codestress.inference.store import Store
+    from codestress.types import Response
+
+    with Store(Path(sys.argv[1])) as store:
+        for number in range(20):
+            store.put(f"{number:032x}", "m", Response("x" * 2000, "stop")).result()
+        resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
+        waiting = [store.put(f"{1000 + n:032x}", "m", Response("x" * 2000, "stop")) for n in range(300)]
+        try:
+            for done in waiting:
+                done.result(timeout=30)
+        except StoreError as error:
+            print(error)
+    """
+)
+
+
+def test_a_full_disk_is_said_and_loses_nothing_that_was_stored(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    done = subprocess.run([sys.executable, "-c", FULL, str(path)], capture_output=True, text=True, timeout=60)
+    assert "is the disk full?" in done.stdout, done.stderr
+    assert "Answers stored before are safe" in done.stdout
+    with Store(path) as store:
+        assert store.missing([key(n) for n in range(20)]) == []
+        store.put(key(9999), "m", Response("more", "stop")).result()
