@@ -80,9 +80,8 @@ def main() -> None:
         server.kill()
     on_top = [b - a for a, b in zip(alone, whole, strict=True)]
     for name, numbers in (("the bare engine", alone), ("run", whole), ("run on top of it", on_top)):
-        print(
-            f"CPU per request, {name:18} median {statistics.median(numbers):.2f} ms  (min {min(numbers):.2f}, max {max(numbers):.2f})"
-        )
+        spread = f"min {min(numbers):.2f}, max {max(numbers):.2f}"
+        print(f"CPU per request, {name:18} median {statistics.median(numbers):.2f} ms  ({spread})")
 
 
 if __name__ == "__main__":

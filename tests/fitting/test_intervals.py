@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from codestress.fitting.bootstrap import cluster_bootstrap_mean
 from codestress.fitting.decay import fit_decay
@@ -14,16 +15,16 @@ from codestress.fitting.proportions import wilson
 from codestress.seeding import rng
 
 
-def wilson_by_hand(k: int, n: int, z: float = 1.959963984540054) -> tuple[float, float]:
-    p = k / n
-    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return centre - half, centre + half
-
-
 @pytest.mark.parametrize(("k", "n"), [(0, 10), (10, 10), (7, 10), (32, 117), (1, 1), (500, 1000)])
-def test_wilson_is_its_closed_form(k: int, n: int) -> None:
-    assert wilson(k, n) == pytest.approx(wilson_by_hand(k, n), abs=1e-9)
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+def test_wilson_is_what_scipy_computes(k: int, n: int, confidence: float) -> None:
+    expected = binomtest(k, n).proportion_ci(confidence, method="wilson")
+    assert wilson(k, n, confidence) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_wilson_s_published_example() -> None:
+    # Newcombe 1998, table I: 81 of 263 gives 0.2553 to 0.3662.
+    assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
 
 
 def test_wilson_without_trials_says_nothing_and_nonsense_is_refused() -> None:

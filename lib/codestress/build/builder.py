@@ -1,4 +1,4 @@
-"""Builds what is out of date: asks the models once for everything, then executes the notebooks in parallel."""
+"""Builds what is out of date: asks every question once, and executes the notebooks in parallel."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 
 import click
+from tqdm import tqdm
 
 from codestress.build.artefacts import Artefact
 from codestress.build.inputs import changes, inputs_of
@@ -64,30 +66,30 @@ def out_of_date(artefact: Artefact, inputs: dict[str, str]) -> list[str]:
 
 
 def build(artefacts: Sequence[Artefact], *, jobs: int, force: bool, timeout_s: float | None) -> list[Outcome]:
-    """Brings every artefact up to date; failures do not stop the others."""
+    """Brings every artefact up to date; failures do not stop the others.
+
+    The models are asked in this process, one artefact after the other, so that every question is asked once; a
+    notebook is executed as soon as its answers are there.
+    """
     with build_lock():
         inputs = {artefact.name: inputs_of(artefact) for artefact in artefacts}
-        reasons = {a.name: ["asked for"] if force else out_of_date(a, inputs[a.name]) for a in artefacts}
-        stale = [artefact for artefact in artefacts if reasons[artefact.name]]
-        outcomes = [Outcome(a.name, "up to date") for a in artefacts if not reasons[a.name]]
+        stale = [a for a in artefacts if force or out_of_date(a, inputs[a.name])]
+        fresh = [Outcome(a.name, "up to date") for a in artefacts if a not in stale]
         for artefact in stale:
             check_parameters_cell(artefact.notebook, artefact.study.parameters)
-        failed = ask(stale) if stale else {}
-        outcomes += [Outcome(name, "failed", error=error) for name, error in failed.items()]
-        for outcome in outcomes:
-            if outcome.state == "failed":
-                click.echo(f"{outcome.name}: failed: {outcome.error}", err=True)
-        ready = [artefact for artefact in stale if artefact.name not in failed]
-        return outcomes + execute_all(ready, inputs, jobs=jobs, timeout_s=timeout_s)
+        if not stale:
+            return fresh
+        with _Notebooks(min(jobs, len(stale)), len(stale), inputs, timeout_s) as notebooks:
+            ask(stale, notebooks)
+            return fresh + notebooks.wait()
 
 
-def ask(artefacts: Sequence[Artefact]) -> dict[str, str]:
-    """Asks everything that these artefacts lack, each request once; returns the errors by artefact.
+def ask(artefacts: Sequence[Artefact], notebooks: _Notebooks) -> None:
+    """Asks what each artefact lacks, then hands it to the notebooks.
 
     A model that cannot be reached fails the artefacts that need it, without trying again for each.
     """
     trials = {artefact.name: artefact.trials() for artefact in artefacts}
-    failed: dict[str, str] = {}
     unreachable: dict[str, str] = {}
     total = sum(len(trials[a.name].items) * len(a.models) for a in artefacts)
     with Progress(total, "answers") as progress:
@@ -95,18 +97,20 @@ def ask(artefacts: Sequence[Artefact]) -> dict[str, str]:
             names = [model.name for model in artefact.models]
             gone = next((name for name in names if name in unreachable), None)
             if gone is not None:
-                failed[artefact.name] = unreachable[gone]
                 progress.skip(len(trials[artefact.name].items) * len(names))
+                notebooks.fail(artefact, unreachable[gone])
                 continue
             try:
                 run(trials[artefact.name], names, failures=artefact.parameters.failures, progress=progress)
             except EngineError as error:
-                unreachable[error.model] = failed[artefact.name] = str(error)
+                unreachable[error.model] = str(error)
+                notebooks.fail(artefact, str(error))
             except StoreError:
                 raise
             except CodestressError as error:
-                failed[artefact.name] = str(error)
-    return failed
+                notebooks.fail(artefact, str(error))
+            else:
+                notebooks.execute(artefact)
 
 
 class _Worker:
@@ -164,34 +168,56 @@ class _Worker:
         return self.process.poll() is not None
 
 
-def execute_all(
-    artefacts: Sequence[Artefact], inputs: dict[str, dict[str, str]], *, jobs: int, timeout_s: float | None
-) -> list[Outcome]:
-    """Executes the notebooks, `jobs` at a time, a line for each that ends."""
-    outcomes: list[Outcome] = []
-    workers: dict[int, _Worker] = {}
+class _Notebooks:
+    """Executes notebooks in parallel, a line for each that ends; left early, it kills what is running."""
 
-    def one(artefact: Artefact) -> Outcome:
-        mine = threading.get_ident()
-        if mine not in workers or workers[mine].dead:
-            workers[mine] = _Worker()
-        return _execute(workers[mine], artefact, inputs[artefact.name], timeout_s)
+    def __init__(self, jobs: int, total: int, inputs: dict[str, dict[str, str]], timeout_s: float | None) -> None:
+        self.total = total
+        self.inputs = inputs
+        self.timeout_s = timeout_s
+        self.outcomes: list[Outcome] = []
+        self.workers: dict[int, _Worker] = {}
+        self.pool = ThreadPoolExecutor(max_workers=max(1, jobs))
+        self.futures: list[Future[None]] = []
+        self.lock = threading.Lock()
 
-    pool = ThreadPoolExecutor(max_workers=max(1, min(jobs, len(artefacts))))
-    try:
-        for future in as_completed([pool.submit(one, artefact) for artefact in artefacts]):
-            outcome = future.result()
-            outcomes.append(outcome)
-            line = f"[{len(outcomes):>{len(str(len(artefacts)))}}/{len(artefacts)}] {outcome.name}"
-            click.echo(f"{line}  {outcome.state}  {outcome.seconds:.1f} s", err=True)
-            if outcome.error:
-                click.echo(outcome.error, err=True)
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for worker in workers.values():
+    def __enter__(self) -> _Notebooks:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.pool.shutdown(wait=False, cancel_futures=True)
+        for worker in list(self.workers.values()):
             worker.kill()
-        pool.shutdown()
-    return outcomes
+        self.pool.shutdown()
+
+    def execute(self, artefact: Artefact) -> None:
+        """Queues an artefact whose answers are all there."""
+        self.futures.append(self.pool.submit(self._one, artefact))
+
+    def fail(self, artefact: Artefact, error: str) -> None:
+        """Notes an artefact that cannot be executed."""
+        self._ended(Outcome(artefact.name, "failed", error=error))
+
+    def wait(self) -> list[Outcome]:
+        """All outcomes, when all have ended."""
+        for future in self.futures:
+            future.result()
+        return self.outcomes
+
+    def _one(self, artefact: Artefact) -> None:
+        mine = threading.get_ident()
+        if mine not in self.workers or self.workers[mine].dead:
+            self.workers[mine] = _Worker()
+        self._ended(_execute(self.workers[mine], artefact, self.inputs[artefact.name], self.timeout_s))
+
+    def _ended(self, outcome: Outcome) -> None:
+        with self.lock:
+            self.outcomes.append(outcome)
+            line = f"[{len(self.outcomes):>{len(str(self.total))}}/{self.total}] {outcome.name}  {outcome.state}"
+            told = f"{line}  {outcome.seconds:.1f} s" if outcome.seconds else line
+            tqdm.write(f"{told}\n{outcome.error}" if outcome.error else told, file=sys.stderr)
 
 
 def _execute(worker: _Worker, artefact: Artefact, inputs: dict[str, str], timeout_s: float | None) -> Outcome:

@@ -7,7 +7,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import binomtest, permutation_test
 
 from codestress.fitting.bootstrap import cluster_bootstrap_mean
 from codestress.fitting.proportions import UNKNOWN, Interval
@@ -43,6 +42,9 @@ def compare(
     McNemar 1947, exact: of the items on which the conditions differ, half should favour each. With several answers
     to an item the items' mean differences are exchangeable in sign instead.
     """
+    # Imported here: a second that every notebook without paired conditions can do without.
+    from scipy.stats import binomtest, permutation_test
+
     common = [item for item in first if item in second]
     unpaired = len(first.keys() ^ second.keys())
     if not common:

@@ -22,11 +22,17 @@ LISTING_PLACES = (0.35, 0.73)
 
 
 @cache
-def _library_source() -> str:
+def _library() -> tuple[list[str], list[int], list[int]]:
+    """The library's lines; the lines after which it may be cut; the cuts, by index, at which a listing may begin."""
     found = importlib.util.find_spec("click.core")
     if found is None or found.origin is None:
         raise DataError("the listing is made of the source of the package click, which is not installed; run `make`")
-    return Path(found.origin).read_text(encoding="utf-8")
+    lines = Path(found.origin).read_text(encoding="utf-8").rstrip("\n").split("\n")
+    tree = ast.parse("\n".join(lines))
+    tops = [_first_line(node) - 1 for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    ends = [node.end_lineno or node.lineno for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    cuts = sorted({0, *tops, *ends, len(lines)})
+    return lines, cuts, [0, *(cuts.index(line) for line in tops)]
 
 
 def paragraphs(name: str) -> list[str]:
@@ -57,17 +63,13 @@ def listing(characters: int, variant: int = 0) -> str:
     """
     planted = prompt_text("inefficient_functions").split("\n\n")
     wanted = characters - sum(map(len, planted))
-    source = _library_source().rstrip("\n").split("\n")
-    tree = ast.parse("\n".join(source))
-    tops = [_first_line(node) for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-    ends = sorted({n.end_lineno or n.lineno for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)})
-    cuts = sorted({0, *(line - 1 for line in tops), *ends, len(source)})
+    source, cuts, begins = _library()
     pieces = [sum(len(line) + 1 for line in source[a:b]) for a, b in pairwise(cuts)]
     if not 1000 <= wanted <= sum(pieces):
         raise DataError(f"a listing can have 1500 to {sum(pieces)} characters, not {characters}")
-    first, count = _run_of(pieces, wanted, variant, [0, *(cuts.index(line - 1) for line in tops if line > 1)])
+    first, count = _run_of(pieces, wanted, variant, begins)
     around = [*source, "", "", *source]
-    begin, end = cuts[first], cuts[(first + count) % (len(cuts) - 1)] or len(source)
+    begin, end = cuts[first], cuts[(first + count) % len(pieces)] or len(source)
     shown = around[begin : end if end > begin else len(source) + 2 + end]
     return "\n".join(_plant(shown, planted))
 

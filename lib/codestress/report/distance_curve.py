@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -29,7 +28,8 @@ def distance_curve(shares: pd.DataFrame, fits: Sequence[FittedSide]) -> Figure:
     Points with intervals, each series with its own marker; fitted curves are dashed. The published series is grey.
     """
     use_style()
-    figure, ax = plt.subplots(figsize=(7.0, 3.3))
+    figure = Figure(figsize=(7.0, 3.3))
+    ax = figure.subplots()
     places = sorted(shares["d"].unique())
     colours = {}
     for number, (label, part) in enumerate(shares.groupby("label", sort=False)):

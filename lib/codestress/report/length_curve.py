@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -21,7 +20,7 @@ def length_curve(shares: pd.DataFrame, outcomes: pd.DataFrame, order: Sequence[s
     """
     use_style()
     labels = list(dict.fromkeys(outcomes["label"]))
-    figure = plt.figure(figsize=(7.0, 4.6))
+    figure = Figure(figsize=(7.0, 4.6))
     above, below = figure.subfigures(2, 1, height_ratios=[1.25, 1], squeeze=False)[:, 0]
     ax = above.subplots()
     for number, (label, part) in enumerate(shares.groupby("label", sort=False)):

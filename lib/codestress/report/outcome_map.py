@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
@@ -44,14 +43,8 @@ def outcome_map(panels: dict[str, Sequence[OutcomeRow]]) -> Figure:
     """
     use_style()
     heights = [len(rows) for rows in panels.values()]
-    figure, axes = plt.subplots(
-        len(panels),
-        1,
-        figsize=(7.0, 0.19 * sum(heights) + 0.45 * len(panels) + 0.5),
-        height_ratios=heights,
-        sharex=True,
-        squeeze=False,
-    )
+    figure = Figure(figsize=(7.0, 0.19 * sum(heights) + 0.45 * len(panels) + 0.5))
+    axes = figure.subplots(len(panels), 1, height_ratios=heights, sharex=True, squeeze=False)
     ends = [place for rows in panels.values() for row in rows for place in (row.lines[0], row.lines[-1])]
     step = max(_step(row) for rows in panels.values() for row in rows)
     for ax, (title, rows) in zip(axes[:, 0], panels.items(), strict=True):

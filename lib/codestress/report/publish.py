@@ -12,8 +12,8 @@ import os
 import re
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import pandas as pd
+from IPython.display import Image
 from matplotlib.figure import Figure
 
 from codestress.generation.prompts import prompt_hash
@@ -43,8 +43,8 @@ def publish(
     rule: str,
     prompts: list[str],
     extra_tables: dict[str, pd.DataFrame] | None = None,
-) -> Path:
-    """Writes everything that the artefact leaves and returns the folder.
+) -> Image:
+    """Writes everything that the artefact leaves and returns the picture, for the notebook to show.
 
     `alt` says in words what the figure shows. `table` is what a person reads, `data` the plotted numbers, one row
     each. `prompts` names the prompt files whose hashes belong to these numbers. `extra_tables` are written as
@@ -79,7 +79,7 @@ def publish(
         ),
     }
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
-    return folder
+    return Image(folder / "figure.png", width=round(100 * figure.get_size_inches()[0]), alt=alt)
 
 
 def run_facts(results: Results, rule: str) -> dict[str, object]:
@@ -111,21 +111,22 @@ def _provenance(artefact: str) -> str | None:
 
 def _save_figure(figure: Figure, folder: Path, title: str, alt: str) -> None:
     figure.draw_without_rendering()
-    figure.set_layout_engine("none")  # laid out once, not for each format
+    figure.set_layout_engine("none")  # laid out and measured once, not for each format
+    margin = 0.08
+    box = figure.get_tightbbox().padded(margin)
     about = {"Title": title}
     figure.savefig(
         folder / "figure.pdf",
-        bbox_inches="tight",
+        bbox_inches=box,
         metadata={**about, "Subject": alt, "CreationDate": None, "ModDate": None, "Producer": None},
     )
-    figure.savefig(folder / "figure.png", bbox_inches="tight", metadata={**about, "Description": alt, "Software": None})
-    figure.savefig(folder / "figure.svg", bbox_inches="tight", metadata={**about, "Date": None})
+    figure.savefig(folder / "figure.png", bbox_inches=box, metadata={**about, "Description": alt, "Software": None})
+    figure.savefig(folder / "figure.svg", bbox_inches=box, metadata={**about, "Date": None})
     path = folder / "figure.svg"
     text = path.read_text(encoding="utf-8")
     named = f'<title id="title">{html.escape(title)}</title><desc id="alt">{html.escape(alt)}</desc>'
     text = re.sub(r"<svg\b([^>]*)>", rf'<svg\1 role="img" aria-labelledby="title alt">{_escaped(named)}', text, count=1)
     path.write_text(text, encoding="utf-8")
-    plt.close(figure)
 
 
 def _escaped(replacement: str) -> str:

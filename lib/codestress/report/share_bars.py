@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -17,14 +16,8 @@ def share_bars(panels: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
     """
     use_style()
     rows = [frame["label"].nunique() * max(1, frame["condition"].nunique()) for frame in panels.values()]
-    figure, axes = plt.subplots(
-        len(panels),
-        1,
-        figsize=(7.0, 0.2 * sum(rows) + 0.5 * len(panels) + 0.6),
-        height_ratios=rows,
-        sharex=True,
-        squeeze=False,
-    )
+    figure = Figure(figsize=(7.0, 0.2 * sum(rows) + 0.5 * len(panels) + 0.6))
+    axes = figure.subplots(len(panels), 1, height_ratios=rows, sharex=True, squeeze=False)
     for ax, (title, frame) in zip(axes[:, 0], panels.items(), strict=True):
         _bars(ax, frame, published=title.startswith("published"))
         ax.set_title(title)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import as_file, files
 
-import matplotlib.pyplot as plt
+from matplotlib import style
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++")
@@ -18,4 +18,4 @@ RIGHT, WRONG, OTHER = "#009E73", "#F3B08A", "#BBBBBB"
 def use_style() -> None:
     """Applies codestress.mplstyle; every figure starts with it."""
     with as_file(files("codestress.report") / "codestress.mplstyle") as path:
-        plt.style.use(str(path))
+        style.use(str(path))

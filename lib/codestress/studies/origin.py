@@ -215,11 +215,7 @@ def planted_in_text(
     trials = [
         Trial(
             problem=f"{test}, {length} characters, variant {variant}",
-            factors={
-                "characters": length,
-                "variant": variant,
-                "written_characters": len(written(length, variant)),
-            },
+            factors={"characters": length, "variant": variant},
             seed=seed,
             sample=sample,
         )
