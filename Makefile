@@ -29,7 +29,8 @@ all: build
 build: $(READY)
 	@jobs=$(NUMBER); $(BIN)/codestress build $(GOALS) $(OPTIONS) $${jobs:+--jobs $$jobs}
 
-$(GOALS): build
+# `make plan origin/fig04` plans it and builds nothing.
+$(GOALS): $(if $(filter plan,$(MAKECMDGOALS)),plan,build)
 	@:
 
 help:

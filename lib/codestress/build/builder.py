@@ -79,6 +79,8 @@ def build(artefacts: Sequence[Artefact], *, jobs: int, force: bool, timeout_s: f
             check_parameters_cell(artefact.notebook, artefact.study.parameters)
         if not stale:
             return fresh
+        for profile in {artefact.profile for artefact in stale}:
+            shutil.rmtree(OUTPUTS / profile / ".staging", ignore_errors=True)  # of a build that was killed
         with _Notebooks(min(jobs, len(stale)), len(stale), inputs, timeout_s) as notebooks:
             ask(stale, notebooks)
             return fresh + notebooks.wait()

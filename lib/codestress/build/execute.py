@@ -38,9 +38,12 @@ class IpcKernelManager(AsyncKernelManager):
     def _transport_default(self) -> str:
         return "ipc"
 
+    sockets = ""
+    """Folder of the sockets, a new one for each kernel."""
+
     @default("ip")
     def _ip_default(self) -> str:
-        return str(Path(tempfile.mkdtemp(prefix="codestress-")) / "k")
+        return str(Path(self.sockets) / "k")
 
     @property
     def kernel_spec(self) -> KernelSpec:
@@ -69,7 +72,7 @@ def execute(spec: dict[str, Any]) -> None:
     staging = Path(spec["staging"])
     output = staging / "notebook.ipynb"
     started = time.monotonic()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory(prefix="codestress-") as IpcKernelManager.sockets:
         warnings.simplefilter("ignore")
         notebook = papermill.execute_notebook(
             spec["notebook"],

@@ -345,3 +345,15 @@ def bar_claims(artefact: str) -> list[Claim]:
         statement = f"{label}: height of the bar"
         claims.append(Claim(artefact, statement, bar, "%", counted, counted - 0.1, counted + 0.1, basis))
     return claims
+
+
+def token_claims(artefact: str) -> list[Claim]:
+    """Tokens of the shortest and of the longest published prompt: known to the letter, but counted only elsewhere."""
+    counts = (published_numbers(f"{PAPER}/tokens") or {}).get(artefact.partition("/")[2], [])
+    basis = (
+        "needs words=authors and the vocabulary cl100k_base; tests/studies/test_origin.py counts where it is at hand"
+    )
+    return [
+        Claim(artefact, f"{which} prompt: tokens of the user message", count, "tokens", basis=basis)
+        for which, count in zip(("shortest", "last counted"), counts[:1] + counts[-1:], strict=False)
+    ]

@@ -1,0 +1,74 @@
+"""Data sets are used only when they are what was pinned."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from codestress.errors import DataError, ParameterError
+from codestress.problems import datasets
+from codestress.problems.datasets import DataFile, DataSet, data_file, fetch, find_dataset, load_catalogue, state
+
+CONTENT = b'"a" is connected to "b"\n'
+
+
+@pytest.fixture
+def dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataSet:
+    """A data set of one file whose address nobody answers, in a project of its own."""
+    file = DataFile(path="x/y.txt", remote="y.txt", bytes=len(CONTENT), sha256=hashlib.sha256(CONTENT).hexdigest())
+    made = DataSet(name="made", description="d", licence="l", revision="r", base_url="http://127.0.0.1:9", files=[file])
+    monkeypatch.setattr(datasets, "DATA", tmp_path / "outputs")
+    monkeypatch.setattr(datasets, "load_catalogue", lambda: {"made": made})
+    monkeypatch.delenv("CODESTRESS_DATA", raising=False)
+    return made
+
+
+def test_a_missing_file_says_how_to_get_it(dataset: DataSet) -> None:
+    assert state(dataset.files[0]) == "missing"
+    with pytest.raises(DataError, match="codestress data fetch made.*CODESTRESS_DATA"):
+        data_file("made", "x/y.txt")
+    with pytest.raises(DataError, match="cannot be fetched"):
+        fetch(dataset, dataset.files[0])
+
+
+def test_a_folder_serves_instead_of_the_network(
+    dataset: DataSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine/x").mkdir(parents=True)
+    (tmp_path / "mine/x/y.txt").write_bytes(CONTENT)
+    monkeypatch.setenv("CODESTRESS_DATA", str(tmp_path / "mine"))
+    assert data_file("made", "x/y.txt").read_bytes() == CONTENT
+    assert fetch(dataset, dataset.files[0]) == tmp_path / "outputs/x/y.txt"
+    monkeypatch.delenv("CODESTRESS_DATA")
+    assert data_file("made", "x/y.txt") == tmp_path / "outputs/x/y.txt"
+    assert state(dataset.files[0]) == "ok"
+
+
+@pytest.mark.parametrize("content", [CONTENT.replace(b"b", b"c"), CONTENT + b"more"])
+def test_an_altered_file_is_refused(
+    content: bytes, dataset: DataSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine/x").mkdir(parents=True)
+    (tmp_path / "mine/x/y.txt").write_bytes(content)
+    monkeypatch.setenv("CODESTRESS_DATA", str(tmp_path / "mine"))
+    assert state(dataset.files[0]) not in ("ok", "missing")
+    with pytest.raises(DataError, match="remove it and run"):
+        data_file("made", "x/y.txt")
+    with pytest.raises(DataError, match="nothing was written"):
+        fetch(dataset, dataset.files[0])
+    assert not (tmp_path / "outputs").exists()
+
+
+def test_the_catalogue() -> None:
+    for dataset in load_catalogue().values():
+        assert dataset.licence
+        assert len(dataset.revision) == 40
+    with pytest.raises(ParameterError, match="did you mean 'find-the-origin'"):
+        find_dataset("find-the-orign")
+
+
+def test_the_pinned_files_are_those_at_hand(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
+    assert [state(file) for dataset in load_catalogue().values() for file in dataset.files] == ["ok"] * 4
