@@ -92,6 +92,11 @@ def test_unpaired_items_are_counted_and_no_difference_is_certain() -> None:
     assert compare({}, once([1]), rng=rng(0)).unpaired == 1
 
 
+def test_one_item_asked_often_says_nothing_and_an_item_without_answers_is_unpaired() -> None:
+    assert compare({"a": [1, 0, 1]}, {"a": [0, 0, 0]}, rng=rng(0)).p_value == 1
+    assert compare({"a": [1.0], "b": []}, {"a": [0.0], "b": [1.0]}, rng=rng(0)).unpaired == 1
+
+
 def test_the_paired_interval_covers_and_the_tests_hold_their_level() -> None:
     random = rng(0, "paired")
     covered = rejected = rejected_repeated = 0

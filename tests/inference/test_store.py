@@ -183,6 +183,37 @@ def test_salvage_saves_what_can_be_read_and_leaves_the_damaged_file_alone(tmp_pa
         salvage(path, fresh)
 
 
+def test_salvage_works_without_the_first_page(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    fill(path, 2000)
+    path.write_bytes(b"overwritten by something else. " * 100 + path.read_bytes()[3100:])
+    with pytest.raises(StoreError, match="store salvage"), Store(path) as store:
+        store.count()
+    assert salvage(path, tmp_path / "fresh.sqlite") == 2000
+
+
+def test_a_log_without_its_store_is_never_deleted(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    with Store(path) as store:
+        store.put(key(1), "m", Response("kept", "stop")).result()
+        log = Path(f"{path}-wal").read_bytes()
+    assert log
+    path.unlink()
+    Path(f"{path}-wal").write_bytes(log)
+    with pytest.raises(StoreError, match="holds answers"), Store(path):
+        pass
+    assert Path(f"{path}-wal").read_bytes() == log
+
+
+def test_what_sqlite_cannot_hold_stops_nobody(tmp_path: Path) -> None:
+    with Store(tmp_path / "s.sqlite") as store:
+        store.put(key(1), "m", Response("huge", "stop", Usage(1 << 80, -1))).result(timeout=10)
+        assert store.get([key(1)])[key(1)].usage == Usage()
+        with pytest.raises(StoreError):
+            store.put(key(2), "\ud800", Response("bad name", "stop")).result(timeout=10)
+        store.put(key(3), "m", Response("good", "stop")).result(timeout=10)
+
+
 def test_a_truncated_store_is_refused_when_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
     size = damaged(path)

@@ -27,7 +27,7 @@ def dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataSet:
 
 def test_a_missing_file_says_how_to_get_it(dataset: DataSet) -> None:
     assert state(dataset.files[0]) == "missing"
-    with pytest.raises(DataError, match="codestress data fetch made.*CODESTRESS_DATA"):
+    with pytest.raises(DataError, match=r"codestress data fetch made.*CODESTRESS_DATA"):
         data_file("made", "x/y.txt")
     with pytest.raises(DataError, match="cannot be fetched"):
         fetch(dataset, dataset.files[0])

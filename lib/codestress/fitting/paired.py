@@ -26,7 +26,7 @@ class PairedComparison(NamedTuple):
     """Items on which the first condition did better."""
     only_second: int
     unpaired: int
-    """Items that only one condition has: they do not enter."""
+    """Items to which only one condition has an answer: they do not enter."""
 
 
 def compare(
@@ -45,8 +45,8 @@ def compare(
     # Imported here: a second that every notebook without paired conditions can do without.
     from scipy.stats import binomtest, permutation_test
 
-    common = [item for item in first if item in second]
-    unpaired = len(first.keys() ^ second.keys())
+    common = [item for item in first if first[item] and second.get(item)]
+    unpaired = len(first.keys() | second.keys()) - len(common)
     if not common:
         return PairedComparison(math.nan, UNKNOWN, math.nan, 0, 0, 0, unpaired)
     differences = np.array([np.mean(second[item]) - np.mean(first[item]) for item in common])
@@ -55,8 +55,8 @@ def compare(
     )
     better, worse = int((differences > 0).sum()), int((differences < 0).sum())
     once = all(len(first[item]) == len(second[item]) == 1 for item in common)
-    if better + worse == 0:
-        p_value = 1.0
+    if better + worse == 0 or (len(common) == 1 and not once):
+        p_value = 1.0  # nothing differs, or a single item, whose sign says nothing
     elif once:
         p_value = float(binomtest(better, better + worse).pvalue)
     else:

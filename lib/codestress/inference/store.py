@@ -26,6 +26,8 @@ from codestress.types import Response, Usage
 
 APPLICATION = 0xC0DE57
 VERSION = 1
+MARK = APPLICATION.to_bytes(4, "big")
+PAGE = 4096
 BUSY_S = 60.0
 CHUNK = 500
 """Keys in one query."""
@@ -66,14 +68,19 @@ def _row(key: str, model: str, response: Response) -> Row:
         model,
         text,
         response.finish_reason,
-        usage.prompt_tokens,
-        usage.completion_tokens,
-        usage.reasoning_tokens,
-        usage.cached_tokens,
+        _count(usage.prompt_tokens),
+        _count(usage.completion_tokens),
+        _count(usage.reasoning_tokens),
+        _count(usage.cached_tokens),
         response.seconds,
         response.answered_by.encode("utf-8", "replace").decode(),
         response.answered_at,
     )
+
+
+def _count(tokens: int | None) -> int | None:
+    """A count that SQLite can hold; what a server says beyond that is no count."""
+    return tokens if tokens is not None and 0 <= tokens < 1 << 63 else None
 
 
 def _response(row: Row) -> Response:
@@ -92,12 +99,16 @@ class Store:
     """An open store; close it, or use it in a `with` statement. Any thread may call its methods."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path = path = path.absolute()
         self._lock = threading.Lock()
         self._queue: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
         self._writer: threading.Thread | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            log = Path(f"{path}-wal")
+            if log.is_file() and log.stat().st_size and not (path.is_file() and path.stat().st_size):
+                # SQLite would delete the log, which may hold answers.
+                raise sqlite3.DatabaseError(f"is missing or empty, but {log.name} beside it holds answers (malformed)")
             self._reader = _open(path)
         except (sqlite3.Error, OSError) as error:
             raise self._error(error) from None
@@ -139,9 +150,10 @@ class Store:
         """Queues a response; the future is done when it is on disk, or holds a `StoreError`."""
         done: Future[None] = Future()
         done.set_running_or_notify_cancel()  # who no longer waits for it must not stop the writer
-        if self._writer is None:
-            self._writer = threading.Thread(target=self._write_all, name="codestress-store", daemon=True)
-            self._writer.start()
+        with self._lock:
+            if self._writer is None:
+                self._writer = threading.Thread(target=self._write_all, name="codestress-store", daemon=True)
+                self._writer.start()
         self._queue.put(_Write(_row(key, model, response), done))
         return done
 
@@ -175,7 +187,7 @@ class Store:
                 with connection:
                     connection.execute("BEGIN IMMEDIATE")
                     connection.executemany(INSERT, [write.row for write in writes])
-            except (sqlite3.Error, OSError) as error:
+            except Exception as error:  # whatever it is, those who wait must hear of it, and the writer goes on
                 for write in writes:
                     write.done.set_exception(self._error(error))
             else:
@@ -222,6 +234,7 @@ def _open(path: Path) -> sqlite3.Connection:
             raise sqlite3.DatabaseError(f"made by another version of this kit (format {version}, not {VERSION})")
         if foreign or application != 0:
             raise sqlite3.DatabaseError("is a database of another program")
+        connection.execute(f"PRAGMA page_size={PAGE}")
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("BEGIN IMMEDIATE")
@@ -250,7 +263,7 @@ def salvage(damaged: Path, fresh: Path) -> int:
         for suffix in ("", "-wal"):
             if Path(f"{damaged}{suffix}").is_file():
                 shutil.copyfile(f"{damaged}{suffix}", f"{copy}{suffix}")
-        _pad(copy)
+        _mend(copy, Path(folder) / "empty.sqlite")
         target, source = _open(fresh), sqlite3.connect(copy)
         kept = 0
         try:
@@ -267,14 +280,23 @@ def salvage(damaged: Path, fresh: Path) -> int:
     return kept
 
 
-def _pad(path: Path) -> None:
-    """Fills a truncated file with zeros up to the size that its header states: SQLite refuses a shorter one whole."""
+def _mend(path: Path, empty: Path) -> None:
+    """Makes a copy readable for SQLite, which refuses a file whole for its first page or for its length.
+
+    A damaged first page is taken from an empty store, whose tables stand at the same pages; a truncated file is
+    filled with zeros up to the size that its header states.
+    """
     with path.open("r+b") as file:
-        header = file.read(32)
-        page, pages = int.from_bytes(header[16:18], "big"), int.from_bytes(header[28:32], "big")
-        wanted = (65536 if page == 1 else page) * pages
-        if header.startswith(b"SQLite format 3") and path.stat().st_size < wanted < 1 << 40:
-            file.truncate(wanted)
+        header = file.read(100)
+        size = path.stat().st_size
+        if header[:16] != b"SQLite format 3\0" or header[16:18] != PAGE.to_bytes(2, "big") or header[68:72] != MARK:
+            _open(empty).close()
+            first = bytearray(empty.read_bytes()[:PAGE])
+            first[28:32] = (size // PAGE).to_bytes(4, "big")
+            file.seek(0)
+            file.write(first)
+        else:
+            file.truncate(max(size, min(int.from_bytes(header[28:32], "big") * PAGE, 1 << 40)))
 
 
 def _highest_row(source: sqlite3.Connection, path: Path) -> int:

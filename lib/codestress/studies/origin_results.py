@@ -175,7 +175,6 @@ def fit_sides(
 
     Returns the curves, and a table with `FIT_COLUMNS`: intervals from a bootstrap over items. A side with fewer
     than three distances is not fitted.
-    than three distances is not fitted.
     """
     fits, rows = [], []
     for model, part in answers.groupby("model", sort=False):
