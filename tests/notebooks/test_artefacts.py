@@ -154,6 +154,23 @@ def test_committed_notebooks_are_short_and_have_no_outputs() -> None:
         assert notebook.metadata.kernelspec.name == "python3"
 
 
+def test_a_notebook_runs_as_it_is_in_jupyterlab(tmp_path: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "CODESTRESS_STAGING"}
+    command = [sys.executable, "-m", "nbconvert", "--to", "notebook", "--execute", "--output-dir", str(tmp_path)]
+    done = subprocess.run(
+        [*command, str(ROOT / "notebooks/origin/shares.ipynb")],
+        env={**environment, "CODESTRESS_OUTPUTS": str(tmp_path / "outputs")},
+        cwd=ROOT / "notebooks/origin",
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "outputs/lab/origin/fig04/figure.png").is_file()
+    outputs = [o for cell in nbformat.read(tmp_path / "shares.ipynb", 4).cells for o in cell.get("outputs", [])]
+    assert any("image/png" in output.get("data", {}) for output in outputs)
+
+
 def test_plan_show_and_report(smoke: Path) -> None:
     plan = json.loads(codestress("plan", "--profile", "smoke", "--json", outputs=smoke).stdout)
     assert {row["artefact"] for row in plan} == set(artefact_names())

@@ -57,9 +57,10 @@ class ModelEntry(Strict):
 
     @property
     def identity(self) -> str:
-        """The revision that enters keys; for a simulated reader a hash of its parameters."""
+        """What enters keys: the revision and what requests omit, or the hash of a simulated reader's parameters."""
         if not self.simulated:
-            return self.revision
+            omitted = self.settings.get("omit")
+            return f"{self.revision} without {', '.join(omitted)}" if omitted else self.revision
         settings = json.dumps(self.settings, sort_keys=True)
         return hashlib.blake2b(settings.encode(), digest_size=8).hexdigest()
 
