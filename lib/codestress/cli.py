@@ -319,7 +319,10 @@ def main() -> None:
         click.echo("interrupted; every answer that came is kept: run the same command again to go on", err=True)
         sys.exit(130)
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            click.echo(f"error: {error}; check the folder's rights, or set CODESTRESS_OUTPUTS to another", err=True)
+        elif error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            click.echo(f"error: no space left: {error}; make room (`make clean` keeps all answers)", err=True)
+        else:
             raise
-        click.echo(f"error: no space left: {error}; make room (`make clean` removes figures, never answers)", err=True)
         sys.exit(1)

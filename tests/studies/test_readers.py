@@ -108,6 +108,9 @@ def test_the_cap_of_256_tokens_cuts_off_a_reader_that_writes_much(tmp_path: Path
 def test_the_rules_differ_for_a_reader_that_writes_in_bold(tmp_path: Path) -> None:
     _, answers = asked(tmp_path, ["sim-flat", "sim-wide"], d=[1], step=40)
     shares = answers.groupby("model")[["value_strict", "value_reference"]].mean()
+    summary = summarize(answers, by=["model"]).set_index("model")
+    assert summary.loc["sim-flat", "rules_differ"] == summary.loc["sim-flat", "right"]
+    assert summary.loc["sim-wide", "rules_differ"] == 0
     assert shares.loc["sim-flat", "value_strict"] > 0
     assert shares.loc["sim-flat", "value_reference"] == 0
     assert shares.loc["sim-wide", "value_strict"] == shares.loc["sim-wide", "value_reference"] > 0

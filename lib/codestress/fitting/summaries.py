@@ -25,9 +25,10 @@ def summarize(
     """One row for each combination of `by`, in order of appearance.
 
     Columns: `by`, asked, share (0 to 1), low, high, interval (its method), one count for each reason (they add up to
-    asked), and `share_RULE` under every rule. The interval is Wilson's where each item was asked once, or one
-    item alone was asked several times (it then speaks of that item), and else a bootstrap over items, because
-    answers to one item are not independent of each other.
+    asked), `share_RULE` under every rule, and rules_differ, the answers that the rules judge differently.
+
+    The interval is Wilson's where each item was asked once, or one item alone was asked several times (it then
+    speaks of that item), and else a bootstrap over items, because answers to one item are not independent.
     """
     rules = [column.removeprefix("value_") for column in answers.columns if column.startswith("value_")]
     rows = []
@@ -49,6 +50,7 @@ def summarize(
             | {"asked": len(part), "share": values.mean(), "low": low, "high": high, "interval": method}
             | count_reasons(part[f"reason_{rule}"])
             | {f"share_{name}": part[f"value_{name}"].mean() for name in rules}
+            | {"rules_differ": int((part[[f"value_{name}" for name in rules]].nunique(axis=1) > 1).sum())}
         )
     return pd.DataFrame(rows)
 
