@@ -10,13 +10,16 @@ import subprocess
 import sys
 import textwrap
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from codestress.errors import EngineError, IncompleteError
-from codestress.inference.run import run
+from codestress.inference.registry import load_registry
+from codestress.inference.run import Results, request_of, run
+from codestress.inference.store import Store
 from codestress.types import Message, Prompt, Reason, Response, Sampling, Score, Trial, Trials
 from openai_server import OpenAIServer, Received, completion, failure
 
@@ -47,7 +50,7 @@ def registry(tmp_path: Path) -> Callable[..., Path]:
         row = {"base_url": base_url, "key_env": "", "retries": 0, "concurrency": 4, **settings}
         path = tmp_path / "models.yaml"
         models = {name: {"engine": "openai", "settings": row} for name in ("alpha", "beta")}
-        path.write_text(json.dumps(models))
+        path.write_text(json.dumps({**models, "sim-reader": {"engine": "simulated", "settings": {"capacity": 6000}}}))
         return path
 
     return write
@@ -89,12 +92,15 @@ def test_refused_answers_are_asked_again_and_other_outcomes_are_counted(
 
     with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
         models = registry(server.base_url)
-        results = run(questions(10, (0.8, 0.8)), ["alpha"], store=tmp_path / "s.sqlite", registry=models)
+        results = run(questions(10, (0.5, 0.9)), ["alpha"], store=tmp_path / "s.sqlite", registry=models)
         counts = {reason: n for reason, n in results.counts()["alpha"].items() if n}
         assert counts == {"right": 6, "refused": 3, "truncated": 1}
         assert [a.attempts for a in results.answers] == [3, 3, 3, 2, 2, 1, 1, 1, 1, 1]
         assert len(server.requests) == results.asked == 10 + 3 * 2 + 2
-        again = run(questions(10, (0.8, 0.8)), ["alpha"], store=tmp_path / "s.sqlite", registry=models)
+        for number, temperatures in ((0, [0, 0.5, 0.9]), (3, [0, 0.5]), (5, [0])):
+            received = [r for r in server.requests if r.prompt == f"question {number}"]
+            assert [r.body["temperature"] for r in received] == temperatures
+        again = run(questions(10, (0.5, 0.9)), ["alpha"], store=tmp_path / "s.sqlite", registry=models)
         assert again.asked == 0
         assert again.answers == results.answers
 
@@ -115,7 +121,87 @@ def test_failures_are_raised_with_the_answers_kept_or_counted(tmp_path: Path, re
         assert counted.counts()["alpha"]["harness error"] == 4
         assert sum(counted.counts()["alpha"].values()) == 20
         broken = False
+        before = len(server.requests)
         assert run(questions(20), ["alpha"], store=store, registry=models).asked == 4
+        assert {r.prompt for r in server.requests[before:]} == {f"question {n}" for n in (0, 5, 10, 15)}
+
+
+def test_the_failure_of_a_question_counts_for_all_trials_that_ask_it(
+    tmp_path: Path, registry: Callable[..., Path]
+) -> None:
+    with OpenAIServer(lambda _: failure(500, "out of order", delay=0.1)) as server:
+        models = registry(server.base_url)
+        results = run(
+            questions(4, same=True), ["alpha"], store=tmp_path / "s.sqlite", registry=models, failures="count"
+        )
+        assert results.counts()["alpha"]["harness error"] == 4
+        assert len(server.requests) == results.asked == 1
+
+
+def test_a_simulated_reader_is_asked_beside_a_served_model(tmp_path: Path, registry: Callable[..., Path]) -> None:
+    store = tmp_path / "s.sqlite"
+    with OpenAIServer(answer) as server:  # type: ignore[arg-type]
+        models = registry(server.base_url)
+        both = run(questions(10), ["sim-reader", "alpha"], store=store, registry=models)
+        assert list(both.counts()) == ["sim-reader", "alpha"]
+        assert both.counts()["alpha"]["right"] == 10
+        assert both.asked == 20
+        assert {a.answered_by for a in both.answers[:10]} == {"simulated"}
+        alone = run(questions(10), ["sim-reader"], store=store, registry=models)
+        assert alone.asked == 0
+        assert alone.answers == both.answers[:10]
+
+
+def test_no_trials_are_no_answers(tmp_path: Path, registry: Callable[..., Path]) -> None:
+    results = run(questions(0), ["alpha"], store=tmp_path / "s.sqlite", registry=registry("http://127.0.0.1:9/v1"))
+    assert (results.answers, results.asked) == ([], 0)
+    assert results.counts() == {"alpha": dict.fromkeys([r.value for r in Reason], 0)}
+
+
+def test_counts_that_do_not_add_up_are_an_error(tmp_path: Path, registry: Callable[..., Path]) -> None:
+    with OpenAIServer(answer) as server:  # type: ignore[arg-type]
+        models = registry(server.base_url)
+        results = run(questions(3), ["alpha", "beta"], store=tmp_path / "s.sqlite", registry=models)
+    lost = Results([*results.answers[:2], results.answers[0], *results.answers[2:5]], results.models, 6)
+    with pytest.raises(AssertionError, match="alpha: 4 outcomes of 3 trials"):
+        lost.counts()
+
+
+def test_what_the_store_holds_counts_also_when_another_was_first(tmp_path: Path, registry: Callable[..., Path]) -> None:
+    first = {f"question {n}" for n in range(8)}
+
+    def behaviour(received: Received) -> object:
+        """The first to ask is answered last, so that the other's answer is stored before."""
+        if received.prompt in first:
+            first.discard(received.prompt)
+            return completion("something else", delay=0.2)
+        return answer(received)
+
+    with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
+        path = registry(server.base_url, concurrency=8)
+        rows = json.loads(path.read_text())
+        path.write_text(json.dumps({name: rows[name] | {"id": "same"} for name in ("alpha", "beta")}))
+        store = tmp_path / "s.sqlite"
+        during = run(questions(8), ["alpha", "beta"], store=store, registry=path)
+        after = run(questions(8), ["alpha", "beta"], store=store, registry=path)
+    assert after.asked == 0
+    assert during.answers == after.answers
+
+
+def test_a_model_that_is_named_twice_is_asked_once(tmp_path: Path, registry: Callable[..., Path]) -> None:
+    with OpenAIServer(answer) as server:  # type: ignore[arg-type]
+        results = run(questions(3), ["alpha", "alpha"], store=tmp_path / "s.sqlite", registry=registry(server.base_url))
+    assert results.counts()["alpha"]["right"] == len(results.answers) == 3
+
+
+def test_only_requests_that_fail_in_a_row_end_a_run(tmp_path: Path, registry: Callable[..., Path]) -> None:
+    """Thirty trials that ask one and the same question are one failed request."""
+    with OpenAIServer(lambda _: failure(500, "out of order", delay=0.1)) as server:
+        models = registry(server.base_url, concurrency=40)
+        results = run(
+            questions(30, same=True), ["alpha"], store=tmp_path / "s.sqlite", registry=models, failures="count"
+        )
+    assert results.counts()["alpha"]["harness error"] == 30
 
 
 def test_a_slow_answer_counts_as_timed_out(tmp_path: Path, registry: Callable[..., Path]) -> None:
@@ -129,13 +215,50 @@ def test_a_slow_answer_counts_as_timed_out(tmp_path: Path, registry: Callable[..
     assert results.counts()["alpha"]["timed out"] == 1
 
 
-def test_a_server_that_is_gone_ends_the_run(tmp_path: Path, registry: Callable[..., Path]) -> None:
-    with OpenAIServer(lambda _: failure(500, "down")) as server:
+def test_a_server_that_goes_away_ends_the_run_with_its_answers_kept(
+    tmp_path: Path, registry: Callable[..., Path]
+) -> None:
+    well = 30
+
+    def behaviour(received: Received) -> object:
+        return answer(received) if len(server.requests) <= well else failure(500, "down")
+
+    store = tmp_path / "s.sqlite"
+    with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
         models = registry(server.base_url)
-        with pytest.raises(EngineError, match="alpha: 20 requests in a row failed") as caught:
-            run(questions(300), ["alpha"], store=tmp_path / "s.sqlite", registry=models)
+        for failures in ("raise", "count"):
+            before = len(server.requests)
+            with pytest.raises(EngineError, match=r"alpha: 20 requests in a row failed(.|\n)*is kept") as caught:
+                run(questions(300), ["alpha"], store=store, registry=models, failures=failures)  # type: ignore[arg-type]
+            assert caught.value.model == "alpha"
+            assert len(server.requests) - before < 100
+        well = 1000
+        assert run(questions(300), ["alpha"], store=store, registry=models).asked == 270
+
+
+def test_a_wrong_key_ends_the_run_at_once_and_shows_nowhere(
+    tmp_path: Path, registry: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEST_KEY", "sk-marker")
+    store = tmp_path / "s.sqlite"
+    refused = False
+
+    def behaviour(received: Received) -> object:
+        key = received.headers["authorization"]
+        return failure(401, f"Incorrect API key: {key}") if refused else answer(received)
+
+    with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
+        models = registry(server.base_url, key_env="TEST_KEY", retries=1)
+        run(questions(10), ["alpha"], store=store, registry=models)
+        assert server.requests[0].headers["authorization"] == "Bearer sk-marker"
+        refused = True
+        with pytest.raises(EngineError, match=r"status 401(.|\n)*Check the key in TEST_KEY") as caught:
+            run(questions(100), ["alpha"], store=store, registry=models)
         assert caught.value.model == "alpha"
-        assert len(server.requests) < 40
+        assert len(server.requests) <= 10 + 4
+        assert run(questions(10), ["alpha"], store=store, registry=models).asked == 0
+    assert "sk-marker" not in "".join(traceback.format_exception(caught.value))
+    assert [file.name for file in tmp_path.iterdir() if b"sk-marker" in file.read_bytes()] == []
 
 
 def test_a_key_is_needed_only_when_something_must_be_asked(
@@ -151,7 +274,6 @@ def test_a_key_is_needed_only_when_something_must_be_asked(
         run(questions(5), ["alpha"], store=store, registry=models)
         monkeypatch.delenv("TEST_KEY")
         assert run(questions(5), ["alpha"], store=store, registry=models).asked == 0
-    assert b"sk-marker" not in store.read_bytes()
 
 
 def test_run_is_a_plain_call_where_an_event_loop_is_running(tmp_path: Path, registry: Callable[..., Path]) -> None:
@@ -166,21 +288,39 @@ def test_run_is_a_plain_call_where_an_event_loop_is_running(tmp_path: Path, regi
 
 CHILD = textwrap.dedent(
     """
+    import asyncio
+    import json
     import sys
-    sys.path.insert(0, sys.argv[3])
     from pathlib import Path
-    from test_run import questions
     from codestress.inference.run import run
-    results = run(questions(120), ["alpha"], store=Path(sys.argv[1]), registry=Path(sys.argv[2]))
-    print(results.counts()["alpha"]["right"])
+    from test_run import questions
+
+    store, models, count, within = sys.argv[1:]
+
+    def table():
+        results = run(questions(int(count)), ["alpha"], store=Path(store), registry=Path(models))
+        print(json.dumps([[a.key, a.scores["strict"].detail] for a in results.answers]))
+
+    async def cell():
+        table()
+
+    if within == "asyncio.run":
+        asyncio.run(cell())
+    elif within == "loop":  # as a notebook's kernel: a loop runs, and Ctrl-C raises where the code is
+        asyncio.new_event_loop().run_until_complete(cell())
+    else:
+        table()
     """
 )
 
 
-def child(store: Path, models: Path) -> subprocess.Popen[str]:
+def child(store: Path, models: Path, count: int, within: str = "script") -> subprocess.Popen[str]:
+    """A run in a process of its own."""
+    script = store.with_name("child.py")
+    script.write_text(CHILD)
     here = Path(__file__).parent
-    environment = {**os.environ, "PYTHONPATH": str(here.parent)}
-    command = [sys.executable, "-c", CHILD, str(store), str(models), str(here)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(here), str(here.parent)])}
+    command = [sys.executable, str(script), str(store), str(models), str(count), within]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
 
@@ -188,33 +328,60 @@ def slow_answer(received: Received) -> object:
     return completion(received.prompt.replace("question", "answer"), delay=0.05)
 
 
+def wait_for_requests(server: OpenAIServer, goal: int, process: subprocess.Popen[str]) -> None:
+    while len(server.requests) < goal:
+        assert process.poll() is None, process.communicate()[1]
+        time.sleep(0.005)
+
+
+def stored_prompts(store: Path, models: Path, count: int) -> set[str]:
+    """The questions that the store answers."""
+    trials, entry = questions(count), load_registry(models)["alpha"]
+    keys = {request_of(trials, trial, entry, attempt=0).key: f"question {n}" for n, trial in enumerate(trials.items)}
+    with Store(store) as opened:
+        return {keys[key] for key in opened.get(keys)}
+
+
 def test_a_run_killed_three_times_asks_nothing_twice_but_what_was_in_flight(
     tmp_path: Path, registry: Callable[..., Path]
 ) -> None:
-    store = tmp_path / "s.sqlite"
+    store, count, concurrency = tmp_path / "s.sqlite", 300, 8
     with OpenAIServer(slow_answer) as server:  # type: ignore[arg-type]
-        models = registry(server.base_url)
-        for goal in (15, 45, 80):
-            process = child(store, models)
-            while len(server.requests) < goal:
-                time.sleep(0.01)
+        models = registry(server.base_url, concurrency=concurrency)
+        stored: set[str] = set()
+        asked: dict[str, int] = {}
+        """How often a question had been asked when its answer was first seen in the store."""
+        for goal in (40, 120, 200):
+            process = child(store, models, count)
+            wait_for_requests(server, goal, process)
             process.send_signal(signal.SIGKILL)
-            process.wait()
-        out, errors = child(store, models).communicate(timeout=60)
-        assert out.strip() == "120", errors
-        assert 120 <= len(server.requests) <= 120 + 3 * 4
+            process.communicate()
+            before, stored = stored, stored_prompts(store, models, count)
+            assert before < stored
+            times = {prompt: server.counts[prompt] for prompt in stored}
+            assert all(asked.setdefault(prompt, n) == n for prompt, n in times.items())
+        out, errors = child(store, models, count).communicate(timeout=60)
+        assert count <= len(server.requests) <= count + 3 * concurrency, errors
+        assert all(server.counts[prompt] == n for prompt, n in asked.items())
+        whole = run(questions(count), ["alpha"], store=tmp_path / "whole.sqlite", registry=models)
+        assert json.loads(out) == [[a.key, a.scores["strict"].detail] for a in whole.answers]
 
 
-def test_ctrl_c_ends_a_run_at_once_and_keeps_its_answers(tmp_path: Path, registry: Callable[..., Path]) -> None:
-    store = tmp_path / "s.sqlite"
+@pytest.mark.parametrize("within", ["script", "loop", "asyncio.run"])
+def test_ctrl_c_ends_a_run_at_once_and_keeps_its_answers(
+    tmp_path: Path, registry: Callable[..., Path], within: str
+) -> None:
+    store, count = tmp_path / "s.sqlite", 120
     with OpenAIServer(slow_answer) as server:  # type: ignore[arg-type]
         models = registry(server.base_url)
-        process = child(store, models)
-        while len(server.requests) < 30:
-            time.sleep(0.01)
+        process = child(store, models, count, within)
+        wait_for_requests(server, 30, process)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=10)
+        assert process.returncode
         assert "KeyboardInterrupt" in errors
-        before = len(server.requests)
-        assert child(store, models).communicate(timeout=60)[0].strip() == "120"
-        assert len(server.requests) - before <= 120 - 30 + 4
+        asked, stored = len(server.requests), stored_prompts(store, models, count)
+        assert 30 - 4 <= len(stored) <= asked < count
+        rest = run(questions(count), ["alpha"], store=store, registry=models)
+        assert rest.asked == count - len(stored)
+        assert stored.isdisjoint(r.prompt for r in server.requests[asked:])

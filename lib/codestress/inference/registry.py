@@ -95,9 +95,11 @@ def load_registry(path: Path = REGISTRY) -> dict[str, ModelEntry]:
     return registry
 
 
-def find_models(names: list[str], registry: dict[str, ModelEntry], source: str) -> list[ModelEntry]:
-    """The entries of these names; an unknown one is an error with the nearest valid name."""
+def find_models(
+    names: list[str], registry: dict[str, ModelEntry], source: str, path: Path = REGISTRY
+) -> list[ModelEntry]:
+    """The entries of these names, each once; an unknown one is an error with the nearest valid name."""
     for name in names:
         if name not in registry:
-            raise ParameterError(f"{source}: models = {name!r}: not in {shown(REGISTRY)}{nearest(name, registry)}")
-    return [registry[name] for name in names]
+            raise ParameterError(f"{source}: models = {name!r}: not in {shown(path)}{nearest(name, registry)}")
+    return [registry[name] for name in dict.fromkeys(names)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import threading
 from collections import Counter
@@ -93,7 +94,7 @@ def run(
     `failures="count"` returns them as answers with the reasons `timed out` and `harness error` instead.
     `EngineError`: no request of a model can succeed (key, server, model id). `StoreError`: the store's file.
     """
-    entries = find_models(list(models), load_registry(registry), "run")
+    entries = find_models(list(models), load_registry(registry), "run", registry)
     bar = nullcontext(progress) if progress else Progress(len(trials.items) * len(entries), "answers")
     with Store(store) as responses, bar as shown:
         return run_coroutine(_run(trials, entries, responses, failures, shown))
@@ -126,12 +127,17 @@ def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
 
     thread = threading.Thread(target=target, name="codestress-run")
     thread.start()
+    outer = asyncio.current_task()
     try:
-        thread.join()
+        while thread.is_alive():
+            thread.join(0.2)
+            if outer is not None and outer.cancelling():  # `asyncio.run` turns Ctrl-C into a cancellation
+                raise KeyboardInterrupt
     except KeyboardInterrupt:
         ready.wait()
         for loop, task in control:
-            loop.call_soon_threadsafe(task.cancel)
+            with contextlib.suppress(RuntimeError):  # it has just ended
+                loop.call_soon_threadsafe(task.cancel)
         thread.join()
         raise
     if errors:
@@ -243,7 +249,11 @@ class _ModelRun:
             self.requests += 1
             response = await engine.answer(request)
             await asyncio.wrap_future(self.store.put(request.key, self.entry.name, response))
+            # Another row of the registry, or another process, may have been first: what the store holds counts.
+            response = self.store.get([request.key]).get(request.key, response)
         except BaseException as error:
+            if isinstance(error, RequestFailed):
+                self.failed_in_a_row += 1
             if not future.cancelled():
                 future.set_exception(error if isinstance(error, Exception) else RequestFailed("interrupted"))
                 future.exception()  # looked at, so that nobody is warned of it
@@ -285,7 +295,6 @@ class _ModelRun:
             error=str(failure),
         )
         self.progress.failure()
-        self.failed_in_a_row += 1
         if self.failed_in_a_row >= FAILURES_IN_A_ROW:
             raise EngineError(
                 f"{self.entry.name}: {self.failed_in_a_row} requests in a row failed; the last: {failure}\n"
