@@ -81,6 +81,7 @@ bench: $(READY_DEV)
 	$(BIN)/python bench/bench_store.py
 	$(BIN)/python bench/bench_run.py
 	$(BIN)/python bench/bench_build.py
+	$(BIN)/python bench/bench_scoring.py
 
 clean:
 	@for folder in outputs/*/; do case "$$folder" in outputs/data/) ;; *) rm -rf "$$folder" ;; esac; done

@@ -7,9 +7,10 @@ import itertools
 import json
 import os
 import sys
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -72,8 +73,19 @@ def build(
         states = [outcome.state for outcome in outcomes]
         told = ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(sorted(states)))
         click.echo(f"{told}; gallery: {shown(index)}")
+        for outcome in outcomes:
+            if outcome.name in artefacts and outcome.state != "failed":
+                _tell_claims(OUTPUTS / profile / outcome.name / "claims.csv")
     if failed:
         raise click.exceptions.Exit(1)
+
+
+def _tell_claims(ledger: Path) -> None:
+    """The decided claims of an artefact that was asked for by name, a line each."""
+    from codestress.report.claims import read_claims
+
+    for claim in read_claims(ledger):
+        click.echo(f"  {claim}")
 
 
 @cli.command()
@@ -248,6 +260,84 @@ def store_salvage() -> None:
             part.rename(f"{aside}{suffix}")
     kept = salvage(aside, STORE)
     click.echo(f"{kept:,} responses saved to {shown(STORE)}; the damaged file is kept as {shown(aside)}")
+
+
+@cli.command()
+@click.option("--task", type=click.Choice(["input", "output"]), required=True, help="What the answers predict.")
+@click.option("--answers", "answers_file", type=click.Path(path_type=Path), required=True, help="JSON: id to texts.")
+@click.option("--problems", "problems_file", type=click.Path(path_type=Path), help="JSON Lines; default: CRUXEval.")
+@click.option("--rule", type=click.Choice(["strict", "reference"]), default="strict", show_default=True)
+@click.option("--samples", type=click.IntRange(min=1), help="Answers asked for each problem; default: the most given.")
+@AS_JSON
+def score(
+    task: Literal["input", "output"],
+    answers_file: Path,
+    problems_file: Path | None,
+    rule: Literal["strict", "reference"],
+    samples: int | None,
+    as_json: bool,
+) -> None:
+    """Scores answers that somebody else has, in CRUXEval's format: pass@1, pass@5, a reason for each.
+
+    strict: values are parsed and compared by type; reference: what CRUXEval's own harness does.
+    """
+    from codestress.problems.datasets import data_file
+    from codestress.problems.problem_files import read_problems
+    from codestress.sandbox.executor import Executor
+    from codestress.scoring.answer_files import read_answers, score_file
+
+    answers = read_answers(answers_file)
+    problems = read_problems(problems_file or data_file("cruxeval", "cruxeval/cruxeval.jsonl"))
+    parsed_only = task == "output" and rule == "strict"
+    with nullcontext() if parsed_only else Executor() as executor:
+        report = score_file(problems, answers, task=task, rule=rule, executor=executor, samples=samples)
+    for warning in report.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    if as_json:
+        click.echo(json.dumps(report.as_json(), indent=1))
+        return
+    asked = sum(report.counts.values())
+    click.echo(f"pass@1 {report.pass_at(1):.4%}, pass@5 {report.pass_at(5):.4%} ({rule}, {asked:,} answers)")
+    for reason, count in report.counts.items():
+        if count:
+            click.echo(f"  {reason:14} {count:>8,}")
+    if executor:
+        click.echo(f"programs ran isolated by {executor.described()}")
+
+
+@cli.command()
+@click.option(
+    "--problems", "problems_file", type=click.Path(path_type=Path), help="JSON Lines; default: generated ones."
+)
+@AS_JSON
+def selftest(problems_file: Path | None, as_json: bool) -> None:
+    """Tests the scorers: right answers 100 %, corrupted ones 0 %, exploits 0 %. Exit 1 when strict fails."""
+    from codestress.problems.generated import generated_problems
+    from codestress.problems.problem_files import read_problems
+    from codestress.sandbox.executor import Executor, Limits
+    from codestress.scoring.selftest import selftest as rows_of
+    from codestress.scoring.selftest import selftest_programs
+
+    problems = read_problems(problems_file).problems if problems_file else generated_problems(200)
+    failed = False
+    with Executor(limits=Limits(cpu_s=1, wall_s=10)) as executor:
+        told = f"{len(problems)} problems; programs run isolated by {executor.described()}"
+        click.echo(told, err=as_json)
+        rows = []
+        for row in itertools.chain(rows_of(problems, executor), selftest_programs(problems, executor)):
+            rows.append(asdict(row) | {"ok": row.ok})
+            failed = failed or not row.ok
+            if not as_json:
+                passed = f"  passed: {', '.join(row.passed)}" if row.passed else ""
+                state = "ok" if row.ok else "FAILED"
+                click.echo(
+                    f"{row.task:7} {row.rule:10} {row.kind:10} {row.right:>5} of {row.asked:>5} right "
+                    f"{row.right / row.asked:>7.1%}  {state if row.rule == 'strict' else 'shown'}{passed}"
+                )
+    if as_json:
+        click.echo(json.dumps(rows, indent=1))
+    if failed:
+        raise click.exceptions.Exit(1)
 
 
 @cli.command()

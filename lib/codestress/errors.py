@@ -28,3 +28,7 @@ class EngineError(CodestressError):
 
 class IncompleteError(CodestressError):
     """Some requests of a run failed; the answered ones are in the store."""
+
+
+class SandboxError(CodestressError):
+    """Programs cannot be run here, or not safely."""

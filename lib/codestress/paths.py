@@ -3,7 +3,8 @@
 import os
 from pathlib import Path
 
-ROOT = Path(os.environ.get("CODESTRESS_ROOT") or Path(__file__).resolve().parents[2])
+PACKAGE = Path(__file__).resolve().parent
+ROOT = Path(os.environ.get("CODESTRESS_ROOT") or PACKAGE.parents[1])
 NOTEBOOKS = ROOT / "notebooks"
 PARAMS = ROOT / "params"
 PUBLISHED = PARAMS / "published"

@@ -14,6 +14,8 @@ from functools import cached_property
 from typing import Literal
 
 Scalar = str | int | float | bool | None
+Language = Literal["python", "javascript", "java"]
+"""Of programs."""
 
 
 class Reason(StrEnum):
@@ -28,7 +30,14 @@ class Reason(StrEnum):
     """The answer was cut off by `max_tokens` before it said what was asked for."""
     REFUSED = "refused"
     """The model declined or sent nothing, also when asked again."""
+    MISSING = "missing"
+    """An answer that a file of answers should have and does not."""
+    RAISED = "raised"
+    """What had to be run to judge the answer ended in an exception."""
+    STEP_LIMIT = "step limit"
+    """What had to be run did not end within the limit of steps."""
     TIMEOUT = "timed out"
+    """The request, or what had to be run, took longer than the time that stands behind all other limits."""
     HARNESS_ERROR = "harness error"
     """The request failed for a reason that is not the model's: server, network, quota."""
 
@@ -129,6 +138,8 @@ class Score:
     value: float
     detail: str = ""
     """The extracted answer, or what was missing."""
+    unresolved: bool = False
+    """Arithmetic was left in the answer (`81 - 43`)."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
+import platform
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -20,6 +21,7 @@ REGISTRY = PARAMS / "models.yaml"
 ENGINES = {
     "simulated": "codestress.inference.engines.simulated",
     "openai": "codestress.inference.engines.openai",
+    "interpreter": "codestress.inference.engines.interpreter",
 }
 """Engine name to its module, imported only when a model needs it."""
 
@@ -57,7 +59,9 @@ class ModelEntry(Strict):
 
     @property
     def identity(self) -> str:
-        """What enters keys: the revision and what requests omit, or the hash of a simulated reader's parameters."""
+        """What enters keys: the revision and what requests omit, or for what runs here its version and parameters."""
+        if self.engine == "interpreter":
+            return f"{platform.python_version()}, {json.dumps(self.settings, sort_keys=True)}"
         if not self.simulated:
             omitted = self.settings.get("omit")
             return f"{self.revision} without {', '.join(omitted)}" if omitted else self.revision

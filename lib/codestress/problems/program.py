@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
-Language = Literal["python", "javascript", "java"]
+from codestress.types import Language
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,202 @@
+"""Exponential decay of an accuracy, y = floor + height * exp(-rate * x), by non-linear least squares.
+
+The best fit is scipy's; the bootstrap repeats it for all resamples at once with Levenberg-Marquardt steps written for
+a stack of problems, started at the best fit, because a thousand calls of scipy take a thousand times as long.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import curve_fit
+
+from codestress.fitting.bootstrap import cluster_weights, percentile_interval
+from codestress.fitting.proportions import UNKNOWN, Interval
+
+Array = NDArray[np.float64]
+
+LOWEST = np.array([0.0, 0.0, 0.0])
+HIGHEST = np.array([2.0, 1e4, 1.0])
+"""Bounds of height, rate and floor; a height above 1 is an accuracy beyond 100 % only where nothing was asked."""
+
+
+class ExponentialFit(NamedTuple):
+    """The curve with its intervals. nan and `UNKNOWN` where nothing could be fitted."""
+
+    height: float
+    """Accuracy at x = 0, above the floor."""
+    rate: float
+    """Per unit of x."""
+    floor: float
+    half_life: float
+    """x at which half of the height is gone: ln 2 / rate; inf where nothing decays."""
+    height_interval: Interval
+    rate_interval: Interval
+    floor_interval: Interval
+    half_life_interval: Interval
+    draws: Array
+    """Height, rate and floor of every resample that could be fitted: (fitted, 3)."""
+    failed: int
+    """Resamples that could not be fitted; they are not in the intervals."""
+    r_squared: float
+    """Of the means at each x, unweighted."""
+
+    def at(self, x: ArrayLike) -> Array:
+        """The fitted curve."""
+        places = np.asarray(x, dtype=float)
+        return np.asarray(curve(places, np.array([[self.height, self.rate, self.floor]]))[0])
+
+    def band(self, x: ArrayLike, confidence: float) -> tuple[Array, Array]:
+        """Lower and upper edge of the curve's pointwise interval, from the resamples."""
+        values = curve(np.asarray(x, dtype=float), self.draws)
+        if len(values) == 0:
+            nothing = np.full(np.shape(x), math.nan)
+            return nothing, nothing
+        low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+        return low, high
+
+
+def curve(x: Array, parameters: Array) -> Array:
+    """Curves (m, k) at x (k,) for rows of height, rate, floor (m, 3)."""
+    height, rate, floor = (parameters[:, i : i + 1] for i in range(3))
+    return np.asarray(floor + height * np.exp(-rate * x))
+
+
+def fit_exponential(
+    x: ArrayLike,
+    right: ArrayLike,
+    asked: ArrayLike,
+    *,
+    floor: bool = False,
+    weighted: bool = False,
+    confidence: float = 0.95,
+    resamples: int = 1000,
+    rng: np.random.Generator,
+) -> ExponentialFit:
+    """Fits mean accuracies at places `x` (k,) from sums of scores and numbers of answers, both (problems, k).
+
+    `weighted`: squared errors count by the number of answers at each place; else each place counts the same, as for
+    a curve through aggregated results. Intervals: percentile bootstrap that resamples problems, the rows.
+    """
+    places = np.asarray(x, dtype=float)
+    scores, numbers = np.asarray(right, dtype=float), np.asarray(asked, dtype=float)
+    free = 3 if floor else 2
+    means, weights = _means(scores.sum(axis=0), numbers.sum(axis=0), weighted)
+    best = _best(places, means, weights, free)
+    if best is None:
+        return _nothing(resamples)
+    drawn = cluster_weights(len(scores), resamples, rng)
+    fitted, good = _refit(places, *_means(drawn @ scores, drawn @ numbers, weighted), best, free)
+    draws = fitted[good]
+    used = weights > 0
+    residual = means[used] - curve(places, best[None])[0][used]
+    spread = float(((means[used] - means[used].mean()) ** 2).sum())
+    intervals = [percentile_interval(draws[:, i], confidence) for i in range(3)]
+    half = Interval(_half_life(intervals[1].high), _half_life(intervals[1].low))
+    height, rate, level = map(float, best)
+    return ExponentialFit(
+        height,
+        rate,
+        level,
+        _half_life(rate),
+        intervals[0],
+        intervals[1],
+        intervals[2] if floor else Interval(0.0, 0.0),
+        half,
+        draws,
+        int((~good).sum()),
+        1 - float((residual**2).sum()) / spread if spread > 0 else math.nan,
+    )
+
+
+def _half_life(rate: float) -> float:
+    if math.isnan(rate):
+        return math.nan
+    return math.log(2) / rate if rate > 1e-9 else math.inf
+
+
+def _nothing(resamples: int) -> ExponentialFit:
+    nan = math.nan
+    empty = np.empty((0, 3))
+    return ExponentialFit(nan, nan, nan, nan, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, empty, resamples, nan)
+
+
+def _means(right: Array, asked: Array, weighted: bool) -> tuple[Array, Array]:
+    """Mean accuracies, and the weight of each in the sum of squares: none where nothing was asked."""
+    means = np.divide(right, asked, out=np.zeros_like(right), where=asked > 0)
+    return means, asked if weighted else (asked > 0).astype(float)
+
+
+def _best(x: Array, y: Array, weights: Array, free: int) -> Array | None:
+    """Height, rate, floor by scipy, started where a line through the logarithms puts them; None with too few places."""
+    used = weights > 0
+    if used.sum() < free or not y[used].any():
+        return None
+    x, y, weights = x[used], y[used], weights[used]
+    low = max(0.0, float(y.min()) * 0.9) if free == 3 else 0.0
+    slope, level = np.polyfit(x, np.log(np.maximum(y - low, 1e-3)), 1)
+    start = np.clip([math.exp(level), -slope, low][:free], LOWEST[:free] + 1e-9, HIGHEST[:free] - 1e-9)
+
+    def model(x: Array, *values: float) -> Array:
+        return np.asarray(curve(x, np.array([[*values, 0.0][:3]]))[0])
+
+    try:
+        found, _ = curve_fit(
+            model,
+            x,
+            y,
+            p0=start,
+            sigma=1 / np.sqrt(weights),
+            bounds=(LOWEST[:free], HIGHEST[:free]),
+            max_nfev=2000,
+            ftol=1e-12,
+            xtol=1e-12,
+            gtol=1e-12,
+        )
+    except (RuntimeError, ValueError):
+        return None
+    return np.array([*found, 0.0][:3])
+
+
+def _refit(x: Array, y: Array, weights: Array, start: Array, free: int) -> tuple[Array, NDArray[np.bool_]]:
+    """Fits of all rows of `y` (m, k), started at one place, and which of them converged."""
+    rows = len(y)
+    values = np.tile(start, (rows, 1))
+    damping = np.full(rows, 1e-3)
+    cost = _cost(x, y, weights, values)
+    done = np.zeros(rows, dtype=bool)
+    for _ in range(200):
+        jacobian = _jacobian(x, values)[:, :free]
+        residual = y - curve(x, values)
+        gradient = np.einsum("mpk,mk,mk->mp", jacobian, weights, residual)
+        normal = np.einsum("mpk,mk,mqk->mpq", jacobian, weights, jacobian)
+        diagonal = np.einsum("mpp->mp", normal)
+        normal = normal + np.einsum("mp,pq->mpq", damping[:, None] * (diagonal + 1e-12), np.eye(free))
+        step = np.linalg.solve(normal, gradient[..., None])[..., 0]
+        tried = values.copy()
+        tried[:, :free] = np.clip(values[:, :free] + step, LOWEST[:free], HIGHEST[:free])
+        moved = np.abs(tried - values).max(axis=1) / (1 + np.abs(values).max(axis=1))
+        new = _cost(x, y, weights, tried)
+        better = new <= cost
+        values[better & ~done] = tried[better & ~done]
+        done |= moved < 1e-9
+        cost = np.where(better & ~done, new, cost)
+        damping = np.clip(np.where(better, damping / 5, damping * 5), 1e-12, 1e12)
+        if done.all():
+            break
+    enough = ((weights > 0).sum(axis=1) >= free) & y.any(axis=1)
+    return values, done & enough & np.isfinite(values).all(axis=1)
+
+
+def _cost(x: Array, y: Array, weights: Array, values: Array) -> Array:
+    return np.asarray((weights * (y - curve(x, values)) ** 2).sum(axis=1))
+
+
+def _jacobian(x: Array, values: Array) -> Array:
+    """Derivatives by height, rate and floor: (m, 3, k)."""
+    height, rate = values[:, :1], values[:, 1:2]
+    falling = np.exp(-rate * x)
+    return np.stack([falling, -height * x * falling, np.ones_like(falling)], axis=1)

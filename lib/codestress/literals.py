@@ -1,0 +1,197 @@
+"""Values that a text writes out: parsed, never evaluated, and compared by value and type.
+
+An answer is data from a stranger (law 5): nothing in it is executed here, whatever it says.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import warnings
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple
+
+LONGEST_TEXT = 100_000
+"""Characters that are parsed at all."""
+LARGEST_BITS = 50_000
+"""Of an integer that arithmetic makes."""
+LONGEST_SEQUENCE = 100_000
+"""Elements of a sequence that arithmetic makes."""
+
+Number = int | float | complex
+
+
+class NotLiteral(ValueError):
+    """The text writes out no value; the message says what stands there instead."""
+
+
+class Literal(NamedTuple):
+    """A value, and whether arithmetic was left in the text (`81 - 43`): semtrace, appendix H and Figure 10."""
+
+    value: Any
+    unresolved: bool
+
+
+def parse_literal(text: str) -> Literal:
+    """The value that a text writes out as Python's `repr` would, or as arithmetic between such values.
+
+    `set()`, `frozenset(…)`, `range(…)`, `float('nan')`, `nan` and `inf` count, because these values have no other
+    form. `NotLiteral` for anything else: names, calls, comparisons, f-strings, comprehensions, …
+    """
+    return literal_of(parse_expression(text))
+
+
+def parse_expression(text: str) -> ast.expr:
+    """The syntax tree of a text that is one expression; `NotLiteral` when it is none, whatever else it is."""
+    if len(text) > LONGEST_TEXT:
+        raise NotLiteral(f"longer than {LONGEST_TEXT:,} characters")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # models write '\d'
+            return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        raise NotLiteral(f"not an expression: {error}") from None
+
+
+def literal_of(node: ast.expr) -> Literal:
+    """The value of a syntax tree, as in `parse_literal`."""
+    unresolved = False
+
+    def value(node: ast.expr) -> Any:
+        nonlocal unresolved
+        match node:
+            case ast.Constant():
+                return node.value
+            case ast.List():
+                return [value(item) for item in node.elts]
+            case ast.Tuple():
+                return tuple(value(item) for item in node.elts)
+            case ast.Set():
+                return {value(item) for item in node.elts}
+            case ast.Dict():
+                return {value(_key(key)): value(item) for key, item in zip(node.keys, node.values, strict=True)}
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Invert()):
+                operand = value(node.operand)
+                if not isinstance(operand, Number) or isinstance(operand, bool):
+                    raise NotLiteral("a sign before something that is no number")
+                return _SIGNS[type(node.op)](operand)
+            case ast.BinOp():
+                left, right = value(node.left), value(node.right)
+                if not _is_complex_form(node, left, right):
+                    unresolved = True
+                return _arithmetic(node.op, left, right)
+            case ast.Call(func=ast.Name(id=name), keywords=[]):
+                return _constructed(name, [value(item) for item in node.args])
+            case ast.Name(id="nan" | "inf"):
+                return float(node.id)
+        raise NotLiteral(f"{_KINDS.get(type(node), type(node).__name__)} in place of a value")
+
+    try:
+        return Literal(value(node), unresolved)
+    except (TypeError, ZeroDivisionError, OverflowError, RecursionError) as error:
+        raise NotLiteral(str(error)) from None
+
+
+_SIGNS: dict[type[ast.unaryop], Callable[[Any], Any]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
+}
+_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+_KINDS = {
+    ast.Name: "a name",
+    ast.Call: "a call",
+    ast.Compare: "a comparison",
+    ast.BoolOp: "and/or",
+    ast.JoinedStr: "an f-string",
+    ast.Lambda: "a lambda",
+    ast.NamedExpr: "an assignment",
+    ast.Attribute: "an attribute",
+    ast.Subscript: "an index",
+    ast.Starred: "a starred expression",
+    ast.IfExp: "a condition",
+}
+
+
+def _key(node: ast.expr | None) -> ast.expr:
+    if node is None:
+        raise NotLiteral("** in place of a key")
+    return node
+
+
+def _is_complex_form(node: ast.BinOp, left: object, right: object) -> bool:
+    """`1+2j` is how Python writes a complex number."""
+    return isinstance(node.op, ast.Add | ast.Sub) and isinstance(right, complex) and type(left) in (int, float)
+
+
+def _arithmetic(op: ast.operator, left: Any, right: Any) -> Any:
+    """+ - * / // % ** between numbers, + and * of sequences, within bounds that keep it instant."""
+    apply = _OPERATORS.get(type(op))
+    if apply is None:
+        raise NotLiteral("a bit operation in place of a value")
+    sides = (left, right)
+    if all(isinstance(side, Number) for side in sides):
+        if all(isinstance(side, int) for side in sides):
+            bits = [int(side).bit_length() for side in sides]
+            size = bits[0] * abs(int(right)) if isinstance(op, ast.Pow) else sum(bits)
+            if size > LARGEST_BITS:
+                raise NotLiteral("arithmetic that makes a huge number")
+        return apply(left, right)
+    sequences = [side for side in sides if isinstance(side, str | bytes | list | tuple)]
+    times = next((int(side) for side in sides if isinstance(side, int)), 1)
+    if not sequences or not isinstance(op, ast.Add | ast.Mult):
+        raise NotLiteral("arithmetic between values that are no numbers")
+    if sum(map(len, sequences)) * max(1, times) > LONGEST_SEQUENCE:
+        raise NotLiteral("arithmetic that makes a huge sequence")
+    return apply(left, right)
+
+
+def _constructed(name: str, arguments: list[Any]) -> Any:
+    """Values that Python writes as a call."""
+    match name, arguments:
+        case "set", []:
+            return set()
+        case "frozenset", []:
+            return frozenset()
+        case "frozenset", [set() | list() | tuple() as items]:
+            return frozenset(items)
+        case "range", [int(), *_] if all(type(item) is int for item in arguments) and len(arguments) <= 3:
+            return range(*arguments)
+        case "float", [str(text)] if text.strip().lower().lstrip("+-") in ("nan", "inf", "infinity"):
+            return float(text)
+    raise NotLiteral(f"a call of {name}")
+
+
+def same_value(one: object, other: object) -> bool:
+    """Equal in value and in type at every depth, where Python's == would blur: True is not 1, and 1 is not 1.0.
+
+    nan equals itself, 0.0 equals -0.0, and the order of dictionaries and sets does not matter.
+    """
+    try:
+        return canonical(one) == canonical(other)
+    except (RecursionError, TypeError):
+        return False
+
+
+def canonical(value: object) -> Hashable:
+    """A form of plain data that is equal just when the values are the same: hashable, so that sets compare."""
+    if isinstance(value, float):
+        return ("float", "nan") if math.isnan(value) else ("float", value)
+    if isinstance(value, list | tuple):
+        return (type(value).__name__, tuple(map(canonical, value)))
+    if isinstance(value, set | frozenset):
+        return (type(value).__name__, frozenset(map(canonical, value)))
+    if isinstance(value, dict):
+        return ("dict", frozenset((canonical(key), canonical(item)) for key, item in value.items()))
+    if isinstance(value, complex):
+        return ("complex", canonical(value.real), canonical(value.imag))
+    return (type(value).__name__, value)

@@ -1,0 +1,71 @@
+"""Choices and values for generated problems, all from one stream of random numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+
+LETTERS = "aaabcdeeefghiiklmnnoooprrsssttuvwy"
+MARKS = " ,-:_.;"
+SYLLABLES = ("an", "be", "co", "da", "el", "fo", "gi", "ha", "in", "jo", "ka", "lu", "mo", "ne", "or", "pa", "ri", "so")
+
+
+class Draw:
+    """Draws from a generator by its uniform numbers alone, whose stream never changes."""
+
+    def __init__(self, generator: np.random.Generator) -> None:
+        self._uniform = generator.random
+
+    def chance(self, probability: float) -> bool:
+        return self._uniform() < probability
+
+    def integer(self, low: int, high: int) -> int:
+        """Both ends included."""
+        return low + int(self._uniform() * (high - low + 1))
+
+    def choice(self, items: Sequence[T]) -> T:
+        return items[int(self._uniform() * len(items))]
+
+    def weighted(self, items: Sequence[tuple[float, T]]) -> T:
+        at = self._uniform() * sum(weight for weight, _ in items)
+        for weight, item in items:
+            at -= weight
+            if at < 0:
+                return item
+        return items[-1][1]
+
+    def value(self, kind: str) -> Any:
+        """An argument of a type: `str`, `int`, `ints`, `strs` or `dict`."""
+        if kind == "int":
+            return self.weighted([(6, self.integer(0, 5)), (3, self.integer(6, 30)), (1, -self.integer(1, 9))])
+        if kind == "ints":
+            return [self.integer(-3, 12) if self.chance(0.8) else self.integer(13, 99) for _ in range(self._size(2, 8))]
+        if kind == "strs":
+            return [self.word() for _ in range(self._size(2, 5))]
+        if kind == "dict":
+            keys = dict.fromkeys(self.word() for _ in range(self._size(2, 4)))
+            return {key: self.integer(0, 9) for key in keys}
+        return self.text()
+
+    def _size(self, low: int, high: int) -> int:
+        return self.weighted([(0.04, 0), (0.06, 1), (0.9, self.integer(low, high))])
+
+    def word(self) -> str:
+        word = "".join(self.choice(SYLLABLES) for _ in range(self.integer(1, 3)))
+        return self.weighted([(6, word), (1, word.upper()), (1, word.title()), (1, f"{word}{self.integer(0, 99)}")])
+
+    def text(self) -> str:
+        """A text as CRUXEval's arguments are: random letters, a few words, letters with digits, marks between."""
+        style = self.integer(0, 9)
+        if style < 4:
+            return "".join(self.choice(LETTERS) for _ in range(self._size(4, 14)))
+        if style < 7:
+            return self.choice(MARKS).join(self.word() for _ in range(self.integer(2, 4)))
+        if style < 9:
+            letters = LETTERS + LETTERS.upper() + "0123456789"
+            return "".join(self.choice(letters) for _ in range(self._size(4, 12)))
+        return "".join(self.choice("0123456789") for _ in range(self._size(3, 8)))

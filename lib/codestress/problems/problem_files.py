@@ -1,0 +1,95 @@
+"""Problems from files: CRUXEval's JSON Lines, and LiveCodeBench's code execution, which names the function."""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import json
+import warnings
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from codestress.errors import DataError
+from codestress.problems.datasets import data_file
+from codestress.problems.program import Problem
+
+
+@dataclass(frozen=True)
+class ProblemFile:
+    """What a file holds: problems in its order, and rows that are none, by id, with what is wrong with them."""
+
+    problems: list[Problem]
+    faults: dict[str, str]
+
+
+@cache
+def cruxeval() -> list[Problem]:
+    """The 800 problems of CRUXEval (Gu et al., 2024): `DataError` with the remedy when they are not here."""
+    return read_problems(data_file("cruxeval", "cruxeval/cruxeval.jsonl")).problems
+
+
+def read_text(path: Path) -> str:
+    """A text file, gzipped when its name ends in .gz; `DataError` when it cannot be read."""
+    try:
+        content = path.read_bytes()
+        return (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8")
+    except (OSError, EOFError, ValueError) as error:
+        raise DataError(f"{path}: cannot be read: {error}; give a UTF-8 text file, or one packed by gzip") from None
+
+
+def read_problems(path: Path) -> ProblemFile:
+    """Problems from JSON Lines with `code`, `input`, `output` and `id`.
+
+    With `function_name`, as in LiveCodeBench, `input` is the whole call (`minimumCost(s = '0011')`). A row without
+    these fields, whose call cannot be taken apart, whose output is no literal or whose program is no Python is a
+    fault: named, so that answers to it are counted, never dropped. Two rows with one id are an error.
+    """
+    problems: list[Problem] = []
+    faults: dict[str, str] = {}
+    seen: set[str] = set()
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if not line.strip():
+            continue
+        name = f"line {number}"
+        try:
+            row = json.loads(line)
+            name = str(row.get("id", name)) if isinstance(row, dict) else name
+            problem = _problem(row, name)
+        except ValueError as error:
+            faults[name] = f"{path}, line {number}: {error}"
+        else:
+            problems.append(problem)
+        if name in seen:
+            raise DataError(f"{path}, line {number}: a second row with the id {name!r}; ids must be unique")
+        seen.add(name)
+    if not problems:
+        first = next(iter(faults.values()), "no rows")
+        raise DataError(f"{path}: no problem in it ({first}); give JSON Lines with code, input, output and id")
+    return ProblemFile(problems, faults)
+
+
+def _problem(row: Any, name: str) -> Problem:
+    if not isinstance(row, dict):
+        raise ValueError(f"not an object but {type(row).__name__}")
+    for field in ("code", "input", "output", "id"):
+        if not isinstance(row.get(field), str):
+            raise ValueError(f"{field} is {row.get(field)!r}, not a text")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            ast.parse(row["code"])
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            raise ValueError(f"{name}: the program is not Python: {error}") from None
+        try:
+            ast.literal_eval(row["output"])
+        except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
+            raise ValueError(f"{name}: output = {row['output'][:60]!r} is not a literal") from None
+    function = row.get("function_name")
+    if function is None:
+        return Problem(name, row["code"], "f", row["input"], row["output"])
+    call = row["input"].strip()
+    if not (call.startswith(f"{function}(") and call.endswith(")")):
+        raise ValueError(f"{name}: input = {call[:60]!r} is not a call of {function}")
+    return Problem(name, row["code"], function, call[len(function) + 1 : -1], row["output"])

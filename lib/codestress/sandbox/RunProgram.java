@@ -1,0 +1,132 @@
+// Compiles and runs one Java program, and writes what its main printed, as the children for Python do. Standard input:
+// the token, the main class, the number of arguments, the arguments (one a line, Base64), then the source.
+import java.io.ByteArrayOutputStream;
+import java.io.FileOutputStream;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.lang.reflect.InvocationTargetException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import javax.tools.Diagnostic;
+import javax.tools.DiagnosticCollector;
+import javax.tools.FileObject;
+import javax.tools.ForwardingJavaFileManager;
+import javax.tools.JavaCompiler;
+import javax.tools.JavaFileManager;
+import javax.tools.JavaFileObject;
+import javax.tools.SimpleJavaFileObject;
+import javax.tools.ToolProvider;
+
+class RunProgram {
+  static String token;
+
+  public static void main(String[] none) throws Exception {
+    String input = new String(System.in.readAllBytes(), StandardCharsets.UTF_8);
+    String[] head = input.split("\n", 4);
+    token = head[0];
+    String mainClass = head[1];
+    String[] parts = head[3].split("\n", Integer.parseInt(head[2]) + 1);
+    String[] arguments = new String[parts.length - 1];
+    for (int i = 0; i < arguments.length; i++) {
+      arguments[i] = new String(Base64.getDecoder().decode(parts[i].trim()), StandardCharsets.UTF_8);
+    }
+    String source = parts[parts.length - 1];
+    Map<String, byte[]> classes = compile(mainClass, source);
+    ByteArrayOutputStream printed = new ByteArrayOutputStream();
+    System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
+    System.setErr(new PrintStream(OutputStream.nullOutputStream()));
+    try {
+      Class<?> loaded = new Loaded(classes).loadClass(mainClass);
+      var method = loaded.getDeclaredMethod("main", String[].class);
+      method.setAccessible(true);
+      method.invoke(null, (Object) arguments);
+    } catch (InvocationTargetException wrapped) {
+      Throwable error = wrapped.getCause();
+      report("raised", error.getClass().getSimpleName(), String.valueOf(error.getMessage()));
+    } catch (ReflectiveOperationException error) {
+      report("raised", error.getClass().getSimpleName(), String.valueOf(error.getMessage()));
+    }
+    report("returned", printed.toString(StandardCharsets.UTF_8));
+  }
+
+  static Map<String, byte[]> compile(String name, String source) throws Exception {
+    JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+    DiagnosticCollector<JavaFileObject> problems = new DiagnosticCollector<>();
+    Map<String, ByteArrayOutputStream> written = new HashMap<>();
+    JavaFileManager files = new ForwardingJavaFileManager<JavaFileManager>(
+        compiler.getStandardFileManager(problems, null, StandardCharsets.UTF_8)) {
+      @Override
+      public JavaFileObject getJavaFileForOutput(Location l, String n, JavaFileObject.Kind kind, FileObject sibling) {
+        return new SimpleJavaFileObject(URI.create("memory:///" + n.replace('.', '/') + kind.extension), kind) {
+          @Override
+          public OutputStream openOutputStream() {
+            ByteArrayOutputStream content = new ByteArrayOutputStream();
+            written.put(n, content);
+            return content;
+          }
+        };
+      }
+    };
+    JavaFileObject file =
+        new SimpleJavaFileObject(URI.create("memory:///" + name + ".java"), JavaFileObject.Kind.SOURCE) {
+          @Override
+          public CharSequence getCharContent(boolean ignore) {
+            return source;
+          }
+        };
+    List<String> options = List.of("-proc:none", "-nowarn", "-Xlint:none");
+    if (!compiler.getTask(null, files, problems, options, null, List.of(file)).call()) {
+      for (Diagnostic<? extends JavaFileObject> problem : problems.getDiagnostics()) {
+        if (problem.getKind() == Diagnostic.Kind.ERROR) {
+          report("syntax error", "line " + problem.getLineNumber() + ": " + problem.getMessage(null));
+        }
+      }
+      report("syntax error", "does not compile");
+    }
+    Map<String, byte[]> classes = new HashMap<>();
+    written.forEach((n, content) -> classes.put(n, content.toByteArray()));
+    return classes;
+  }
+
+  static class Loaded extends ClassLoader {
+    final Map<String, byte[]> classes;
+
+    Loaded(Map<String, byte[]> classes) {
+      this.classes = classes;
+    }
+
+    @Override
+    protected Class<?> findClass(String name) throws ClassNotFoundException {
+      byte[] content = classes.get(name);
+      if (content == null) throw new ClassNotFoundException(name);
+      return defineClass(name, content, 0, content.length);
+    }
+  }
+
+  static synchronized void report(String... outcome) throws Exception {
+    List<String> quoted = new ArrayList<>();
+    for (String part : outcome) {
+      quoted.add(quote(part));
+    }
+    String line = token + " [" + String.join(", ", quoted) + "]\n";
+    try (OutputStream out = new FileOutputStream("/proc/self/fd/3")) {
+      out.write(line.getBytes(StandardCharsets.US_ASCII));
+    }
+    Runtime.getRuntime().halt(0);
+  }
+
+  static String quote(String text) {
+    StringBuilder out = new StringBuilder("\"");
+    for (char c : text.toCharArray()) {
+      if (c == '"' || c == '\\') out.append('\\').append(c);
+      else if (c >= 0x20 && c < 0x7f) out.append(c);
+      else out.append(String.format("\\u%04x", (int) c));
+    }
+    return out.append('"').toString();
+  }
+}

@@ -1,0 +1,101 @@
+"""Plain data as JSON, with the types that JSON does not tell apart; used on both sides of the sandbox's wall.
+
+The child is not believed: decoding makes nothing but None, bool, int, float, complex, str, bytes, range, Ellipsis,
+list, tuple, dict, set and frozenset, whatever the bytes are. Encoding reads instances of subclasses through their
+base type, so that a class of the program's own has no say in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+SAFE_INTEGER = 2**53
+LARGEST = 200_000
+"""Elements in a value, nested ones included."""
+
+
+class NotData(Exception):
+    """The value is not plain data; carries the name of the type."""
+
+
+class TooLarge(Exception):
+    """The value has more than `LARGEST` elements."""
+
+
+def encode(value: object) -> Any:
+    """A JSON document for a value; `NotData` or `TooLarge` where there is none."""
+    left = LARGEST
+
+    def put(item: Any) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise TooLarge
+        kind = type(item)
+        if item is None or kind is bool:
+            return item
+        if issubclass(kind, str):
+            return str.__str__(item)
+        if issubclass(kind, int):
+            number = int.__int__(item)
+            return number if -SAFE_INTEGER < number < SAFE_INTEGER else {"i": hex(number)}
+        if issubclass(kind, float):
+            return {"f": float.hex(item)}
+        if issubclass(kind, list):
+            return [put(part) for part in list.__iter__(item)]
+        if issubclass(kind, tuple):
+            return {"t": [put(part) for part in tuple.__iter__(item)]}
+        if issubclass(kind, dict):
+            return {"d": [[put(key), put(part)] for key, part in dict.items(item)]}
+        if issubclass(kind, set):
+            return {"s": [put(part) for part in set.__iter__(item)]}
+        if issubclass(kind, frozenset):
+            return {"z": [put(part) for part in frozenset.__iter__(item)]}
+        if issubclass(kind, bytes):
+            return {"b": bytes.hex(item)}
+        if issubclass(kind, complex):
+            return {"c": [float.hex(item.real), float.hex(item.imag)]}
+        if kind is range:
+            return {"r": [put(item.start), put(item.stop), put(item.step)]}
+        if item is ...:
+            return {"e": 0}
+        raise NotData(type.__getattribute__(kind, "__name__"))
+
+    try:
+        return put(value)
+    except RecursionError:
+        raise NotData("a value nested too deeply, or in itself") from None
+
+
+def decode(document: Any) -> Any:
+    """The value of a JSON document; `ValueError` when it is none that `encode` makes."""
+    if isinstance(document, list):
+        return [decode(part) for part in document]
+    if not isinstance(document, dict):
+        if isinstance(document, float):
+            raise ValueError("a bare float")
+        return document
+    if len(document) != 1:
+        raise ValueError("not one tag")
+    tag = next(iter(document))
+    content = document[tag]
+    try:
+        return _DECODERS[tag](content)
+    except (KeyError, TypeError, OverflowError, AttributeError) as error:
+        raise ValueError(f"tag {tag!r}: {error}") from None
+
+
+_DECODERS: dict[str, Callable[[Any], Any]] = {
+    "i": lambda content: int(content, 16),
+    "f": float.fromhex,
+    "F": float,
+    "t": lambda content: tuple(map(decode, content)),
+    "d": lambda content: {decode(key): decode(part) for key, part in content},
+    "s": lambda content: set(map(decode, content)),
+    "z": lambda content: frozenset(map(decode, content)),
+    "b": bytes.fromhex,
+    "c": lambda content: complex(*map(float.fromhex, content)),
+    "r": lambda content: range(*map(decode, content)),
+    "e": lambda _: ...,
+}

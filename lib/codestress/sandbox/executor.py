@@ -1,0 +1,241 @@
+"""`Executor.run`: runs programs in isolated workers and says what each returned, or why it did not.
+
+The child returns a value; whether it is the right one is judged here, where alone the expected one is known.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import queue
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from types import TracebackType
+from typing import Any
+
+from codestress.errors import SandboxError
+from codestress.sandbox import runtimes, worker
+from codestress.sandbox.data import TooLarge, decode, encode
+from codestress.types import Language
+
+UNPROTECTED = "CODESTRESS_UNPROTECTED"
+"""Environment variable: 1 lets programs run where no isolating layer holds."""
+ISOLATING = ("namespaces", "landlock", "seccomp")
+TOGETHER, APART = 40, 8
+"""Programs sent to a worker at once."""
+
+
+class Outcome(StrEnum):
+    """How a program ended."""
+
+    RETURNED = "returned"
+    RAISED = "raised"
+    """It ended in an exception; `detail` names it."""
+    SYNTAX_ERROR = "syntax error"
+    STEP_LIMIT = "step limit"
+    """It executed more than `Limits.steps` of its own lines: the same on every machine."""
+    NOT_DATA = "not data"
+    """It returned something that is no plain data: a generator, a function, an object of its own class."""
+    OUTPUT_LIMIT = "output limit"
+    CPU_TIME = "CPU time"
+    """A backstop, for single steps that take for ever."""
+    WALL_TIME = "wall time"
+    """A backstop, for programs that wait."""
+    DIED = "died"
+    """Its process ended before it returned: `os._exit`, a crash of the interpreter."""
+    TAMPERED = "tampered"
+    """It wrote where results go, or removed the counter of steps."""
+    HARNESS_ERROR = "harness error"
+    """The worker itself failed, twice."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a program may use."""
+
+    steps: int = 100_000
+    """Lines that the program itself executes (CRUXEval's filter); this decides, the other limits are backstops."""
+    cpu_s: int = 2
+    wall_s: float = 20.0
+    memory_bytes: int = 256 << 20
+    """Python: address space beside the interpreter's; Node and Java: heap."""
+    output_bytes: int = 1 << 20
+    """Of the returned value, encoded."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A source, and what to do once it is executed: call `function`, else evaluate `call`, else nothing.
+
+    Java runs `main` with the arguments as strings, and its value is what it printed.
+    """
+
+    source: str
+    function: str = ""
+    arguments: tuple[Any, ...] = ()
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+    call: str = ""
+    """A Python expression."""
+
+
+@dataclass(frozen=True)
+class Execution:
+    """What became of a program."""
+
+    outcome: Outcome
+    value: Any = None
+    """Plain data, where it returned."""
+    detail: str = ""
+    """The exception's name and message, the limit, …"""
+
+
+class Executor:
+    """Workers for programs of strangers; use it as a context.
+
+    `SandboxError` when no isolating layer holds on this machine, unless `unprotected` (or CODESTRESS_UNPROTECTED=1)
+    says that the programs may run all the same.
+    """
+
+    def __init__(
+        self, *, workers: int | None = None, limits: Limits | None = None, unprotected: bool | None = None
+    ) -> None:
+        self.limits = limits or Limits()
+        self.workers = workers or min(8, os.cpu_count() or 1)
+        self.walls, first = worker.start(runtimes.executables())
+        self.layers = first.layers
+        """What holds, by layer; `no LAYER` says why one does not."""
+        self.python = first.python
+        self._started = {first}
+        self._closed = False
+        self._idle: queue.SimpleQueue[worker.Worker | None] = queue.SimpleQueue()
+        for one in (first, *[None] * (self.workers - 1)):
+            self._idle.put(one)
+        allowed = os.environ.get(UNPROTECTED) == "1" if unprotected is None else unprotected
+        if not any(self.layers[name] for name in ISOLATING) and not allowed:
+            self.close()
+            raise SandboxError(
+                f"programs cannot be isolated here: {self.described()}\n"
+                f"Install bubblewrap (Debian: apt install bubblewrap), or set {UNPROTECTED}=1 to run them unprotected."
+            )
+
+    def __enter__(self) -> Executor:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends all workers; what still runs in them counts as a harness error."""
+        self._closed = True
+        for one in list(self._started):
+            one.close()
+
+    def described(self) -> str:
+        """The layers in a line: `namespaces: bubblewrap, landlock: read-only, …`."""
+        return ", ".join(f"{name}: {how}" for name, how in self.layers.items() if how)
+
+    def run(
+        self, programs: Iterable[Program], *, language: Language = "python", together: bool = False
+    ) -> Iterator[Execution]:
+        """What became of each program, in order, as the results come.
+
+        Each runs in a process of its own. `together` lets neighbours share one, which is several times as fast: only
+        for programs that would not harm each other (an evaluation set's own), because one could patch what the next
+        one uses.
+        """
+        shared = together and language == "python"
+        size = TOGETHER if shared else APART if language == "python" else 1
+        command = runtimes.command(language, self.limits.memory_bytes, worker.kit_folder(self.walls))
+        chunks = batched(programs, size)
+        with ThreadPoolExecutor(max_workers=self.workers) as pool:
+            waiting = []
+            try:
+                for chunk in chunks:
+                    waiting.append(pool.submit(self._chunk, chunk, language, command, shared))
+                    while len(waiting) > 4 * self.workers:
+                        yield from waiting.pop(0).result()
+                while waiting:
+                    yield from waiting.pop(0).result()
+            finally:
+                for future in waiting:
+                    future.cancel()
+
+    def _chunk(
+        self, programs: Sequence[Program], language: Language, command: list[str], together: bool
+    ) -> list[Execution]:
+        prepared = [_prepared(program, language, self.limits) for program in programs]
+        jobs = [job for job in prepared if isinstance(job, dict)]
+        done = iter(self._ask(jobs, command, together))
+        return [job if isinstance(job, Execution) else next(done) for job in prepared]
+
+    def _ask(self, jobs: list[dict[str, Any]], command: list[str], together: bool) -> list[Execution]:
+        """Asks a worker; when it dies, asks for each program alone, and gives up on those that kill it again."""
+        if self._closed:
+            return [Execution(Outcome.HARNESS_ERROR, detail="the executor was closed")] * len(jobs)
+        if not jobs:
+            return []
+        mine = self._idle.get()
+        try:
+            if mine is None:
+                mine = worker.Worker(self.walls, runtimes.executables())
+                self._started.add(mine)
+            request = {"programs": jobs, "limits": asdict(self.limits), "command": command, "together": together}
+            done = mine.ask(request, within_s=len(jobs) * (self.limits.wall_s + 1) + 30)
+            return [_execution(one) for one in done]
+        except worker.WorkerDied as error:
+            if mine is not None:
+                mine.close()
+                self._started.discard(mine)
+                mine = None
+            if len(jobs) == 1 and not together:
+                return [Execution(Outcome.HARNESS_ERROR, detail=f"the worker died: {error}")]
+        finally:
+            self._idle.put(mine)
+        return [execution for job in jobs for execution in self._ask_twice(job, command)]
+
+    def _ask_twice(self, job: dict[str, Any], command: list[str]) -> list[Execution]:
+        first = self._ask([job], command, together=False)
+        return self._ask([job], command, together=False) if first[0].outcome is Outcome.HARNESS_ERROR else first
+
+
+def batched(items: Iterable[Program], size: int) -> Iterator[tuple[Program, ...]]:
+    """`itertools.batched`, which Python 3.11 lacks."""
+    iterator = iter(items)
+    while chunk := tuple(itertools.islice(iterator, size)):
+        yield chunk
+
+
+def _prepared(program: Program, language: Language, limits: Limits) -> dict[str, Any] | Execution:
+    """The job for a program, or what became of it already."""
+    try:
+        if language != "python":
+            text = runtimes.program_text(program.source, program.function, program.arguments, language, limits.steps)
+            return {"input": text}
+        arguments = encode((list(program.arguments), dict(program.keywords)))
+    except TooLarge:
+        return Execution(Outcome.RAISED, detail="the arguments have too many elements")
+    return {"source": program.source, "function": program.function, "arguments": arguments, "call": program.call}
+
+
+def _execution(done: dict[str, str]) -> Execution:
+    """What a child wrote, read with distrust."""
+    if not done["line"]:
+        ended = done["ended"]
+        if ended in (Outcome.CPU_TIME, Outcome.WALL_TIME, Outcome.OUTPUT_LIMIT, Outcome.TAMPERED):
+            return Execution(Outcome(ended), detail=ended)
+        if ended == f"status {runtimes.OUT_OF_STEPS}":
+            return Execution(Outcome.STEP_LIMIT, detail="rounds of loops and calls")
+        return Execution(Outcome.DIED, detail=f"ended with {ended} before it returned")
+    try:
+        outcome, *rest = json.loads(done["line"])
+        kind = Outcome(outcome)
+        if kind is Outcome.RETURNED:
+            return Execution(kind, decode(rest[0]))
+        return Execution(kind, detail=": ".join(str(part) for part in rest if part))
+    except (ValueError, TypeError, IndexError, RecursionError) as error:
+        return Execution(Outcome.TAMPERED, detail=f"not a result: {type(error).__name__}")

@@ -1,0 +1,173 @@
+"""Interpreters beside Python: Node for JavaScript, a JDK for Java, where they are installed.
+
+Their programs are counted in steps too: rounds of loops and calls of functions, by a counter that is put into the
+text on the same lines. A program that tree-sitter cannot read gets no counter; the interpreter then says what is wrong.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from codestress.errors import SandboxError
+from codestress.sandbox.data import encode
+from codestress.types import Language
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+NEEDED: dict[Language, str] = {"javascript": "node", "java": "java"}
+INSTALL = {
+    "javascript": "Node 18 or later (Debian: nodejs)",
+    "java": "a JDK 17 or later (Debian: default-jdk-headless)",
+}
+LOOPS = {
+    *("for_statement", "for_in_statement", "while_statement", "do_statement"),
+    "enhanced_for_statement",
+}
+OUT_OF_STEPS = 86
+"""Exit status of a Java program that ran out of steps."""
+
+
+@dataclass(frozen=True)
+class Insertion:
+    """A text put in at a byte of a source."""
+
+    at: int
+    text: str
+
+
+def available(language: Language) -> bool:
+    """Whether programs of this language can be run here."""
+    return language == "python" or shutil.which(NEEDED[language]) is not None
+
+
+def executables() -> list[str]:
+    """The interpreters that are here."""
+    return [path for name in NEEDED.values() if (path := shutil.which(name))]
+
+
+def command(language: Language, memory_bytes: int, kit: str) -> list[str]:
+    """The command that runs a program of this language from its standard input; empty for Python.
+
+    `kit` is where the worker sees this package. `SandboxError` when the interpreter is not installed.
+    """
+    if language == "python":
+        return []
+    found = shutil.which(NEEDED[language])
+    if found is None:
+        raise SandboxError(f"{language}: {NEEDED[language]} is not installed; install {INSTALL[language]}")
+    executable = str(Path(found).resolve())
+    megabytes = max(16, memory_bytes >> 20)
+    if language == "javascript":
+        return [executable, f"--max-old-space-size={megabytes}", f"{kit}/codestress/sandbox/run_program.js"]
+    flags = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xshare:auto", f"-Xmx{megabytes}m"]
+    return [executable, *flags, f"{kit}/codestress/sandbox/RunProgram.java"]
+
+
+def program_text(source: str, function: str, arguments: tuple[Any, ...], language: Language, steps: int) -> str:
+    """What is put on the interpreter's standard input, after the line with the token."""
+    if language == "javascript":
+        counter = _unused("countStep", source)
+        program = {
+            "source": with_counter(source, language, f"{counter}();"),
+            "function": function,
+            "arguments": [encode(argument) for argument in arguments],
+            "steps": steps,
+            "counter": counter,
+        }
+        return json.dumps(program)
+    counter = _unused("StepCounter", source)
+    halt = f"if (--left < 0) Runtime.getRuntime().halt({OUT_OF_STEPS});"
+    holder = f"class {counter} {{ static int left = {steps}; static void step() {{ {halt} }} }}"
+    counted = with_counter(source, language, f"{counter}.step();")
+    given = [base64.b64encode(str(argument).encode()).decode() for argument in arguments]
+    return "\n".join([main_class(source) or function or "Main", str(len(given)), *given, f"{counted}\n{holder}\n"])
+
+
+def _unused(name: str, source: str) -> str:
+    while name in source:
+        name += "_"
+    return name
+
+
+@cache
+def parser(language: Language) -> Parser:
+    """The tree-sitter parser of a language."""
+    import tree_sitter
+    import tree_sitter_java
+    import tree_sitter_javascript
+
+    grammar = tree_sitter_javascript if language == "javascript" else tree_sitter_java
+    return tree_sitter.Parser(tree_sitter.Language(grammar.language()))
+
+
+def nodes(root: Node) -> Iterator[Node]:
+    """A node and all below it, in the order of the text."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(node.children))
+
+
+def main_class(source: str) -> str:
+    """The class of a Java source that has a `main`; empty where none has."""
+    for node in nodes(parser("java").parse(source.encode("utf-8", "replace")).root_node):
+        name = node.child_by_field_name("name")
+        if node.type == "method_declaration" and name is not None and name.text == b"main":
+            while node.parent is not None and node.type != "class_declaration":
+                node = node.parent
+            owner = node.child_by_field_name("name")
+            if owner is not None and owner.text:
+                return owner.text.decode()
+    return ""
+
+
+def with_counter(source: str, language: Language, call: str) -> str:
+    """The source with a call of the counter in every loop and function; as it is where it does not parse."""
+    text = source.encode("utf-8", "surrogatepass")
+    root = parser(language).parse(text).root_node
+    if root.has_error:
+        return source
+    insertions = sorted(
+        (insertion for node in nodes(root) for insertion in _insertions(node, call)), key=lambda one: one.at
+    )
+    parts, last = [], 0
+    for insertion in insertions:
+        parts += [text[last : insertion.at], insertion.text.encode()]
+        last = insertion.at
+    return b"".join([*parts, text[last:]]).decode("utf-8", "surrogatepass")
+
+
+def _insertions(node: Node, call: str) -> Iterator[Insertion]:
+    """Where the counter goes for one loop or function."""
+    body = node.child_by_field_name("body")
+    if body is None:
+        return
+    if body.type in ("statement_block", "block", "constructor_body"):
+        yield Insertion(_after_head(body), f" {call} ")
+    elif node.type in LOOPS:
+        yield Insertion(body.start_byte, f"{{ {call} ")
+        yield Insertion(body.end_byte, " }")
+    elif node.type == "arrow_function":
+        yield Insertion(body.start_byte, f"({call.rstrip(';')}, ")
+        yield Insertion(body.end_byte, ")")
+
+
+def _after_head(block: Node) -> int:
+    """After the brace, and after what must come first: directives (`"use strict"`), `super(…)` or `this(…)`."""
+    at = block.children[0].end_byte
+    for statement in block.named_children:
+        first = statement.named_children[0] if statement.named_children else None
+        directive = statement.type == "expression_statement" and first is not None and first.type == "string"
+        if not directive and statement.type != "explicit_constructor_invocation":
+            break
+        at = statement.end_byte
+    return at

@@ -1,0 +1,129 @@
+"""Scores answers that somebody else has, in CRUXEval's format: a JSON object of problem ids to lists of texts."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from codestress.errors import DataError
+from codestress.problems.problem_files import ProblemFile, read_text
+from codestress.sandbox.executor import Executor
+from codestress.scoring.predictions import Answer, Rule, Task, score_answers
+from codestress.types import Reason, Score
+
+
+@dataclass(frozen=True)
+class Report:
+    """Scores by problem, as many for each as were asked."""
+
+    scores: Mapping[str, Sequence[Score]]
+    warnings: Sequence[str]
+    """What is missing, surplus or faulty, by name."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Answers by reason; they add up to what was asked (checked)."""
+        found = Counter(score.reason for scores in self.scores.values() for score in scores)
+        asked = sum(map(len, self.scores.values()))
+        table = {reason.value: found[reason] for reason in Reason}
+        if sum(table.values()) != asked:
+            raise AssertionError(f"{asked} answers asked, but outcomes {table}")
+        return table
+
+    def pass_at(self, k: int) -> float:
+        """The chance that one of k samples is right, estimated without bias (Chen et al., 2021, section 2.1).
+
+        nan where fewer than k samples were asked.
+        """
+        return _mean([pass_at_k(len(scores), sum(s.value == 1 for s in scores), k) for scores in self.scores.values()])
+
+    def as_json(self) -> dict[str, Any]:
+        """What `codestress score --json` prints."""
+        return {
+            "pass@1": _or_none(self.pass_at(1)),
+            "pass@5": _or_none(self.pass_at(5)),
+            "counts": self.counts,
+            "warnings": list(self.warnings),
+            "problems": {
+                name: [
+                    {"right": s.value == 1, "reason": s.reason.value, "detail": s.detail, "unresolved": s.unresolved}
+                    for s in scores
+                ]
+                for name, scores in self.scores.items()
+            },
+        }
+
+
+def pass_at_k(n: int, right: int, k: int) -> float:
+    """1 - C(n - right, k) / C(n, k); nan when k > n."""
+    return 1 - math.comb(n - right, k) / math.comb(n, k) if k <= n else math.nan
+
+
+def read_answers(path: Path) -> dict[str, list[str | None]]:
+    """Answers by problem; null stands for an answer that is not there. `DataError` names what has another form."""
+    try:
+        content = json.loads(read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path}: is not JSON: {error}; give an object of problem ids to lists of texts") from None
+    if not isinstance(content, dict):
+        raise DataError(f"{path}: is a JSON {type(content).__name__}; give an object of problem ids to lists of texts")
+    for name, answers in content.items():
+        if not isinstance(answers, list) or not all(isinstance(text, str | None) for text in answers):
+            raise DataError(f"{path}: {name}: is not a list of texts; write one list of answers for each problem")
+    return content
+
+
+def score_file(
+    problems: ProblemFile,
+    answers: Mapping[str, Sequence[str | None]],
+    *,
+    task: Task,
+    rule: Rule,
+    executor: Executor | None,
+    samples: int | None = None,
+) -> Report:
+    """Scores for `samples` answers to each problem (default: the most that any has).
+
+    A missing answer counts as `missing`, an answer to a faulty row as `harness error`; answers to ids that are not
+    among the problems, and more answers than were asked, are named in the warnings and not scored.
+    """
+    asked = samples or max((len(texts) for texts in answers.values()), default=1) or 1
+    known = {problem.id: problem for problem in problems.problems}
+    warnings = list(problems.faults.values())
+    _name(warnings, "no answers to", [n for n in (*known, *problems.faults) if n not in answers])
+    _name(warnings, "answers to unknown problems, not scored", [n for n in answers if n not in known | problems.faults])
+    _name(warnings, f"fewer than {asked} answers", [n for n, a in answers.items() if n in known and len(a) < asked])
+    _name(warnings, f"more than {asked} answers, not scored", [n for n, a in answers.items() if len(a) > asked])
+    given = [
+        (name, index, Answer(problem, text))
+        for name, problem in known.items()
+        for index, text in enumerate(answers.get(name, ())[:asked])
+        if text is not None
+    ]
+    judged = score_answers([answer for _, _, answer in given], task, rule, executor)
+    absent = Score(Reason.MISSING, 0.0, "no answer in the file")
+    scores = {name: [absent] * asked for name in known}
+    for (name, index, _), score in zip(given, judged, strict=True):
+        scores[name][index] = score
+    for name, fault in problems.faults.items():
+        scores[name] = [Score(Reason.HARNESS_ERROR, 0.0, fault)] * asked
+    return Report(scores, warnings)
+
+
+def _name(warnings: list[str], what: str, names: Sequence[str]) -> None:
+    if names:
+        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+        warnings.append(f"{what}: {', '.join(names[:5])}{more} ({len(names)} in all)")
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else math.nan
+
+
+def _or_none(value: float) -> float | None:
+    return None if math.isnan(value) else value

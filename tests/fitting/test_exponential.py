@@ -1,0 +1,118 @@
+"""The exponential fit recovers known curves, agrees with scipy on every resample, and its intervals cover."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import curve_fit
+
+from codestress.fitting.bootstrap import cluster_weights
+from codestress.fitting.exponential import _best, _means, _refit, fit_exponential
+
+X = np.linspace(0, 1, 11)
+
+
+def table(
+    rng: np.random.Generator, height: float, rate: float, floor: float, problems: int, spread: float, n: int = 4
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sums of scores and numbers of answers: every problem has its own level, so that its answers hang together."""
+    level = np.clip(rng.normal(1, spread, problems), 0.2, 1.8)[:, None]
+    chance = np.clip(level * (floor + height * np.exp(-rate * X)), 0, 1)
+    return rng.binomial(n, chance).astype(float), np.full((problems, len(X)), float(n))
+
+
+CURVES = [(1.0, 14.5, 0.0), (0.6, 2.0, 0.0), (0.5, 6.0, 0.2), (0.8, 0.5, 0.1)]
+
+
+@pytest.mark.parametrize(("height", "rate", "floor"), CURVES)
+def test_an_exact_curve_is_recovered(height: float, rate: float, floor: float) -> None:
+    y = floor + height * np.exp(-rate * X)
+    fit = fit_exponential(
+        X, np.tile(y, (5, 1)), np.ones((5, len(X))), floor=floor > 0, resamples=100, rng=np.random.default_rng(0)
+    )
+    assert (fit.height, fit.rate, fit.floor) == pytest.approx((height, rate, floor), rel=1e-5, abs=1e-6)
+    assert fit.half_life == pytest.approx(math.log(2) / rate, rel=1e-5)
+    assert fit.at([0.5])[0] == pytest.approx(floor + height * math.exp(-rate / 2), rel=1e-5)
+    assert fit.r_squared == pytest.approx(1)
+    assert fit.failed == 0
+    low, high = fit.band(X, 0.95)
+    assert np.allclose(low, y, atol=1e-5)
+    assert np.allclose(high, y, atol=1e-5)
+
+
+@pytest.mark.parametrize("floor", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_resample_is_fitted_as_scipy_fits_it(floor: bool, weighted: bool) -> None:
+    rng = np.random.default_rng(1)
+    right, asked = table(rng, 0.7, 4.0, 0.1 if floor else 0.0, 60, 0.3)
+    asked[:, 5:] *= 2
+    right[:, 5:] *= 2
+    free = 3 if floor else 2
+    best = _best(X, *_means(right.sum(0), asked.sum(0), weighted), free)
+    assert best is not None
+    drawn = cluster_weights(60, 40, rng)
+    means, weights = _means(drawn @ right, drawn @ asked, weighted)
+    found, good = _refit(X, means, weights, best, free)
+    assert good.all()
+    for y, w, ours in zip(means, weights, found, strict=True):
+        scipys, _ = curve_fit(
+            (lambda x, a, b, c: c + a * np.exp(-b * x)) if floor else (lambda x, a, b: a * np.exp(-b * x)),
+            X,
+            y,
+            p0=best[:free],
+            sigma=1 / np.sqrt(w),
+            bounds=([0] * free, [2, 1e4, 1][:free]),
+            ftol=1e-12,
+            xtol=1e-12,
+            gtol=1e-12,
+        )
+        assert ours[:free] == pytest.approx(scipys, rel=2e-4, abs=2e-4)
+
+
+@pytest.mark.parametrize("floor", [0.0, 0.15])
+def test_intervals_cover_the_truth_as_often_as_they_say(floor: float) -> None:
+    """500 simulated studies; the binomial error of 95 % is 1 point, and a percentile interval is slightly short."""
+    rng = np.random.default_rng(2)
+    level = np.clip(rng.normal(1, 0.25, 200_000), 0.2, 1.8)[:, None]
+    truth_y = np.clip(level * (floor + 0.6 * np.exp(-3.0 * X)), 0, 1).mean(0)
+    free = 3 if floor else 2
+    truth = _best(X, truth_y, np.ones(len(X)), free)
+    assert truth is not None
+    covered = 0
+    for _ in range(500):
+        right, asked = table(rng, 0.6, 3.0, floor, 150, 0.25)
+        fit = fit_exponential(X, right, asked, floor=floor > 0, resamples=300, rng=rng)
+        covered += fit.rate_interval.low <= truth[1] <= fit.rate_interval.high
+    assert 0.925 <= covered / 500 <= 0.975
+
+
+def test_what_cannot_be_fitted_is_nan_and_counted() -> None:
+    rng = np.random.default_rng(0)
+    for right in (np.zeros((4, 11)), np.full((4, 11), np.nan)):
+        asked = np.zeros((4, 11)) if np.isnan(right).any() else np.ones((4, 11))
+        fit = fit_exponential(X, np.nan_to_num(right), asked, resamples=100, rng=rng)
+        assert math.isnan(fit.height)
+        assert fit.failed == 100
+        assert np.isnan(fit.band(X, 0.95)[0]).all()
+    one_place = np.zeros((3, 11))
+    one_place[:, 0] = 1
+    assert math.isnan(fit_exponential(X, one_place, one_place, resamples=100, rng=rng).rate)
+
+
+def test_a_resample_without_a_place_leaves_it_out() -> None:
+    """Two problems of eight have the first place; resamples without them are fitted to the others."""
+    rng = np.random.default_rng(3)
+    right, asked = table(rng, 0.9, 3.0, 0.0, 8, 0.1, n=50)
+    right[2:, 0] = asked[2:, 0] = 0
+    fit = fit_exponential(X, right, asked, resamples=500, rng=rng)
+    assert fit.failed == 0
+    assert fit.rate_interval.low < 3.2
+    assert fit.rate_interval.high > 2.8
+
+
+def test_a_flat_curve_has_no_half_life() -> None:
+    fit = fit_exponential(X, np.ones((5, 11)), np.ones((5, 11)), resamples=100, rng=np.random.default_rng(0))
+    assert fit.rate == pytest.approx(0, abs=1e-6)
+    assert fit.half_life > 1e5

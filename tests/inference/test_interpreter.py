@@ -1,0 +1,65 @@
+"""The interpreter's engine: Python answers what a program returns, through the same run as any model."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+
+import pytest
+
+from codestress.errors import SandboxError
+from codestress.inference.registry import find_models, load_registry
+from codestress.inference.run import run
+from codestress.problems.program import Problem
+from codestress.sandbox import worker
+from codestress.scoring.predictions import score_interpreted
+from codestress.types import Message, Prompt, Reason, Response, Sampling, Score, Trial, Trials
+
+CASES = {
+    "def f(n):\n    return n * 2": Reason.RIGHT,
+    "def f(n):\n    return n * 3": Reason.WRONG,
+    "def f(n):\n    return {}[n]": Reason.RAISED,
+    "def f(n):": Reason.SYNTAX_ERROR,
+    "def f(n):\n    while True:\n        n += 1": Reason.STEP_LIMIT,
+    "def f(n):\n    return 10 ** 5000": Reason.WRONG,
+    "def f(n):\n    yield n": Reason.WRONG,
+}
+
+
+def programs() -> Trials:
+    sources = list(CASES)
+
+    def render(trial: Trial) -> Prompt:
+        return Prompt((Message("user", sources[int(trial.factors["case"] or 0)]),), Sampling(), prefill="f(21)")
+
+    def judge(_: Trial, response: Response) -> Score:
+        return score_interpreted(Problem("p", "", "f", "21", "42"), response.text)
+
+    return Trials([Trial(f"p{n}", {"case": n % len(sources)}, seed=n) for n in range(70)], render, {"strict": judge})
+
+
+def test_programs_are_run_once_and_their_ends_are_counted(tmp_path: Path) -> None:
+    results = run(programs(), ["python"], store=tmp_path / "s.sqlite")
+    assert [answer.scores["strict"].reason for answer in results.answers] == list(CASES.values()) * 10
+    assert results.asked == len(CASES)
+    assert "namespaces" in results.answers[0].answered_by or "seccomp" in results.answers[0].answered_by
+    again = run(programs(), ["python"], store=tmp_path / "s.sqlite")
+    assert again.asked == 0
+    assert again.answers == results.answers
+
+
+def test_the_version_of_python_is_part_of_every_key() -> None:
+    (entry,) = find_models(["python"], load_registry(), "test")
+    assert entry.identity.startswith(platform.python_version())
+    assert not entry.simulated
+
+
+def test_without_isolation_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def bare(_: object) -> tuple[str, worker.Worker]:
+        started = worker.Worker("none", [])
+        started.layers = {"namespaces": "", "landlock": "", "seccomp": "", "limits": "rlimits"}
+        return "none", started
+
+    monkeypatch.setattr(worker, "start", bare)
+    with pytest.raises(SandboxError, match="CODESTRESS_UNPROTECTED=1"):
+        run(programs(), ["python"], store=tmp_path / "s.sqlite")

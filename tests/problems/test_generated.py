@@ -1,0 +1,149 @@
+"""Generated problems: what they say of themselves is true, and they are like CRUXEval's."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import statistics
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codestress.generation.line_removal import removable, subsets, without_lines
+from codestress.problems.generated import generated_problems
+from codestress.problems.problem_files import read_problems
+from codestress.problems.program import Problem
+from codestress.sandbox.executor import Executor, Limits, Program
+from codestress.scoring.predictions import Answer, score_answers
+
+PROBLEMS = generated_problems(800)
+
+
+@given(st.integers(0, 2**40))
+@settings(max_examples=60)
+def test_any_seed_gives_problems_that_are_what_they_say(seed: int) -> None:
+    for problem in generated_problems(3, seed=seed):
+        names: dict[str, object] = {}
+        exec(problem.code, names)
+        assert repr(eval(problem.call, names)) == problem.output
+        assert ast.literal_eval(problem.output) is not None
+        ast.literal_eval(f"[{problem.arguments}]")
+        tree = ast.parse(problem.code)
+        assert not any(isinstance(node, ast.Import | ast.ImportFrom | ast.Try) for node in ast.walk(tree))
+        assert not any(isinstance(node, ast.Constant) and isinstance(node.value, float) for node in ast.walk(tree))
+        assert 2 <= problem.code.count("\n") + 1 <= 12
+        assert max(len(problem.arguments), len(problem.output)) <= 110
+
+
+def test_the_same_seed_gives_the_same_bytes_whatever_the_hashes() -> None:
+    script = (
+        "import hashlib\nfrom codestress.problems.generated import generated_problems\n"
+        "print(hashlib.sha256(repr(generated_problems(150, seed=5)).encode()).hexdigest())"
+    )
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONHASHSEED": str(number)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for number in (0, 1, 2)
+    }
+    assert len(digests) == 1
+
+
+def test_fewer_problems_are_the_first_of_more_and_seeds_differ() -> None:
+    assert generated_problems(40) == PROBLEMS[:40]
+    other = generated_problems(200, seed=1)
+    assert len({p.code for p in other} & {p.code for p in PROBLEMS}) < 20
+    assert [p.id for p in other[:2]] == ["generated_0", "generated_1"]
+
+
+def test_no_two_problems_are_the_same() -> None:
+    many = generated_problems(2000, seed=3)
+    assert len({problem.code for problem in many}) == 2000
+
+
+def test_they_run_in_the_sandbox_within_few_steps() -> None:
+    with Executor(limits=Limits(steps=2100)) as executor:
+        gold = [Answer(problem, problem.call) for problem in PROBLEMS]
+        assert {score.reason.value for score in score_answers(gold, "input", "strict", executor)} == {"right"}
+
+
+def test_no_line_could_go() -> None:
+    """Single lines taken out: what still parses mostly fails or returns something else on the one example given."""
+    with Executor() as executor:
+        chosen = [(p, without_lines(p.code, 1 << line)) for p in PROBLEMS[:300] for line in range(removable(p.code))]
+        runs = executor.run((Program(code, call=p.call) for p, code in chosen), together=True)
+        same = sum(repr(e.value) == p.output for (p, _), e in zip(chosen, runs, strict=True))
+    assert same / len(chosen) < 0.15
+
+
+def line_statistics(problems: list[Problem]) -> dict[str, float]:
+    """What CRUXEval is compared in."""
+    lines = [problem.code.count("\n") + 1 for problem in problems]
+    characters = [len(problem.code) for problem in problems]
+    kinds = Counter(type(ast.literal_eval(problem.output)).__name__ for problem in problems)
+    methods = Counter(name for problem in problems for name in set(re.findall(r"\.(\w+)\(", problem.code)))
+    trees = [node for problem in problems for node in ast.walk(ast.parse(problem.code))]
+    parts = Counter(type(node).__name__ for node in trees)
+    parsing = total = 0
+    for problem in problems:
+        for mask in subsets(removable(problem.code)):
+            total += 1
+            parsing += _parses(without_lines(problem.code, mask))
+    shares = {f"output {kind}": kinds[kind] for kind in ("str", "list", "int", "dict", "bool", "tuple")}
+    shares |= {f".{name}": methods[name] for name in ("join", "append", "replace", "pop", "split", "count", "insert")}
+    shares |= {name: parts[name] for name in ("For", "While", "If", "Call", "Subscript")}
+    return {
+        "lines": statistics.mean(lines),
+        "characters": statistics.mean(characters),
+        "median lines": statistics.median(lines),
+        "median characters": statistics.median(characters),
+        "parsing": parsing / total,
+        **{name: count / len(problems) for name, count in shares.items()},
+    }
+
+
+def _parses(code: str) -> bool:
+    try:
+        compile(code, "<variant>", "exec")
+    except SyntaxError:
+        return False
+    return True
+
+
+CRUXEVAL = {
+    **{"lines": 5.494, "characters": 136.6, "median lines": 5, "median characters": 132.5, "parsing": 0.3248},
+    **{"output str": 0.464, "output list": 0.246, "output int": 0.121, "output dict": 0.084, "output bool": 0.061},
+    **{"output tuple": 0.020, ".join": 0.164, ".append": 0.142, ".replace": 0.072, ".pop": 0.068, ".split": 0.065},
+    **{".count": 0.050, ".insert": 0.044, "For": 0.44, "While": 0.12, "If": 0.56, "Call": 2.74, "Subscript": 0.99},
+}
+"""Measured on the 800 problems (71,994 versions, 48,607 of which do not parse)."""
+
+
+def test_they_are_like_cruxevals() -> None:
+    found = line_statistics(PROBLEMS)
+    assert found["median lines"] == CRUXEVAL["median lines"]
+    assert found["lines"] == pytest.approx(CRUXEVAL["lines"], abs=0.5)
+    assert found["characters"] == pytest.approx(CRUXEVAL["characters"], rel=0.15)
+    assert found["parsing"] == pytest.approx(CRUXEVAL["parsing"], abs=0.05)
+    kinds = [name for name in CRUXEVAL if name.startswith("output")]
+    assert sum(abs(found[name] - CRUXEVAL[name]) for name in kinds) / 2 < 0.1
+    for name in CRUXEVAL:
+        if name.startswith("."):
+            assert found[name] == pytest.approx(CRUXEVAL[name], abs=0.06), name
+    for name in ("For", "While", "If", "Call"):
+        assert found[name] == pytest.approx(CRUXEVAL[name], rel=0.3), name
+
+
+def test_the_constants_are_cruxevals(shared_data: Path) -> None:
+    problems = read_problems(shared_data / "cruxeval/cruxeval.jsonl").problems
+    assert line_statistics(problems) == pytest.approx(CRUXEVAL, abs=0.006, rel=0.001)

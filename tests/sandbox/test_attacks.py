@@ -1,0 +1,145 @@
+"""Programs that attack: none is believed, none reaches out, none holds a worker up, none outlives its turn."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from codestress.paths import PACKAGE
+from codestress.sandbox import worker
+from codestress.sandbox.attacks import ATTACKS, attack
+from codestress.sandbox.executor import Executor, Limits, Outcome, Program
+
+GUESS, MARK = "123123", f"codestress-mark-{os.getpid()}"
+STOPPED = {
+    "verdicts to every descriptor": {Outcome.TAMPERED},
+    "verdicts for ever": {Outcome.TAMPERED, Outcome.OUTPUT_LIMIT},
+    "close every descriptor": {Outcome.WALL_TIME, Outcome.DIED},
+    "remove the tracer": {Outcome.CPU_TIME},
+    "another tracer": {Outcome.STEP_LIMIT},
+    "remove the tracer of frames": {Outcome.TAMPERED},
+    "catch everything": {Outcome.STEP_LIMIT},
+    "ignore signals": {Outcome.CPU_TIME, Outcome.WALL_TIME},
+    "raise its own limits": {Outcome.CPU_TIME, Outcome.WALL_TIME},
+    "read the environment": {Outcome.RAISED},
+    "os._exit after a line": {Outcome.TAMPERED},
+    "all memory": {Outcome.RAISED},
+    "fork bomb": {Outcome.STEP_LIMIT},
+    "threads for ever": {Outcome.STEP_LIMIT},
+    "sleep": {Outcome.WALL_TIME},
+    "endless in C": {Outcome.CPU_TIME},
+    "endless without a line": {Outcome.CPU_TIME},
+    "endless text": {Outcome.CPU_TIME},
+    "huge power": {Outcome.CPU_TIME},
+    "a huge value": {Outcome.OUTPUT_LIMIT},
+    "many values": {Outcome.OUTPUT_LIMIT, Outcome.RAISED},
+    "a value in itself": {Outcome.NOT_DATA},
+    "an object that equals all": {Outcome.NOT_DATA},
+    "deep source": {Outcome.SYNTAX_ERROR},
+    "a second line after the result": {Outcome.TAMPERED},
+}
+
+
+@pytest.fixture(scope="module")
+def executor() -> Iterator[Executor]:
+    with Executor(workers=2, limits=Limits(cpu_s=1, wall_s=3)) as opened:
+        if not (opened.layers["landlock"] and opened.layers["seccomp"]):
+            pytest.skip(f"attacks are run only behind Landlock and seccomp; here: {opened.described()}")
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[tuple[int, list[object]]]:
+    """A port on loopback, and who came."""
+    came: list[object] = []
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def accept() -> None:
+            while True:
+                try:
+                    came.append(listening.accept()[1])
+                except OSError:
+                    return
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield listening.getsockname()[1], came
+
+
+def kit() -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in (PACKAGE / "sandbox").rglob("*.py")}
+
+
+def test_no_attack_has_an_effect(executor: Executor, server: tuple[int, list[object]]) -> None:
+    port, came = server
+    before, processes = kit(), _processes()
+    programs = []
+    for name in ATTACKS:
+        programs += [attack(name, guess=GUESS, mark=MARK, port=port), Program("def f(x): return x + 1", "f", (41,))]
+    started = time.monotonic()
+    executions = list(executor.run(programs))
+    seconds = time.monotonic() - started
+    outcomes = dict(zip(ATTACKS, executions[::2], strict=True))
+    # Whoever comes next is judged as ever, and no worker was lost over any of them.
+    assert [e.value for e in executions[1::2]] == [42] * len(ATTACKS)
+    assert len(executor._started) <= 2
+    for name, execution in outcomes.items():
+        assert execution.outcome is not Outcome.HARNESS_ERROR, (name, execution)
+        if name in STOPPED:
+            assert execution.outcome in STOPPED[name], (name, execution)
+    assert came == []
+    for folder in ("/tmp", "/dev/shm", "/", str(Path.cwd()), str(PACKAGE)):
+        assert not (Path(folder) / MARK).exists(), folder
+    assert kit() == before
+    assert seconds < 4 * len(ATTACKS) / 2
+    assert _processes() - processes <= 2
+    # An attack without any effect ends by returning the guess, as it is called to; the others are refused by name.
+    refused = [name for name, execution in outcomes.items() if "PermissionError" in execution.detail]
+    assert len(refused) >= 20, refused
+
+
+def _processes() -> int:
+    return sum(entry.name.isdigit() for entry in Path("/proc").iterdir())
+
+
+@pytest.mark.parametrize("walls", ["unshare", "none"])
+def test_what_is_left_without_bubblewrap_still_refuses(walls: str, server: tuple[int, list[object]]) -> None:
+    port, came = server
+    try:
+        left = worker.Worker(walls, [])
+    except worker.WorkerDied:
+        pytest.skip(f"{walls}: not on this machine")
+    try:
+        if not (left.layers["landlock"] and left.layers["seccomp"]):
+            pytest.skip(f"no Landlock and seccomp here: {left.layers}")
+        names = ["socket", "kill the parent", "read passwd", "write a file", "fork", "subprocess", "starve the parent"]
+        programs = [attack(name, guess=GUESS, mark=MARK, port=port) for name in names]
+        done = left.ask(
+            {
+                "programs": [
+                    {"source": p.source, "function": "f", "arguments": [[0], {"d": []}], "call": ""} for p in programs
+                ],
+                "limits": {"steps": 9999, "cpu_s": 1, "wall_s": 5, "memory_bytes": 1 << 28, "output_bytes": 9999},
+                "command": [],
+                "together": False,
+            },
+            within_s=30,
+        )
+        assert all(one["line"].startswith('["raised", "PermissionError"') for one in done), done
+        assert came == []
+        assert not (Path("/tmp") / MARK).exists()
+    finally:
+        left.close()
+
+
+def test_a_program_finds_nothing_that_only_the_parent_knows(executor: Executor) -> None:
+    secret = "482915506173948265"
+    program = attack("walk all objects", guess=GUESS, mark=MARK, port=9)
+    (execution,) = executor.run([program])
+    assert execution.value != secret
+    assert execution.outcome in (Outcome.RETURNED, Outcome.STEP_LIMIT), execution

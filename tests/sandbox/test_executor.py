@@ -1,0 +1,219 @@
+"""The executor runs programs, says how each ended, and outlives them all."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codestress.errors import SandboxError
+from codestress.literals import same_value
+from codestress.sandbox import worker
+from codestress.sandbox.data import NotData, TooLarge, decode, encode
+from codestress.sandbox.executor import Execution, Executor, Limits, Outcome, Program
+from test_literals import VALUES
+
+
+@pytest.fixture(scope="module")
+def executor() -> Iterator[Executor]:
+    with Executor(workers=2, limits=Limits(cpu_s=1, wall_s=6)) as opened:
+        yield opened
+
+
+def one(executor: Executor, source: str, *arguments: object, **keywords: object) -> Execution:
+    (execution,) = executor.run([Program(textwrap.dedent(source), "f", arguments, keywords)])
+    return execution
+
+
+@given(VALUES)
+def test_values_go_through_the_wall_unchanged(value: object) -> None:
+    assert same_value(decode(json.loads(json.dumps(encode(value)))), value)
+
+
+def test_special_values_go_through_the_wall() -> None:
+    for value in (range(3), ..., 10**5000, -(2**53), "\ud800\0", float("inf"), {(1, ("a",)): {2}}):
+        assert decode(json.loads(json.dumps(encode(value)))) == value
+
+
+def test_values_that_are_no_data_are_refused() -> None:
+    nested: list[object] = []
+    nested.append(nested)
+    for value in (object(), (i for i in ()), len, [lambda: 0], nested):
+        with pytest.raises(NotData):
+            encode(value)
+    with pytest.raises(TooLarge):
+        encode([0] * 300_000)
+
+
+DOCUMENTS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("iftdszbcreF?"), inner, max_size=2),
+    max_leaves=8,
+)
+
+
+@given(DOCUMENTS)
+def test_documents_that_a_child_makes_up_are_values_or_errors(document: object) -> None:
+    with contextlib.suppress(ValueError):
+        decode(document)
+
+
+def test_calls_with_arguments_keywords_and_expressions(executor: Executor) -> None:
+    source = "def f(a, *, b=0):\n    return {a: [b, (True, 2.5)]}"
+    runs = [
+        Program(source, "f", ((1, "x"),), {"b": {3}}),
+        Program(source, call="f('y', b=f(1))"),
+        Program("x = 1"),
+        Program("import collections\ndef f(t): return collections.Counter(t)", "f", ("aab",)),
+    ]
+    values = [execution.value for execution in executor.run(runs)]
+    pair = (True, 2.5)
+    assert values == [{(1, "x"): [{3}, pair]}, {"y": [{1: [0, pair]}, pair]}, None, {"a": 2, "b": 1}]
+
+
+@pytest.mark.parametrize(
+    ("source", "outcome", "detail"),
+    [
+        ("def f(:", Outcome.SYNTAX_ERROR, "invalid syntax"),
+        ("def f():\n    return {}['a']", Outcome.RAISED, "KeyError: 'a'"),
+        ("def g(): return 1", Outcome.RAISED, "KeyError: 'f'"),
+        ("def f():\n    while True:\n        x = 1", Outcome.STEP_LIMIT, "100,000"),
+        ("def f(): return [0 for _ in iter(int, 1)]", Outcome.STEP_LIMIT, "100,000"),
+        ("def f():\n    exec('while 1:\\n  x = 1')", Outcome.STEP_LIMIT, "100,000"),
+        ("def f(): return f()", Outcome.RAISED, "RecursionError"),
+        ("def f(): return 9**9**9", Outcome.CPU_TIME, ""),
+        ("def f(): return 'a' * 10**10", Outcome.RAISED, "MemoryError"),
+        ("def f(): return list(range(10**9))", Outcome.RAISED, "MemoryError"),
+        ("import time\ndef f(): time.sleep(60)", Outcome.WALL_TIME, ""),
+        ("import os\ndef f(): os._exit(0)", Outcome.DIED, "status 0"),
+        ("def f(): return 'a' * 2_000_000", Outcome.OUTPUT_LIMIT, "1,048,576 bytes"),
+        ("def f(): return [0] * 300_000", Outcome.OUTPUT_LIMIT, "elements"),
+        ("def f(): yield 1", Outcome.NOT_DATA, "generator"),
+        ("import sys\ndef f():\n    sys.settrace(None)\n    return 1", Outcome.TAMPERED, "counter"),
+        ("def f(): raise SystemExit(3)", Outcome.RAISED, "SystemExit: 3"),
+        ("raise KeyboardInterrupt", Outcome.RAISED, "KeyboardInterrupt"),
+        ("\0", Outcome.SYNTAX_ERROR, "null"),
+        ("x = '\ud800'", Outcome.SYNTAX_ERROR, "surrogates"),
+        ("(" * 500 + ")" * 500, Outcome.SYNTAX_ERROR, "parentheses"),
+    ],
+)
+def test_every_end_has_its_name(executor: Executor, source: str, outcome: Outcome, detail: str) -> None:
+    execution = one(executor, source)
+    assert execution.outcome is outcome, execution
+    assert detail in execution.detail
+
+
+def test_the_limit_of_steps_decides_to_the_line(executor: Executor) -> None:
+    """A loop of one line takes a step each round; the same number of rounds ends it on every machine."""
+    source = "def f(n):\n    for _ in range(n):\n        x = 1\n    return n"
+    ends = [one(executor, source, n).outcome for n in (49_990, 50_010)]
+    assert ends == [Outcome.RETURNED, Outcome.STEP_LIMIT]
+
+
+def test_results_keep_their_order_whatever_ends_in_between(executor: Executor) -> None:
+    endless = "def f(n):\n    while True:\n        n += 1"
+    bad = (endless, "import os\ndef f(n): os._exit(1)", "def f(n): return 1/0", "def f(")
+    good = "def f(n):\n    return n * n"
+    programs = [Program(bad[n % 4] if n % 7 == 3 else good, "f", (n,)) for n in range(200)]
+    for together in (False, True):
+        executions = list(executor.run(programs, together=together))
+        assert [e.value for e in executions] == [None if n % 7 == 3 else n * n for n in range(200)]
+        assert {e.outcome for e in executions[3::7]} == {
+            Outcome.STEP_LIMIT,
+            Outcome.DIED,
+            Outcome.RAISED,
+            Outcome.SYNTAX_ERROR,
+        }
+
+
+def test_programs_do_not_see_each_other(executor: Executor) -> None:
+    patch = "import builtins, json, sys\nbuiltins.len = lambda x: 42\njson.dumps = lambda x: '[]'\nsys.modules.clear()"
+    executions = list(executor.run([Program(patch), Program("def f(): return len('abc')", "f")] * 10))
+    assert [e.value for e in executions[1::2]] == [3] * 10
+
+
+def test_sets_come_in_the_same_order_in_every_worker(executor: Executor) -> None:
+    program = Program("def f(): return list({'alpha', 'beta', 'gamma', 'delta'})", "f")
+    assert len({str(e.value) for e in executor.run([program] * 40)}) == 1
+    with Executor(workers=1) as other:
+        assert next(other.run([program])).value == one(executor, program.source).value
+
+
+def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost(executor: Executor) -> None:
+    programs = [Program("def f(n):\n    for i in range(9000): n += 1\n    return n", "f", (n,)) for n in range(300)]
+    results = executor.run(programs)
+    first = [next(results) for _ in range(20)]
+    for started in list(executor._started):
+        started.process.kill()
+    assert [e.value for e in [*first, *results]] == [n + 9000 for n in range(300)]
+
+
+def test_a_closed_executor_counts_what_is_left() -> None:
+    with Executor(workers=1) as short:
+        pass
+    assert [e.outcome for e in short.run([Program("x = 1")] * 3)] == [Outcome.HARNESS_ERROR] * 3
+
+
+def test_nothing_is_left_behind_when_the_process_is_killed(tmp_path: Path) -> None:
+    script = tmp_path / "run.py"
+    script.write_text(
+        "from codestress.sandbox.executor import *\n"
+        "with Executor(workers=2, limits=Limits(wall_s=600)) as e:\n"
+        "    print([w.process.pid for w in e._started], flush=True)\n"
+        "    list(e.run([Program('import time\\ntime.sleep(500)')] * 4))\n"
+    )
+    process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    (worker_pid,) = json.loads(process.stdout.readline())
+    time.sleep(0.5)
+    process.kill()
+    process.wait()
+    deadline = time.monotonic() + 10
+    while Path(f"/proc/{worker_pid}").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    with pytest.raises(ProcessLookupError):
+        os.kill(worker_pid, 0)
+
+
+def test_layers_are_probed_named_and_missed_openly(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = worker.Worker("none", [])
+    try:
+        assert plain.layers["namespaces"] == ""
+        assert set(plain.layers) >= {"namespaces", "landlock", "seccomp", "limits"}
+        done = plain.ask(
+            {
+                "programs": [
+                    {"source": "def f(): return 7", "function": "f", "arguments": [[], {"d": []}], "call": ""}
+                ],
+                "limits": {"steps": 9, "cpu_s": 1, "wall_s": 5, "memory_bytes": 1 << 28, "output_bytes": 999},
+                "command": [],
+                "together": False,
+            },
+            within_s=10,
+        )
+        assert done == [{"line": '["returned", 7]', "ended": ""}]
+    finally:
+        plain.close()
+    monkeypatch.setattr(worker, "start", lambda _: ("none", _bare()))
+    with pytest.raises(SandboxError, match=r"cannot be isolated here(.|\n)*bubblewrap(.|\n)*CODESTRESS_UNPROTECTED=1"):
+        Executor()
+    with Executor(unprotected=True) as told:
+        assert one(told, "def f(): return 1").value == 1
+        assert told.described() == "limits: rlimits"
+
+
+def _bare() -> worker.Worker:
+    """A worker that says that no layer holds."""
+    started = worker.Worker("none", [])
+    started.layers = {"namespaces": "", "landlock": "", "seccomp": "", "limits": "rlimits", "no seccomp": ""}
+    return started

@@ -1,0 +1,152 @@
+"""JavaScript and Java through the same interface, where Node and a JDK are installed."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from codestress.errors import SandboxError
+from codestress.sandbox import runtimes
+from codestress.sandbox.executor import Execution, Executor, Limits, Outcome, Program
+from codestress.types import Language
+
+
+@pytest.fixture(scope="module")
+def executor() -> Iterator[Executor]:
+    with Executor(workers=2, limits=Limits(cpu_s=4, wall_s=20)) as opened:
+        yield opened
+
+
+def needs(language: Language) -> None:
+    if not runtimes.available(language):
+        pytest.skip(f"{runtimes.NEEDED[language]} is not installed; .ci/run installs it where it may")
+
+
+def run(executor: Executor, language: Language, *programs: Program) -> list[Execution]:
+    needs(language)
+    return list(executor.run(programs, language=language))
+
+
+def test_javascript_values(executor: Executor) -> None:
+    source = """
+    function f(a, b) {
+      let r = [];
+      for (const x of a) r.push(x * 2.5, x);
+      console.log("not a result");
+      return {r, b, m: new Map([[1, true]]), s: new Set(["é", "\\ud800"]), n: null, u: undefined, big: 10n ** 30n};
+    }
+    """
+    (execution,) = run(executor, "javascript", Program(source, "f", ([1, 2], {"k": (1, "x")})))
+    assert execution.value == {
+        "r": [2.5, 1, 5, 2],
+        "b": {"k": [1, "x"]},
+        "m": {1: True},
+        "s": {"é", "\ud800"},
+        "n": None,
+        "u": None,
+        "big": 10**30,
+    }
+
+
+JAVASCRIPT = [
+    ("function f() { while (true); }", Outcome.STEP_LIMIT),
+    ("function f() { 'use strict'; for (;;) {} }", Outcome.STEP_LIMIT),
+    ("const f = () => { do f.x = 1; while (true) }", Outcome.STEP_LIMIT),
+    ("const f = (n) => n > 1e9 ? n : g(n); const g = (n) => { try { return f(n + 1) } catch { return g(n) } }", None),
+    ("function f( {", Outcome.SYNTAX_ERROR),
+    ("function f() { throw new TypeError('no') }", Outcome.RAISED),
+    ("function f() { return require('fs') }", Outcome.RAISED),
+    ("function f() { return process.binding('spawn_sync') && process.kill(process.ppid, 9) }", Outcome.RAISED),
+    ("function f() { return () => 1 }", Outcome.NOT_DATA),
+    ("async function f() { return 1 }", Outcome.NOT_DATA),
+    ("function f() { process.exit(0) }", Outcome.DIED),
+    (
+        "function f() { const a = []; for (let i = 0; i < 90000; i++) a.push('x'.repeat(1e6) + i); return a.length }",
+        None,
+    ),
+    ("function f() { return 'x'.repeat(3e6) }", Outcome.OUTPUT_LIMIT),
+    ("function f() { const a = []; a.push(a); return a }", Outcome.NOT_DATA),
+    ("function f() { throw ['returned', 5] }", Outcome.RAISED),
+]
+
+
+def test_javascript_ends(executor: Executor) -> None:
+    programs = [Program(source, "f", (1,)) for source, _ in JAVASCRIPT]
+    for (source, outcome), execution in zip(JAVASCRIPT, run(executor, "javascript", *programs), strict=True):
+        if outcome is None:
+            assert execution.outcome is not Outcome.HARNESS_ERROR
+        else:
+            assert execution.outcome is outcome, (source, execution)
+
+
+JAVA = """
+public class Main {
+    static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+    Main() { this(2); }
+    Main(int n) { for (int i = 0; i < n; i++) System.out.print(i + " "); }
+    public static void main(String[] args) {
+        new Main();
+        java.util.stream.IntStream.range(0, 2).forEach(i -> { System.out.print("é" + i); });
+        System.out.println(fib(10) + args[0]);
+    }
+}
+"""
+
+
+def java(body: str) -> Program:
+    return Program(f"class A {{ public static void main(String[] a) throws Exception {{ {body} }} }}")
+
+
+def test_java_programs(executor: Executor) -> None:
+    programs = [
+        Program(JAVA, arguments=("\nq",)),
+        java("while (true) {}"),
+        java('int x = "s";'),
+        java('throw new IllegalStateException("no");'),
+        java('new java.net.Socket("127.0.0.1", 80);'),
+        java('Runtime.getRuntime().exec("ls");'),
+        java('java.nio.file.Files.writeString(java.nio.file.Path.of("/tmp/mark"), "x");'),
+        java("long[][] b = new long[9000][]; for (int i = 0; i < 9000; i++) b[i] = new long[100000];"),
+        java("System.exit(0);"),
+    ]
+    first, *others = run(executor, "java", *programs)
+    assert first.value == "0 1 é0é155\nq\n"
+    assert [e.outcome for e in others] == [
+        Outcome.STEP_LIMIT,
+        Outcome.SYNTAX_ERROR,
+        *[Outcome.RAISED] * 5,
+        Outcome.DIED,
+    ]
+    assert "line 1: incompatible types" in others[1].detail
+    assert [e.detail.split(":")[0] for e in others[2:7]] == [
+        "IllegalStateException",
+        "SocketException",
+        "IOException",
+        *(["ReadOnlyFileSystemException"] if "ReadOnly" in others[5].detail else [others[5].detail.split(":")[0]]),
+        "OutOfMemoryError",
+    ]
+
+
+def test_the_counter_changes_no_line_and_no_result() -> None:
+    source = "function f(n) {\n  'use strict';\n  for (let i = 0; i < n; i++)\n    n--;\n  return (x => ({x}))(n)\n}"
+    counted = runtimes.with_counter(source, "javascript", "count();")
+    assert counted.count("\n") == source.count("\n")
+    assert counted.count("count()") == 3
+    assert "'use strict'; count();" in counted
+    assert runtimes.with_counter("function f( {", "javascript", "count();") == "function f( {"
+    assert runtimes.main_class("class A { class B {} static void main(String[] a) {} }") == "A"
+
+
+def test_a_missing_interpreter_is_said_with_the_remedy(executor: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtimes.shutil, "which", lambda _: None)
+    with pytest.raises(SandboxError, match=r"javascript: node is not installed; install Node"):
+        list(executor.run([Program("")], language="javascript"))
+
+
+def test_node_and_java_are_what_the_worker_sees(executor: Executor) -> None:
+    needs("javascript")
+    version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    (execution,) = run(executor, "javascript", Program("const f = () => process.version", "f"))
+    assert execution.value == version

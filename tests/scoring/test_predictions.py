@@ -1,0 +1,214 @@
+"""Input and output answers: gold right, corrupted wrong, exploits never; the published scores to the digit."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codestress.literals import parse_literal, same_value
+from codestress.problems.generated import generated_problems
+from codestress.problems.problem_files import read_problems
+from codestress.problems.program import Problem
+from codestress.sandbox.executor import Executor, Limits
+from codestress.scoring.input_answers import Arguments, NotArguments, parse_arguments
+from codestress.scoring.predictions import Answer, Rule, Task, score_answers, score_interpreted
+from codestress.scoring.selftest import EXPLOITED, another, selftest, selftest_programs
+from codestress.types import Reason, Score
+from test_literals import VALUES
+
+DOUBLE = EXPLOITED[0]
+
+
+@pytest.fixture(scope="module")
+def executor() -> Iterator[Executor]:
+    with Executor(workers=2, limits=Limits(cpu_s=1, wall_s=10)) as opened:
+        yield opened
+
+
+def score(text: str, problem: Problem, task: Task, executor: Executor | None, rule: Rule = "strict") -> Score:
+    return score_answers([Answer(problem, text)], task, rule, executor)[0]
+
+
+@given(VALUES)
+def test_any_value_scores_as_itself_and_not_as_another(value: object) -> None:
+    problem = Problem("p", "", "f", "", repr(value))
+    assert score(repr(value), problem, "output", None).reason is Reason.RIGHT
+    other = another(value)
+    assert not same_value(value, other)
+    assert score(repr(other), problem, "output", None).reason is Reason.WRONG
+
+
+@pytest.mark.parametrize(
+    ("answer", "output", "reason", "unresolved"),
+    [
+        ("1", "True", Reason.WRONG, False),
+        ("1.0", "1", Reason.WRONG, False),
+        ("[38]", "[38]", Reason.RIGHT, False),
+        ("[81 - 43]", "[38]", Reason.RIGHT, True),
+        ("[81 - 42]", "[38]", Reason.WRONG, True),
+        ("(1, 2)", "[1, 2]", Reason.WRONG, False),
+        ("{'b': 1, 'a': 2}", "{'a': 2, 'b': 1}", Reason.RIGHT, False),
+        ("f(3)", "6", Reason.UNPARSABLE, False),
+        ("", "''", Reason.UNPARSABLE, False),
+    ],
+)
+def test_output_answers(answer: str, output: str, reason: Reason, unresolved: bool) -> None:
+    found = score(answer, Problem("p", "", "f", "", output), "output", None)
+    assert (found.reason, found.unresolved) == (reason, unresolved)
+
+
+CODE = "LIMIT = [2, 3]\n\ndef f(a, b=1, *, key=None):\n    return sorted(a, key=key)[:b]"
+WHENCE = Problem("w", CODE, "f", "", "[1]")
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("f([2, 1])", Reason.RIGHT),
+        (" f( [2, 1],\n  b = 1 ) # as sorted", Reason.RIGHT),
+        ("[2, 1]", Reason.RIGHT),
+        ("[2, 1], 1", Reason.RIGHT),
+        ("a=[2, 1], b=1", Reason.RIGHT),
+        ("f([3 - 2])", Reason.RIGHT),
+        ("f([x for x in range(1, 5)])", Reason.RIGHT),
+        ("f('21'.replace('2', '') and [1], key=lambda x: -x)", Reason.RIGHT),
+        ("f([1] + LIMIT)", Reason.RIGHT),
+        ("f(list(map(int, '321')), key=lambda x: x)", Reason.RIGHT),
+        ("f([True])", Reason.WRONG),
+        ("f([2, 1], 2)", Reason.WRONG),
+        ("f(3)", Reason.RAISED),
+        ("f([1], c=3)", Reason.RAISED),
+        ("f([1], b=1, b=1)", Reason.UNPARSABLE),
+        ("f", Reason.UNPARSABLE),
+        ("g([1])", Reason.UNPARSABLE),
+        ("f(*[[1]])", Reason.UNPARSABLE),
+    ],
+)
+def test_input_answers(executor: Executor, answer: str, reason: Reason) -> None:
+    found = score(answer, WHENCE, "input", executor)
+    assert found.reason is reason, found
+
+
+@given(st.lists(VALUES, max_size=3), st.dictionaries(st.sampled_from("abc"), VALUES, max_size=2))
+def test_calls_are_taken_apart_exactly(positional: list[object], keywords: dict[str, object]) -> None:
+    inside = ", ".join([*map(repr, positional), *(f"{name}={value!r}" for name, value in keywords.items())])
+    for text in (f"f({inside})", inside) if inside else ("f()",):
+        found = parse_arguments(text, DOUBLE)
+        assert isinstance(found, Arguments)
+        assert same_value(list(found.positional), positional)
+        assert same_value(found.keywords, keywords)
+
+
+@given(st.text("f()[]{}'#,*=:+x1 \n\\.lambdifor_", max_size=30))
+def test_any_text_is_arguments_or_an_error(text: str) -> None:
+    try:
+        found = parse_arguments(text, DOUBLE)
+    except NotArguments:
+        return
+    assert isinstance(found, Arguments | str)
+
+
+def test_the_self_test_passes_under_strict_and_shows_what_reference_lets_through(executor: Executor) -> None:
+    rows = list(selftest(generated_problems(60), executor))
+    assert [row for row in rows if not row.ok] == []
+    strict = {(row.task, row.kind): row.right / row.asked for row in rows if row.rule == "strict"}
+    assert strict == {
+        (task, kind): float(kind == "gold")
+        for task in ("input", "output")
+        for kind in ("gold", "corrupted", "exploits")
+    }
+    reference = {row.task: set(row.passed) for row in rows if row.rule == "reference" and row.kind == "exploits"}
+    assert {"or True", "chained comparison", "equal to everything", "mock"} <= reference["output"]
+    assert {"the output, commented", "chained comparison", "short circuit"} <= reference["input"]
+    assert all(row.asked > 200 for row in rows if row.kind == "exploits")
+
+
+def test_the_self_test_of_programs(executor: Executor) -> None:
+    gold, corrupted, *attacks = selftest_programs(generated_problems(60), executor)
+    assert (gold.right, gold.asked, corrupted.right, corrupted.asked) == (60, 60, 0, 60)
+    for row in attacks:
+        assert (row.right, row.passed) == (0, ())
+        assert row.asked > 80
+
+
+def test_gold_of_the_real_problems(shared_data: Path, executor: Executor) -> None:
+    problems = read_problems(shared_data / "cruxeval/cruxeval.jsonl").problems
+    assert len(problems) == 800
+    rows = [row for row in selftest(problems, executor) if row.kind != "exploits"]
+    assert [(row.task, row.rule, row.kind, row.right) for row in rows] == [
+        (task, rule, kind, 800 if kind == "gold" else 0)
+        for task in ("output", "input")
+        for rule in ("strict", "reference")
+        for kind in ("gold", "corrupted")
+    ]
+
+
+@pytest.mark.parametrize("task", ["input", "output"])
+def test_published_scores_of_real_answers(shared_data: Path, task: Task) -> None:
+    """Code Llama 7B on CRUXEval: no problem differs from the scores that its authors published, under either rule."""
+    folder = shared_data / "cruxeval-samples"
+    scored = json.loads(gzip.decompress((folder / f"sample_scored_codellama-7b_temp0.2_{task}.json.gz").read_bytes()))
+    answers = folder / f"sample_codellama-7b_temp0.2_{task}_generations.json.gz"
+    command = [str(Path(sys.executable).with_name("codestress")), "score", "--task", task, "--answers", str(answers)]
+    command += ["--problems", str(shared_data / "cruxeval/cruxeval.jsonl"), "--json"]
+    for rule in ("reference", "strict"):
+        done = subprocess.run([*command, "--rule", rule], capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+        report = json.loads(done.stdout)
+        assert sum(report["counts"].values()) == 8000
+        assert report["pass@1"] == pytest.approx(scored["pass_at_1"] / 100)
+        assert report["pass@5"] == pytest.approx(scored["pass_at_5"] / 100)
+        verdicts = {name: [a["right"] for a in found] for name, found in report["problems"].items()}
+        assert verdicts == scored["raw_scored_generations"]
+    assert report["pass@1"] == pytest.approx({"input": 0.3595, "output": 0.342125}[task])
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("returned 6", Reason.RIGHT),
+        ("returned 6.0", Reason.WRONG),
+        ("returned <object object at 0x7f>", Reason.WRONG),
+        ("raised KeyError: 'a'", Reason.RAISED),
+        ("syntax error invalid syntax", Reason.SYNTAX_ERROR),
+        ("step limit more than 100,000 steps", Reason.STEP_LIMIT),
+        ("CPU time", Reason.TIMEOUT),
+        ("not data generator", Reason.WRONG),
+        ("6", Reason.UNPARSABLE),
+    ],
+)
+def test_what_the_interpreter_says(text: str, reason: Reason) -> None:
+    assert score_interpreted(DOUBLE, text).reason is reason
+
+
+def test_verdicts_are_the_same_on_a_loaded_machine(shared_data: Path, executor: Executor) -> None:
+    """Steps decide, not time: three busy processes beside the workers change nothing."""
+    problems = read_problems(shared_data / "cruxeval/cruxeval.jsonl").problems
+    rows = json.loads(
+        gzip.decompress(
+            (shared_data / "cruxeval-samples/sample_codellama-7b_temp0.2_input_generations.json.gz").read_bytes()
+        )
+    )
+    answers = [Answer(problem, rows[problem.id][0]) for problem in problems]
+    quiet = score_answers(answers, "input", "strict", executor)
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)]
+    try:
+        loaded = score_answers(answers, "input", "strict", executor)
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert [s.reason for s in loaded] == [s.reason for s in quiet]
+
+
+def test_gold_parses_to_the_output() -> None:
+    for problem in EXPLOITED:
+        assert parse_literal(problem.output).value is not None
