@@ -20,6 +20,7 @@ from codestress.paths import NOTEBOOKS, OUTPUTS, PARAMS, ROOT, STORE, shown
 
 if TYPE_CHECKING:
     from codestress.build.artefacts import Artefact
+    from codestress.build.plan import PlanRow
 
 PROFILE = click.option("--profile", default="demo", show_default=True, help="A file in params/profiles/.")
 MODELS = click.option("--models", default="", help="Names from params/models.yaml, separated by spaces or commas.")
@@ -98,10 +99,18 @@ def plan(artefacts: tuple[str, ...], profile: str, models: str, settings: tuple[
     """Before any call: requests, how many are answered already, characters and dollars, per artefact and model."""
     from codestress.build.plan import make_plan
 
-    rows = make_plan(_resolve(artefacts, profile, models, settings), STORE)
+    rows, errors = make_plan(_resolve(artefacts, profile, models, settings), STORE)
+    for name, error in errors.items():
+        click.echo(f"{name}: {error}", err=True)
     if as_json:
         click.echo(json.dumps([asdict(row) | {"missing": row.missing} for row in rows], indent=1))
-        return
+    else:
+        _tell_plan(rows)
+    if errors:
+        raise click.exceptions.Exit(1)
+
+
+def _tell_plan(rows: list[PlanRow]) -> None:
     click.echo(
         f"{'artefact':16} {'model':28} {'requests':>9} {'answered':>9} {'to ask':>9} {'characters':>13}  dollars"
     )
@@ -268,6 +277,9 @@ def store_salvage() -> None:
 @click.option("--problems", "problems_file", type=click.Path(path_type=Path), help="JSON Lines; default: CRUXEval.")
 @click.option("--rule", type=click.Choice(["strict", "reference"]), default="strict", show_default=True)
 @click.option("--samples", type=click.IntRange(min=1), help="Answers asked for each problem; default: the most given.")
+@click.option(
+    "--compare", is_flag=True, help="Judge by the other rule too, and list each answer that they judge apart."
+)
 @AS_JSON
 def score(
     task: Literal["input", "output"],
@@ -275,6 +287,7 @@ def score(
     problems_file: Path | None,
     rule: Literal["strict", "reference"],
     samples: int | None,
+    compare: bool,
     as_json: bool,
 ) -> None:
     """Scores answers that somebody else has, in CRUXEval's format: pass@1, pass@5, a reason for each.
@@ -288,19 +301,29 @@ def score(
 
     answers = read_answers(answers_file)
     problems = read_problems(problems_file or data_file("cruxeval", "cruxeval/cruxeval.jsonl"))
-    parsed_only = task == "output" and rule == "strict"
+    parsed_only = task == "output" and rule == "strict" and not compare
+    other: Literal["strict", "reference"] = "reference" if rule == "strict" else "strict"
+    differences = None
     with nullcontext() if parsed_only else Executor() as executor:
         report = score_file(problems, answers, task=task, rule=rule, executor=executor, samples=samples)
+        if compare:
+            judged_by_other = score_file(problems, answers, task=task, rule=other, executor=executor, samples=samples)
+            differences = report.differences(judged_by_other)
     for warning in report.warnings:
         click.echo(f"warning: {warning}", err=True)
     if as_json:
-        click.echo(json.dumps(report.as_json(), indent=1))
+        found = report.as_json() | ({"differences": differences} if differences is not None else {})
+        click.echo(json.dumps(found, indent=1))
         return
     asked = sum(report.counts.values())
     click.echo(f"pass@1 {report.pass_at(1):.4%}, pass@5 {report.pass_at(5):.4%} ({rule}, {asked:,} answers)")
     for reason, count in report.counts.items():
         if count:
             click.echo(f"  {reason:14} {count:>8,}")
+    if differences is not None:
+        click.echo(f"{len(differences)} answers are judged otherwise by {other}")
+        for one in differences:
+            click.echo(f"  {one['problem']}[{one['sample']}]: {one['reason']}, not {one['other']}: {one['detail']}")
     if executor:
         click.echo(f"programs ran isolated by {executor.described()}")
 

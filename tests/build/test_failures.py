@@ -269,3 +269,19 @@ def test_a_full_disk_is_a_clear_error_and_loses_nothing(project: Project) -> Non
     assert any(word in done.stderr for word in ("disk", "space", "too large")), done.stderr
     free = project.run("build", "--json")
     assert [outcome["state"] for outcome in json.loads(free.stdout)] == ["up to date"]
+
+
+def test_a_missing_data_set_fails_what_needs_it_and_nothing_else(tmp_path: Path) -> None:
+    environment = {"CODESTRESS_OUTPUTS": str(tmp_path), "CODESTRESS_DATA": str(tmp_path)}
+    build = ["build", "origin/sec63", "semtrace/fig06", "--profile", "smoke", "--json"]
+    command = [SCRIPT, *build, "--set", "problems=cruxeval"]
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 1
+    outcomes = {outcome["name"]: outcome for outcome in json.loads(done.stdout)}
+    assert outcomes["origin/sec63"]["state"] == "built"
+    assert "codestress data fetch cruxeval" in outcomes["semtrace/fig06"]["error"]
+    plan = [SCRIPT, "plan", "semtrace/fig06", "origin/sec63", "--profile", "paper"]
+    planned = subprocess.run(plan, env={**os.environ, **environment}, capture_output=True, text=True, timeout=100)
+    assert planned.returncode == 1
+    assert "semtrace/fig06: data set cruxeval" in planned.stderr
+    assert "origin/sec63" in planned.stdout

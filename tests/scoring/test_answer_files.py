@@ -119,6 +119,10 @@ def test_the_command(tmp_path: Path, problems: ProblemFile) -> None:
     assert report["pass@5"] is None
     assert report["counts"]["right"] == 2
     assert report["problems"]["c"] == [{"right": True, "reason": "right", "detail": "", "unresolved": True}]
+    answers.write_text(json.dumps({"a": ["2 # f("], "b": ["f(1)"], "c": ["f(2)"]}))
+    compared = json.loads(subprocess.run([*command, "--json", "--compare"], capture_output=True, text=True).stdout)
+    (difference,) = compared["differences"]
+    assert (difference["problem"], difference["reason"], difference["other"]) == ("a", "wrong", "right")
     gone = subprocess.run([*command[:-1], str(tmp_path / "gone.jsonl")], capture_output=True, text=True)
     assert gone.returncode == 1
     assert "gone.jsonl: cannot be read" in gone.stderr

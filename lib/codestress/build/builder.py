@@ -91,11 +91,17 @@ def ask(artefacts: Sequence[Artefact], notebooks: _Notebooks) -> None:
 
     A model that cannot be reached fails the artefacts that need it, without trying again for each.
     """
-    trials = {artefact.name: artefact.trials() for artefact in artefacts}
+    trials = {}
+    for artefact in artefacts:
+        try:
+            trials[artefact.name] = artefact.trials()
+        except CodestressError as error:  # a data set that is not here, for instance
+            notebooks.fail(artefact, str(error))
     unreachable: dict[str, str] = {}
-    total = sum(len(trials[a.name].items) * len(a.models) for a in artefacts)
+    possible = [artefact for artefact in artefacts if artefact.name in trials]
+    total = sum(len(trials[a.name].items) * len(a.models) for a in possible)
     with Progress(total, "answers") as progress:
-        for artefact in artefacts:
+        for artefact in possible:
             names = [model.name for model in artefact.models]
             gone = next((name for name in names if name in unreachable), None)
             if gone is not None:

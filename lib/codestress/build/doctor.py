@@ -17,6 +17,26 @@ from codestress.inference.registry import load_registry
 from codestress.inference.store import Store
 from codestress.paths import OUTPUTS, STORE, shown
 from codestress.problems.datasets import load_catalogue, state
+from codestress.sandbox import runtimes
+from codestress.sandbox.executor import ISOLATING, Executor
+
+
+def _programs() -> Iterator[Finding]:
+    """What holds programs of strangers, and which languages run."""
+    try:
+        with Executor(workers=1, unprotected=True) as executor:
+            missing = [name for name in ISOLATING if not executor.layers[name]]
+            why = "; ".join(f"no {name}: {executor.layers.get(f'no {name}') or 'not available'}" for name in missing)
+            remedy = "; install bubblewrap (Debian: apt install bubblewrap)" if "namespaces" in missing else ""
+            held = executor.described() + (f"; {why}{remedy}" if missing else "")
+            yield Finding("sandbox", "missing" if missing else "ok", held)
+    except CodestressError as error:
+        yield Finding("sandbox", "broken", str(error))
+    for language, program in runtimes.NEEDED.items():
+        here = runtimes.available(language)
+        yield Finding(
+            language, "ok" if here else "missing", program if here else f"install {runtimes.INSTALL[language]}"
+        )
 
 
 @dataclass(frozen=True)
@@ -69,6 +89,7 @@ def examine() -> Iterator[Finding]:
             yield Finding("store", "ok", f"{shown(STORE)}: empty, made by the first build")
     except CodestressError as error:
         yield Finding("project", "broken", str(error))
+    yield from _programs()
     free = shutil.disk_usage(OUTPUTS if OUTPUTS.exists() else OUTPUTS.parent).free
     enough = free > 500e6
     yield Finding("disk", "ok" if enough else "broken", f"{free / 1e9:.1f} GB free" + ("" if enough else "; make room"))

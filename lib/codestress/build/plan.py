@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from codestress.build.artefacts import Artefact
-from codestress.errors import ParameterError
+from codestress.errors import CodestressError, ParameterError
 from codestress.inference.registry import ModelEntry
 from codestress.inference.run import chunks, request_of
 from codestress.inference.store import Store
@@ -41,13 +41,25 @@ class PlanRow:
         return self.requests - self.answered
 
 
-def make_plan(artefacts: Sequence[Artefact], store: Path) -> list[PlanRow]:
+class Plan(NamedTuple):
+    """What a build would ask, and what of it cannot be built, by artefact."""
+
+    rows: list[PlanRow]
+    errors: dict[str, str]
+
+
+def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
     """One row for each artefact and model. Refused answers that will be asked again are not foreseen."""
     rows = []
+    errors = {}
     planned: set[str] = set()
     with Store(store) as responses:
         for artefact in artefacts:
-            trials = artefact.trials()
+            try:
+                trials = artefact.trials()
+            except CodestressError as error:
+                errors[artefact.name] = str(error)
+                continue
             for entry in artefact.models:
                 requests = missing = characters = longest = 0
                 for chunk in chunks(trials, entry):
@@ -69,7 +81,7 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> list[PlanRow]:
                         *_dollars(entry, characters, longest),
                     )
                 )
-    return rows
+    return Plan(rows, errors)
 
 
 def _dollars(entry: ModelEntry, characters: int, longest: int) -> tuple[float | None, float | None]:

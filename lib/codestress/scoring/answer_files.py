@@ -42,6 +42,21 @@ class Report:
         """
         return _mean([pass_at_k(len(scores), sum(s.value == 1 for s in scores), k) for scores in self.scores.values()])
 
+    def differences(self, other: Report) -> list[dict[str, Any]]:
+        """Every answer that one report judges right and the other does not, with both reasons."""
+        return [
+            {
+                "problem": name,
+                "sample": sample,
+                "reason": mine.reason.value,
+                "other": theirs.reason.value,
+                "detail": mine.detail or theirs.detail,
+            }
+            for name, scores in self.scores.items()
+            for sample, (mine, theirs) in enumerate(zip(scores, other.scores[name], strict=True))
+            if (mine.value == 1) != (theirs.value == 1)
+        ]
+
     def as_json(self) -> dict[str, Any]:
         """What `codestress score --json` prints."""
         return {
