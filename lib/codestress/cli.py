@@ -120,6 +120,9 @@ def _tell_plan(rows: list[PlanRow]) -> None:
             f"{row.artefact:16} {row.model:28} {row.requests:>9,} {row.answered:>9,} {row.missing:>9,} "
             f"{row.characters:>13,}  {dollars}".rstrip()
         )
+    for row in rows:
+        if row.too_long:
+            click.echo(f"{row.artefact}: {row.too_long:,} prompts are longer than the window of {row.model}", err=True)
     total = sum(row.missing for row in rows)
     characters = sum(row.characters for row in rows)
     click.echo(

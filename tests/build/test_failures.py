@@ -285,3 +285,15 @@ def test_a_missing_data_set_fails_what_needs_it_and_nothing_else(tmp_path: Path)
     assert planned.returncode == 1
     assert "semtrace/fig06: data set cruxeval" in planned.stderr
     assert "origin/sec63" in planned.stdout
+
+
+def test_prompts_beyond_a_model_s_window_are_said_before_the_first_call(tmp_path: Path) -> None:
+    """GPT-3.5 Turbo has 16,385 tokens; the key is never asked for."""
+    environment = {**os.environ, "CODESTRESS_OUTPUTS": str(tmp_path), "OPENAI_API_KEY": ""}
+    options = ["semtrace/fig09", "--profile", "smoke", "--models", "gpt-3.5-turbo-0125", "--set", "distractors=[300]"]
+    done = subprocess.run([SCRIPT, "build", *options], env=environment, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 1
+    assert "18 of 18 prompts are longer than the window of gpt-3.5-turbo-0125, 16,385 tokens" in done.stderr
+    assert "distractors = 300" in done.stderr
+    plan = subprocess.run([SCRIPT, "plan", *options], env=environment, capture_output=True, text=True, timeout=200)
+    assert "18 prompts are longer than the window of gpt-3.5-turbo-0125" in plan.stderr

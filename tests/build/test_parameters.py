@@ -31,7 +31,9 @@ def test_every_artefact_of_every_profile_resolves_and_renders(profile: str, regi
         except DataError:
             missing.append(artefact.name)
             continue
-        assert trials.items
+        if artefact.study_name in ("semtrace.templates", "semtrace.registry"):  # tables of facts ask nothing
+            assert not trials.items
+            continue
         assert trials.render(trials.items[-1]).messages[-1].content
     assert profile == "paper" or missing == []
 

@@ -25,6 +25,7 @@ from tqdm import tqdm
 from codestress.build.artefacts import Artefact
 from codestress.build.inputs import changes, inputs_of
 from codestress.build.notebooks import check_parameters_cell
+from codestress.build.plan import check_windows
 from codestress.errors import CodestressError, EngineError, StoreError
 from codestress.inference.progress import Progress
 from codestress.inference.run import run
@@ -94,7 +95,9 @@ def ask(artefacts: Sequence[Artefact], notebooks: _Notebooks) -> None:
     trials = {}
     for artefact in artefacts:
         try:
-            trials[artefact.name] = artefact.trials()
+            made = artefact.trials()
+            check_windows(artefact, made)
+            trials[artefact.name] = made
         except CodestressError as error:  # a data set that is not here, for instance
             notebooks.fail(artefact, str(error))
     unreachable: dict[str, str] = {}

@@ -13,7 +13,7 @@ from codestress.errors import CodestressError, ParameterError
 from codestress.inference.registry import ModelEntry
 from codestress.inference.run import chunks, request_of
 from codestress.inference.store import Store
-from codestress.types import Scalar
+from codestress.types import Request, Scalar, Trials
 from codestress.validation import nearest
 
 CHARACTERS_PER_TOKEN = 4
@@ -35,6 +35,9 @@ class PlanRow:
     """For the prompts alone, at a token per 4 characters; None without a price in the registry."""
     dollars_high: float | None
     """The same with every answer as long as it may be."""
+
+    too_long: int
+    """Requests longer than the model's window, at a token per 4 characters: they would fail."""
 
     @property
     def missing(self) -> int:
@@ -61,10 +64,11 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
                 errors[artefact.name] = str(error)
                 continue
             for entry in artefact.models:
-                requests = missing = characters = longest = 0
+                requests = missing = characters = longest = too_long = 0
                 for chunk in chunks(trials, entry):
                     absent = set(responses.missing([request.key for _, request in chunk])) - planned
                     requests += len(chunk)
+                    too_long += sum(beyond_window(request, entry) for _, request in chunk)
                     for _, request in chunk:
                         if request.key in absent - planned:
                             missing += 1
@@ -79,9 +83,39 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
                         requests - missing,
                         characters,
                         *_dollars(entry, characters, longest),
+                        too_long,
                     )
                 )
     return Plan(rows, errors)
+
+
+def beyond_window(request: Request, entry: ModelEntry) -> bool:
+    """Whether a prompt is longer than the model's window even at 4 characters a token, which is few for code."""
+    if entry.context is None:
+        return False
+    return sum(len(message.content) for message in request.prompt.messages) > entry.context * CHARACTERS_PER_TOKEN
+
+
+def check_windows(artefact: Artefact, trials: Trials) -> None:
+    """Says before the first call when prompts cannot fit a model's window: how many, and one of them."""
+    for entry in artefact.models:
+        if entry.context is None or entry.engine == "interpreter":
+            continue
+        found = [
+            (index, request)
+            for chunk in chunks(trials, entry)
+            for index, request in chunk
+            if beyond_window(request, entry)
+        ]
+        if found:
+            index, request = found[0]
+            factors = ", ".join(f"{name} = {value}" for name, value in trials.items[index].factors.items())
+            length = sum(len(message.content) for message in request.prompt.messages)
+            raise ParameterError(
+                f"{artefact.name}: {len(found):,} of {len(trials.items):,} prompts are longer than the window of "
+                f"{entry.name}, {entry.context:,} tokens; one has {length:,} characters ({factors}).\n"
+                "Make them shorter (fewer distractors, for instance), or leave the model out with MODELS=…"
+            )
 
 
 def _dollars(entry: ModelEntry, characters: int, longest: int) -> tuple[float | None, float | None]:

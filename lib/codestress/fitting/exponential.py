@@ -49,6 +49,16 @@ class ExponentialFit(NamedTuple):
         places = np.asarray(x, dtype=float)
         return np.asarray(curve(places, np.array([[self.height, self.rate, self.floor]]))[0])
 
+    def loss_at(self, x: float, confidence: float) -> tuple[float, float, float]:
+        """What share of the value at 0 is lost at x, with its interval from the resamples."""
+
+        def lost(parameters: Array) -> Array:
+            values = curve(np.array([0.0, x]), parameters)
+            return np.asarray(1 - values[:, 1] / values[:, 0])
+
+        best = lost(np.array([[self.height, self.rate, self.floor]]))
+        return float(best[0]), *percentile_interval(lost(self.draws), confidence)
+
     def band(self, x: ArrayLike, confidence: float) -> tuple[Array, Array]:
         """Lower and upper edge of the curve's pointwise interval, from the resamples."""
         values = curve(np.asarray(x, dtype=float), self.draws)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from codestress.fitting.bootstrap import cluster_bootstrap_mean
@@ -28,14 +29,15 @@ def summarize(
     asked), `share_RULE` under every rule, and rules_differ, the answers that the rules judge differently.
 
     The interval is Wilson's where each item was asked once, or one item alone was asked several times (it then
-    speaks of that item), and else a bootstrap over items, because answers to one item are not independent.
+    speaks of that item), and else a bootstrap over items, because answers to one item are not independent, or because
+    a score may lie between 0 and 1.
     """
     rules = [column.removeprefix("value_") for column in answers.columns if column.startswith("value_")]
     rows = []
     for group, part in answers.groupby(list(by), sort=False):
         values = part[f"value_{rule}"].to_numpy(float)
         items = part["problem"].nunique()
-        if items in (1, len(part)):
+        if items in (1, len(part)) and np.isin(values, (0, 1)).all():
             method = "Wilson" if items > 1 else "Wilson, one item"
             low, high = wilson(round(values.sum()), len(values), confidence)
         else:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import re
 from collections.abc import Callable
-from itertools import pairwise
+from functools import cache
+from itertools import islice, pairwise, product, takewhile
+from typing import Any
 
 from codestress.inference.reading import Reading, follow_probability, write
+from codestress.literals import NotLiteral, parse_literal, same_value
+from codestress.sandbox.executor import Executor, Limits, Outcome, Program
 
 
 def answer_text(reading: Reading, prefill: str) -> str:
@@ -99,10 +104,113 @@ def take_hint(reading: Reading, prefill: str) -> str | None:
     return None
 
 
+_KEYED = re.compile(r"^[0-9a-f]{6} ")
+
+
+def retrieve_line(reading: Reading, prefill: str) -> str | None:
+    """Writes the line behind the key when it was kept, else one that was kept near by."""
+    asked = re.search(r"Here is the line with key ([0-9a-f]{6}):", prefill)
+    if not asked:
+        return None
+    lines = [text for _, text in reading.kept if _KEYED.match(text)]
+    found = next((text for text in lines if text.startswith(asked[1])), None)
+    if found is None and lines:
+        found = lines[int(reading.random.integers(len(lines)))]
+    return f"\n{(found or '')[7:]}\n```"
+
+
+def retrieve_function(reading: Reading, prefill: str) -> str | None:
+    """Writes the kept lines from the first key to the last; a line that was not kept is missing."""
+    asked = re.search(r"starting at key `([0-9a-f]{6})` and ending at key `([0-9a-f]{6})`:", prefill)
+    if not asked:
+        return None
+    lines = [text for _, text in reading.kept if _KEYED.match(text)]
+    first = next((i for i, text in enumerate(lines) if text.startswith(asked[1])), None)
+    last = next((i for i, text in enumerate(lines) if text.startswith(asked[2])), None)
+    found = lines[first : (last or first) + 1] if first is not None else []
+    return "".join(f"\n{text[7:]}" for text in found) + "\n```"
+
+
+def predict_output(reading: Reading, prefill: str) -> str | None:
+    """Works the function out from the lines that were kept; assignments that were not leave their element at 0.
+
+    A trace is computed by hand, and by a wordy reader sometimes left uncomputed; other functions are run, and where
+    that fails the answer is the first argument.
+    """
+    asked = re.search(r"assert f\((.*)\) ==$", prefill, re.S)
+    if not asked:
+        return None
+    lines = _function(reading)
+    zeros = next((m for line in lines if (m := re.match(r" +arr = \[(0(?:, 0)*)\]$", line))), None)
+    if zeros:
+        elements = ["0"] * (zeros[1].count(",") + 1)
+        unresolved = reading.reader.style == "verbose" and reading.random.random() < 0.3
+        for line in lines:
+            if (m := re.match(r" +arr\[(\d+)\] = x ([+-]) (\d+)$", line)) and int(m[1]) < len(elements):
+                value = int(asked[1]) + int(m[3]) * (1 if m[2] == "+" else -1)
+                elements[int(m[1])] = f"{asked[1]} {m[2]} {m[3]}" if unresolved else str(value)
+        return f" [{', '.join(elements)}]\n```"
+    run = _runner()([Program("\n".join(lines), call=f"f({asked[1]})")])[0] if lines else None
+    return f" {run!r}\n```" if run is not None else f" {_first_argument(asked[1])}\n```"
+
+
+def predict_input(reading: Reading, prefill: str) -> str | None:
+    """Tries some inputs on the lines of the function that were kept; without success the output is the guess."""
+    asked = re.search(r"assert (.*) == f\($", prefill, re.S)
+    if not asked:
+        return None
+    lines = _function(reading)
+    try:
+        output = parse_literal(asked[1]).value
+    except NotLiteral:
+        output = None
+    likely = [asked[1], *(repr(v) for v in ("ab", "a b", [1, 2], ["a", "b"], 1, 3, 0, "", {"a": 1}, output))]
+    parameters = lines[0].partition("(")[2].count(",") + 1 if lines else 1
+    tries = [", ".join(chosen) for chosen in islice(product(likely, repeat=parameters), 40)]
+    source = "\n".join(lines)
+    results = _runner()([Program(source, call=f"f({arguments})") for arguments in tries]) if lines else []
+    for arguments, value in zip(tries, results, strict=False):
+        if value is not None and same_value(value, output):
+            return f"{arguments})\n```"
+    return f"{asked[1]})\n```"
+
+
+def _function(reading: Reading) -> list[str]:
+    """The kept lines of the function f, without keys: from its head to the next line that is not indented."""
+    lines = [_KEYED.sub("", text) for _, text in reading.kept]
+    start = next((i for i, line in enumerate(lines) if line.startswith("def f(")), None)
+    if start is None:
+        return []
+    body = takewhile(lambda line: line.startswith(" ") or not line.strip(), lines[start + 1 :])
+    return [lines[start], *body]
+
+
+def _first_argument(arguments: str) -> str:
+    try:
+        values = parse_literal(f"({arguments},)").value
+    except NotLiteral:
+        return arguments
+    return repr(values[0])
+
+
+@cache
+def _runner() -> Callable[[list[Program]], list[Any]]:
+    """Runs programs that a reader has pieced together: what each returned, or None."""
+    executor = Executor(workers=1, limits=Limits(steps=5000, cpu_s=1, wall_s=10))
+    atexit.register(executor.close)
+    return lambda programs: [
+        execution.value if execution.outcome is Outcome.RETURNED else None
+        for execution in executor.run(programs, together=True)
+    ]
+
+
 def _summary(reading: Reading, prefill: str) -> str:
     told = [text for _, text in reading.kept[:2]] or ["something I do not remember"]
     return write(["This text is about the following.", *told], "", "", reading, prefill)
 
 
-TASKS: list[Callable[[Reading, str], str | None]] = [find_origin, review_code, decrypt, take_hint]
+TASKS: list[Callable[[Reading, str], str | None]] = [
+    *(retrieve_line, retrieve_function, predict_output, predict_input),
+    *(find_origin, review_code, decrypt, take_hint),
+]
 """In the order in which they are tried."""

@@ -16,37 +16,28 @@ def removal_curve(
     programs: str,
     confidence: float,
 ) -> Figure:
-    """`points`: model, share_removed, asked, share, low, high; `curves`: model, share_removed, share, low, high.
+    """A panel for each task. `points`: model, task, share_removed, asked, share, low, high; `curves` without asked.
 
     All from 0 to 1. Points grow with the number of programs behind them; bands are the curves' intervals.
     `published`: the one point that the paper states in numbers. `programs` names what lines were removed from.
     """
     use_style()
+    tasks, models = (list(dict.fromkeys(points[name])) for name in ("task", "model"))
     figure = Figure(figsize=(7.0, 3.6))
-    ax = figure.subplots()
-    for number, (model, part) in enumerate(points.groupby("model", sort=False)):
+    panels = figure.subplots(1, len(tasks), sharex=True, sharey=True, squeeze=False)[0]
+    for (task, model), part in points.groupby(["task", "model"], sort=False):
+        ax, number = panels[tasks.index(task)], models.index(model)
         colour = COLOURS[number % len(COLOURS)]
-        curve = curves[curves["model"] == model]
-        ax.fill_between(
-            100 * curve["share_removed"], 100 * curve["low"], 100 * curve["high"], color=colour, alpha=0.22, linewidth=0
+        curve = curves[(curves["model"] == model) & (curves["task"] == task)]
+        place, share, low, high = (100 * curve[name] for name in ("share_removed", "share", "low", "high"))
+        ax.fill_between(place, low, high, color=colour, alpha=0.22, linewidth=0)
+        ax.plot(place, share, color=colour, label=f"{model}: {part['asked'].sum():,} versions of {programs}")
+        place, share, low, high = (
+            100 * part[name].to_numpy(float) for name in ("share_removed", "share", "low", "high")
         )
-        ax.plot(
-            100 * curve["share_removed"],
-            100 * curve["share"],
-            color=colour,
-            label=f"{model}: exponential fit with {confidence:.0%} band",
-        )
-        share, low, high = (100 * part[column].to_numpy(float) for column in ("share", "low", "high"))
-        ax.errorbar(
-            100 * part["share_removed"],
-            share,
-            yerr=[share - low, high - share],
-            fmt="none",
-            ecolor=colour,
-            elinewidth=0.7,
-        )
+        ax.errorbar(place, share, yerr=[share - low, high - share], fmt="none", ecolor=colour, elinewidth=0.7)
         ax.scatter(
-            100 * part["share_removed"],
+            place,
             share,
             s=6 + 60 * part["asked"] / part["asked"].max(),
             marker=MARKERS[number % len(MARKERS)],
@@ -54,10 +45,9 @@ def removal_curve(
             edgecolor="white",
             linewidth=0.5,
             zorder=3,
-            label=f"{model}: {part['asked'].sum():,} versions of {programs} (area: versions behind a point)",
         )
     if published:
-        ax.plot(
+        panels[-1].plot(
             100 * published[0],
             100 * published[1],
             marker="D",
@@ -68,6 +58,11 @@ def removal_curve(
             zorder=4,
             label="published: one line removed, CRUXEval",
         )
-    ax.set(xlabel="lines removed (%)", ylabel="right answers (%)", xlim=(-2, 102), ylim=(-3, 103))
-    ax.legend(loc="upper right")
+    for ax, task in zip(panels, tasks, strict=True):
+        ax.set(xlabel="lines removed (%)", xlim=(-2, 102), ylim=(-3, 103))
+        ax.set_title(str(task).replace("_", " "))
+    panels[0].set_ylabel("right answers (%)")
+    handles, names = panels[-1].get_legend_handles_labels()
+    title = f"exponential fits with {confidence:.0%} bands; area: versions behind a point"
+    figure.legend(handles, names, loc="outside upper center", ncols=2, title=title, title_fontsize=7.5)
     return figure

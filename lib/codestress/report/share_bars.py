@@ -65,4 +65,4 @@ def _bars(ax: Axes, frame: pd.DataFrame, *, published: bool) -> None:
     ax.set_yticks(range(len(labels)), labels)
     ax.set_ylim(len(labels) - 0.4, -0.6)
     if len(conditions) > 1:
-        ax.legend(loc="lower right")
+        ax.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4, borderaxespad=0.2)

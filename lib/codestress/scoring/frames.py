@@ -9,8 +9,11 @@ from codestress.types import Reason
 
 
 def answers_frame(results: Results) -> pd.DataFrame:
-    """Columns: model, simulated, problem, sample, the trials' factors, for each rule `reason_RULE`, `value_RULE` and
-    `detail_RULE`, finish_reason, prompt_tokens, completion_tokens, seconds, attempts, key. Rows as in `results`."""
+    """Columns: model, simulated, problem, sample, the trials' factors, for each rule `reason_RULE`, `value_RULE`,
+    `detail_RULE` and `unresolved_RULE`, finish_reason, prompt_tokens, completion_tokens, seconds, attempts, key.
+
+    Rows as in `results`.
+    """
     simulated = {entry.name: entry.simulated for entry in results.models}
     return pd.DataFrame(
         [
@@ -23,6 +26,7 @@ def answers_frame(results: Results) -> pd.DataFrame:
                 **{f"reason_{rule}": score.reason.value for rule, score in answer.scores.items()},
                 **{f"value_{rule}": score.value for rule, score in answer.scores.items()},
                 **{f"detail_{rule}": score.detail for rule, score in answer.scores.items()},
+                **{f"unresolved_{rule}": score.unresolved for rule, score in answer.scores.items()},
                 "finish_reason": answer.finish_reason,
                 "prompt_tokens": answer.usage.prompt_tokens,
                 "completion_tokens": answer.usage.completion_tokens,

@@ -7,6 +7,7 @@ answer is pasted behind `assert`, in the sandbox too. It is there to compare: an
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -87,14 +88,28 @@ def _strict_inputs(answers: Sequence[Answer], executor: Executor) -> list[Score]
             parsed[index] = parse_arguments(answer.text, answer.problem)
         except NotArguments as error:
             scores[index] = Score(Reason.UNPARSABLE, 0.0, str(error))
+    apart = _spread(answers)
     for together, kind in ((True, Arguments), (False, str)):
-        chosen = [index for index, call in parsed.items() if isinstance(call, kind)]
+        chosen = [index for index in apart if isinstance(parsed.get(index), kind)]
+        if not chosen:
+            continue
         programs = (_called(answers[index].problem, parsed[index]) for index in chosen)
         for index, execution in zip(chosen, executor.run(programs, together=together), strict=True):
             call = parsed[index]
             unresolved = isinstance(call, Arguments) and call.unresolved
             scores[index] = score_execution(execution, answers[index].problem, unresolved)
     return [scores[index] for index in range(len(answers))]
+
+
+def _spread(answers: Sequence[Answer]) -> list[int]:
+    """The answers' indices with those to one problem far from each other: where a program takes all its time, another
+    worker goes on with the rest."""
+    seen = Counter[str]()
+    ranks = []
+    for answer in answers:
+        ranks.append(seen[answer.problem.id])
+        seen[answer.problem.id] += 1
+    return sorted(range(len(answers)), key=lambda index: ranks[index])
 
 
 def _called(problem: Problem, call: Arguments | str) -> Program:

@@ -26,8 +26,8 @@ class Settings(Strict):
     """Limits of each program."""
 
     steps: int = Field(100_000, gt=0)
-    cpu_s: int = Field(2, gt=0)
-    wall_s: float = Field(20.0, gt=0)
+    cpu_s: int = Field(8, gt=0)
+    wall_s: float = Field(60.0, gt=0)
     together: bool = False
     """Neighbouring programs share a process: several times as fast, only for programs of a known data set."""
 

@@ -1,0 +1,88 @@
+"""Rendering and fitting at the paper's size: `python bench/bench_semtrace.py` (part of `make bench`).
+
+35,200 prompts of one task (800 generated problems, 11 places, 20 to 80 distractors of the standard library) rendered
+and hashed; 1,000 bootstrap fits for each of 10 models and 2 tasks over 71,994 rows of simulated scores.
+"""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import sys
+import time
+
+import numpy as np
+
+from codestress.fitting.exponential import fit_exponential
+from codestress.generation.line_removal import removable, subsets
+from codestress.inference.registry import load_registry
+from codestress.inference.run import request_of
+from codestress.problems.generated import generated_problems
+from codestress.studies.semtrace import target_positions
+
+RUNS = 3
+
+
+def render() -> float:
+    """Prompts a second."""
+    trials = target_positions(
+        tasks=["output_prediction"],
+        problems=["generated"],
+        n_problems=800,
+        subsample=1.0,
+        digits=[2],
+        distractors=[20, 40, 60, 80],
+        distractor_source="installed",
+        matched="count",
+        distractor_tokens=200,
+        positions=11,
+        fragments=1,
+        qac=[True],
+        keys=[False],
+        prefill="assistant",
+        max_tokens=256,
+        seed=0,
+    )
+    entry = load_registry()["sim-wide"]
+    trials.render(trials.items[0])  # the distractors are read once
+    started = time.perf_counter()
+    for trial in trials.items:
+        _ = request_of(trials, trial, entry, 0).key
+    return len(trials.items) / (time.perf_counter() - started)
+
+
+def fit() -> float:
+    """Seconds for 20 curves with 1,000 resamples each."""
+    random = np.random.default_rng(0)
+    problems = generated_problems(800)
+    places: dict[float, int] = {}
+    cells: dict[tuple[int, float], int] = {}
+    for number, problem in enumerate(problems):
+        lines = removable(problem.code)
+        for mask in subsets(lines):
+            share = round(mask.bit_count() / lines, 9)
+            places.setdefault(share, 0)
+            cells[number, share] = cells.get((number, share), 0) + 1
+    x = np.array(sorted(places))
+    asked = np.array([[cells.get((number, share), 0) for share in x] for number in range(len(problems))], float)
+    started = time.perf_counter()
+    for curve in range(20):
+        right = random.binomial(asked.astype(int), 0.8 * np.exp(-(1 + curve) * x)).astype(float)
+        fit_exponential(x, right, asked, resamples=1000, rng=random)
+    return time.perf_counter() - started
+
+
+def main() -> None:
+    rates = [render() for _ in range(RUNS)]
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(
+        f"35,200 prompts rendered and hashed: {statistics.median(rates):,.0f} a second on one core "
+        f"({min(rates):,.0f}-{max(rates):,.0f}, {RUNS} runs), memory {memory:.0f} MB"
+    )
+    times = [fit() for _ in range(RUNS)]
+    spread = f"{min(times):.1f}-{max(times):.1f}"
+    print(f"20 curves with 1,000 bootstrap fits each: {statistics.median(times):.1f} s ({spread})")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,115 @@
+"""The mixing function M(C1, C2, Pos): a target function among distractors (Sense and Sensitivity, section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+BLANK = ""
+"""Between functions stands one empty line; the paper prints no context."""
+
+
+MOST_FRAGMENTS = 20
+
+
+class Mixture(NamedTuple):
+    """A context, and where the target's lines stand in it."""
+
+    lines: list[str]
+    target: list[int]
+    """Indices of the target's lines, in its own order."""
+    origins: list[tuple[int, int]]
+    """For each line its function (-1 the target, else the distractor's number) and its number in it."""
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+    @property
+    def granularity(self) -> float:
+        """n2 / (n1 + n2), in characters (Equation 2): how small a part of the context the target is."""
+        total = sum(len(line) + 1 for line in self.lines)
+        return 1 - self._size() / total
+
+    @property
+    def concentration(self) -> float:
+        """n1 over the span from the target's first to last character (Equation 2), both included: 1 in one block."""
+        first, last = min(self.target), max(self.target)
+        return self._size() / sum(len(self.lines[i]) + 1 for i in range(first, last + 1))
+
+    @property
+    def depth(self) -> int:
+        """Characters before the target begins."""
+        return sum(len(line) + 1 for line in self.lines[: min(self.target)])
+
+    def _size(self) -> int:
+        return sum(len(self.lines[i]) + 1 for i in self.target)
+
+
+def target_index(position: int, positions: int, distractors: int) -> int:
+    """How many of the distractors stand before the target: round(i * n / 10) for position i of 11."""
+    return round(position * distractors / (positions - 1)) if positions > 1 else 0
+
+
+def mix(target: str, others: Sequence[str], *, position: int, positions: int, fragments: int = 1) -> Mixture:
+    """The target at one of `positions` equally spaced places among the other functions.
+
+    With `fragments` it is cut between lines into that many parts of nearly equal length; each stands at the same
+    place within its own stretch of the context, so that one fragment is the paper's contiguous block.
+    """
+    lines = target.split("\n")
+    parts = min(fragments, len(lines))
+    cuts = [round(part * len(lines) / parts) for part in range(parts + 1)]
+    stretches = [round(part * len(others) / parts) for part in range(parts + 1)]
+    before = {}
+    for part in range(parts):
+        room = stretches[part + 1] - stretches[part]
+        before[part] = stretches[part] + target_index(position, positions, room)
+    mixed: list[str] = []
+    origins: list[tuple[int, int]] = []
+
+    def put(function: int, first: int, piece: Sequence[str]) -> None:
+        mixed.extend(piece)
+        origins.extend((function, first + number) for number in range(len(piece)))
+
+    for index in range(len(others) + 1):
+        for part in range(parts):
+            if before[part] == index:
+                put(-1, cuts[part], lines[cuts[part] : cuts[part + 1]])
+                if not (part + 1 < parts and before[part + 1] == index):
+                    put(-1, len(lines) + part, [BLANK])
+        if index < len(others):
+            other = others[index].split("\n")
+            put(index, 0, [*other, BLANK])
+    del mixed[-1], origins[-1]
+    places = {origin: place for place, origin in enumerate(origins)}
+    return Mixture(mixed, [places[-1, number] for number in range(len(lines))], origins)
+
+
+def line_keys(random: np.random.Generator, functions: Sequence[str]) -> dict[tuple[int, int], str]:
+    """A unique key of six hexadecimal digits for every line that `mix` can put out, by origin; the target comes first.
+
+    A function's keys do not depend on the functions after it, so that larger contexts begin with the same keys.
+    """
+    used: set[str] = set()
+
+    def new() -> str:
+        while (key := f"{int(random.integers(16**6)):06x}") in used:
+            pass
+        used.add(key)
+        return key
+
+    target, *others = functions
+    size = target.count("\n") + 1
+    keys = {(-1, number): new() for number in range(size + MOST_FRAGMENTS)}
+    for function, code in enumerate(others):
+        keys |= {(function, number): new() for number in range(code.count("\n") + 2)}
+    return keys
+
+
+def with_keys(mixture: Mixture, keys: Mapping[tuple[int, int], str]) -> Mixture:
+    """Every line behind its key and one space (section 3.2 leaves the separator open)."""
+    keyed = [f"{keys[origin]} {line}" for origin, line in zip(mixture.origins, mixture.lines, strict=True)]
+    return mixture._replace(lines=keyed)
