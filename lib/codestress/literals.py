@@ -17,7 +17,7 @@ LONGEST_TEXT = 100_000
 LARGEST_BITS = 50_000
 """Of an integer that arithmetic makes."""
 LONGEST_SEQUENCE = 100_000
-"""Elements of a sequence that arithmetic makes."""
+"""Elements that all arithmetic of a text makes together, nested and repeated ones each time they stand there."""
 
 Number = int | float | complex
 
@@ -57,9 +57,10 @@ def parse_expression(text: str) -> ast.expr:
 def literal_of(node: ast.expr) -> Literal:
     """The value of a syntax tree, as in `parse_literal`."""
     unresolved = False
+    left_over = LONGEST_SEQUENCE
 
     def value(node: ast.expr) -> Any:
-        nonlocal unresolved
+        nonlocal unresolved, left_over
         match node:
             case ast.Constant():
                 return node.value
@@ -80,7 +81,10 @@ def literal_of(node: ast.expr) -> Literal:
                 left, right = value(node.left), value(node.right)
                 if not _is_complex_form(node, left, right):
                     unresolved = True
-                return _arithmetic(node.op, left, right)
+                left_over -= _size(node.op, left, right)
+                if left_over < 0:
+                    raise NotLiteral("arithmetic that makes a huge value")
+                return _OPERATORS[type(node.op)](left, right)
             case ast.Call(func=ast.Name(id=name), keywords=[]):
                 return _constructed(name, [value(item) for item in node.args])
             case ast.Name(id="nan" | "inf"):
@@ -89,7 +93,7 @@ def literal_of(node: ast.expr) -> Literal:
 
     try:
         return Literal(value(node), unresolved)
-    except (TypeError, ZeroDivisionError, OverflowError, RecursionError) as error:
+    except (TypeError, ValueError, ArithmeticError, RecursionError, MemoryError) as error:
         raise NotLiteral(str(error)) from None
 
 
@@ -133,10 +137,9 @@ def _is_complex_form(node: ast.BinOp, left: object, right: object) -> bool:
     return isinstance(node.op, ast.Add | ast.Sub) and isinstance(right, complex) and type(left) in (int, float)
 
 
-def _arithmetic(op: ast.operator, left: Any, right: Any) -> Any:
-    """+ - * / // % ** between numbers, + and * of sequences, within bounds that keep it instant."""
-    apply = _OPERATORS.get(type(op))
-    if apply is None:
+def _size(op: ast.operator, left: Any, right: Any) -> int:
+    """Elements at most of what + - * / // % ** between numbers, or + and * of sequences, would make."""
+    if type(op) not in _OPERATORS:
         raise NotLiteral("a bit operation in place of a value")
     sides = (left, right)
     if all(isinstance(side, Number) for side in sides):
@@ -145,14 +148,24 @@ def _arithmetic(op: ast.operator, left: Any, right: Any) -> Any:
             size = bits[0] * abs(int(right)) if isinstance(op, ast.Pow) else sum(bits)
             if size > LARGEST_BITS:
                 raise NotLiteral("arithmetic that makes a huge number")
-        return apply(left, right)
+            return size // 64
+        return 0
     sequences = [side for side in sides if isinstance(side, str | bytes | list | tuple)]
     times = next((int(side) for side in sides if isinstance(side, int)), 1)
     if not sequences or not isinstance(op, ast.Add | ast.Mult):
         raise NotLiteral("arithmetic between values that are no numbers")
-    if sum(map(len, sequences)) * max(1, times) > LONGEST_SEQUENCE:
-        raise NotLiteral("arithmetic that makes a huge sequence")
-    return apply(left, right)
+    return sum(map(_elements, sequences)) * max(1, times)
+
+
+def _elements(value: Any) -> int:
+    """Elements in a value, nested ones included: a list repeated in a list is small in memory, not when it is read."""
+    if isinstance(value, str | bytes):
+        return len(value)
+    if isinstance(value, dict):
+        return len(value) + sum(map(_elements, value)) + sum(map(_elements, value.values()))
+    if isinstance(value, list | tuple | set | frozenset):
+        return len(value) + sum(map(_elements, value))
+    return value.bit_length() // 64 if isinstance(value, int) else 0
 
 
 def _constructed(name: str, arguments: list[Any]) -> Any:

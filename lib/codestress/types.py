@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from functools import cached_property
 from typing import Literal
@@ -68,6 +68,11 @@ class Prompt:
     prefill: str = ""
     """Beginning of the assistant's turn that the model continues."""
 
+    @cached_property
+    def digest(self) -> str:
+        """Hash of all of it: computed once, however many models are asked."""
+        return _digest(asdict(self))
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -96,8 +101,13 @@ class Request:
     @cached_property
     def key(self) -> str:
         """Hash of everything that could change the answer (law 4): 32 hexadecimal digits."""
-        canonical = json.dumps(asdict(self), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-        return hashlib.blake2b(canonical.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        named = {field.name: getattr(self, field.name) for field in fields(self)}
+        return _digest(named | {"prompt": self.prompt.digest})
+
+
+def _digest(content: Mapping[str, object]) -> str:
+    canonical = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.blake2b(canonical.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True)

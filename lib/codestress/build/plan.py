@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,10 +11,11 @@ from typing import Any, NamedTuple
 
 from codestress.build.artefacts import Artefact
 from codestress.errors import CodestressError, ParameterError
+from codestress.inference.progress import Progress
 from codestress.inference.registry import ModelEntry
-from codestress.inference.run import chunks, request_of
+from codestress.inference.run import CHUNK, request_of
 from codestress.inference.store import Store
-from codestress.types import Request, Scalar, Trials
+from codestress.types import Prompt, Request, Scalar, Trial, Trials
 from codestress.validation import nearest
 
 CHARACTERS_PER_TOKEN = 4
@@ -56,66 +58,89 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
     rows = []
     errors = {}
     planned: set[str] = set()
-    with Store(store) as responses:
+    made: dict[str, Trials] = {}
+    for artefact in artefacts:
+        try:
+            made[artefact.name] = artefact.trials()
+        except CodestressError as error:
+            errors[artefact.name] = str(error)
+    total = sum(len(trials.items) for trials in made.values())
+    with Store(store) as responses, Progress(total, "prompts") as progress:
         for artefact in artefacts:
-            try:
-                trials = artefact.trials()
-            except CodestressError as error:
-                errors[artefact.name] = str(error)
-                continue
-            for entry in artefact.models:
-                requests = missing = characters = longest = too_long = 0
-                for chunk in chunks(trials, entry):
-                    absent = set(responses.missing([request.key for _, request in chunk])) - planned
-                    requests += len(chunk)
-                    too_long += sum(beyond_window(request, entry) for _, request in chunk)
-                    for _, request in chunk:
-                        if request.key in absent - planned:
-                            missing += 1
-                            characters += sum(len(message.content) for message in request.prompt.messages)
-                            longest += request.prompt.sampling.max_tokens
-                            planned.add(request.key)
-                rows.append(
-                    PlanRow(
-                        artefact.name,
-                        entry.name,
-                        requests,
-                        requests - missing,
-                        characters,
-                        *_dollars(entry, characters, longest),
-                        too_long,
-                    )
-                )
+            if artefact.name in made:
+                rows += _rows(artefact, made[artefact.name], responses, planned, progress)
     return Plan(rows, errors)
 
 
-def beyond_window(request: Request, entry: ModelEntry) -> bool:
+def _rows(artefact: Artefact, trials: Trials, responses: Store, planned: set[str], progress: Progress) -> list[PlanRow]:
+    """A row for each model; every prompt is rendered once for all of them."""
+    sums = {entry.name: Counter[str]() for entry in artefact.models}
+    numbered = iter(trials.items)
+    while chunk := list(itertools.islice(numbered, CHUNK)):
+        prompts = [trials.render(trial) for trial in chunk]
+        for entry in artefact.models:
+            requests = [
+                Request(entry.id, entry.identity, prompt, trial.sample)
+                for trial, prompt in zip(chunk, prompts, strict=True)
+            ]
+            absent = set(responses.missing([request.key for request in requests])) - planned
+            counts = sums[entry.name]
+            counts["requests"] += len(requests)
+            for request in requests:
+                counts["too long"] += beyond_window(request.prompt, entry)
+                if request.key in absent - planned:
+                    counts["missing"] += 1
+                    counts["characters"] += _characters(request.prompt)
+                    counts["longest"] += request.prompt.sampling.max_tokens
+                    planned.add(request.key)
+        for _ in chunk:
+            progress.answered()
+    rows = []
+    for entry in artefact.models:
+        counts = sums[entry.name]
+        answered = counts["requests"] - counts["missing"]
+        dollars = _dollars(entry, counts["characters"], counts["longest"])
+        rows.append(
+            PlanRow(
+                artefact.name,
+                entry.name,
+                counts["requests"],
+                answered,
+                counts["characters"],
+                *dollars,
+                counts["too long"],
+            )
+        )
+    return rows
+
+
+def beyond_window(prompt: Prompt, entry: ModelEntry) -> bool:
     """Whether a prompt is longer than the model's window even at 4 characters a token, which is few for code."""
-    if entry.context is None:
-        return False
-    return sum(len(message.content) for message in request.prompt.messages) > entry.context * CHARACTERS_PER_TOKEN
+    return entry.context is not None and _characters(prompt) > entry.context * CHARACTERS_PER_TOKEN
 
 
 def check_windows(artefact: Artefact, trials: Trials) -> None:
     """Says before the first call when prompts cannot fit a model's window: how many, and one of them."""
-    for entry in artefact.models:
-        if entry.context is None or entry.engine == "interpreter":
-            continue
-        found = [
-            (index, request)
-            for chunk in chunks(trials, entry)
-            for index, request in chunk
-            if beyond_window(request, entry)
-        ]
-        if found:
-            index, request = found[0]
-            factors = ", ".join(f"{name} = {value}" for name, value in trials.items[index].factors.items())
-            length = sum(len(message.content) for message in request.prompt.messages)
+    limited = [entry for entry in artefact.models if entry.context is not None]
+    found: dict[str, list[tuple[Trial, int]]] = {entry.name: [] for entry in limited}
+    for trial in trials.items if limited else ():
+        prompt = trials.render(trial)
+        for entry in limited:
+            if beyond_window(prompt, entry):
+                found[entry.name].append((trial, _characters(prompt)))
+    for entry in limited:
+        if found[entry.name]:
+            trial, length = found[entry.name][0]
+            factors = ", ".join(f"{name} = {value}" for name, value in trial.factors.items())
             raise ParameterError(
-                f"{artefact.name}: {len(found):,} of {len(trials.items):,} prompts are longer than the window of "
-                f"{entry.name}, {entry.context:,} tokens; one has {length:,} characters ({factors}).\n"
+                f"{artefact.name}: {len(found[entry.name]):,} of {len(trials.items):,} prompts are longer than the "
+                f"window of {entry.name}, {entry.context:,} tokens; one has {length:,} characters ({factors}).\n"
                 "Make them shorter (fewer distractors, for instance), or leave the model out with MODELS=…"
             )
+
+
+def _characters(prompt: Prompt) -> int:
+    return sum(len(message.content) for message in prompt.messages)
 
 
 def _dollars(entry: ModelEntry, characters: int, longest: int) -> tuple[float | None, float | None]:

@@ -31,6 +31,24 @@ while True:
         except OSError:
             pass
 """,
+    "claim a backstop": """
+import codestress.sandbox.child as c
+c.json.dumps = lambda outcome: '["CPU time"]'
+""",
+    "take the result back": """
+import os
+def f(x):
+    reader = os.open('/proc/self/fd/3', os.O_RDONLY)
+    os.write(3, b'x' * 60000)
+    while True:
+        os.read(reader, 1 << 16)
+""",
+    "values that collide": "def f(x): return {(2 ** 61 - 1) * i for i in range(40000)}",
+    "signals by fcntl": """
+import fcntl, os
+for command, argument in ((10, 15), (8, os.getppid())):
+    fcntl.fcntl(3, command, argument)
+""",
     "close every descriptor": "import os\nos.closerange(0, 256)\nimport time\ntime.sleep(99)",
     "kill the parent": "import os\nos.kill(os.getppid(), 9)",
     "kill everybody": "import os\nos.kill(-1, 9)",

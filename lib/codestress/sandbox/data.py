@@ -7,12 +7,15 @@ base type, so that a class of the program's own has no say in it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 SAFE_INTEGER = 2**53
 LARGEST = 200_000
 """Elements in a value, nested ones included."""
+MOST_ALIKE = 100
+"""Elements of a set, or keys of a dictionary, that may have the same hash; honest values hardly ever have two."""
 
 
 class NotData(Exception):
@@ -86,14 +89,27 @@ def decode(document: Any) -> Any:
         raise ValueError(f"tag {tag!r}: {error}") from None
 
 
+def _hashable(items: list[Any]) -> list[Any]:
+    """The items; `ValueError` where so many share a hash that a set of them would take quadratic time to build."""
+    if items and max(Counter(map(hash, items)).values()) > MOST_ALIKE:
+        raise ValueError("elements chosen to collide")
+    return items
+
+
+def _dictionary(content: Any) -> dict[Any, Any]:
+    pairs = [(decode(key), part) for key, part in content]
+    keys = _hashable([key for key, _ in pairs])
+    return dict(zip(keys, [decode(part) for _, part in pairs], strict=True))
+
+
 _DECODERS: dict[str, Callable[[Any], Any]] = {
     "i": lambda content: int(content, 16),
     "f": float.fromhex,
     "F": float,
     "t": lambda content: tuple(map(decode, content)),
-    "d": lambda content: {decode(key): decode(part) for key, part in content},
-    "s": lambda content: set(map(decode, content)),
-    "z": lambda content: frozenset(map(decode, content)),
+    "d": _dictionary,
+    "s": lambda content: set(_hashable(list(map(decode, content)))),
+    "z": lambda content: frozenset(_hashable(list(map(decode, content)))),
     "b": bytes.fromhex,
     "c": lambda content: complex(*map(float.fromhex, content)),
     "r": lambda content: range(*map(decode, content)),

@@ -54,6 +54,11 @@ class Outcome(StrEnum):
     """The worker itself failed, twice."""
 
 
+SEEN_FROM_OUTSIDE = (Outcome.CPU_TIME, Outcome.WALL_TIME, Outcome.DIED, Outcome.HARNESS_ERROR)
+"""What a program cannot say of itself: a line that claims it was written by the program, not by the child."""
+LONGEST_DETAIL = 300
+
+
 @dataclass(frozen=True)
 class Limits:
     """What a program may use."""
@@ -242,8 +247,15 @@ def _execution(done: dict[str, str]) -> Execution:
     try:
         outcome, *rest = json.loads(done["line"])
         kind = Outcome(outcome)
+        if kind in SEEN_FROM_OUTSIDE:
+            raise ValueError(kind)
         if kind is Outcome.RETURNED:
             return Execution(kind, decode(rest[0]))
-        return Execution(kind, detail=": ".join(str(part) for part in rest if part))
+        return Execution(kind, detail=_told(": ".join(str(part) for part in rest if part)))
     except (ValueError, TypeError, IndexError, RecursionError) as error:
         return Execution(Outcome.TAMPERED, detail=f"not a result: {type(error).__name__}")
+
+
+def _told(detail: str) -> str:
+    """Short, and without halves of surrogate pairs, which no file of results could hold."""
+    return detail[:LONGEST_DETAIL].encode("utf-8", "backslashreplace").decode()

@@ -35,6 +35,7 @@ def main(readable: list[str], walls: str) -> None:
         layers.enter_namespaces()
         layers_held["namespaces"] = "unshare"
     server = Server(readable, layers_held)
+    layers.drop_privileges()
     gc.collect()
     gc.freeze()
     send({"layers": server.layers, "python": sys.version.split()[0]})
@@ -108,6 +109,7 @@ class Server:
         """
         token = os.urandom(TOKEN_BYTES).hex()
         reader, writer = os.pipe()
+        os.set_blocking(reader, False)  # the child can open its other end and take away what was announced
         pid = os.fork()
         if pid == 0:
             try:
@@ -126,6 +128,7 @@ class Server:
     ) -> None:
         """In the child: closes what is not its own, puts on the layers, runs."""
         os.setpgid(0, 0)
+        layers.die_with_parent()
         nothing = os.open(os.devnull, os.O_RDWR)
         source = nothing
         if command:
@@ -173,14 +176,18 @@ def watch(pid: int, reader: int, programs: int, limits: dict[str, Any], token: s
         if any(descriptor == 0 for descriptor, _ in events):
             kill_group(pid)
             os._exit(0)
-        part = os.read(reader, 65536)
+        try:
+            part = os.read(reader, 65536)
+        except BlockingIOError:
+            continue
         if not part:
             break
         written += part
         new = part.count(b"\n")
         if new:
             lines += new
-            deadline = time.monotonic() + limits["wall_s"]
+            if lines < programs:
+                deadline = time.monotonic() + limits["wall_s"]
         if len(written) - written.rfind(b"\n") > limits["output_bytes"] + 100 or lines > programs:
             cut = "output limit" if lines <= programs else "tampered"
     if cut:

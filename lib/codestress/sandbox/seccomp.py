@@ -17,8 +17,8 @@ PYTHON = {
     "x86_64": (
         # read write close stat fstat lstat poll lseek mmap mprotect munmap brk rt_sigaction rt_sigprocmask rt_sigreturn
         *(0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
-        # pread64 readv writev access select sched_yield mremap madvise dup nanosleep getpid exit uname fcntl
-        *(17, 19, 20, 21, 23, 24, 25, 28, 32, 35, 39, 60, 63, 72),
+        # pread64 readv writev access select sched_yield mremap madvise dup nanosleep getpid exit uname
+        *(17, 19, 20, 21, 23, 24, 25, 28, 32, 35, 39, 60, 63),
         # getcwd readlink getrlimit getrusage sysinfo times getuid getgid geteuid getegid getppid sigaltstack gettid
         *(79, 89, 97, 98, 99, 100, 102, 104, 107, 108, 110, 131, 186),
         # time futex sched_getaffinity getdents64 clock_gettime clock_getres clock_nanosleep exit_group newfstatat
@@ -27,8 +27,8 @@ PYTHON = {
         *(267, 269, 270, 271, 273, 318, 332, 334, 439),
     ),
     "aarch64": (
-        # getcwd dup fcntl faccessat close getdents64 lseek read write readv writev pread64 pselect6 ppoll readlinkat
-        *(17, 23, 25, 48, 57, 61, 62, 63, 64, 65, 66, 67, 72, 73, 78),
+        # getcwd dup faccessat close getdents64 lseek read write readv writev pread64 pselect6 ppoll readlinkat
+        *(17, 23, 48, 57, 61, 62, 63, 64, 65, 66, 67, 72, 73, 78),
         # newfstatat fstat exit exit_group futex set_robust_list nanosleep clock_gettime clock_getres clock_nanosleep
         *(79, 80, 93, 94, 98, 99, 101, 113, 114, 115),
         # sched_getaffinity sched_yield sigaltstack rt_sigaction rt_sigprocmask rt_sigreturn times uname getrlimit
@@ -43,6 +43,11 @@ OPEN_READ_ONLY = {"x86_64": ((2, 1), (257, 2)), "aarch64": ((56, 2),)}
 """open and openat with the index of their flags: allowed when these only read."""
 OWN_LIMITS = {"x86_64": ((302, 0),), "aarch64": ((261, 0),)}
 """prlimit64 with the index of its process: allowed for oneself (0)."""
+FCNTL = {"x86_64": (72, 1), "aarch64": (25, 1)}
+"""fcntl with the index of its command."""
+HARMLESS = (0, 1, 2, 3, 1030)
+"""F_DUPFD F_GETFD F_SETFD F_GETFL F_DUPFD_CLOEXEC; of the others, F_SETOWN with F_SETSIG kills any process of the user,
+and leases and locks keep others from their files."""
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
 RUNTIME = {
@@ -86,6 +91,9 @@ def python_filter(machine: str) -> bytes:
         program += _when_argument(number, index, ANY_BIT, WRITING, REFUSE, ALLOW)
     for number, index in OWN_LIMITS[machine]:
         program += _when_argument(number, index, EQUAL, 0, ALLOW, REFUSE)
+    number, index = FCNTL[machine]
+    allowed = [step for command in HARMLESS for step in ((EQUAL, 0, 1, command), (RETURN, 0, 0, ALLOW))]
+    program += [(EQUAL, 0, len(allowed) + 2, number), (LOAD, 0, 0, 16 + 8 * index), *allowed, (RETURN, 0, 0, REFUSE)]
     for number in PYTHON[machine]:
         program += [(EQUAL, 0, 1, number), (RETURN, 0, 0, ALLOW)]
     return _assembled([*program, (RETURN, 0, 0, REFUSE)])

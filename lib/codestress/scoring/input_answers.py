@@ -52,23 +52,23 @@ def parse_arguments(text: str, problem: Problem) -> Arguments | str:
     call = _call(text, problem.function)
     if any(isinstance(item, ast.Starred) for item in call.args) or any(item.arg is None for item in call.keywords):
         raise NotArguments("* or ** in the call")
+    parts = [*call.args, *(item.value for item in call.keywords)]
     try:
-        positional = [literal_of(item) for item in call.args]
-        keywords = {item.arg or "": literal_of(item.value) for item in call.keywords}
+        values, unresolved = literal_of(ast.Tuple(parts, ast.Load()))  # one text, one bound on what it makes
     except NotLiteral:
-        for part in (*call.args, *(item.value for item in call.keywords)):
-            _check(part, frozenset(FUNCTIONS | _constants(problem.code)))
         try:
-            return ast.unparse(call)
+            constants = _constants(problem.code)
+            bound = {name for part in parts for name in _bound(part)}
+            for part in parts:
+                _check(part, FUNCTIONS | (constants.keys() - bound))
+            return ast.unparse(_WrittenOut({n: v for n, v in constants.items() if n not in bound}).visit(call))
         except (RecursionError, ValueError) as error:
             raise NotArguments(str(error)) from None
+    count = len(call.args)
+    keywords = dict(zip([item.arg or "" for item in call.keywords], values[count:], strict=True))
     if len(keywords) < len(call.keywords):
         raise NotArguments("an argument that is given twice")
-    return Arguments(
-        tuple(item.value for item in positional),
-        {name: item.value for name, item in keywords.items()},
-        any(item.unresolved for item in (*positional, *keywords.values())),
-    )
+    return Arguments(values[:count], keywords, unresolved)
 
 
 def _call(text: str, function: str) -> ast.Call:
@@ -89,42 +89,79 @@ def _call(text: str, function: str) -> ast.Call:
     raise NotArguments(problem)
 
 
-def _check(node: ast.expr, names: frozenset[str]) -> None:
-    """Raises where an expression holds anything outside the closed kind."""
-    bound = names | set(_bound(node))
-    for part in ast.walk(node):
-        if isinstance(part, ast.Name):
-            if part.id not in bound:
-                raise NotArguments(f"the name {part.id}, which an argument may not use")
-        elif isinstance(part, ast.Attribute):
-            if part.attr not in METHODS:
-                raise NotArguments(f"the attribute {part.attr}, which an argument may not use")
-        elif isinstance(part, ast.Call):
-            if not isinstance(part.func, ast.Name | ast.Attribute | ast.Lambda):
+def _check(node: ast.AST, names: frozenset[str]) -> None:
+    """Raises where an expression holds anything outside the closed kind; `names` are those that it sees.
+
+    A name that a lambda or a comprehension binds is seen inside it alone: beside it, `exec` is the builtin again.
+    """
+    if isinstance(node, ast.Lambda):
+        _check(node.args, names)  # the defaults
+        _check(node.body, names | {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)})
+    elif isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
+        _check_comprehension(node, names)
+    elif isinstance(node, ast.Name):
+        if node.id not in names:
+            raise NotArguments(f"the name {node.id}, which an argument may not use")
+    else:
+        if isinstance(node, ast.Attribute):
+            if node.attr not in METHODS:
+                raise NotArguments(f"the attribute {node.attr}, which an argument may not use")
+        elif isinstance(node, ast.Call):
+            if not isinstance(node.func, ast.Name | ast.Attribute | ast.Lambda):
                 raise NotArguments("a call of something that has no name")
-        elif not isinstance(part, PLAIN) or (isinstance(part, ast.comprehension) and part.is_async):
-            raise NotArguments(f"{type(part).__name__} in an argument")
+        elif not isinstance(node, PLAIN):
+            raise NotArguments(f"{type(node).__name__} in an argument")
+        for part in ast.iter_child_nodes(node):
+            _check(part, names)
 
 
-def _bound(node: ast.expr) -> Iterator[str]:
-    """Names that lambdas and comprehensions in an expression bind."""
+def _check_comprehension(
+    node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, names: frozenset[str]
+) -> None:
+    for loop in node.generators:
+        if loop.is_async:
+            raise NotArguments("async in an argument")
+        _check(loop.iter, names)
+        names |= {part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name) and _binds(part)}
+        for part in (loop.target, *loop.ifs):
+            _check(part, names)
+    for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
+        _check(part, names)
+
+
+def _binds(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    """All names that lambdas and comprehensions in an expression bind."""
     for part in ast.walk(node):
         if isinstance(part, ast.arg):
             yield part.arg
-        elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+        elif isinstance(part, ast.Name) and _binds(part):
             yield part.id
 
 
+class _WrittenOut(ast.NodeTransformer):
+    """Puts values in the place of names, so that an answer cannot change what the program has under them."""
+
+    def __init__(self, values: dict[str, ast.expr]) -> None:
+        self.values = values
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.values.get(node.id, node)
+
+
 @lru_cache(maxsize=4096)
-def _constants(code: str) -> frozenset[str]:
-    """Names to which the program itself gives a written-out value at its top level."""
+def _constants(code: str) -> dict[str, ast.expr]:
+    """Names to which the program itself gives a written-out value at its top level, with those values."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             body = ast.parse(code).body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return frozenset()
-    names = set()
+            return {}
+    values: dict[str, ast.expr] = {}
     for statement in body:
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
             target = statement.targets[0]
@@ -133,5 +170,5 @@ def _constants(code: str) -> frozenset[str]:
                     literal_of(statement.value)
                 except NotLiteral:
                     continue
-                names.add(target.id)
-    return frozenset(names)
+                values[target.id] = statement.value
+    return values
