@@ -47,7 +47,7 @@ def render() -> float:
     trials.render(trials.items[0])  # the distractors are read once
     started = time.perf_counter()
     for trial in trials.items:
-        _ = request_of(trials, trial, entry, 0).key
+        _ = request_of(trials, trial, entry).key
     return len(trials.items) / (time.perf_counter() - started)
 
 

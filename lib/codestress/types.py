@@ -133,6 +133,8 @@ class Response:
     """Model and fingerprint as the server names them; `simulated` for a simulated reader."""
     answered_at: str = ""
     """ISO 8601, UTC."""
+    earlier: tuple[Response, ...] = ()
+    """Responses to the trial's earlier requests, where it makes several; not part of what is stored."""
 
     @property
     def refused(self) -> bool:
@@ -162,3 +164,7 @@ class Trials:
     """Scoring rules by name: `strict`, and `reference` where the paper's own harness judged otherwise."""
     retry_temperatures: tuple[float, ...] = ()
     """Temperatures at which a refused or empty answer is asked again."""
+    follow_up: Callable[[Trial, tuple[Response, ...]], Prompt | None] | None = None
+    """The prompt of a trial's next request, from the responses so far, to the same model; None when it is done."""
+    steps: Callable[[Trial], int] = lambda _: 1
+    """Requests that a trial makes when all goes well: for plans."""

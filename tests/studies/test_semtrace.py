@@ -208,10 +208,10 @@ def test_contexts_are_described_as_equation_2_says(tmp_path: Path) -> None:
 def test_a_subsample_and_a_smaller_study_are_part_of_the_whole() -> None:
     whole = trials_of(n_problems=40, tasks=["output_prediction"])
     registry = load_registry()["sim-wide"]
-    keys = {request_of(whole, trial, registry, 0).key for trial in whole.items}
+    keys = {request_of(whole, trial, registry).key for trial in whole.items}
     for part in (trials_of(tasks=["output_prediction"]), trials_of(n_problems=40, subsample=0.125, distractors=[4])):
         predicted = [t for t in part.items if t.factors["task"] == "output_prediction"]
-        assert {request_of(part, trial, registry, 0).key for trial in predicted} <= keys
+        assert {request_of(part, trial, registry).key for trial in predicted} <= keys
     assert len({t.problem for t in trials_of(n_problems=40, subsample=0.125).items}) == 5
 
 
@@ -226,7 +226,7 @@ def test_the_papers_sizes_and_what_its_figures_share(shared_data: Path, monkeypa
     first, same = trials["semtrace/fig01"], trials["semtrace/fig09"]
     entry = registry["llama-3.3-70b"]
     for index in (0, 35_000, 70_399):
-        one, other = (request_of(t, t.items[index], entry, 0).key for t in (first, same))
+        one, other = (request_of(t, t.items[index], entry).key for t in (first, same))
         assert one == other
 
 

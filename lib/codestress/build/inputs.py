@@ -21,8 +21,8 @@ from codestress.inference.registry import ENGINES
 from codestress.paths import PARAMS, PUBLISHED, shown
 
 PACKAGE = Path(__file__).resolve().parents[1]
-SUFFIXES = {".txt", ".mplstyle"}
-"""Data files that modules read from their own folder."""
+SUFFIXES = frozenset({".txt", ".mplstyle", ".yaml", ".json", ".js", ".java"})
+"""Data files that modules read from their own folder; of folders that are no packages also .py."""
 
 
 def digest(content: bytes) -> str:
@@ -80,12 +80,12 @@ def closure(artefact: Artefact) -> set[Path]:
     return seen | {data for path in seen for data in _data_files(path.parent)}
 
 
-def _data_files(package: Path) -> Iterator[Path]:
+def _data_files(package: Path, suffixes: frozenset[str] = SUFFIXES) -> Iterator[Path]:
     for path in package.iterdir():
-        if path.suffix in SUFFIXES:
+        if path.suffix in suffixes:
             yield path
         elif path.is_dir() and not (path / "__init__.py").exists():
-            yield from _data_files(path)
+            yield from _data_files(path, SUFFIXES | {".py"})
 
 
 @cache

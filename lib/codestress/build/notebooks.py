@@ -12,7 +12,8 @@ from codestress.parameters import Parameters, parameters_cell
 from codestress.paths import NOTEBOOKS, shown
 
 LAB_MODELS = ["sim-near", "sim-edges", "sim-flat", "sim-wide", "sim-wordy"]
-"""What a notebook asks when it is opened in JupyterLab and run as it is: offline."""
+CREDULOUS_MODELS = ["sim-careful", "sim-trusting", "sim-thinking"]
+"""What a notebook asks when it is opened in JupyterLab and run as it is: offline. CodeCrash: who may be misled."""
 
 
 def schemas() -> dict[Path, tuple[type[Parameters], dict[str, Any]]]:
@@ -24,7 +25,8 @@ def schemas() -> dict[Path, tuple[type[Parameters], dict[str, Any]]]:
         path = NOTEBOOKS / file.notebook
         if path in found and found[path][0] is not schema:
             raise ParameterError(f"{shown(path)}: artefacts with different schemas share it; the last is {name}")
-        found.setdefault(path, (schema, {**file.parameters, "artefact": name, "models": LAB_MODELS}))
+        models = CREDULOUS_MODELS if name.startswith("codecrash/") else LAB_MODELS
+        found.setdefault(path, (schema, {**file.parameters, "artefact": name, "models": models}))
     return found
 
 

@@ -54,7 +54,8 @@ class Plan(NamedTuple):
 
 
 def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
-    """One row for each artefact and model. Refused answers that will be asked again are not foreseen."""
+    """One row for each artefact and model. Refused answers that will be asked again are not foreseen; later requests
+    of a trial count as missing, and as long as its first one, for as long as that is missing."""
     rows = []
     errors = {}
     planned: set[str] = set()
@@ -85,13 +86,14 @@ def _rows(artefact: Artefact, trials: Trials, responses: Store, planned: set[str
             ]
             absent = set(responses.missing([request.key for request in requests])) - planned
             counts = sums[entry.name]
-            counts["requests"] += len(requests)
-            for request in requests:
+            counts["requests"] += sum(trials.steps(trial) for trial in chunk)
+            for trial, request in zip(chunk, requests, strict=True):
                 counts["too long"] += beyond_window(request.prompt, entry)
                 if request.key in absent - planned:
-                    counts["missing"] += 1
-                    counts["characters"] += _characters(request.prompt)
-                    counts["longest"] += request.prompt.sampling.max_tokens
+                    steps = trials.steps(trial)
+                    counts["missing"] += steps
+                    counts["characters"] += steps * _characters(request.prompt)
+                    counts["longest"] += steps * request.prompt.sampling.max_tokens
                     planned.add(request.key)
         for _ in chunk:
             progress.answered()
@@ -164,5 +166,5 @@ def show_requests(artefact: Artefact, where: Mapping[str, str]) -> Iterator[dict
             if name not in known:
                 raise ParameterError(f"--where {name}: no such factor{nearest(name, known)}")
         if all(str(known[name]).lower() == value.lower() for name, value in where.items()):
-            request = request_of(trials, trial, entry, attempt=0)
+            request = request_of(trials, trial, entry)
             yield {"factors": known, "key": request.key, **asdict(request)}

@@ -10,6 +10,7 @@ checked against them.
     shape(x)   = floor + (1 - floor) * max(primacy * exp(-x / edge), recency * exp(-(1 - x) / edge))
 
 x is the segment's place (0 first, 1 last), T the length of the messages in tokens (4 characters each).
+Who is asked to reason step by step ([THOUGHT]) reads twice: what is not kept the first time has a second chance.
 A link between two lines that stand k lines apart is followed with probability exp(-(k - 1) / reach).
 """
 
@@ -51,8 +52,14 @@ class Settings(Strict):
     """Lines over which a link to a line further up is still followed (1/e)."""
     refusal: float = Field(default=0.0, ge=0, lt=1)
     """Probability of an empty answer."""
-    style: Literal["plain", "markdown", "verbose"] = "plain"
-    """How the answer is written: `markdown` sets markers in bold, `verbose` first repeats what was kept."""
+    credulity: float = Field(default=0.0, ge=0, le=1)
+    """Probability to believe a comment that names the result; one that says that a line does nothing is believed a
+    quarter as often, and both half as often by who reasons step by step."""
+    collapse: float = Field(default=0.0, ge=0, le=1)
+    """Probability to end in endless repetition (style `reasoning`) when a comment contradicts what was worked out."""
+    style: Literal["plain", "markdown", "verbose", "reasoning"] = "plain"
+    """How the answer is written: `markdown` sets markers in bold, `verbose` first repeats what was kept, `reasoning`
+    thinks aloud first, the longer the more comments contradict the code."""
 
 
 def keep_probability(reader: Settings, place: np.ndarray | float, tokens: float) -> np.ndarray:
@@ -101,7 +108,10 @@ def read(request: Request, reader: Settings) -> Reading:
     pieces = [piece for message in prompt.messages for piece in segments(message.content)]
     tokens = sum(len(message.content) for message in prompt.messages) / CHARACTERS_PER_TOKEN
     places = (np.arange(len(pieces)) + 0.5) / max(1, len(pieces))
-    kept = random.random(len(pieces)) < keep_probability(reader, places, tokens)
+    missed = 1 - keep_probability(reader, places, tokens)
+    if "[THOUGHT]" in shown or reader.style == "reasoning":
+        missed = missed**2  # who works step by step reads twice
+    kept = random.random(len(pieces)) >= missed
     question = prompt.messages[-1].content.rstrip().rsplit("\n\n", 1)[-1]
     return Reading([(int(i), pieces[i]) for i in np.flatnonzero(kept)], question, reader, random)
 

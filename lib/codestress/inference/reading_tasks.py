@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import atexit
 import re
 from collections.abc import Callable
-from functools import cache
 from itertools import islice, pairwise, product, takewhile
-from typing import Any
 
 from codestress.inference.reading import Reading, follow_probability, write
+from codestress.inference.reading_programs import clean_program, complete_assertion
+from codestress.inference.reading_runs import run_pieces
 from codestress.literals import NotLiteral, parse_literal, same_value
-from codestress.sandbox.executor import Executor, Limits, Outcome, Program
+from codestress.sandbox.executor import Program
 
 
 def answer_text(reading: Reading, prefill: str) -> str:
@@ -150,7 +149,7 @@ def predict_output(reading: Reading, prefill: str) -> str | None:
                 value = int(asked[1]) + int(m[3]) * (1 if m[2] == "+" else -1)
                 elements[int(m[1])] = f"{asked[1]} {m[2]} {m[3]}" if unresolved else str(value)
         return f" [{', '.join(elements)}]\n```"
-    run = _runner()([Program("\n".join(lines), call=f"f({asked[1]})")])[0] if lines else None
+    run = run_pieces([Program("\n".join(lines), call=f"f({asked[1]})")])[0] if lines else None
     return f" {run!r}\n```" if run is not None else f" {_first_argument(asked[1])}\n```"
 
 
@@ -168,7 +167,7 @@ def predict_input(reading: Reading, prefill: str) -> str | None:
     parameters = lines[0].partition("(")[2].count(",") + 1 if lines else 1
     tries = [", ".join(chosen) for chosen in islice(product(likely, repeat=parameters), 40)]
     source = "\n".join(lines)
-    results = _runner()([Program(source, call=f"f({arguments})") for arguments in tries]) if lines else []
+    results = run_pieces([Program(source, call=f"f({arguments})") for arguments in tries]) if lines else []
     for arguments, value in zip(tries, results, strict=False):
         if value is not None and same_value(value, output):
             return f"{arguments})\n```"
@@ -193,24 +192,13 @@ def _first_argument(arguments: str) -> str:
     return repr(values[0])
 
 
-@cache
-def _runner() -> Callable[[list[Program]], list[Any]]:
-    """Runs programs that a reader has pieced together: what each returned, or None."""
-    executor = Executor(workers=1, limits=Limits(steps=5000, cpu_s=1, wall_s=10))
-    atexit.register(executor.close)
-    return lambda programs: [
-        execution.value if execution.outcome is Outcome.RETURNED else None
-        for execution in executor.run(programs, together=True)
-    ]
-
-
 def _summary(reading: Reading, prefill: str) -> str:
     told = [text for _, text in reading.kept[:2]] or ["something I do not remember"]
     return write(["This text is about the following.", *told], "", "", reading, prefill)
 
 
 TASKS: list[Callable[[Reading, str], str | None]] = [
-    *(retrieve_line, retrieve_function, predict_output, predict_input),
+    *(complete_assertion, clean_program, retrieve_line, retrieve_function, predict_output, predict_input),
     *(find_origin, review_code, decrypt, take_hint),
 ]
 """In the order in which they are tried."""

@@ -59,12 +59,13 @@ class ModelEntry(Strict):
 
     @property
     def identity(self) -> str:
-        """What enters keys: the revision and what requests omit, or for what runs here its version and parameters."""
+        """What enters keys: the revision, what requests omit or add; of what runs here its version and parameters."""
         if self.engine == "interpreter":
             return f"{platform.python_version()}, {json.dumps(self.settings, sort_keys=True)}"
         if not self.simulated:
-            omitted = self.settings.get("omit")
-            return f"{self.revision} without {', '.join(omitted)}" if omitted else self.revision
+            omitted, effort = self.settings.get("omit"), self.settings.get("reasoning_effort")
+            without = f" without {', '.join(omitted)}" if omitted else ""
+            return f"{self.revision}{without}{f' effort {effort}' if effort else ''}"
         settings = json.dumps(self.settings, sort_keys=True)
         return hashlib.blake2b(settings.encode(), digest_size=8).hexdigest()
 

@@ -7,7 +7,7 @@ import contextlib
 import itertools
 import threading
 from collections import Counter
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -46,6 +46,8 @@ class Answer:
     """Requests made: more than 1 when refused answers were asked again."""
     answered_by: str
     error: str = ""
+    earlier: tuple[str, ...] = ()
+    """Keys of the trial's earlier requests, where it makes several."""
 
 
 @dataclass(frozen=True)
@@ -69,13 +71,27 @@ class Results:
         return {model: {reason.value: counts[reason] for reason in Reason} for model, counts in table.items()}
 
 
-def request_of(trials: Trials, trial: Trial, entry: ModelEntry, attempt: int) -> Request:
-    """The request of a trial for a model; from the second attempt on at the temperature for repetitions."""
-    prompt = trials.render(trial)
-    if attempt:
-        temperature = trials.retry_temperatures[attempt - 1]
-        prompt = replace(prompt, sampling=replace(prompt.sampling, temperature=temperature))
-    return Request(entry.id, entry.identity, prompt, trial.sample, attempt)
+@dataclass(frozen=True)
+class Asked:
+    """A request of a trial that is due."""
+
+    index: int
+    """Of the trial."""
+    request: Request
+    earlier: tuple[tuple[str, Response], ...] = ()
+    """The trial's earlier requests that were answered: keys and responses."""
+
+
+def request_of(trials: Trials, trial: Trial, entry: ModelEntry) -> Request:
+    """The first request of a trial for a model."""
+    return Request(entry.id, entry.identity, trials.render(trial), trial.sample)
+
+
+def again(trials: Trials, request: Request) -> Request:
+    """A refused request asked once more, at the temperature for repetitions."""
+    temperature = trials.retry_temperatures[request.attempt]
+    prompt = replace(request.prompt, sampling=replace(request.prompt.sampling, temperature=temperature))
+    return replace(request, prompt=prompt, attempt=request.attempt + 1)
 
 
 def run(
@@ -98,6 +114,12 @@ def run(
     bar = nullcontext(progress) if progress else Progress(len(trials.items) * len(entries), "answers")
     with Store(store) as responses, bar as shown:
         return run_coroutine(_run(trials, entries, responses, failures, shown))
+
+
+def stored_responses(keys: Iterable[str], store: Path = STORE) -> dict[str, Response]:
+    """The responses to requests, by key: for what looks into their texts."""
+    with Store(store) as responses:
+        return responses.get(list(keys))
 
 
 def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
@@ -173,7 +195,7 @@ def chunks(trials: Trials, entry: ModelEntry) -> Iterator[list[tuple[int, Reques
     """The first requests of all trials, rendered a chunk at a time (law 2), with the trials' indices."""
     numbered = enumerate(trials.items)
     while chunk := list(itertools.islice(numbered, CHUNK)):
-        yield [(index, request_of(trials, trial, entry, attempt=0)) for index, trial in chunk]
+        yield [(index, request_of(trials, trial, entry)) for index, trial in chunk]
 
 
 class _ModelRun:
@@ -209,34 +231,49 @@ class _ModelRun:
         finally:
             await engine.close()
 
-    def work(self) -> Iterator[tuple[int, Request]]:
-        """Judges what the store has, a chunk at a time; yields trials that must be asked, with the request to make."""
+    def work(self) -> Iterator[Asked]:
+        """Judges what the store has, a chunk at a time; yields what must be asked."""
         for chunk in chunks(self.trials, self.entry):
             stored = self.store.get([request.key for _, request in chunk])
             for index, first in chunk:
-                request, response = first, stored.get(first.key)
-                while response is not None and self.may_ask_again(request, response):
-                    request = request_of(self.trials, self.trials.items[index], self.entry, request.attempt + 1)
-                    response = self.store.get([request.key]).get(request.key)
-                if response is None:
-                    yield index, request
-                else:
-                    self.judge(index, request, response)
+                asked: Asked | None = Asked(index, first)
+                response = stored.get(first.key)
+                while asked is not None and response is not None:
+                    following = self.following(asked, response)
+                    if following is None:
+                        self.judge(asked, response)
+                    else:
+                        response = self.store.get([following.request.key]).get(following.request.key)
+                    asked = following
+                if asked is not None:
+                    yield asked
 
-    def may_ask_again(self, request: Request, response: Response) -> bool:
-        return response.refused and request.attempt < len(self.trials.retry_temperatures)
+    def following(self, asked: Asked, response: Response) -> Asked | None:
+        """The trial's next request after this response: the same again after a refusal, or its next step."""
+        request = asked.request
+        if response.refused and request.attempt < len(self.trials.retry_temperatures):
+            return replace(asked, request=again(self.trials, request))
+        if self.trials.follow_up is None:
+            return None
+        trial = self.trials.items[asked.index]
+        earlier = (*asked.earlier, (request.key, response))
+        prompt = self.trials.follow_up(trial, tuple(one for _, one in earlier))
+        if prompt is None:
+            return None
+        return Asked(asked.index, Request(self.entry.id, self.entry.identity, prompt, trial.sample), earlier)
 
-    async def worker(self, engine: Engine, work: Iterator[tuple[int, Request]]) -> None:
-        for index, request in work:
+    async def worker(self, engine: Engine, work: Iterator[Asked]) -> None:
+        for first in work:
+            asked: Asked = first
             try:
-                response = await self.respond(engine, request)
-                while self.may_ask_again(request, response):
-                    request = request_of(self.trials, self.trials.items[index], self.entry, request.attempt + 1)
-                    response = await self.respond(engine, request)
+                response = await self.respond(engine, asked.request)
+                while (following := self.following(asked, response)) is not None:
+                    asked = following
+                    response = await self.respond(engine, asked.request)
             except RequestFailed as failure:
-                self.fail(index, request, failure)
+                self.fail(asked, failure)
             else:
-                self.judge(index, request, response)
+                self.judge(asked, response)
 
     async def respond(self, engine: Engine, request: Request) -> Response:
         """The stored response, else a new one, on disk before it is returned; equal requests are made once."""
@@ -265,9 +302,11 @@ class _ModelRun:
         finally:
             del self.in_flight[request.key]
 
-    def judge(self, index: int, request: Request, response: Response) -> None:
-        trial = self.trials.items[index]
-        self.answers[index] = Answer(
+    def judge(self, asked: Asked, response: Response) -> None:
+        trial, request = self.trials.items[asked.index], asked.request
+        if asked.earlier:
+            response = replace(response, earlier=tuple(one for _, one in asked.earlier))
+        self.answers[asked.index] = Answer(
             trial=trial,
             model=self.entry.name,
             key=request.key,
@@ -277,20 +316,21 @@ class _ModelRun:
             seconds=response.seconds,
             attempts=request.attempt + 1,
             answered_by=response.answered_by,
+            earlier=tuple(key for key, _ in asked.earlier),
         )
         self.progress.answered()
 
-    def fail(self, index: int, request: Request, failure: RequestFailed) -> None:
+    def fail(self, asked: Asked, failure: RequestFailed) -> None:
         """Counts a failure; too many in a row, with no answer between them, end the run."""
-        self.answers[index] = Answer(
-            trial=self.trials.items[index],
+        self.answers[asked.index] = Answer(
+            trial=self.trials.items[asked.index],
             model=self.entry.name,
-            key=request.key,
+            key=asked.request.key,
             scores=dict.fromkeys(self.trials.judges, Score(failure.reason, 0.0, str(failure))),
             finish_reason="",
             usage=Usage(),
             seconds=0.0,
-            attempts=request.attempt + 1,
+            attempts=asked.request.attempt + 1,
             answered_by="",
             error=str(failure),
         )

@@ -13,6 +13,7 @@ import shutil
 import sqlite3
 import tempfile
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from itertools import islice
@@ -219,7 +220,21 @@ class Store:
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    """A connection in autocommit mode to a store, made when there is none; a foreign file is refused."""
+    """A connection in autocommit mode to a store, made when there is none; a foreign file is refused.
+
+    While another process makes the store, SQLite says that it is locked at once, without waiting: tried again.
+    """
+    deadline = time.monotonic() + BUSY_S
+    while True:
+        try:
+            return _open_once(path)
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+        time.sleep(0.02)
+
+
+def _open_once(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("BEGIN")

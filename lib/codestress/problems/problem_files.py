@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from codestress.errors import DataError
-from codestress.problems.datasets import data_file
+from codestress.problems.datasets import data_file, folders
 from codestress.problems.program import Problem
 
 
@@ -28,6 +28,22 @@ class ProblemFile:
 def cruxeval() -> list[Problem]:
     """The 800 problems of CRUXEval (Gu et al., 2024): `DataError` with the remedy when they are not here."""
     return read_problems(data_file("cruxeval", "cruxeval/cruxeval.jsonl")).problems
+
+
+@cache
+def livecodebench() -> list[Problem]:
+    """The 479 problems of LiveCodeBench's code execution, as its data set `execution-v2` has them, in JSON Lines.
+
+    No copy could be had to pin its hash: put the file where `DataError` says.
+    """
+    name = "livecodebench/execution-v2.jsonl"
+    path = next((folder / name for folder in folders() if (folder / name).is_file()), None)
+    if path is None:
+        raise DataError(
+            f"{name}: not found in {' or '.join(str(folder) for folder in folders())}. Save the test split of "
+            "livecodebench/execution-v2 there as JSON Lines, or take problems = ['contest'], the kit's own."
+        )
+    return read_problems(path).problems
 
 
 def read_text(path: Path) -> str:

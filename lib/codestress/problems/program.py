@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from typing import Any
 
 from codestress.types import Language
 
@@ -25,3 +27,8 @@ class Problem:
     def call(self) -> str:
         """The call as an expression."""
         return f"{self.function}({self.arguments})"
+
+
+def literal_text(value: Any, language: Language) -> str:
+    """How a value is written out in a language: Python's `repr`, or JSON."""
+    return repr(value) if language == "python" else json.dumps(value, ensure_ascii=False)

@@ -10,7 +10,8 @@ from codestress.types import Reason
 
 def answers_frame(results: Results) -> pd.DataFrame:
     """Columns: model, simulated, problem, sample, the trials' factors, for each rule `reason_RULE`, `value_RULE`,
-    `detail_RULE` and `unresolved_RULE`, finish_reason, prompt_tokens, completion_tokens, seconds, attempts, key.
+    `detail_RULE` and `unresolved_RULE`, finish_reason, prompt_tokens, completion_tokens, seconds, attempts, key,
+    earlier (keys of the trial's earlier requests).
 
     Rows as in `results`.
     """
@@ -33,6 +34,7 @@ def answers_frame(results: Results) -> pd.DataFrame:
                 "seconds": answer.seconds,
                 "attempts": answer.attempts,
                 "key": answer.key,
+                "earlier": answer.earlier,
             }
             for answer in results.answers
         ]

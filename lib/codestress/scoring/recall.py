@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-import atexit
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from codestress.literals import NotLiteral, parse_literal, same_value
 from codestress.problems.program import Problem
-from codestress.sandbox.executor import Executor
 from codestress.scoring.completions import Incomplete, completed_arguments, completed_block, completed_output
+from codestress.scoring.judging import shared_executor, unanswered, unread
 from codestress.scoring.predictions import Answer, score_answers, score_output
 from codestress.types import Reason, Response, Score
-
-
-@cache
-def shared_executor() -> Executor:
-    """One worker for all judges of a process; it ends with it."""
-    executor = Executor(workers=1)
-    atexit.register(executor.close)
-    return executor
-
-
-def unanswered(response: Response) -> Score | None:
-    """The score of a response that says nothing."""
-    return Score(Reason.REFUSED, 0.0) if response.refused else None
-
-
-def _unread(response: Response, why: str) -> Score:
-    """What was cut off is not wrong but truncated."""
-    return Score(Reason.TRUNCATED if response.finish_reason == "length" else Reason.UNPARSABLE, 0.0, why)
 
 
 def score_output_completion(problem: Problem, response: Response) -> Score:
@@ -37,7 +18,7 @@ def score_output_completion(problem: Problem, response: Response) -> Score:
     if score := unanswered(response):
         return score
     score = score_output(Answer(problem, completed_output(response.text)))
-    return _unread(response, score.detail) if score.reason is Reason.UNPARSABLE else score
+    return unread(response, score.detail) if score.reason is Reason.UNPARSABLE else score
 
 
 def score_partial_trace(problem: Problem, response: Response) -> Score:
@@ -52,7 +33,7 @@ def score_partial_trace(problem: Problem, response: Response) -> Score:
     try:
         found = parse_literal(completed_output(response.text)).value
     except NotLiteral as error:
-        return _unread(response, str(error))
+        return unread(response, str(error))
     if not isinstance(found, list) or len(found) != len(expected):
         return exact
     right = sum(same_value(one, other) for one, other in zip(found, expected, strict=True))
@@ -66,7 +47,7 @@ def score_input_completion(problem: Problem, response: Response) -> Score:
     try:
         arguments = completed_arguments(response.text, problem.function)
     except Incomplete as error:
-        return _unread(response, str(error))
+        return unread(response, str(error))
     return _score_input(Answer(problem, f"{problem.function}({arguments})"))
 
 
@@ -86,7 +67,7 @@ def score_retrieval(lines: Sequence[str], keys: Sequence[str], response: Respons
     try:
         found = completed_block(response.text)
     except Incomplete as error:
-        return _unread(response, str(error))
+        return unread(response, str(error))
     plain = "\n".join(lines)
     keyed = "\n".join(f"{key} {line}" for key, line in zip(keys, lines, strict=True))
     right = found.rstrip("\n") in (plain.rstrip("\n"), keyed.rstrip("\n"))

@@ -56,6 +56,8 @@ class Settings(Strict):
     """The server's name for the longest answer; OpenAI's reasoning models know only the second."""
     omit: list[Literal["temperature", "top_p"]] = []
     """Sampling that the server does not let be chosen; OpenAI's reasoning models: both."""
+    reasoning_effort: Literal["", "low", "medium", "high"] = ""
+    """How long OpenAI's reasoning models think; empty: not said."""
 
 
 class _Message(BaseModel):
@@ -135,6 +137,8 @@ class OpenAIEngine:
         }
         for name in self._settings.omit:
             del body[name]
+        if self._settings.reasoning_effort:
+            body["reasoning_effort"] = self._settings.reasoning_effort
         if sampling.stop:
             body["stop"] = list(sampling.stop)
         if request.prompt.prefill:

@@ -1,0 +1,1 @@
+"""CodeCrash's perturbations: programs rewritten to the same meaning, and messages and hints that lie about them."""

@@ -1,0 +1,263 @@
+"""Which names of a Python program stand for which variable: every occurrence, with the scope that binds it.
+
+Follows the language reference, section 4.2: class bodies are not seen by functions inside them, the first iterable of
+a comprehension belongs to the scope around it, an assignment expression binds outside comprehensions.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Literal
+
+Kind = Literal["parameter", "variable", "function", "class", "import"]
+"""How a scope comes to bind a name."""
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(eq=False)
+class Scope:
+    """A module, a class body, a function (or lambda) or a comprehension."""
+
+    kind: Literal["module", "class", "function", "comprehension"]
+    node: ast.AST
+    parent: Scope | None
+    bound: dict[str, set[Kind]] = field(default_factory=dict)
+    """Names bound here, and how."""
+    functions: dict[str, list[FunctionNode]] = field(default_factory=dict)
+    """Functions defined here, by name."""
+    global_names: set[str] = field(default_factory=set)
+    nonlocal_names: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, eq=False)
+class Occurrence:
+    """A place where a name stands: `getattr(node, field)`, or its element `index`."""
+
+    node: ast.AST
+    field: str
+    scope: Scope
+    """Where it stands."""
+    index: int | None = None
+
+    @property
+    def name(self) -> str:
+        held = getattr(self.node, self.field)
+        return str(held if self.index is None else held[self.index])
+
+    def rename(self, name: str) -> None:
+        if self.index is None:
+            setattr(self.node, self.field, name)
+        else:
+            getattr(self.node, self.field)[self.index] = name
+
+
+@dataclass(frozen=True)
+class Names:
+    """All scopes of a program, and all occurrences of variables in it. Attributes and keywords are none."""
+
+    scopes: list[Scope]
+    occurrences: list[Occurrence]
+    """In no particular order."""
+
+    def binding(self, occurrence: Occurrence) -> Scope | None:
+        """The scope that binds the name; None for builtins and what is bound nowhere."""
+        return resolve(occurrence.name, occurrence.scope)
+
+
+def resolve(name: str, scope: Scope) -> Scope | None:
+    """The scope that binds `name` where it is used in `scope`; None for builtins and what is bound nowhere."""
+    here: Scope | None = scope
+    while here is not None:
+        if here.kind != "class" or here is scope:
+            if name in here.global_names:
+                here = _module(here)
+                return here if name in here.bound else None
+            if name in here.bound and name not in here.nonlocal_names:
+                return here
+        here = here.parent
+    return None
+
+
+def names_of(tree: ast.Module) -> Names:
+    """The scopes and the occurrences of names in a program."""
+    reader = _Reader(tree)
+    for statement in tree.body:
+        reader.visit(statement)
+    return Names(reader.scopes, reader.occurrences)
+
+
+def parameters(function: FunctionNode | ast.Lambda) -> list[ast.arg]:
+    """All parameters of a function, `*args` and `**kwargs` too."""
+    given = function.args
+    starred = [one for one in (given.vararg, given.kwarg) if one is not None]
+    return [*given.posonlyargs, *given.args, *given.kwonlyargs, *starred]
+
+
+def _module(scope: Scope) -> Scope:
+    while scope.parent is not None:
+        scope = scope.parent
+    return scope
+
+
+class _Reader(ast.NodeVisitor):
+    """Reads a program from top to bottom, with the scope that it is in."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.scope = Scope("module", tree, None)
+        self.scopes = [self.scope]
+        self.occurrences: list[Occurrence] = []
+
+    def occurs(
+        self,
+        node: ast.AST,
+        field: str,
+        kind: Kind | None = None,
+        *,
+        scope: Scope | None = None,
+        index: int | None = None,
+    ) -> None:
+        """Notes an occurrence; with `kind`, it binds the name."""
+        found = Occurrence(node, field, scope or self.scope, index)
+        self.occurrences.append(found)
+        if kind is not None:
+            self.bind(found.name, kind, scope)
+
+    def bind(self, name: str, kind: Kind, scope: Scope | None = None) -> None:
+        owner = scope or self.scope
+        if name in owner.global_names:
+            owner = _module(owner)
+        elif name in owner.nonlocal_names:
+            owner = resolve(name, owner) or owner
+        owner.bound.setdefault(name, set()).add(kind)
+
+    def inside(self, kind: Literal["class", "function", "comprehension"], node: ast.AST) -> Scope:
+        """Enters a new scope; the caller leaves it by setting `self.scope` to its parent."""
+        self.scope = Scope(kind, node, self.scope)
+        self.scopes.append(self.scope)
+        return self.scope
+
+    def visit_all(self, *nodes: ast.AST | None) -> None:
+        for node in nodes:
+            if node is not None:
+                self.visit(node)
+
+    def _function(self, node: FunctionNode | ast.Lambda) -> None:
+        outer = self.scope
+        named = parameters(node)
+        if not isinstance(node, ast.Lambda):
+            self.visit_all(*node.decorator_list, node.returns)
+            self.occurs(node, "name", "function")
+            outer.functions.setdefault(node.name, []).append(node)
+        self.visit_all(*node.args.defaults, *node.args.kw_defaults, *(one.annotation for one in named))
+        self.inside("function", node)
+        for one in named:
+            self.occurs(one, "arg", "parameter")
+        body = node.body if isinstance(node.body, list) else [node.body]
+        for declaration in _declarations(body):
+            target = self.scope.global_names if isinstance(declaration, ast.Global) else self.scope.nonlocal_names
+            target.update(declaration.names)
+        self.visit_all(*body)
+        self.scope = outer
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self._function(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        self._function(node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        self._function(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        outer = self.scope
+        self.visit_all(*node.decorator_list, *node.bases, *node.keywords)
+        self.occurs(node, "name", "class")
+        self.inside("class", node)
+        self.visit_all(*node.body)
+        self.scope = outer
+
+    def visit_Name(self, node: ast.Name) -> None:
+        self.occurs(node, "id", None if isinstance(node.ctx, ast.Load) else "variable")
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        self.visit(node.value)
+        owner = self.scope
+        while owner.kind == "comprehension" and owner.parent is not None:
+            owner = owner.parent
+        self.occurs(node.target, "id", "variable", scope=owner)
+
+    def _declared(self, node: ast.Global | ast.Nonlocal) -> None:
+        for index in range(len(node.names)):
+            self.occurs(node, "names", index=index)
+        if isinstance(node, ast.Global) and self.scope.kind == "class":
+            self.scope.global_names.update(node.names)
+
+    def visit_Global(self, node: ast.Global) -> None:
+        self._declared(node)
+
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> None:
+        self._declared(node)
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        self.visit_all(node.type)
+        if node.name is not None:
+            self.occurs(node, "name", "variable")
+        self.visit_all(*node.body)
+
+    def visit_Import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            self.bind(alias.asname or alias.name.partition(".")[0], "import")
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        for alias in node.names:
+            self.bind(alias.asname or alias.name, "import")
+
+    def visit_MatchAs(self, node: ast.MatchAs) -> None:
+        self.visit_all(node.pattern)
+        if node.name is not None:
+            self.occurs(node, "name", "variable")
+
+    def visit_MatchStar(self, node: ast.MatchStar) -> None:
+        if node.name is not None:
+            self.occurs(node, "name", "variable")
+
+    def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
+        self.visit_all(*node.keys, *node.patterns)
+        if node.rest is not None:
+            self.occurs(node, "rest", "variable")
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> None:
+        outer = self.scope
+        first = node.generators[0]
+        self.visit(first.iter)
+        self.inside("comprehension", node)
+        for loop in node.generators:
+            self.visit_all(loop.target, *loop.ifs, None if loop is first else loop.iter)
+        self.visit_all(*((node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)))
+        self.scope = outer
+
+    def visit_ListComp(self, node: ast.ListComp) -> None:
+        self._comprehension(node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> None:
+        self._comprehension(node)
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> None:
+        self._comprehension(node)
+
+    def visit_DictComp(self, node: ast.DictComp) -> None:
+        self._comprehension(node)
+
+
+def _declarations(body: list[ast.stmt] | list[ast.expr]) -> list[ast.Global | ast.Nonlocal]:
+    """The global and nonlocal statements of a function, not those of functions and classes inside it."""
+    found: list[ast.Global | ast.Nonlocal] = []
+    waiting: list[ast.AST] = list(body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Global | ast.Nonlocal):
+            found.append(node)
+        elif not isinstance(node, FunctionNode | ast.Lambda | ast.ClassDef):
+            waiting.extend(ast.iter_child_nodes(node))
+    return found

@@ -1,0 +1,27 @@
+"""Runs what simulated readers piece together from the lines they kept."""
+
+from __future__ import annotations
+
+import atexit
+from functools import cache
+from typing import Any
+
+from codestress.errors import SandboxError
+from codestress.sandbox.executor import Executor, Limits, Outcome, Program
+from codestress.types import Language
+
+
+@cache
+def _executor() -> Executor:
+    executor = Executor(workers=1, limits=Limits(steps=5000, cpu_s=1, wall_s=10))
+    atexit.register(executor.close)
+    return executor
+
+
+def run_pieces(programs: list[Program], language: Language = "python") -> list[Any]:
+    """What each program returned, or None."""
+    try:
+        executions = list(_executor().run(programs, language=language, together=True))
+    except SandboxError:  # no interpreter of this language here
+        return [None] * len(programs)
+    return [execution.value if execution.outcome is Outcome.RETURNED else None for execution in executions]

@@ -1,0 +1,27 @@
+"""What judges of single responses share."""
+
+from __future__ import annotations
+
+import atexit
+from functools import cache
+
+from codestress.sandbox.executor import Executor
+from codestress.types import Reason, Response, Score
+
+
+@cache
+def shared_executor() -> Executor:
+    """One worker for all judges of a process; it ends with it."""
+    executor = Executor(workers=1)
+    atexit.register(executor.close)
+    return executor
+
+
+def unanswered(response: Response) -> Score | None:
+    """The score of a response that says nothing."""
+    return Score(Reason.REFUSED, 0.0) if response.refused else None
+
+
+def unread(response: Response, why: str) -> Score:
+    """The score of a response in which no answer is found: what was cut off is not unparsable but truncated."""
+    return Score(Reason.TRUNCATED if response.finish_reason == "length" else Reason.UNPARSABLE, 0.0, why)
