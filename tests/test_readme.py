@@ -28,6 +28,8 @@ RUN_ELSEWHERE = {
     "make origin PROFILE=paper": "needs the paper's models",
     "make semtrace/fig06 PROFILE=paper CODESTRESS_DATA=/path/to/data": "tests/notebooks, where CRUXEval is at hand",
     "make origin/fig04 MODELS=gpt-4o-mini-2024-07-18": "needs a key",
+    ".venv/bin/codestress write hints --problems contest --model gpt-4o-2024-05-13 -o hints.jsonl": "needs a key",
+    'make codecrash/tab01 SET="problems=[contest] hints=hints.jsonl"': "needs the hints",
 }
 
 

@@ -398,6 +398,42 @@ def doctor(as_json: bool) -> None:
 
 
 @cli.command()
+@click.argument("what", type=click.Choice(["hints", "translations"]))
+@click.option("--problems", required=True, help="cruxeval, livecodebench, generated or contest.")
+@click.option("--n-problems", default=0, show_default=True, help="How many, from the first on; 0 for all.")
+@click.option("--task", type=click.Choice(["output", "input"]), default="output", show_default=True, help="Of hints.")
+@click.option("--model", required=True, help="A name from params/models.yaml; the paper: GPT-4o.")
+@click.option("--output", "-o", required=True, type=click.Path(path_type=Path), help="The JSON Lines file to write.")
+@click.option("--seed", default=0, show_default=True, help="As in the artefacts that will use the file.")
+def write(
+    what: str, problems: str, n_problems: int, task: Literal["output", "input"], model: str, output: Path, seed: int
+) -> None:
+    """Has a model write CodeCrash's hints or JavaScript translations; only what passes its check by running is kept.
+
+    Name the file in the parameters `hints` or `translations`. Answers are stored: the same command again asks only
+    what is missing.
+    """
+    from typing import get_args
+
+    from codestress.studies.codecrash import Source, checked_problems
+    from codestress.studies.codecrash_writing import write_hints, write_translations
+    from codestress.validation import nearest
+
+    if problems not in get_args(Source):
+        raise ParameterError(f"--problems {problems}: no such source{nearest(problems, get_args(Source))}")
+    usable, faults = checked_problems(problems, "python", n_problems, "", seed)
+    if what == "hints":
+        written = write_hints(usable, task, model, seed=seed)
+    else:
+        written = write_translations(usable, model, seed=seed)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps(row, ensure_ascii=False) for row in written.rows]
+    output.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    counts = ", ".join(f"{count} {kind}" for kind, count in written.counts.most_common())
+    click.echo(f"{shown(output.resolve())}: {len(usable)} problems: {counts}; {len(faults)} cannot be used")
+
+
+@cli.command()
 @click.option("--check", is_flag=True, help="Change nothing; fail when a notebook would change.")
 def sync(check: bool) -> None:
     """Writes the parameters cell of every notebook from its schema, and clears outputs."""

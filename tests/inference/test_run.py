@@ -337,7 +337,7 @@ def wait_for_requests(server: OpenAIServer, goal: int, process: subprocess.Popen
 def stored_prompts(store: Path, models: Path, count: int) -> set[str]:
     """The questions that the store answers."""
     trials, entry = questions(count), load_registry(models)["alpha"]
-    keys = {request_of(trials, trial, entry, attempt=0).key: f"question {n}" for n, trial in enumerate(trials.items)}
+    keys = {request_of(trials, trial, entry).key: f"question {n}" for n, trial in enumerate(trials.items)}
     with Store(store) as opened:
         return {keys[key] for key in opened.get(keys)}
 

@@ -144,7 +144,13 @@ def test_no_number_of_a_real_model_comes_from_a_reader(smoke: Path) -> None:
         if name.startswith("semtrace") and ledger.is_file():
             claims = pd.read_csv(ledger)
             assert set(claims["verdict"]) <= ({"holds"} if name == "semtrace/tab04" else {"not run"}), name
+        if name.startswith("codecrash") and ledger.is_file():
+            claims = pd.read_csv(ledger)
+            decided = claims[claims["verdict"] != "not run"]
+            assert decided["statement"].str.startswith("abstract").all(), name
+            assert set(decided["verdict"]) <= {"holds"}, name
     assert len(pd.read_csv(smoke / "smoke/semtrace/tab01/claims.csv")) == 30
+    assert len(pd.read_csv(smoke / "smoke/codecrash/tab10/claims.csv")) == 17 * 3 * 4
     table = pd.read_csv(smoke / "smoke/semtrace/tab04/table.csv", index_col="name")
     assert list(table.index[table["reaches_bound"] == "no"]) == [
         "llama-3.1-8b",
@@ -185,7 +191,7 @@ def test_nothing_changed_means_nothing_built_and_a_changed_parameter_builds_one(
 
 
 def test_the_same_inputs_give_the_same_bytes(smoke: Path, tmp_path: Path) -> None:
-    names = ("origin/fig02", "origin/fig06")
+    names = ("origin/fig02", "origin/fig06", "codecrash/tab09")
     done = codestress("build", *names, "--profile", "smoke", outputs=tmp_path)
     assert done.returncode == 0, done.stderr
     for name in names:
@@ -232,7 +238,7 @@ def test_a_notebook_runs_as_it_is_in_jupyterlab(tmp_path: Path) -> None:
 def test_plan_show_and_report(smoke: Path) -> None:
     plan = json.loads(codestress("plan", "--profile", "smoke", "--json", outputs=smoke).stdout)
     assert {row["artefact"] for row in plan} == set(artefact_names())
-    facts = {"semtrace/prompts", "semtrace/tab03", "semtrace/tab04"}
+    facts = {"semtrace/prompts", "semtrace/tab03", "semtrace/tab04", "codecrash/perturbations"}
     assert all(row["missing"] == 0 for row in plan)
     assert {row["artefact"] for row in plan if row["requests"] == 0} == facts
     fresh = json.loads(

@@ -44,7 +44,10 @@ def right_probability(trials: Trials, reader: Settings) -> np.ndarray:
         first = pieces.index(f'"{TARGET[0]}" is connected to "{TARGET[1]}"')
         second = pieces.index(f'"{TARGET[1]}" is connected to "{TARGET[2]}"')
         places = (np.array([first, second]) + 0.5) / len(pieces)
-        kept = keep_probability(reader, places, tokens).prod()
+        kept = keep_probability(reader, places, tokens)
+        if reader.style == "reasoning":
+            kept = 1 - (1 - kept) ** 2  # reads twice
+        kept = kept.prod()
         chances.append(kept * follow_probability(reader, second - first) * (1 - reader.refusal**3))
     return np.array(chances)
 

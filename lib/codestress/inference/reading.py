@@ -54,7 +54,7 @@ class Settings(Strict):
     """Probability of an empty answer."""
     credulity: float = Field(default=0.0, ge=0, le=1)
     """Probability to believe a comment that names the result; one that says that a line does nothing is believed a
-    quarter as often, and both half as often by who reasons step by step."""
+    quarter as often. Both half as often by who reasons step by step, and again by who was told to ignore comments."""
     collapse: float = Field(default=0.0, ge=0, le=1)
     """Probability to end in endless repetition (style `reasoning`) when a comment contradicts what was worked out."""
     style: Literal["plain", "markdown", "verbose", "reasoning"] = "plain"

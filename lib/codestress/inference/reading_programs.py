@@ -21,6 +21,10 @@ DOUBTFUL = 4
 """A message about a line is believed this many times more seldom than a hint about the result."""
 HINT_DOUBTS, MESSAGE_DOUBTS, COLLAPSE_DOUBTS = 5, 0.25, 24
 """Rounds of doubt that a contradicted hint, a message, and a collapse cost a reasoning reader."""
+AGAIN = (
+    " Let me go through the program again from its first line to its last, with the value of every variable after each "
+    "of the lines, and see whether I come to what I had before, or to what the text beside the code says instead."
+)
 
 
 def complete_assertion(reading: Reading, _prefill: str) -> str | None:
@@ -33,7 +37,8 @@ def complete_assertion(reading: Reading, _prefill: str) -> str | None:
         lines = []
     language: Language = "javascript" if asked[2] == "===" else "python"
     thoughtful = any("[THOUGHT]" in text for _, text in reading.kept) or reading.reader.style == "reasoning"
-    credulity = reading.reader.credulity / (2 if thoughtful else 1)
+    told = any(text.startswith("Ignore all comments") for _, text in reading.kept)
+    credulity = reading.reader.credulity / (2 if thoughtful else 1) / (2 if told else 1)
     hint = next((m for line in lines if (m := HINT.search(line))), None)
     believed = hint if hint and reading.random.random() < credulity else None
     source = "\n".join(_as_believed(lines, credulity / DOUBTFUL, reading, language))
@@ -61,11 +66,13 @@ def clean_program(reading: Reading, _prefill: str) -> str | None:
 
 def _program(reading: Reading) -> list[str]:
     """The kept lines of the last program that is shown."""
-    lines = [text for _, text in reading.kept if not text.startswith(("[ANSWER]", "Clean up the"))]
+    lines = [
+        text for _, text in reading.kept if text not in reading.question or not reading.question.startswith("Clean")
+    ]
     heads = [number for number, text in enumerate(lines) if text.startswith(("Now this program", "Here is a program"))]
     # Without its head the program begins where the examples end: at the last function that is called as asked.
     start = heads[-1] + 1 if heads else _last_function(lines)
-    return [line for line in lines[start:] if not line.startswith("```")]
+    return [line for line in lines[start:] if not line.startswith(("```", "[ANSWER]"))]
 
 
 def _last_function(lines: list[str]) -> int:
@@ -158,7 +165,7 @@ def _thought(lines: list[str], contradicted: bool, reading: Reading) -> str:
     rounds += COLLAPSE_DOUBTS if collapses else 0
     parts = [f"The line `{line.strip()}` comes next, and I note what it does." for line in lines]
     for number in range(1, rounds + 1):
-        parts.append(" ".join(["Wait."] * number) + " Let me go through the values of all variables again.")
+        parts.append(" ".join(["Wait."] * number) + AGAIN)
     if collapses:
         return "\n".join(["<think>", *parts, "Hmm " * 200_000])
     return "\n".join(["<think>", *parts, "</think>", ""])

@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import json
 import platform
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -67,7 +68,15 @@ class ModelEntry(Strict):
             without = f" without {', '.join(omitted)}" if omitted else ""
             return f"{self.revision}{without}{f' effort {effort}' if effort else ''}"
         settings = json.dumps(self.settings, sort_keys=True)
-        return hashlib.blake2b(settings.encode(), digest_size=8).hexdigest()
+        return hashlib.blake2b(f"{settings} {_reader_code()}".encode(), digest_size=8).hexdigest()
+
+
+@cache
+def _reader_code() -> str:
+    """Hash of the modules that answer for simulated readers: other code, other answers."""
+    folder = Path(__file__).parent
+    code = b"".join(path.read_bytes() for path in sorted(folder.glob("reading*.py")))
+    return hashlib.blake2b(code, digest_size=8).hexdigest()
 
 
 class EngineModule(Protocol):

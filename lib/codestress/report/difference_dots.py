@@ -8,26 +8,28 @@ from matplotlib.figure import Figure
 
 from codestress.report.style import COLOURS, MARKERS, PUBLISHED, use_style
 
-COLUMNS = 3
-"""Panels side by side."""
+LONGEST_TITLE = 40
 
 
 def difference_dots(points: pd.DataFrame, published: pd.DataFrame, *, xlabel: str, told: str) -> Figure:
-    """`points`: model, panel, condition, value, low, high. `published`: condition, value (one row a model), drawn as
-    small grey dots with a bar at their mean in every panel, and named `told` in the legend."""
+    """`points`: model, panel, condition, value, low, high. `published`: panel, condition, value (a row for each of the
+    paper's models), drawn as small grey dots with a bar at their mean, and named `told` in the legend.
+
+    Three panels stand side by side, other numbers in two columns.
+    """
     use_style()
     panels = list(dict.fromkeys(points["panel"]))
     conditions = list(dict.fromkeys(points["condition"]))
     models = list(dict.fromkeys(points["model"]))
-    across = min(COLUMNS, len(panels))
+    across = 3 if len(panels) == 3 else min(2, len(panels))
     down = -(-len(panels) // across)
     height = max(0.2, 0.1 + 0.09 * len(models))
     figure = Figure(figsize=(7.0, 0.8 + down * (0.5 + height * len(conditions))))
     axes = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     for number, panel in enumerate(panels):
         ax = axes[number // across][number % across]
-        _panel(ax, points[points["panel"] == panel], published, models, conditions)
-        ax.set_title(panel)
+        _panel(ax, points[points["panel"] == panel], published[published["panel"] == panel], models, conditions)
+        ax.set_title(panel if len(panel) < LONGEST_TITLE else panel.replace(", ", ",\n", 1))
     for number in range(len(panels), across * down):
         axes[number // across][number % across].set_visible(False)
     for ax in axes[:, 0]:

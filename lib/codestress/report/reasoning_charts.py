@@ -76,5 +76,5 @@ def doubt_growth(
     ax.set_xlabel("tokens of the response")
     ax.set_ylabel("words of doubt")
     ax.set_title(title)
-    ax.legend(loc="upper left")
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return figure

@@ -43,7 +43,7 @@ def last_block(text: str) -> str | None:
 @lru_cache(maxsize=100_000)
 def _strict(problem: Problem, task: Task, content: str) -> Score:
     try:
-        left, right = _sides(content, problem)
+        left, right = assertion_parts(content, problem)
     except SyntaxError as error:
         return Score(Reason.SYNTAX_ERROR, 0.0, str(error))
     except ValueError as error:
@@ -53,7 +53,7 @@ def _strict(problem: Problem, task: Task, content: str) -> Score:
     return score_answers([Answer(problem, left)], "input", "strict", shared_executor())[0]
 
 
-def _sides(content: str, problem: Problem) -> tuple[str, str]:
+def assertion_parts(content: str, problem: Problem) -> tuple[str, str]:
     """Both sides of an assertion as Python expressions; of a text without `==`, the text twice.
 
     `SyntaxError` where it is no expression, `ValueError` where the left side is no call of the problem's function.

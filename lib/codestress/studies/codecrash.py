@@ -53,7 +53,7 @@ class Predictions(Parameters):
     problems: list[Source] = Field(
         ["cruxeval", "livecodebench"],
         min_length=1,
-        description="cruxeval, livecodebench: data sets; generated, contest: the kit's own",
+        description="generated and contest are the kit's own, the others data sets",
     )
     n_problems: int = Field(0, ge=0, description="how many of each, from the first on; 0: all (generated: 800)")
     languages: list[Literal["python", "javascript"]] = Field(

@@ -102,13 +102,20 @@ def differences(answers: pd.DataFrame, *, rule: str, confidence: float, resample
 def difference_points(table: pd.DataFrame, *, relative: bool) -> pd.DataFrame:
     """The points to draw: model, panel, condition, value, low, high (in % of vanilla or in points)."""
     columns = ["relative_pct", "relative_low", "relative_high"] if relative else ["points", "points_low", "points_high"]
-    shown = table[table["dataset"] != MERGE] if table["dataset"].nunique() < 3 else table
-    varying = [name for name in ("dataset", *SETTING) if shown[name].nunique() > 1]
+    shown, varying = _shown(table)
     panels = [panel_name(row, varying) for row in shown.to_dict("records")]
     drawn = shown.assign(panel=panels, condition=[_condition(row) for row in shown.to_dict("records")])
     return drawn[["model", "panel", "condition", *columns]].set_axis(
         ["model", "panel", "condition", "value", "low", "high"], axis=1
     )
+
+
+def _shown(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """The rows that are drawn, data set by data set, and what differs between their panels."""
+    varying = [name for name in ("dataset", *SETTING) if table[name].nunique() > 1]
+    order = {name: place for place, name in enumerate(dict.fromkeys(table["dataset"]))}
+    placed = table.assign(place=table["dataset"].map(order))
+    return placed.sort_values(["place", "ignore", "refactor"], kind="stable").drop(columns="place"), varying
 
 
 def panel_name(row: Mapping[Any, Any], varying: Sequence[str]) -> str:
@@ -157,7 +164,7 @@ def describe_differences(points: pd.DataFrame, *, relative: bool) -> str:
 
 
 def published_differences(task: str = "output") -> pd.DataFrame:
-    """The paper's tables, computed from its published Pass@1 (outputs) or as read from its picture (inputs).
+    """The paper's tables of 17 models, from its published Pass@1 (outputs) or as read from its picture (inputs).
 
     Columns: label, model (the registry's name), dataset, mode, perturbation, vanilla_pct, pass_at_1_pct, points,
     relative_pct. The Merge score weighs 800 problems of CRUXEval and 479 of LiveCodeBench.
@@ -165,6 +172,7 @@ def published_differences(task: str = "output") -> pd.DataFrame:
     names = published_models("codecrash")
     rows = list(_published_inputs() if task == "input" else _published_outputs())
     frame = pd.DataFrame(rows, columns=["label", "dataset", "mode", "perturbation", "vanilla_pct", "pass_at_1_pct"])
+    frame = frame[frame["label"].isin(_with_both_modes(frame))].reset_index(drop=True)
     return frame.assign(
         model=frame["label"].map(names),
         task=task,
@@ -208,7 +216,6 @@ def headline(published: pd.DataFrame, mode: str) -> float:
         published["perturbation"].isin(["PSC-ALL", "MCC", "MPS", "MHC"])
         & (published["mode"] == mode)
         & published["dataset"].isin(list(counts))
-        & published["label"].isin(_with_both_modes(published))
     ]
     wide = chosen.pivot_table(index=["label", "perturbation"], columns="dataset", values="relative_pct")
     return float(-np.average(wide[list(counts)].mean(), weights=list(counts.values())))
@@ -228,11 +235,11 @@ def difference_claims(artefact: str, table: pd.DataFrame, published: pd.DataFram
         else ("points", "points_low", "points_high", "points")
     )
     asked = table[~table["ignore"] & ~table["refactor"] & (table["language"] == "python")]
-    wanted = published.merge(asked[["dataset", "mode", "perturbation"]].drop_duplicates())
-    if wanted.empty:  # other problems were asked: all of the paper's cells are still to be run
-        wanted = published[
-            published["mode"].isin(table["mode"]) & published["perturbation"].isin(table["perturbation"])
-        ]
+    paper = set(published_numbers("codecrash/problems") or {})
+    if set(asked["dataset"]) - {MERGE} != paper:
+        asked = asked[asked["dataset"] != MERGE]  # of other problems, or of one data set alone
+    asked_for = published["mode"].isin(table["mode"]) & published["perturbation"].isin(table["perturbation"])
+    wanted = published[asked_for]
     index = asked.set_index(["model", "dataset", "mode", "perturbation"])
     claims = []
     for row in wanted.itertuples():
@@ -280,17 +287,24 @@ def headline_claims(artefact: str, published: pd.DataFrame, modes: Sequence[str]
 
 
 def published_points(published: pd.DataFrame, table: pd.DataFrame, *, relative: bool) -> pd.DataFrame:
-    """The paper's models for the grey dots: condition, value; of the data sets and modes that were asked, else of all
-    its data sets together, because other problems only allow a look."""
-    chosen = published[published["mode"].isin(table["mode"])]
-    same = chosen[chosen["dataset"].isin(table["dataset"]) & (chosen["dataset"] != MERGE)]
-    chosen = (
-        same
-        if len(same)
-        else chosen[chosen["dataset"].isin([MERGE] if MERGE in set(chosen["dataset"]) else chosen["dataset"])]
-    )
-    values = chosen["relative_pct" if relative else "points"]
-    return pd.DataFrame({"condition": chosen["perturbation"], "value": values})
+    """The paper's models for the grey dots: panel, condition, value, of each panel's own mode.
+
+    Of its data set where that is one of the paper's, else of all the paper's problems, because other problems only
+    allow a look. Panels on what the paper's numbers are not known for have none.
+    """
+    shown, varying = _shown(table)
+    parts = []
+    for row in shown.drop_duplicates(["dataset", *SETTING]).to_dict("records"):
+        if row["language"] != "python" or row["ignore"] or row["refactor"]:
+            continue
+        datasets = set(published["dataset"])
+        dataset = row["dataset"] if row["dataset"] in datasets else MERGE if MERGE in datasets else "cruxeval"
+        chosen = published[(published["mode"] == row["mode"]) & (published["dataset"] == dataset)]
+        values = chosen["relative_pct" if relative else "points"]
+        parts.append(
+            pd.DataFrame({"panel": panel_name(row, varying), "condition": chosen["perturbation"], "value": values})
+        )
+    return pd.concat(parts) if parts else pd.DataFrame(columns=["panel", "condition", "value"])
 
 
 # --- what became of the perturbations -------------------------------------------------------------------------------

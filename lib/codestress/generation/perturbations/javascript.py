@@ -420,7 +420,7 @@ def with_trace(code: str, function: str) -> str:
             ordinal += 1
     head = (
         "const notedReturns = {};\n"
-        "function noteReturn(k, v) { const t = JSON.stringify(v) ?? \"null\"; "
+        'function noteReturn(k, v) { const t = JSON.stringify(v) ?? "null"; '
         "(notedReturns[k] ??= new Set()).add(t); return v; }\n"
     )
     tail = (

@@ -27,12 +27,13 @@ def rename(problem: Problem) -> Perturbed:
     names = names_of(tree)
     opaque = _opaque_keywords(tree, names)
     in_call = {id(node) for node in ast.walk(call)}
+    in_classes = _read_in_classes(names)
     free = {
         (scope, name)
         for scope in names.scopes
         if id(scope.node) not in in_call
         for name in scope.bound
-        if _may_be_renamed(scope, name, opaque)
+        if _may_be_renamed(scope, name, opaque) and not (scope.kind == "module" and name in in_classes)
     }
     new = _new_names(names, free, problem.function)
     found = [
@@ -51,6 +52,17 @@ def rename(problem: Problem) -> Perturbed:
     for keyword, name in keywords:
         keyword.arg = name
     return Perturbed(written(problem, tree, call), tuple(sites.values())) if sites else Perturbed(problem)
+
+
+def _read_in_classes(names: Names) -> set[str]:
+    """Names that a class body both reads and binds: until it has bound them it sees the module's (`x = x`)."""
+    return {
+        occurrence.name
+        for occurrence in names.occurrences
+        if occurrence.scope.kind == "class"
+        and occurrence.name in occurrence.scope.bound
+        and isinstance(getattr(occurrence.node, "ctx", None), ast.Load)
+    }
 
 
 def _may_be_renamed(scope: Scope, name: str, opaque: set[str]) -> bool:

@@ -1,0 +1,49 @@
+"""Perturbing at the paper's size: `python bench/bench_codecrash.py` (part of `make bench`).
+
+800 generated programs through each perturbation, every variant run in isolation on its own input and three others
+beside; and 192 contest programs in JavaScript, each run in a Node of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from typing import get_args
+
+from codestress.generation.perturbations.variants import Perturbation, check_problems, make_variants
+from codestress.problems.contest_programs import contest_problems
+from codestress.problems.generated import generated_problems
+from codestress.sandbox.executor import Executor
+from codestress.sandbox.runtimes import available
+
+RUNS = 3
+PERTURBATIONS = [name for name in get_args(Perturbation) if name != "VAN"]
+
+
+def timed(executor: Executor, language: str) -> dict[str, float]:
+    """Seconds for the check of the problems themselves, and for each perturbation."""
+    problems = generated_problems(800) if language == "python" else contest_problems("javascript")
+    started = time.perf_counter()
+    checked, _ = check_problems(problems, executor, 0)
+    found = {"check": time.perf_counter() - started}
+    for name in PERTURBATIONS:
+        started = time.perf_counter()
+        make_variants(checked, name, executor, seed=0)  # type: ignore[arg-type]
+        found[name] = time.perf_counter() - started
+    return found
+
+
+def main() -> None:
+    generated_problems(800)  # made once, before the clock starts
+    print(f"perturbations on {os.cpu_count()} cores, medians of {RUNS} runs")
+    with Executor() as executor:
+        print(executor.described())
+        for language, runs in (("python", RUNS), ("javascript", 1 if available("javascript") else 0)):
+            results = [timed(executor, language) for _ in range(runs)]
+            for name in results[0] if results else ():
+                print(f"  {language:10} {name:8} {statistics.median(result[name] for result in results):6.1f} s")
+
+
+if __name__ == "__main__":
+    main()
