@@ -84,6 +84,7 @@ bench: $(READY_DEV)
 	$(BIN)/python bench/bench_scoring.py
 	$(BIN)/python bench/bench_semtrace.py
 	$(BIN)/python bench/bench_codecrash.py
+	$(BIN)/python bench/bench_faultloc.py
 
 clean:
 	@for folder in outputs/*/; do case "$$folder" in outputs/data/) ;; *) rm -rf "$$folder" ;; esac; done

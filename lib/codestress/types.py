@@ -38,6 +38,8 @@ class Reason(StrEnum):
     """What had to be run did not end within the limit of steps."""
     TIMEOUT = "timed out"
     """The request, or what had to be run, took longer than the time that stands behind all other limits."""
+    SKIPPED = "skipped"
+    """Not asked, because an earlier question of the same trial decided that it must not be; `detail` says why."""
     HARNESS_ERROR = "harness error"
     """The request failed for a reason that is not the model's: server, network, quota."""
 

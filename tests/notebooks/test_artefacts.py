@@ -149,6 +149,9 @@ def test_no_number_of_a_real_model_comes_from_a_reader(smoke: Path) -> None:
             decided = claims[claims["verdict"] != "not run"]
             assert decided["statement"].str.startswith("abstract").all(), name
             assert set(decided["verdict"]) <= {"holds"}, name
+        if name.startswith("faultloc") and ledger.is_file():
+            claims = pd.read_csv(ledger)
+            assert set(claims["verdict"]) <= ({"holds"} if name == "faultloc/audit" else {"not run"}), name
     assert len(pd.read_csv(smoke / "smoke/semtrace/tab01/claims.csv")) == 30
     assert len(pd.read_csv(smoke / "smoke/codecrash/tab10/claims.csv")) == 17 * 3 * 4
     table = pd.read_csv(smoke / "smoke/semtrace/tab04/table.csv", index_col="name")
@@ -239,6 +242,7 @@ def test_plan_show_and_report(smoke: Path) -> None:
     plan = json.loads(codestress("plan", "--profile", "smoke", "--json", outputs=smoke).stdout)
     assert {row["artefact"] for row in plan} == set(artefact_names())
     facts = {"semtrace/prompts", "semtrace/tab03", "semtrace/tab04", "codecrash/perturbations"}
+    facts |= {f"faultloc/{name}" for name in ("tab01", "tab03", "tab04", "fig05", "audit")}
     assert all(row["missing"] == 0 for row in plan)
     assert {row["artefact"] for row in plan if row["requests"] == 0} == facts
     fresh = json.loads(

@@ -86,16 +86,23 @@ class Reading:
     """The last paragraph, which is always read."""
     reader: Settings
     random: np.random.Generator
+    lines: list[int]
+    """The line of its message in which each kept segment stands, from 0 on."""
 
 
 def segments(text: str) -> list[str]:
     """The non-empty lines of a text; a line of over 200 characters counts as its sentences."""
-    found: list[str] = []
-    for line in text.split("\n"):
+    return [piece for _, piece in numbered_segments(text)]
+
+
+def numbered_segments(text: str) -> list[tuple[int, str]]:
+    """The segments of a text, each with the number of its line, from 0 on."""
+    found: list[tuple[int, str]] = []
+    for number, line in enumerate(text.split("\n")):
         if len(line) > 200:
-            found += re.split(r"(?<=[.!?]) +", line)
+            found += [(number, piece) for piece in re.split(r"(?<=[.!?]) +", line)]
         elif line.strip():
-            found.append(line)
+            found.append((number, line))
     return found
 
 
@@ -105,7 +112,8 @@ def read(request: Request, reader: Settings) -> Reading:
     shown = json.dumps([[message.role, message.content] for message in prompt.messages] + [prompt.prefill])
     draw = [request.sample, request.attempt, prompt.sampling.temperature] if prompt.sampling.temperature > 0 else []
     random = rng(0, "reader", request.model, request.revision, shown, *draw)
-    pieces = [piece for message in prompt.messages for piece in segments(message.content)]
+    placed = [piece for message in prompt.messages for piece in numbered_segments(message.content)]
+    pieces = [piece for _, piece in placed]
     tokens = sum(len(message.content) for message in prompt.messages) / CHARACTERS_PER_TOKEN
     places = (np.arange(len(pieces)) + 0.5) / max(1, len(pieces))
     missed = 1 - keep_probability(reader, places, tokens)
@@ -113,7 +121,8 @@ def read(request: Request, reader: Settings) -> Reading:
         missed = missed**2  # who works step by step reads twice
     kept = random.random(len(pieces)) >= missed
     question = prompt.messages[-1].content.rstrip().rsplit("\n\n", 1)[-1]
-    return Reading([(int(i), pieces[i]) for i in np.flatnonzero(kept)], question, reader, random)
+    indices = [int(i) for i in np.flatnonzero(kept)]
+    return Reading([(i, pieces[i]) for i in indices], question, reader, random, [placed[i][0] for i in indices])
 
 
 def write(steps: list[str], conclusion: str, marker: str, reading: Reading, prefill: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import islice, pairwise, product, takewhile
 
 from codestress.inference.reading import Reading, follow_probability, write
+from codestress.inference.reading_faults import localize_fault
 from codestress.inference.reading_programs import clean_program, complete_assertion
 from codestress.inference.reading_runs import run_pieces
 from codestress.literals import NotLiteral, parse_literal, same_value
@@ -198,7 +199,8 @@ def _summary(reading: Reading, prefill: str) -> str:
 
 
 TASKS: list[Callable[[Reading, str], str | None]] = [
-    *(complete_assertion, clean_program, retrieve_line, retrieve_function, predict_output, predict_input),
+    *(localize_fault, complete_assertion, clean_program),
+    *(retrieve_line, retrieve_function, predict_output, predict_input),
     *(find_origin, review_code, decrypt, take_hint),
 ]
 """In the order in which they are tried."""

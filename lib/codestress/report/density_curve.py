@@ -1,4 +1,4 @@
-"""A quantity against the density of misleading messages (CodeCrash, Figure 4 and Table 6)."""
+"""A quantity against how much was put in: messages (CodeCrash, Figure 4), mutations (Fault Localizability, 8)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from matplotlib.figure import Figure
 from codestress.report.style import COLOURS, MARKERS, use_style
 
 
-def density_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
-    """`points`: model, panel, density (0 to 1), value, low, high. A panel for each kind of message."""
+def density_curve(
+    points: pd.DataFrame, *, ylabel: str, xlabel: str = "share of the places that get a message (p)"
+) -> Figure:
+    """`points`: model, panel, density (what is put in), value, low, high. A panel for each kind of thing put in."""
     use_style()
     panels = list(dict.fromkeys(points["panel"]))
     models = list(dict.fromkeys(points["model"]))
@@ -34,7 +36,7 @@ def density_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
         ax.set_title(panel)
     for place in range(len(panels), across * down):
         axes[place // across][place % across].set_visible(False)
-    figure.supxlabel("share of the places that get a message (p)", fontsize=8)
+    figure.supxlabel(xlabel, fontsize=8)
     figure.supylabel(ylabel, fontsize=8)
     handles, names = axes[0][0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper center", ncols=min(4, len(names)))

@@ -1,0 +1,80 @@
+"""Faults and mutations: `python bench/bench_faultloc.py` (part of `make bench`).
+
+Programs of the standard library and the kit's own Java programs; one core. Every site enumerated and made; every
+mutation made and proved neutral by its syntax tree (nothing is run); tasks enumerated, with their memory.
+"""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import time
+
+from codestress.generation.faults.neutral import SPMS, Labelled, NotNeutral, bank, mutate
+from codestress.generation.faults.sites import fault_sites
+from codestress.problems.generated.drawing import Draw
+from codestress.problems.seeds import Seed, Source, seed_set
+from codestress.seeding import rng
+from codestress.studies.faultloc import Localization, localization
+
+RUNS = 3
+STRENGTHS = (1, 2, 4, 6, 8)
+
+
+def faults(seeds: list[Seed]) -> float:
+    """Faulty programs a second."""
+    started, made = time.perf_counter(), 0
+    for seed in seeds:
+        for site in fault_sites(seed.code, seed.language):
+            site.apply(seed.code)
+            made += 1
+    return made / (time.perf_counter() - started)
+
+
+def mutations(seeds: list[Seed], spm: str) -> float:
+    """Proved mutations a second, five strengths of each of up to four faulty programs of a seed."""
+    programs = []
+    for seed in seeds:
+        for site in fault_sites(seed.code, seed.language)[:40:10]:
+            programs.append((seed, Labelled(site.apply(seed.code), site.line)))
+    started, made = time.perf_counter(), 0
+    for seed, program in programs:
+        for strength in STRENGTHS:
+            draw = Draw(rng(0, seed.id, spm, strength))
+            try:
+                mutate(
+                    program,
+                    spm,  # type: ignore[arg-type]
+                    seed.language,
+                    draw,
+                    strength=strength,
+                    quarter=strength % 4,
+                    content=bank(seed.language),
+                )
+            except NotNeutral:
+                continue
+            made += 1
+    return made / (time.perf_counter() - started)
+
+
+def main() -> None:
+    sources: tuple[Source, ...] = ("standard", "java")
+    print(f"faults and mutations on one core, medians of {RUNS} runs, programs a second")
+    for source in sources:
+        seeds = seed_set(source, 50, 300).seeds[:60]
+        mean = sum(seed.lines for seed in seeds) / max(1, len(seeds))
+        print(f"  {source}: {len(seeds)} programs of {mean:.0f} lines on average")
+        print(f"    {'faults':28} {statistics.median(faults(seeds) for _ in range(RUNS)):8,.0f}")
+        for spm in SPMS:
+            print(f"    {spm:28} {statistics.median(mutations(seeds, spm) for _ in range(RUNS)):8,.0f}")
+    given = Localization(artefact="faultloc/x", models=["python"], seeds=["standard"], per_quarter=4).model_dump()
+    names = ("n_seeds", "min_lines", "max_lines", "faults", "per_quarter", "spms", "strengths")
+    names += ("content", "numbered", "temperature", "max_tokens", "seed")  # type: ignore[assignment]
+    started = time.perf_counter()
+    trials = localization(seeds=["standard"], **{name: given[name] for name in names})
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(f"  {len(trials.items):,} tasks enumerated in {time.perf_counter() - started:.1f} s, {memory} MB at most")
+
+
+if __name__ == "__main__":
+    main()

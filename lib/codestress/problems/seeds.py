@@ -1,0 +1,186 @@
+"""Seed programs with a specification, into which faults are put (Fault Localizability, section IV-A).
+
+Offline: functions, classes and modules of Python's standard library with their docstrings, and Java programs of the
+kit's own. The paper's two data sets are read where they are at hand.
+"""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import hashlib
+import inspect
+import json
+import re
+import sysconfig
+import textwrap
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+from codestress.problems.datasets import data_file
+from codestress.sandbox.runtimes import parser
+from codestress.types import Language
+
+Source = Literal["standard", "java", "alpaca", "codesearchnet"]
+MODULES = (
+    *("textwrap", "heapq", "bisect", "shlex", "fnmatch", "string", "statistics", "fractions", "calendar", "difflib"),
+    *("colorsys", "graphlib", "reprlib", "pprint", "csv", "configparser", "argparse", "optparse", "getopt", "filecmp"),
+    *("zipfile", "tarfile", "wave", "mailbox", "netrc", "plistlib", "quopri", "base64", "uuid", "random", "sched"),
+    *("queue", "threading", "contextlib", "functools", "collections", "copy", "dataclasses", "datetime", "decimal"),
+    *("json.decoder", "json.encoder", "json.scanner", "email.header", "email.message", "html.parser", "urllib.parse"),
+    *("urllib.robotparser", "http.cookies", "http.cookiejar", "logging", "logging.handlers", "string", "tempfile"),
+    *("shutil", "glob", "pathlib", "posixpath", "ntpath", "tokenize", "inspect", "dis", "ast", "timeit", "trace"),
+    *("unittest.case", "unittest.loader", "xml.dom.minidom", "ipaddress", "gettext", "locale", "linecache", "cmd"),
+)
+"""Modules of pure Python whose parts are programs of their own."""
+
+
+@dataclass(frozen=True)
+class Seed:
+    """A program without a fault."""
+
+    id: str
+    code: str
+    """Lines end in a line feed; the text ends without one."""
+    specification: str
+    language: Language
+    runs: tuple[tuple[str, ...], ...] = ()
+    """Arguments of `main` on which it can be tried."""
+
+    @property
+    def lines(self) -> int:
+        return self.code.count("\n") + 1
+
+
+@dataclass(frozen=True)
+class SeedSet:
+    """The seeds that are kept, and how many were dropped for which reason."""
+
+    seeds: list[Seed]
+    dropped: Counter[str]
+
+
+@cache
+def seed_set(source: Source, min_lines: int, max_lines: int) -> SeedSet:
+    """The seeds of a source with as many lines as that, each program once.
+
+    `DataError` with the remedy where a data set is not at hand.
+    """
+    readers: dict[Source, Callable[[], Iterable[Seed]]] = {
+        **{"standard": _standard, "java": _java, "alpaca": _alpaca, "codesearchnet": _codesearchnet}
+    }
+    found = readers[source]
+    kept: dict[str, Seed] = {}
+    dropped = Counter[str]()
+    for seed in found():
+        why = fault_of(seed, min_lines, max_lines)
+        digest = hashlib.sha256(seed.code.encode("utf-8", "surrogatepass")).hexdigest()
+        if not why and digest in kept:
+            why = "a program that is there already"
+        if why:
+            dropped[why] += 1
+        else:
+            kept[digest] = seed
+    return SeedSet(list(kept.values()), dropped)
+
+
+def fault_of(seed: Seed, min_lines: int, max_lines: int) -> str:
+    """Why a program cannot be a seed; empty where it can."""
+    if not seed.specification.strip():
+        return "no specification"
+    if seed.lines < min_lines:
+        return f"fewer than {min_lines} lines"
+    if max_lines and seed.lines > max_lines:
+        return f"more than {max_lines} lines"
+    if not parses(seed.code, seed.language):
+        return "does not parse"
+    return ""
+
+
+def parses(code: str, language: Language) -> bool:
+    """Whether the program is syntactically right: by Python's own parser, or tree-sitter's."""
+    if language != "python":
+        return not parser(language).parse(code.encode("utf-8", "surrogatepass")).root_node.has_error
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            compile(code, "<seed>", "exec", dont_inherit=True)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return False
+    return True
+
+
+def normalised(code: str) -> str:
+    """Line ends as line feeds, without a byte-order mark and without form feeds: so that every tool counts the same
+    lines."""
+    return re.sub(r"\r\n?", "\n", code.removeprefix("\ufeff")).replace("\f", " ").rstrip("\n")
+
+
+def _standard() -> Iterator[Seed]:
+    """Functions and classes at the top level of the modules, and whole modules."""
+    folder = Path(sysconfig.get_path("stdlib"))
+    for name in dict.fromkeys(MODULES):
+        path = folder / f"{name.replace('.', '/')}.py"
+        if not path.is_file():
+            path = folder / name.replace(".", "/") / "__init__.py"
+        if not path.is_file():
+            continue
+        text = path.read_text(encoding="utf-8")
+        tree = ast.parse(text)
+        lines = normalised(text).split("\n")
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+                code = textwrap.dedent("\n".join(lines[first - 1 : node.end_lineno]))
+                yield Seed(f"{name}.{node.name}", code, _purpose(ast.get_docstring(node)), "python")
+        yield Seed(name, "\n".join(lines), _purpose(ast.get_docstring(tree)), "python")
+
+
+def _purpose(docstring: str | None) -> str:
+    """The first paragraphs of a docstring, up to 600 characters."""
+    told = inspect.cleandoc(docstring or "")
+    parts: list[str] = []
+    for paragraph in told.split("\n\n"):
+        if parts and sum(map(len, parts)) + len(paragraph) > 600:
+            break
+        parts.append(" ".join(paragraph.split()))
+    return " ".join(parts)[:900]
+
+
+@cache
+def _java() -> list[Seed]:
+    folder = files(__package__) / "java"
+    specifications = json.loads((folder / "specs.json").read_text(encoding="utf-8"))
+    return [
+        Seed(
+            name,
+            normalised((folder / f"{name}.java").read_text(encoding="utf-8")),
+            entry["specification"],
+            "java",
+            tuple(tuple(run) for run in entry["runs"]),
+        )
+        for name, entry in specifications.items()
+    ]
+
+
+def _alpaca() -> Iterator[Seed]:
+    for row in packed_rows("python_seed_programs.jsonl.gz"):
+        yield Seed(str(row["id"]), normalised(row["code"]), row["instruction"], "python")
+
+
+def _codesearchnet() -> Iterator[Seed]:
+    for row in packed_rows("java_seed_programs.jsonl.gz"):
+        yield Seed(str(row["id"]), normalised(row["code"]), row["instruction"], "java")
+
+
+def packed_rows(name: str) -> Iterator[dict[str, str]]:
+    """Rows of a file of the public artifact (data set `llmcodeimpact`)."""
+    with gzip.open(data_file("llmcodeimpact", f"llmcodeimpact/{name}"), "rt", encoding="utf-8") as file:
+        for line in file:
+            yield json.loads(line)

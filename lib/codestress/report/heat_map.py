@@ -1,0 +1,37 @@
+"""Shares by two factors as tables of shades, with their numbers written in (Fault Localizability, Figure 9)."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from codestress.report.style import use_style
+
+
+def heat_map(panels: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
+    """A panel for each title, one below the other; a table has row, column, share (0 to 1) and perhaps tasks, which is
+    written under the share."""
+    use_style()
+    sizes = [frame["row"].nunique() for frame in panels.values()]
+    figure = Figure(figsize=(5.6, 0.7 + 0.36 * sum(sizes) + 0.45 * len(panels)))
+    axes = figure.subplots(len(panels), 1, height_ratios=sizes, squeeze=False)[:, 0]
+    order = list(dict.fromkeys(column for frame in reversed(panels.values()) for column in frame["column"]))
+    for ax, (title, frame) in zip(axes, panels.items(), strict=True):
+        rows = list(dict.fromkeys(frame["row"]))
+        columns = [one for one in order if one in set(frame["column"])]
+        grid = frame.pivot_table(index="row", columns="column", values="share", sort=False).reindex(rows)[columns]
+        ax.imshow(grid.to_numpy(float), cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        for cell in frame.itertuples():
+            text = f"{100 * cell.share:.0f} %"
+            if hasattr(cell, "tasks"):
+                text += f"\nof {int(cell.tasks):,}"
+            colour = "white" if cell.share > 0.6 else "black"
+            place = (columns.index(cell.column), rows.index(cell.row))
+            ax.annotate(text, place, ha="center", va="center", fontsize=6.5, color=colour)
+        ax.set_xticks(range(len(columns)), columns)
+        ax.set_yticks(range(len(rows)), rows)
+        ax.tick_params(length=0)
+        ax.grid(False)
+        ax.set_title(title)
+    axes[-1].set_xlabel(xlabel)
+    return figure
