@@ -1,7 +1,7 @@
 """Faults and mutations: `python bench/bench_faultloc.py` (part of `make bench`).
 
 Programs of the standard library and the kit's own Java programs; one core. Every site enumerated and made; every
-mutation made and proved neutral by its syntax tree (nothing is run); tasks enumerated, with their memory.
+mutation made, and made and proved neutral by its syntax tree (nothing is run); tasks enumerated, with their memory.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def faults(seeds: list[Seed]) -> float:
     return made / (time.perf_counter() - started)
 
 
-def mutations(seeds: list[Seed], spm: str) -> float:
-    """Proved mutations a second, five strengths of each of up to four faulty programs of a seed."""
+def mutations(seeds: list[Seed], spm: str, *, prove: bool) -> float:
+    """Mutations a second, five strengths of each of up to four faulty programs of a seed."""
     programs = []
     for seed in seeds:
         for site in fault_sites(seed.code, seed.language)[:40:10]:
@@ -50,6 +50,7 @@ def mutations(seeds: list[Seed], spm: str) -> float:
                     strength=strength,
                     quarter=strength % 4,
                     content=bank(seed.language),
+                    prove=prove,
                 )
             except NotNeutral:
                 continue
@@ -66,7 +67,10 @@ def main() -> None:
         print(f"  {source}: {len(seeds)} programs of {mean:.0f} lines on average")
         print(f"    {'faults':28} {statistics.median(faults(seeds) for _ in range(RUNS)):8,.0f}")
         for spm in SPMS:
-            print(f"    {spm:28} {statistics.median(mutations(seeds, spm) for _ in range(RUNS)):8,.0f}")
+            made, proved = (
+                statistics.median(mutations(seeds, spm, prove=prove) for _ in range(RUNS)) for prove in (False, True)
+            )
+            print(f"    {spm:28} {made:8,.0f} made {proved:8,.0f} made and proved")
     given = Localization(artefact="faultloc/x", models=["python"], seeds=["standard"], per_quarter=4).model_dump()
     names = ("n_seeds", "min_lines", "max_lines", "faults", "per_quarter", "spms", "strengths")
     names += ("content", "numbered", "temperature", "max_tokens", "seed")  # type: ignore[assignment]

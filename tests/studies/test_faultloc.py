@@ -231,6 +231,9 @@ def test_the_papers_programs(shared_data: Path, monkeypatch: pytest.MonkeyPatch)
     assert len(java.seeds) + sum(java.dropped.values()) == 670
     assert python.dropped["fewer than 50 lines"] == 121
     assert java.dropped["a program that is there already"] == 60
+    judged = Counter(seed.relevance for seed in java.seeds)
+    assert judged[0] > 250
+    assert judged[3] > 80
     artefact = next(iter(resolve(["faultloc/tab02"], "paper", Overrides(models=("sim-careful",)), load_registry())))
     trials = artefact.trials()
     languages = Counter(trial.factors["language"] for trial in trials.items)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from codestress.problems.datasets import data_file
 from codestress.sandbox.runtimes import parser
@@ -52,6 +52,8 @@ class Seed:
     language: Language
     runs: tuple[tuple[str, ...], ...] = ()
     """Arguments of `main` on which it can be tried."""
+    relevance: int | None = None
+    """How well people judged specification and program to fit, 0 to 3, where they were asked (CodeSearchNet)."""
 
     @property
     def lines(self) -> int:
@@ -176,10 +178,12 @@ def _alpaca() -> Iterator[Seed]:
 
 def _codesearchnet() -> Iterator[Seed]:
     for row in packed_rows("java_seed_programs.jsonl.gz"):
-        yield Seed(str(row["id"]), normalised(row["code"]), row["instruction"], "java")
+        judged = row.get("csn_relevance") or []
+        best = max(judged) if isinstance(judged, list) and judged else None
+        yield Seed(str(row["id"]), normalised(row["code"]), row["instruction"], "java", (), best)
 
 
-def packed_rows(name: str) -> Iterator[dict[str, str]]:
+def packed_rows(name: str) -> Iterator[dict[str, Any]]:
     """Rows of a file of the public artifact (data set `llmcodeimpact`)."""
     with gzip.open(data_file("llmcodeimpact", f"llmcodeimpact/{name}"), "rt", encoding="utf-8") as file:
         for line in file:

@@ -144,6 +144,7 @@ def localization(
             {
                 "source": source,
                 "language": task.seed.language,
+                "relevance": task.seed.relevance,
                 "fault": task.site.kind,
                 "quarter": task.quarter + 1,
                 "spm": spm,

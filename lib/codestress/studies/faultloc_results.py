@@ -79,6 +79,15 @@ def localized(
     return pd.concat([table, oracle], ignore_index=True)[list(table.columns)]
 
 
+def by_relevance(answers: pd.DataFrame, *, rule: str, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
+    """As `localized`, by how well people judged specification and program to fit; empty where nobody judged them."""
+    judged = answers[answers["relevance"].notna()]
+    if judged.empty:
+        return pd.DataFrame(columns=["model", "language", "relevance"])
+    by = ["language", "relevance"]
+    return localized(judged, by, rule=rule, confidence=confidence, resamples=resamples, seed=seed)
+
+
 def place_effect(answers: pd.DataFrame, *, rule: str, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
     """For each model and language: of all faults found, the share that stands in each quarter, and accuracy in the
     last quarter relative to the first with a bootstrap over programs (a perfect localizer: 1)."""
@@ -144,7 +153,7 @@ def share_panels(table: pd.DataFrame, label: str, value: str = "share") -> dict[
         LANGUAGES[str(language)]: pd.DataFrame(
             {
                 "label": part[label].astype(str),
-                "condition": part["model"],
+                "condition": part["model"] if label != "model" else "",
                 "share": part[value],
                 "low": part[low],
                 "high": part[high],
@@ -346,6 +355,59 @@ def published_spm_bars() -> pd.DataFrame:
     values = (published_numbers("faultloc/fig06") or {"values": {}})["values"]
     rows = [(spm, model, share / 100) for model, shares in values.items() for spm, share in shares.items()]
     return pd.DataFrame(rows, columns=["label", "condition", "share"])
+
+
+def published_panels(show: str) -> dict[str, pd.DataFrame]:
+    """The paper's own bars for a figure, as a panel of `share_bars`: Figure 6 as means over models and (for Figure 7,
+    whose third series is no accuracy) over mutations; Figures 10 and 11; Table II as means over models."""
+    if show in ("spms", "models"):
+        by = {"spms": "label", "models": "condition"}[show]
+        means = published_spm_bars().groupby(by, sort=False)["share"].mean()
+        values = {str(name): share for name, share in means.items()}
+        title = "published (Figure 6), mean over " + {"spms": "models", "models": "mutations"}[show]
+    elif show in ("categories", "versions"):
+        name = {"categories": "fig10", "versions": "fig11"}[show]
+        numbers = (published_numbers(f"faultloc/{name}") or {"values": {}})["values"]
+        values = {key: share / 100 for key, share in numbers.items()}
+        title = "published (whether before or after mutations is not said)"
+    else:
+        return {
+            f"published (Table II), {LANGUAGES[language]}, mean over models": _bars(
+                {fault: float(np.mean(shares)) / 100 for fault, shares in faults.items()}
+            )
+            for language, faults in (published_numbers("faultloc/tab02") or {"values": {}})["values"].items()
+        }
+    return {title: _bars(values)}
+
+
+def _bars(values: Mapping[str, float]) -> pd.DataFrame:
+    shares = list(values.values())
+    unknown = [np.nan] * len(shares)
+    return pd.DataFrame(
+        {"label": list(values), "condition": "published", "share": shares, "low": unknown, "high": unknown}
+    )
+
+
+def published_strengths() -> pd.DataFrame:
+    """The paper's Figure 8, means over models and mutations: points of `strength_points`' form, in panels of their
+    own."""
+    numbers = published_numbers("faultloc/fig08") or {"means": {}, "strengths": []}
+    rows = [
+        ("published", f"published, {LANGUAGES[language]}, all mutations", strength, share, share, share)
+        for language, shares in numbers["means"].items()
+        for strength, share in zip(numbers["strengths"], shares, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["model", "panel", "density", "value", "low", "high"])
+
+
+def skipped_reasons(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
+    """Why trials were skipped: model, language, spm, why, trials."""
+    skipped = answers[answers[f"reason_{rule}"] == Reason.SKIPPED.value].rename(columns={f"detail_{rule}": "why"})
+    return (
+        skipped.groupby(["model", "language", "spm", "why"], as_index=False, sort=False)
+        .size()
+        .rename(columns={"size": "trials"})
+    )
 
 
 def describe_shares(panels: Mapping[str, pd.DataFrame], what: str) -> str:
