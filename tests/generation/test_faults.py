@@ -260,6 +260,28 @@ def test_content_that_would_change_the_program_is_refused(spm: str, given_conten
         mutate(program, spm, "python", Draw(rng(0)), strength=1, quarter=0, content=given_content)  # type: ignore[arg-type]
 
 
+BINDING = [
+    ("def f(x):\n    x = _(x)\n    return x", "for _ in []:\n    y = 1"),  # gettext's _ becomes local
+    ("def f(x):\n    x = x + 1\n    return len(x)", "if False:\n    len = 1"),
+    ("def f(x):\n    x = x + 1\n    return os.sep", "if False:\n    import os.path"),
+    ("def f(x):\n    x = x + 1\n    return g(x)", "if False:\n    def g(): pass"),
+    ("def f(x):\n    x = x + 1\n    return x", "if False:\n    yield x"),
+    ("def f(x):\n    x = x + 1\n    return x", "if False:\n    global y\n    y = 1"),
+    ("def f(x):\n    x = x + 1\n    return x", "if False:\n    break"),
+    ("async def f(x):\n    x = x + 1\n    yield x", "if False:\n    return 1"),
+]
+
+
+@pytest.mark.parametrize(("code", "snippet"), BINDING)
+def test_dead_code_that_changes_its_function_by_being_there_is_refused(code: str, snippet: str) -> None:
+    given_content = content(dead_code=[snippet])
+    with pytest.raises(NotNeutral, match=r"dead code|compile"):
+        mutate(Labelled(code, 2), "dead_code", "python", Draw(rng(0)), strength=1, quarter=0, content=given_content)
+    fine = Labelled("def f(x):\n    y = 0\n    for y in x:\n        x = _(y)\n    return x", 2)
+    harmless = content(dead_code=["if False:\n    y = x\n    return y"])
+    assert mutate(fine, "dead_code", "python", Draw(rng(0)), strength=1, quarter=0, content=harmless).code != fine.code
+
+
 A, G = "class A:\n", "    def g(self): return "
 
 

@@ -12,7 +12,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
@@ -57,12 +57,27 @@ class Labelled:
     code: str
     line: int
 
-    def before(self, line: int, text: str) -> Labelled:
-        """With a text of one or more whole lines put in before a line."""
-        lines = self.code.split("\n")
-        new = text.split("\n")
-        lines[line - 1 : line - 1] = new
-        return Labelled("\n".join(lines), self.line + (len(new) if line <= self.line else 0))
+
+@dataclass(frozen=True)
+class Edits:
+    """What a mutation changes in a program, by the program's own lines and characters."""
+
+    inserted: tuple[tuple[int, str], ...] = ()
+    """Whole lines, each text with the line before which it is put in; of two at one line the later stands above."""
+    renamed: tuple[tuple[int, int, str], ...] = ()
+    """First character, last and the new text, within one line."""
+
+    def apply(self, program: Labelled) -> Labelled:
+        """The program with the edits made; the label follows its line."""
+        code = program.code
+        for start, end, new in sorted(self.renamed, reverse=True):
+            code = code[:start] + new + code[end:]
+        lines, label = code.split("\n"), program.line
+        for line, text in sorted(self.inserted, key=lambda one: -one[0]):
+            new_lines = text.split("\n")
+            lines[line - 1 : line - 1] = new_lines
+            label += len(new_lines) if line <= program.line else 0
+        return Labelled("\n".join(lines), label)
 
 
 @cache
@@ -95,13 +110,17 @@ def mutate(
     `NotNeutral` where there are fewer places than that, or where the result is not proved to mean the same. Without
     `prove` it is only made: for who proves it later.
     """
-    mutated = program
-    for part in reversed(spm.split("+")):
-        make = {"comments": _comments, "names": _names, "dead_code": _dead_code, "functions": _functions}[part]
-        before, mutated = mutated, make(mutated, language, draw, strength, quarter, content)
-        why = neutral_fault(before.code, mutated.code, part, language) if prove else ""
-        if why:
-            raise NotNeutral(f"{part}: {why}")
+    if spm == "functions":
+        mutated = _functions(program, language, draw, strength, quarter)
+    else:
+        edits = Edits()
+        for part in reversed(spm.split("+")):
+            make = {"comments": _comments, "names": _names, "dead_code": _dead_code}[part]
+            edits = make(edits, program, language, draw, strength, quarter, content)
+        mutated = edits.apply(program)
+    why = neutral_fault(program.code, mutated.code, spm, language) if prove else ""
+    if why:
+        raise NotNeutral(f"{spm}: {why}")
     return mutated
 
 
@@ -124,7 +143,8 @@ def _statement_lines(code: str, language: Language) -> tuple[tuple[int, str], ..
                     indent = lines.indent(first)
                     own = lines.text[lines.starts[first - 1] + len(indent) :]
                     column = statement.col_offset if first == statement.lineno else len(indent.encode())
-                    if column == len(indent.encode()) and not own.startswith(("global ", "nonlocal ")):
+                    alone = column == len(indent.encode()) and not lines.continued(first)
+                    if alone and not own.startswith(("global ", "nonlocal ", "elif ", "elif(")):
                         found[first] = indent
         return tuple(sorted(found.items()))
     for node in nodes(_java_root(code)):
@@ -204,24 +224,27 @@ def _places(program: Labelled, language: Language, quarter: int, draw: Draw, str
 
 
 def _comments(
-    program: Labelled, language: Language, draw: Draw, strength: int, quarter: int, content: Content
-) -> Labelled:
+    edits: Edits, program: Labelled, language: Language, draw: Draw, strength: int, quarter: int, content: Content
+) -> Edits:
     sign = "#" if language == "python" else "//"
     texts = _drawn(content.comments, strength, draw)
-    mutated = program
-    for (line, indent), text in _downwards(_places(program, language, quarter, draw, strength), texts):
-        mutated = mutated.before(line, f"{indent}{sign} {' '.join(text.split())}")
-    return mutated
+    places = _places(program, language, quarter, draw, strength)
+    inserted = (
+        (line, f"{indent}{sign} {' '.join(text.split())}") for (line, indent), text in zip(places, texts, strict=True)
+    )
+    return replace(edits, inserted=(*edits.inserted, *inserted))
 
 
 def _dead_code(
-    program: Labelled, language: Language, draw: Draw, strength: int, quarter: int, content: Content
-) -> Labelled:
+    edits: Edits, program: Labelled, language: Language, draw: Draw, strength: int, quarter: int, content: Content
+) -> Edits:
     snippets = _drawn(content.dead_code, strength, draw)
-    mutated = program
-    for (line, indent), snippet in _downwards(_places(program, language, quarter, draw, strength), snippets):
-        mutated = mutated.before(line, "\n".join(f"{indent}{part}" for part in snippet.split("\n")))
-    return mutated
+    places = _places(program, language, quarter, draw, strength)
+    inserted = (
+        (line, "\n".join(f"{indent}{part}" for part in snippet.split("\n")))
+        for (line, indent), snippet in zip(places, snippets, strict=True)
+    )
+    return replace(edits, inserted=(*edits.inserted, *inserted))
 
 
 def _drawn(items: Sequence[str], count: int, draw: Draw) -> list[str]:
@@ -231,30 +254,29 @@ def _drawn(items: Sequence[str], count: int, draw: Draw) -> list[str]:
     return [left.pop(draw.integer(0, len(left) - 1)) for _ in range(count)]
 
 
-def _downwards(places: Sequence[tuple[int, str]], texts: Sequence[str]) -> list[tuple[tuple[int, str], str]]:
-    """From the last line to the first, so that what is put in does not move what is still to be done."""
-    return sorted(zip(places, texts, strict=True), reverse=True)
-
-
 def _names(
-    program: Labelled, language: Language, draw: Draw, strength: int, quarter: int, content: Content
-) -> Labelled:
+    edits: Edits, program: Labelled, language: Language, draw: Draw, strength: int, quarter: int, content: Content
+) -> Edits:
     found = _python_variables(program.code) if language == "python" else _java_variables(program.code)
     if len(found) < strength:
         raise NotNeutral(f"only {len(found)} variables for {strength}")
-    used = set(re.findall(r"\w+", program.code))
+    used = _words(program.code).union(*(_words(text) for _, text in edits.inserted))
     fresh = [name for name in content.names if name not in used and name.isidentifier()]
     total = program.code.count("\n") + 1
     inside = [name for name, spans in found.items() if quarter_of(spans[0][0], total) == quarter]
     pool = inside if len(inside) >= strength else [*inside, *(name for name in found if name not in inside)][:strength]
     chosen = [pool.pop(draw.integer(0, len(pool) - 1)) for _ in range(strength)]
-    edits = []
-    for old, new in zip(chosen, _drawn(fresh, strength, draw), strict=True):
-        edits += [(start, end, new) for _, start, end in found[old]]
-    code = program.code
-    for start, end, new in sorted(edits, reverse=True):
-        code = code[:start] + new + code[end:]
-    return Labelled(code, program.line)
+    renamed = (
+        (start, end, new)
+        for old, new in zip(chosen, _drawn(fresh, strength, draw), strict=True)
+        for _, start, end in found[old]
+    )
+    return replace(edits, renamed=(*edits.renamed, *renamed))
+
+
+@lru_cache(maxsize=512)
+def _words(code: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", code))
 
 
 Spans = dict[str, list[tuple[int, int, int]]]
@@ -340,9 +362,7 @@ def _java_variables(code: str) -> Spans:
     return {name: found for name, found in spans.items() if name in declared - others}
 
 
-def _functions(
-    program: Labelled, language: Language, draw: Draw, strength: int, quarter: int, _content: Content
-) -> Labelled:
+def _functions(program: Labelled, language: Language, draw: Draw, strength: int, quarter: int) -> Labelled:
     """Methods of one class (in Java, or in Python where their order cannot matter) in another order: `strength`
     exchanges of neighbours in a list that begins in the quarter."""
     groups = _python_groups(program.code) if language == "python" else _java_groups(program.code)
@@ -430,55 +450,114 @@ def _java_groups(code: str) -> list[list[tuple[int, int]]]:
 # --- the proof ------------------------------------------------------------------------------------------------------
 
 
-def neutral_fault(before: str, after: str, part: str, language: Language) -> str:
+def neutral_fault(before: str, after: str, spm: str, language: Language) -> str:
     """Why a mutation is not neutral, by its syntax tree; empty where it is.
 
     Comments: the tree is the same. Names: the same with names mapped one to one. Dead code: the same without statements
-    under a condition that is always false. Functions: the same with methods sorted.
+    under a condition that is always false, and these change no name's variable and no function's kind. Functions: the
+    same with methods sorted. Compositions: all of these at once.
     """
+    parts = tuple(spm.split("+"))
     try:
-        same = _form(before, part, language) == _form(after, part, language)
+        if language == "java":
+            if _java_form(before, parts) != _java_form(after, parts):
+                return "the syntax tree is another"
+            return _java_dead_fault(before, after) if "dead_code" in parts else ""
+        (old, old_dead), (new, new_dead) = _form(before, parts), _form(after, parts)
+        return "the syntax tree is another" if old != new else _dead_fault(before, after, old_dead, new_dead)
     except NotNeutral as error:
         return str(error)
-    return "" if same else "the syntax tree is another"
 
 
 @lru_cache(maxsize=256)
-def _form(code: str, part: str, language: Language) -> object:
-    """What a mutation must not change in a program."""
-    if language != "python":
-        return _java_form(_java_root(code), part)
+def _form(code: str, parts: tuple[str, ...]) -> tuple[str, list[ast.AST]]:
+    """What a mutation must not change in a program, and all nodes of its statements that never run."""
     tree = _tree(code)
-    if part == "dead_code":
-        tree = _Living().visit(tree)
-    elif part == "functions":
+    dead = _remove_dead(tree) if "dead_code" in parts else []
+    if "functions" in parts:
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
-                node.body = sorted(node.body, key=ast.dump)
-    elif part == "names":
+                node.body.sort(key=lambda one: one.name if isinstance(one, FunctionNode) else "")
+    if "names" in parts:
         numbers: dict[str, str] = {}
         for occurrence in names_of(tree).occurrences:
             occurrence.rename(numbers.setdefault(occurrence.name, f"name {len(numbers)}"))
-    return ast.dump(tree)
+    return ast.dump(tree), dead
 
 
-class _Living(ast.NodeTransformer):
-    """Drops statements whose condition is always false, by its text alone."""
+def _remove_dead(tree: ast.AST) -> list[ast.AST]:
+    """Takes the statements that never run out of a tree; all their nodes."""
+    dead: list[ast.AST] = []
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        block = getattr(tree, field, None)
+        if isinstance(block, list):
+            for statement in block:
+                if isinstance(statement, ast.stmt) and _never_runs(statement):
+                    dead += ast.walk(statement)
+                else:
+                    dead += _remove_dead(statement)
+            block[:] = [one for one in block if not (isinstance(one, ast.stmt) and _never_runs(one))]
+    return dead
 
-    def visit_If(self, node: ast.If) -> ast.AST | None:
-        self.generic_visit(node)
-        return None if not node.orelse and _never(node.test) else node
 
-    def visit_While(self, node: ast.While) -> ast.AST | None:
-        self.generic_visit(node)
-        return None if not node.orelse and _never(node.test) else node
+def _dead_fault(before: str, after: str, old: list[ast.AST], new: list[ast.AST]) -> str:
+    """What code that never runs may change all the same, by being there; empty where it changes nothing.
 
-    def visit_For(self, node: ast.For) -> ast.AST | None:
-        self.generic_visit(node)
-        empty = isinstance(node.iter, ast.List | ast.Tuple) and not node.iter.elts
-        empty = empty or (isinstance(node.iter, ast.Constant) and node.iter.value in ("", b""))
-        empty = empty or ast.unparse(node.iter) in ("range(0)", "{}", "dict()", "list()", "set()")
-        return None if empty and not node.orelse else node
+    A function with `yield` is a generator; a name that is bound somewhere in a function is local in all of it.
+    """
+    for kind in (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal):
+        if sum(isinstance(part, kind) for part in new) > sum(isinstance(part, kind) for part in old):
+            return f"dead code has {kind.__name__.lower()}, which changes its function"
+    if any(isinstance(part, ast.Return | ast.Break | ast.Continue) for part in new):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                compile(after, "mutated", "exec", dont_inherit=True)
+        except (SyntaxError, ValueError) as error:
+            return f"does not compile: {error}"
+    if _words(before).isdisjoint(_bound(new)):
+        return ""
+    return "" if _variables(before) == _variables(after) else "dead code binds a name that the program has elsewhere"
+
+
+def _bound(parts: Sequence[ast.AST]) -> set[str]:
+    """Names that parts of a program bind, in whatever way."""
+    found = set()
+    for part in parts:
+        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
+            found.add(part.id)
+        elif isinstance(part, ast.alias):
+            found.add((part.asname or part.name).split(".")[0])
+        else:  # functions, classes, `except … as`, patterns
+            found |= {name for name in (getattr(part, "name", None), getattr(part, "rest", None)) if name}
+    return found
+
+
+@lru_cache(maxsize=256)
+def _variables(code: str) -> list[int]:
+    """For each name in code that may run, in order, which variable it stands for: scopes numbered as they appear."""
+    tree = _tree(code)
+    names = names_of(tree)
+    dead = {id(part) for part in _remove_dead(tree)}
+    numbers: dict[object, int] = {}
+    return [
+        numbers.setdefault(id(scope) if (scope := names.binding(one)) is not None else None, len(numbers))
+        for one in names.occurrences
+        if id(one.node) not in dead
+    ]
+
+
+def _never_runs(node: ast.stmt) -> bool:
+    """A condition or a loop without `else` whose body is never entered."""
+    if isinstance(node, ast.If | ast.While):
+        return not node.orelse and _never(node.test)
+    if not isinstance(node, ast.For) or node.orelse:
+        return False
+    if isinstance(node.iter, ast.List | ast.Tuple | ast.Dict):
+        return not (node.iter.keys if isinstance(node.iter, ast.Dict) else node.iter.elts)
+    if isinstance(node.iter, ast.Constant):
+        return node.iter.value in ("", b"")
+    return isinstance(node.iter, ast.Call) and ast.unparse(node.iter) in ("range(0)", "dict()", "list()", "set()")
 
 
 def _never(test: ast.expr) -> bool:
@@ -523,29 +602,58 @@ def _value(node: ast.expr) -> Any:
         return None
 
 
-def _java_form(root: Node, part: str) -> object:
-    """The tree; for names its leaves, with words numbered in the order in which they appear."""
-    if part != "names":
-        return _java_shape(root, part)
+@lru_cache(maxsize=256)
+def _java_form(code: str, parts: tuple[str, ...]) -> object:
+    """What a mutation must not change in a program."""
+    root = _java_root(code)
+    return _java_words(root, parts) if "names" in parts else _java_shape(root, parts)
+
+
+def _java_words(root: Node, parts: tuple[str, ...]) -> list[int | str]:
+    """The leaves of the tree, with identifiers numbered in the order in which they appear."""
     numbers: dict[str, int] = {}
-    form: list[int | str] = []
-    for node in nodes(root):
-        if not node.children and "comment" not in node.type:
+    words: list[int | str] = []
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if "dead_code" in parts and _java_dead(node):
+            continue
+        children = node.children
+        waiting += reversed(children)
+        if not children and "comment" not in node.type:
             text = node.text.decode() if node.text else ""
-            form.append(numbers.setdefault(text, len(numbers)) if node.type == "identifier" else text)
-    return form
+            words.append(numbers.setdefault(text, len(numbers)) if node.type == "identifier" else text)
+    return words
 
 
-def _java_shape(node: Node, part: str) -> tuple[Any, ...] | str:
+def _java_dead_fault(before: str, after: str) -> str:
+    """Whether code that never runs declares a variable whose name the program has."""
+    taken = sorted((_java_declared(_java_root(after)) - _java_declared(_java_root(before))) & _words(before))
+    return f"dead code declares {taken[0]!r}, which the program has" if taken else ""
+
+
+def _java_declared(root: Node) -> set[str]:
+    """Variables that dead code declares."""
+    found = set()
+    for node in nodes(root):
+        if _java_dead(node):
+            for part in nodes(node):
+                name = part.child_by_field_name("name") if part.type == "variable_declarator" else None
+                if name is not None and name.text:
+                    found.add(name.text.decode())
+    return found
+
+
+def _java_shape(node: Node, parts: tuple[str, ...]) -> tuple[Any, ...] | str:
     """A tree of types and texts, without comments; for dead code without blocks under a condition that is always
     false; for functions with the members of classes sorted."""
     children = [child for child in node.children if "comment" not in child.type]
-    if part == "dead_code":
+    if "dead_code" in parts:
         children = [child for child in children if not _java_dead(child)]
     if not children:
         return f"{node.type}:{node.text.decode() if node.text and not node.children else ''}"
-    shapes = [_java_shape(child, part) for child in children]
-    if part == "functions" and node.type in ("class_body", "enum_body_declarations", "interface_body"):
+    shapes = [_java_shape(child, parts) for child in children]
+    if "functions" in parts and node.type in ("class_body", "enum_body_declarations", "interface_body"):
         shapes.sort(key=repr)
     return (node.type, *shapes)
 

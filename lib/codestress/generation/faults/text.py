@@ -35,6 +35,10 @@ class Lines:
             low, high = (middle, high) if self.starts[middle] <= character else (low, middle)
         return low + 1
 
+    def continued(self, line: int) -> bool:
+        """Whether a line goes on with the one before it, which ends in a backslash."""
+        return line > 1 and self.text[: self.starts[line - 1] - 1].endswith("\\")
+
     def indent(self, line: int) -> str:
         """The white space with which a line begins."""
         start = self.starts[line - 1]
