@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import hashlib
+import itertools
 import json
 import threading
 import time
@@ -18,8 +19,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
+NUMBERS = itertools.count(1)
 MODEL = "served-1"
 FINGERPRINT = "fp_loopback"
 
@@ -64,7 +66,9 @@ Behaviour = Callable[[Received], Reply]
 
 
 def prompt_of(body: Any) -> str:
-    """The last user message; empty when there is none."""
+    """The last user message, or the rendered prompt; empty when there is none."""
+    if isinstance(body, dict) and isinstance(body.get("prompt"), str):
+        return str(body["prompt"])
     messages = body.get("messages", []) if isinstance(body, dict) else []
     return next((message["content"] for message in reversed(messages) if message["role"] == "user"), "")
 
@@ -77,7 +81,7 @@ def echo_text(prompt: str) -> str:
 def completion_body(text: Any, finish_reason: Any = "stop", **message: Any) -> dict[str, Any]:
     """A chat completion as servers write it."""
     return {
-        "id": "chatcmpl-1",
+        "id": f"chatcmpl-{next(NUMBERS)}",
         "object": "chat.completion",
         "created": 0,
         "model": MODEL,
@@ -113,14 +117,30 @@ def failure(status: int, message: str, code: str | None = None, **how: Any) -> R
 
 
 def echo(received: Received) -> Reply:
-    return completion(echo_text(received.prompt))
+    body = completion_body(echo_text(received.prompt))
+    body["choices"] *= received.body.get("n", 1)
+    return as_json(as_text(body) if "prompt" in received.body else body)
+
+
+def as_text(body: dict[str, Any]) -> dict[str, Any]:
+    """A chat completion as `/v1/completions` writes it."""
+    choices = [{**choice, "text": choice["message"]["content"]} for choice in body["choices"]]
+    return body | {"choices": [{k: v for k, v in choice.items() if k != "message"} for choice in choices]}
 
 
 class OpenAIServer:
     """The server, in a thread of its own; an error in `behaviour` is raised when the block is left."""
 
-    def __init__(self, behaviour: Behaviour = echo, port: int = 0, record: bool = True) -> None:
+    def __init__(
+        self,
+        behaviour: Behaviour = echo,
+        port: int = 0,
+        record: bool = True,
+        prefill: Literal["continued", "ignored", "refused"] = "continued",
+    ) -> None:
         self.behaviour = behaviour
+        self.prefill = prefill
+        """What the server does with a begun answer: as vLLM, as llama.cpp's server, as `transformers serve`."""
         self.port = port
         self.record = record
         self.requests: list[Received] = []
@@ -171,8 +191,15 @@ class OpenAIServer:
 
     def reply(self, method: str, path: str, headers: dict[str, str], content: bytes) -> Reply:
         route = f"{method} {path}"
-        if route == "POST /v1/chat/completions":
+        if route == "POST /tokenize" and self.prefill == "continued":
             body = json.loads(content)
+            return as_json({"count": 20 + (not body["continue_final_message"])})
+        if route in ("POST /v1/chat/completions", "POST /v1/completions"):
+            body = json.loads(content)
+            if self.prefill == "refused" and "continue_final_message" in body:
+                return failure(422, "Unexpected keys in the request: continue_final_message")
+            if self.prefill == "ignored" and body.get("max_tokens") == 1:
+                return as_json(completion_body("x"))
             prompt = prompt_of(body)
             received = Received(path, headers, body, self.counts[prompt], time.monotonic())
             self.counts[prompt] += 1

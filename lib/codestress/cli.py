@@ -274,6 +274,65 @@ def store_salvage() -> None:
     click.echo(f"{kept:,} responses saved to {shown(STORE)}; the damaged file is kept as {shown(aside)}")
 
 
+@cli.group()
+def archive() -> None:
+    """Responses as one file that rebuilds every figure without a model (REPLAY=FILE)."""
+
+
+FILE = click.argument("file", type=click.Path(path_type=Path))
+
+
+@archive.command("export")
+@FILE
+@ARTEFACTS
+@PROFILE
+@MODELS
+@SETTINGS
+def archive_export(
+    file: Path, artefacts: tuple[str, ...], profile: str, models: str, settings: tuple[str, ...]
+) -> None:
+    """Writes all responses that the artefacts (default: all of the profile) have, with hashes of what was asked."""
+    from codestress.inference.archive import write_archive
+    from codestress.inference.run import stored_requests
+    from codestress.inference.store import Store
+
+    chosen = _resolve(artefacts, profile, models, settings)
+    with Store(STORE) as responses:
+        answered = (
+            (entry, request, response)
+            for artefact in chosen
+            for trials in [artefact.trials()]
+            for entry in artefact.models
+            for request, response in stored_requests(trials, entry, responses)
+        )
+        count = write_archive(file, answered)
+    click.echo(f"{count:,} responses of {len(chosen)} artefacts: {file} ({file.stat().st_size:,} bytes)")
+
+
+@archive.command("import")
+@FILE
+def archive_import(file: Path) -> None:
+    """Puts an archive's responses into the store, so that builds need not ask."""
+    from codestress.inference.archive import import_archive
+
+    rows, new = import_archive(file, STORE)
+    click.echo(f"{rows:,} responses, {new:,} of them new: {shown(STORE)}")
+
+
+@archive.command("verify")
+@FILE
+def archive_verify(file: Path) -> None:
+    """Reads all of an archive: form, order, and that every key is the hash of what was asked."""
+    from collections import Counter
+
+    from codestress.inference.archive import read_archive
+
+    counts = Counter(row.model for row in read_archive(file))
+    for model, count in sorted(counts.items()):
+        click.echo(f"{model:28} {count:>9,}")
+    click.echo(f"{file}: {sum(counts.values()):,} responses, as they were asked")
+
+
 @cli.command()
 @click.option("--task", type=click.Choice(["input", "output"]), required=True, help="What the answers predict.")
 @click.option("--answers", "answers_file", type=click.Path(path_type=Path), required=True, help="JSON: id to texts.")

@@ -17,6 +17,10 @@ class StoreError(CodestressError):
     """The file of responses cannot be read or written."""
 
 
+class ArchiveError(CodestressError):
+    """A file of responses that is none, or is not what it says."""
+
+
 class EngineError(CodestressError):
     """No request of a model can be answered: key, server, model id."""
 

@@ -22,6 +22,7 @@ import openai_server
 from codestress.errors import EngineError
 from codestress.inference.engines import openai as engine_module
 from codestress.inference.engines.base import RequestFailed
+from codestress.inference.engines.limiter import Limiter
 from codestress.inference.engines.openai import Settings, open_engine
 from codestress.inference.registry import ModelEntry
 from codestress.types import Message, Prompt, Reason, Request, Response, Sampling, Usage
@@ -336,7 +337,7 @@ def test_seconds_are_those_of_the_try_that_was_answered() -> None:
         (as_json({"text": "42"}), 'choices: Field required.*"text": "42"'),
         (as_json({"choices": []}), "choices: List should have at least 1 item"),
         (as_json({"choices": [None]}), r"choices\.0"),
-        (as_json({"choices": [{"message": None, "finish_reason": "stop"}]}), r"choices\.0\.message"),
+        (as_json({"choices": [{"message": None, "finish_reason": "stop"}]}), r"choices\.0"),
         (completion(["42"]), r"choices\.0\.message\.content"),
         (completion([{"type": "text", "text": "42"}]), r"choices\.0\.message\.content"),
         (completion(42), r"choices\.0\.message\.content"),
@@ -537,3 +538,120 @@ def test_server_script() -> None:
                 assert json.load(reply)["data"][0]["id"] == "served-1"
         finally:
             process.send_signal(signal.SIGTERM)
+
+
+# What continues a begun answer, and what asks for several
+
+
+def test_a_prefill_is_probed_once_before_it_is_used() -> None:
+    with OpenAIServer(prefill="ignored") as server, pytest.raises(EngineError, match=r"closes the answer.*12 tokens"):
+        ask(server.base_url, question(prefill="The answer is"), prefill="vllm")
+    with OpenAIServer(prefill="refused") as server, pytest.raises(EngineError, match="status 422"):
+        ask(server.base_url, question(prefill="The answer is"), prefill="vllm")
+    with OpenAIServer() as server:
+        requests = [question(f"{number}", prefill="The answer is") for number in range(20)]
+        assert len(ask(server.base_url, *requests, prefill="vllm")) == 20
+        assert len(server.requests) == 20
+
+
+def test_completions_get_the_prompt_rendered_here() -> None:
+    template = {"endpoint": "completions", "chat_template": "chatml.jinja"}
+    with OpenAIServer() as server:
+        [response] = ask(server.base_url, question("What is 6 × 7?", prefill="It is"), **template)
+    body = server.requests[0].body
+    assert server.requests[0].path == "/v1/completions"
+    assert body["prompt"] == (
+        "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nWhat is 6 × 7?<|im_end|>\n"
+        "<|im_start|>assistant\nIt is"
+    )
+    assert "messages" not in body
+    assert response.text == echo_text(body["prompt"])
+    with pytest.raises(EngineError, match=r"chat_template = 'chatm'.*chatml"), OpenAIServer() as server:
+        ask(server.base_url, question(), endpoint="completions", chat_template="chatm")
+    with pytest.raises(ValidationError, match="chat_template"):
+        Settings(endpoint="completions")
+
+
+def test_candidates_of_one_prompt_are_asked_for_together() -> None:
+    requests = [Request("served-1", "", question("a").prompt, sample) for sample in range(10)]
+    with OpenAIServer() as server:
+        responses = ask(server.base_url, *requests, question("b"), candidates=4)
+    assert sorted(received.body.get("n", 1) for received in server.requests) == [1, 2, 4, 4]
+    assert [response.text for response in responses] == [echo_text("a")] * 10 + [echo_text("b")]
+    assert sum(response.usage.completion_tokens or 0 for response in responses) == 4 * 7
+    with OpenAIServer(lambda _: completion("4")) as server, pytest.raises(RequestFailed, match="1 choices, not 4"):
+        ask(server.base_url, *requests[:4], candidates=4)
+
+
+def test_the_answer_to_another_request_is_none() -> None:
+    kept: list[Reply] = []
+
+    def cached(received: Received) -> Reply:
+        kept.append(echo(received))
+        return kept[0] if received.seen < 1 else kept[-1]
+
+    with OpenAIServer(cached) as server:
+        responses = ask(server.base_url, question("a"), question("b"), retries=1)
+    assert [response.text for response in responses] == [echo_text("a"), echo_text("b")]
+    with OpenAIServer(lambda _: kept[0]) as server, pytest.raises(RequestFailed, match="answer to another request"):
+        ask(server.base_url, question("a"), question("b"))
+
+
+# How many at once
+
+
+def test_a_wall_of_429_gets_fewer_requests_and_loses_none() -> None:
+    busy = {"now": 0, "most": 0, "refused": 0}
+
+    def bears_four(_: Received) -> Reply:
+        return failure(429, "too many") if server_load(busy) else completion("4", delay=0.02)
+
+    def server_load(busy: dict[str, int]) -> bool:
+        busy["most"] = max(busy["most"], len(server.connections))
+        over = busy["now"] % 5 == 4
+        busy["now"] += 1
+        busy["refused"] += over
+        return over
+
+    with OpenAIServer(bears_four) as server:
+        responses = ask(server.base_url, *(question(str(number)) for number in range(120)), retries=20, concurrency=32)
+    assert len(responses) == 120
+    assert busy["refused"] > 0
+
+
+def test_the_limit_falls_by_half_and_rises_by_one_a_round() -> None:
+    async def check() -> None:
+        limiter = Limiter(16)
+        async with limiter.slot() as first, limiter.slot() as second:
+            limiter.overloaded(first)
+            limiter.overloaded(second)  # sent before the fall: no second one
+        assert limiter.limit == 8
+        for _ in range(8):
+            limiter.answered()
+        assert 8.8 < limiter.limit < 9.1
+        for _ in range(1000):
+            limiter.answered()
+        assert limiter.limit == 16
+        for _ in range(20):
+            async with limiter.slot() as sent:
+                limiter.overloaded(sent)
+        assert limiter.limit == 1
+        together = 0
+
+        async def one() -> None:
+            nonlocal together
+            async with limiter.slot():
+                together = max(together, limiter.in_flight)
+                await asyncio.sleep(0)
+
+        await asyncio.wait_for(asyncio.gather(*(one() for _ in range(50))), 5)
+        assert together == 1
+
+    asyncio.run(check())
+
+
+def test_retry_after_holds_all_requests_back() -> None:
+    with OpenAIServer(first_then(failure(429, "wait", headers={"Retry-After": "1"}))) as server:
+        ask(server.base_url, *(question(str(number)) for number in range(6)), retries=2, concurrency=1)
+    times = [received.time for received in server.requests]
+    assert times[1] - times[0] > 0.9

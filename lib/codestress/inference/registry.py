@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
+import os
 import platform
 from functools import cache
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any, Protocol, cast
 from pydantic import Field
 
 from codestress.errors import ParameterError
-from codestress.inference.engines.base import Engine
+from codestress.inference.engines.base import BatchEngine, Engine
 from codestress.paths import PARAMS, shown
 from codestress.validation import Strict, check, nearest, read_yaml
 
@@ -23,8 +24,12 @@ ENGINES = {
     "simulated": "codestress.inference.engines.simulated",
     "openai": "codestress.inference.engines.openai",
     "interpreter": "codestress.inference.engines.interpreter",
+    "vllm": "codestress.inference.engines.vllm",
+    "ray": "codestress.inference.engines.ray",
 }
 """Engine name to its module, imported only when a model needs it."""
+LOCAL = ("simulated", "interpreter")
+"""Engines that answer at once and for nothing, in this process."""
 
 
 class Price(Strict):
@@ -59,14 +64,27 @@ class ModelEntry(Strict):
         return self.engine == "simulated"
 
     @property
+    def local(self) -> bool:
+        """Whether answers cost neither money nor a server's time."""
+        return self.engine in LOCAL
+
+    @property
+    def needs_key(self) -> bool:
+        """Whether somebody is paid for its answers."""
+        return self.engine == "openai" and self.settings.get("key_env", "OPENAI_API_KEY") != ""
+
+    @property
     def identity(self) -> str:
         """What enters keys: the revision, what requests omit or add; of what runs here its version and parameters."""
         if self.engine == "interpreter":
             return f"{platform.python_version()}, {json.dumps(self.settings, sort_keys=True)}"
         if not self.simulated:
-            omitted, effort = self.settings.get("omit"), self.settings.get("reasoning_effort")
+            asked = self.settings.get("worker", {}).get("settings", {}) if self.engine == "ray" else self.settings
+            omitted, effort, template = (asked.get(name) for name in ("omit", "reasoning_effort", "chat_template"))
             without = f" without {', '.join(omitted)}" if omitted else ""
-            return f"{self.revision}{without}{f' effort {effort}' if effort else ''}"
+            return (
+                f"{self.revision}{without}{f' effort {effort}' if effort else ''}{f' {template}' if template else ''}"
+            )
         settings = json.dumps(self.settings, sort_keys=True)
         return hashlib.blake2b(f"{settings} {_reader_code()}".encode(), digest_size=8).hexdigest()
 
@@ -84,12 +102,22 @@ class EngineModule(Protocol):
 
     Settings: type[Strict]
 
-    def open_engine(self, entry: ModelEntry) -> Engine: ...
+    def open_engine(self, entry: ModelEntry) -> Engine | BatchEngine: ...
 
 
 def engine_module(entry: ModelEntry) -> EngineModule:
     """The module that answers for this model."""
     return cast(EngineModule, importlib.import_module(ENGINES[entry.engine]))
+
+
+def open_engine(entry: ModelEntry) -> Engine | BatchEngine:
+    """The engine that answers for this model: an archive where CODESTRESS_REPLAY names one, else its own."""
+    archive = os.environ.get("CODESTRESS_REPLAY")
+    if archive and not entry.local:
+        from codestress.inference.engines.replay import Replay
+
+        return Replay(entry, Path(archive))
+    return engine_module(entry).open_engine(entry)
 
 
 def load_registry(path: Path = REGISTRY) -> dict[str, ModelEntry]:

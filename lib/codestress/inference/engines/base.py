@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from collections.abc import AsyncIterator, Sequence
+from typing import Literal, Protocol, runtime_checkable
 
 from codestress.types import Reason, Request, Response
 
@@ -15,6 +16,20 @@ class Engine(Protocol):
 
     async def answer(self, request: Request) -> Response:
         """The response; raises `RequestFailed` for this request, `EngineError` when none can succeed."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+@runtime_checkable
+class BatchEngine(Protocol):
+    """Answers many requests for one model at once: an engine in process, a cluster, a provider's batch mode."""
+
+    batch: int
+    """Requests in one call, at most."""
+
+    def answers(self, requests: Sequence[Request]) -> AsyncIterator[tuple[Request, Response | RequestFailed]]:
+        """Each request with what became of it, as they come; raises `EngineError` when none can succeed."""
         ...
 
     async def close(self) -> None: ...

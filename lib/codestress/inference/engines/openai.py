@@ -2,7 +2,8 @@
 
 The openai client retries what may pass (408, 409, 429, 5xx, time-outs, broken connections) with backoff and jitter, and
 waits as long as `Retry-After` says, up to two minutes; more than that fails the request at once. What it would let pass
-for an answer (HTML, other JSON, an error with status 200) is checked and tried again here.
+for an answer (HTML, other JSON, an error with status 200, the answer to another request) is checked and tried again
+here. A server that says that it has too much to do gets fewer requests at once (`limiter`).
 """
 
 from __future__ import annotations
@@ -12,15 +13,20 @@ import os
 import socket
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, HttpUrl, TypeAdapter, ValidationError
+from jinja2 import StrictUndefined, Template
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from pydantic import BaseModel, ConfigDict, Field, HttpUrl, TypeAdapter, ValidationError, model_validator
 
 from codestress.errors import EngineError
 from codestress.inference.engines.base import Engine, RequestFailed
+from codestress.inference.engines.limiter import Limiter
 from codestress.inference.registry import ModelEntry
+from codestress.paths import PARAMS, shown
 from codestress.types import Reason, Request, Response, Usage
-from codestress.validation import Strict
+from codestress.validation import Strict, nearest
 
 if TYPE_CHECKING:  # at run time imported with the first engine that is opened: it takes a second
     import httpx2
@@ -32,6 +38,11 @@ CONNECT_S = 30.0
 GARBLED_RETRIES = 2
 GARBLED_PAUSE_S = 0.5
 """Before the second try; doubled before the third."""
+GATHERING_TURNS = 4
+"""Of the event loop, in which requests for candidates of one prompt come together."""
+OVERLOADED = (429, 503, 529)
+"""Statuses by which servers ask for fewer requests."""
+TEMPLATES = PARAMS / "templates"
 SHOWN_CHARACTERS = 300
 """Of a server's words, in a message."""
 
@@ -44,8 +55,15 @@ class Settings(Strict):
     """Environment variable that replaces `base_url` where it is set."""
     key_env: str = "OPENAI_API_KEY"
     """Environment variable that holds the key; empty when the server needs none."""
+    endpoint: Literal["chat", "completions"] = "chat"
+    """`completions`: the prompt is rendered here, by `chat_template`; any server then continues a begun answer."""
+    chat_template: str = ""
+    """A file in params/templates/, for `endpoint: completions`: the model's own template, in Jinja."""
     prefill: Literal["none", "vllm"] = "none"
-    """How the server continues a begun answer: not at all, or by vLLM's `continue_final_message`."""
+    """How a chat endpoint continues a begun answer: not at all, or by vLLM's `continue_final_message`, which is
+    verified before the first request that needs it."""
+    candidates: int = Field(default=1, ge=1)
+    """Answers to one prompt that one request may ask for (`n`), where a study samples several."""
     concurrency: int = Field(default=16, ge=1)
     """Requests, and connections, in flight at once."""
     timeout_s: float = Field(default=600, gt=0)
@@ -59,6 +77,12 @@ class Settings(Strict):
     reasoning_effort: Literal["", "low", "medium", "high"] = ""
     """How long OpenAI's reasoning models think; empty: not said."""
 
+    @model_validator(mode="after")
+    def _template_where_needed(self) -> Settings:
+        if (self.endpoint == "completions") != bool(self.chat_template):
+            raise ValueError("`chat_template` belongs to `endpoint: completions`, and is needed there")
+        return self
+
 
 class _Message(BaseModel):
     model_config = ConfigDict(strict=True)
@@ -70,8 +94,16 @@ class _Message(BaseModel):
 class _Choice(BaseModel):
     model_config = ConfigDict(strict=True)
 
-    message: _Message
+    message: _Message | None = None
+    text: str | None = None
+    """In place of a message, of `/v1/completions`."""
     finish_reason: Literal["stop", "length", "content_filter"]
+
+    @model_validator(mode="after")
+    def _says_something(self) -> _Choice:
+        if self.message is None and self.text is None:
+            raise ValueError("neither message nor text")
+        return self
 
 
 class _Completion(BaseModel):
@@ -79,6 +111,8 @@ class _Completion(BaseModel):
 
     model_config = ConfigDict(strict=True)
 
+    id: Any = None
+    created: Any = None
     choices: list[_Choice] = Field(min_length=1)
     error: None = None
     """Some servers report an error with status 200."""
@@ -103,63 +137,145 @@ class OpenAIEngine:
             api_key=key or "none",  # the client insists on one
             base_url=base_url,
             max_retries=settings.retries,
-            http_client=_http_client(settings),
+            http_client=_http_client(settings, Limiter(settings.concurrency)),
         )
+        self._waiting: dict[str, list[asyncio.Future[Response]]] = {}
+        """Requests for candidates of one prompt, by its digest."""
+        self._replies: dict[int, str] = {}
+        """Hashes of replies with the digests of the prompts that they answered."""
+        self._continues: asyncio.Future[str] | None = None
 
     async def answer(self, request: Request) -> Response:
-        body = self._body(request)
+        """With others that wait to ask the same, up to `settings.candidates`, in one request."""
+        if self._settings.candidates == 1:
+            return (await self._answers(request, 1))[0]
+        digest = request.prompt.digest
+        future: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
+        waiting = self._waiting.setdefault(digest, [])
+        waiting.append(future)
+        if len(waiting) > 1:
+            return await future
+        for _ in range(GATHERING_TURNS):  # lets those that are ready now come
+            await asyncio.sleep(0)
+        del self._waiting[digest]
+        most = self._settings.candidates
+        parts = [waiting[start : start + most] for start in range(0, len(waiting), most)]
+        outcomes = await asyncio.gather(*(self._answers(request, len(part)) for part in parts), return_exceptions=True)
+        for part, outcome in zip(parts, outcomes, strict=True):
+            for number, one in enumerate(part):
+                if one.cancelled():
+                    continue
+                if isinstance(outcome, BaseException):
+                    one.set_exception(outcome)
+                else:
+                    one.set_result(outcome[number])
+        return await future
+
+    async def _answers(self, request: Request, count: int) -> list[Response]:
+        body = await self._body(request)
+        if count > 1:
+            body["n"] = count
         problem = ""
         for number in range(1 + min(self._settings.retries, GARBLED_RETRIES)):
             if number:
                 await asyncio.sleep(GARBLED_PAUSE_S * 2 ** (number - 1))
             content, seconds = await self._ask(body)
             try:
-                return _response(content, seconds)
+                completion = _Completion.model_validate_json(content)
             except ValidationError as error:
                 first = error.errors(include_url=False)[0]
                 problem = f"{'.'.join(map(str, first['loc'])) or 'body'}: {first['msg']}"
+                continue
+            if len(completion.choices) != count:
+                problem = f"{len(completion.choices)} choices, not {count}"
+            elif self._repeated(completion, request):
+                problem = "it repeats, with its id and time, the answer to another request"
+            else:
+                return _responses(completion, seconds)
         got = self._shown(content.decode("utf-8", "replace"))
         raise RequestFailed(f"{self._who}: the reply is not a chat completion ({problem}): {got or 'nothing'}")
+
+    def _repeated(self, completion: _Completion, request: Request) -> bool:
+        """Whether the reply to another prompt had the same id, time and text: a cache or proxy has mixed them up."""
+        if not isinstance(completion.id, str) or not completion.id:
+            return False
+        reply = hash((completion.id, str(completion.created), _text(completion.choices[0])))
+        return self._replies.setdefault(reply, request.prompt.digest) != request.prompt.digest
 
     async def close(self) -> None:
         await self._client.close()
 
-    def _body(self, request: Request) -> dict[str, Any]:
-        """The arguments of `chat.completions.create`."""
-        sampling = request.prompt.sampling
-        messages = [{"role": message.role, "content": message.content} for message in request.prompt.messages]
-        body: dict[str, Any] = {
-            "model": request.model,
-            "messages": messages,
-            "temperature": sampling.temperature,
-            "top_p": sampling.top_p,
-            self._settings.max_tokens_field: sampling.max_tokens,
-        }
-        for name in self._settings.omit:
-            del body[name]
-        if self._settings.reasoning_effort:
-            body["reasoning_effort"] = self._settings.reasoning_effort
-        if sampling.stop:
-            body["stop"] = list(sampling.stop)
-        if request.prompt.prefill:
-            if self._settings.prefill == "none":
-                raise EngineError(
-                    f"{self._who}: this endpoint cannot continue a begun answer, and the prompt begins one.\n"
-                    "Set the model's settings.prefill in params/models.yaml to 'vllm' if a vLLM server answers there; "
-                    "otherwise choose a model that has it, or prompts without a prefill.",
-                    self._name,
-                )
-            messages.append({"role": "assistant", "content": request.prompt.prefill})
-            # Without both flags vLLM closes the begun turn and starts another, silently.
-            body["extra_body"] = {"add_generation_prompt": False, "continue_final_message": True}
+    async def _body(self, request: Request) -> dict[str, Any]:
+        """The arguments of the client's `create`."""
+        body = request_body(request, self._settings)
+        if request.prompt.prefill and self._settings.endpoint == "chat":
+            await self._check_prefill(request.model)
         return body
+
+    async def _check_prefill(self, model: str) -> None:
+        """Once for a model: `EngineError` where the server does not verifiably continue a begun answer."""
+        if self._continues is None:
+            self._continues = asyncio.ensure_future(self._fault_of_prefill(model))
+        fault = await asyncio.shield(self._continues)
+        if fault:
+            raise EngineError(
+                f"{self._who}: this endpoint cannot continue a begun answer, and the prompt begins one: {fault}.\n"
+                "In params/models.yaml set the model's settings.prefill to 'vllm' if a vLLM server answers there, or "
+                "`endpoint: completions` with the model's chat_template, which every server with /v1/completions can "
+                "do; otherwise choose another model, or prompts without a prefill.",
+                self._name,
+            )
+
+    async def _fault_of_prefill(self, model: str) -> str:
+        """Why begun answers are not continued; empty where they verifiably are.
+
+        The server renders two messages, the answer once left open and once closed: only where the first has fewer
+        tokens is it left open. Asked of vLLM's `/tokenize`; where that is not there, of two one-token answers.
+        """
+        if self._settings.prefill == "none":
+            return "settings.prefill is 'none'"
+        messages = [{"role": "user", "content": "Count."}, {"role": "assistant", "content": "One, two,"}]
+        counts = []
+        for open_turn in (True, False):
+            flags = {"add_generation_prompt": False, "continue_final_message": open_turn}
+            counts.append(await self._rendered_tokens({"model": model, "messages": messages, **flags}))
+        if isinstance(counts[0], str) or isinstance(counts[1], str):
+            return next(one for one in counts if isinstance(one, str))
+        if counts[0] < counts[1]:
+            return ""
+        return f"it closes the answer that should be left open ({counts[0]} tokens open, {counts[1]} closed)"
+
+    async def _rendered_tokens(self, body: dict[str, Any]) -> int | str:
+        """Tokens of a prompt as the server renders it, or why they are not known."""
+        import httpx2
+        from openai import APIStatusError
+
+        root = self._base_url.removesuffix("/").removesuffix("/v1")
+        try:
+            reply = await self._client.post(f"{root}/tokenize", cast_to=httpx2.Response, body=body)
+            count = reply.json().get("count")
+            if type(count) is int:
+                return count
+        except (APIStatusError, ValueError, AttributeError):
+            pass
+        try:
+            reply = await self._client.post(
+                "/chat/completions", cast_to=httpx2.Response, body={**body, "max_tokens": 1}
+            )
+            count = _count(reply.json().get("usage"), "prompt_tokens")
+        except APIStatusError as error:
+            return f"the probe got status {error.status_code}: {self._shown(error.response.text)}"
+        except (ValueError, AttributeError):
+            count = None
+        return count if count is not None else "the server does not say how many tokens the probe had"
 
     async def _ask(self, body: dict[str, Any]) -> tuple[bytes, float]:
         """The body of a reply with status 2xx, and the seconds of the try that brought it."""
         from openai import APIConnectionError, APIStatusError
 
+        completions = self._client.completions if "prompt" in body else self._client.chat.completions
         try:
-            reply = await self._client.chat.completions.with_raw_response.create(**body)
+            reply = await completions.with_raw_response.create(**body)
         except APIStatusError as error:
             raise self._status_failure(error) from None
         except APIConnectionError as error:
@@ -257,7 +373,49 @@ def open_engine(entry: ModelEntry) -> Engine:
     return OpenAIEngine(entry, settings, base_url, key)
 
 
-def _http_client(settings: Settings) -> httpx2.AsyncClient:
+def request_body(request: Request, settings: Settings) -> dict[str, Any]:
+    """What is sent to the endpoint for a request; `extra_body` holds what OpenAI's API does not know."""
+    sampling, prefill = request.prompt.sampling, request.prompt.prefill
+    messages = [{"role": message.role, "content": message.content} for message in request.prompt.messages]
+    body: dict[str, Any] = {
+        "model": request.model,
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        settings.max_tokens_field: sampling.max_tokens,
+    }
+    for name in settings.omit:
+        del body[name]
+    if settings.reasoning_effort:
+        body["reasoning_effort"] = settings.reasoning_effort
+    if sampling.stop:
+        body["stop"] = list(sampling.stop)
+    if settings.endpoint == "completions":
+        body["prompt"] = render(settings.chat_template, messages) + prefill
+        return body
+    body["messages"] = messages
+    if prefill:
+        messages.append({"role": "assistant", "content": prefill})
+        # Without both flags vLLM closes the begun turn and starts another, silently.
+        body["extra_body"] = {"add_generation_prompt": False, "continue_final_message": True}
+    return body
+
+
+def render(template: str, messages: list[dict[str, str]]) -> str:
+    """The prompt as a model's own chat template writes it, up to where its answer begins."""
+    return _template(template).render(messages=messages, add_generation_prompt=True)
+
+
+@cache
+def _template(name: str) -> Template:
+    path = TEMPLATES / name
+    if not path.is_file():
+        names = sorted(one.name for one in TEMPLATES.glob("*.jinja"))
+        raise EngineError(f"settings.chat_template = {name!r}: not in {shown(TEMPLATES)}{nearest(name, names)}")
+    environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
+    return environment.from_string(path.read_text(encoding="utf-8"))
+
+
+def _http_client(settings: Settings, limiter: Limiter) -> httpx2.AsyncClient:
     """A connection for each request in flight, and a deadline for each try.
 
     httpx's own read time-out starts again with every byte, so a server that trickles would hold a request for ever.
@@ -266,11 +424,18 @@ def _http_client(settings: Settings) -> httpx2.AsyncClient:
 
     class Client(httpx2.AsyncClient):
         async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-            try:
-                async with asyncio.timeout(settings.timeout_s):
-                    return await super().send(request, **options)
-            except TimeoutError:
-                raise httpx2.ReadTimeout("deadline", request=request) from None
+            async with limiter.slot() as sent_in:
+                try:
+                    async with asyncio.timeout(settings.timeout_s):
+                        reply = await super().send(request, **options)
+                except TimeoutError:
+                    limiter.overloaded(sent_in)
+                    raise httpx2.ReadTimeout("deadline", request=request) from None
+                if reply.status_code in OVERLOADED:
+                    limiter.overloaded(sent_in, _seconds(reply.headers.get("retry-after")))
+                elif reply.is_success:
+                    limiter.answered()
+                return reply
 
     return Client(
         timeout=httpx2.Timeout(settings.timeout_s, connect=min(CONNECT_S, settings.timeout_s)),
@@ -279,24 +444,40 @@ def _http_client(settings: Settings) -> httpx2.AsyncClient:
     )
 
 
-def _response(content: bytes, seconds: float) -> Response:
-    """The answer in a reply; `ValidationError` where it is none."""
-    completion = _Completion.model_validate_json(content)
-    choice = completion.choices[0]
-    refusal = choice.message.refusal
-    return Response(
-        text=refusal or choice.message.content or "",
-        finish_reason="content_filter" if refusal else choice.finish_reason,
-        usage=Usage(
-            prompt_tokens=_count(completion.usage, "prompt_tokens"),
-            completion_tokens=_count(completion.usage, "completion_tokens"),
-            reasoning_tokens=_count(completion.usage, "completion_tokens_details", "reasoning_tokens"),
-            cached_tokens=_count(completion.usage, "prompt_tokens_details", "cached_tokens"),
-        ),
-        seconds=seconds,
-        answered_by=" ".join(filter(None, (completion.model, completion.system_fingerprint))),
-        answered_at=datetime.now(UTC).isoformat(timespec="seconds"),
+def _seconds(retry_after: str | None) -> float:
+    """What a Retry-After header says in seconds; 0 for a date, which the client itself waits for."""
+    try:
+        return max(0.0, float(retry_after or 0))
+    except ValueError:
+        return 0.0
+
+
+def _responses(completion: _Completion, seconds: float) -> list[Response]:
+    """The answers in a reply. Of several the first carries the tokens of all, which the server counts together."""
+    total = Usage(
+        prompt_tokens=_count(completion.usage, "prompt_tokens"),
+        completion_tokens=_count(completion.usage, "completion_tokens"),
+        reasoning_tokens=_count(completion.usage, "completion_tokens_details", "reasoning_tokens"),
+        cached_tokens=_count(completion.usage, "prompt_tokens_details", "cached_tokens"),
     )
+    answered_at = datetime.now(UTC).isoformat(timespec="seconds")
+    return [
+        Response(
+            text=_text(choice),
+            finish_reason="content_filter" if choice.message and choice.message.refusal else choice.finish_reason,
+            usage=total if number == 0 else Usage(0, 0, 0, 0),
+            seconds=seconds,
+            answered_by=" ".join(filter(None, (completion.model, completion.system_fingerprint))),
+            answered_at=answered_at,
+        )
+        for number, choice in enumerate(completion.choices)
+    ]
+
+
+def _text(choice: _Choice) -> str:
+    if choice.message is None:
+        return choice.text or ""
+    return choice.message.refusal or choice.message.content or ""
 
 
 def _count(usage: Any, *path: str) -> int | None:

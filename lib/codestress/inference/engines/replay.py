@@ -1,0 +1,41 @@
+"""The engine of an archive: answers what somebody asked before, and nothing else. CODESTRESS_REPLAY names the file."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from codestress.errors import EngineError
+from codestress.inference.archive import Archive
+from codestress.inference.registry import ModelEntry
+from codestress.paths import shown
+from codestress.types import Request, Response
+
+
+class Replay:
+    """Answers for one model."""
+
+    concurrency = 1
+
+    def __init__(self, entry: ModelEntry, path: Path) -> None:
+        self._entry = entry
+        self._archive = _loaded(path.resolve(), path.stat().st_mtime_ns if path.is_file() else 0)
+
+    async def answer(self, request: Request) -> Response:
+        row = self._archive.rows.get(request.key)
+        if row is None:
+            raise EngineError(
+                f"{self._entry.name}: {shown(self._archive.path)} has no answer to a request: "
+                f"{self._archive.difference(request)}.\n"
+                "Build with the parameters and the version that made the archive, or ask the model: without REPLAY.",
+                self._entry.name,
+            )
+        return row.response
+
+    async def close(self) -> None:
+        pass
+
+
+@lru_cache(maxsize=1)
+def _loaded(path: Path, _changed: int) -> Archive:
+    return Archive.load(path)

@@ -1,0 +1,37 @@
+"""Asks a small study of a model, and prints what came: `python ask.py REGISTRY MODEL STORE [ARTEFACT]`.
+
+For the checks with real servers, in whatever environment has the engine; answers by key, and counts by reason.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from codestress.build.artefacts import Overrides, resolve
+from codestress.inference.registry import load_registry
+from codestress.inference.run import run, stored_responses
+
+
+def main(registry: Path, model: str, store: Path, name: str = "semtrace/fig01") -> None:
+    models = load_registry() | load_registry(registry)
+    [artefact] = resolve([name], "smoke", Overrides((model,), ("max_tokens=12",)), models)
+    results = run(artefact.trials(), [model], registry=registry, store=store)
+    responses = stored_responses([answer.key for answer in results.answers], store)
+    print(
+        json.dumps(
+            {
+                "asked": results.asked,
+                "counts": results.counts(),
+                "texts": {key: response.text for key, response in responses.items()},
+                "cached": sum(response.usage.cached_tokens or 0 for response in responses.values()),
+                "prompt": sum(response.usage.prompt_tokens or 0 for response in responses.values()),
+                "answered_by": sorted({response.answered_by for response in responses.values()}),
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]), *sys.argv[4:])
