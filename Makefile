@@ -8,10 +8,18 @@ MODELS  ?=
 SET     ?=
 A       ?=
 B       ?=
+REPLAY  ?=
+MODEL   ?=
+PORT    ?= 8000
 
 PAPERS  := $(filter-out profiles published,$(notdir $(patsubst %/,%,$(wildcard params/*/))))
 GOALS   := $(filter $(PAPERS) $(addsuffix /%,$(PAPERS)),$(MAKECMDGOALS))
 OPTIONS  = --profile $(PROFILE) $(if $(MODELS),--models "$(MODELS)") $(foreach s,$(SET),--set '$(s)')
+# Read by codestress itself; on the command line or in the environment.
+export BUDGET_USD BUDGET_TOKENS MAX_REQUESTS
+ifneq ($(REPLAY),)
+export CODESTRESS_REPLAY := $(abspath $(REPLAY))
+endif
 # `make -j4` executes four notebooks at a time; without -j as many as there are processors.
 NUMBER   = $(or $(JOBS),$$(printf '%s' "$$MAKEFLAGS" | sed -n 's/.*-j\([0-9][0-9]*\).*/\1/p'))
 
@@ -21,7 +29,7 @@ READY := .venv/ready
 READY_DEV := .venv/ready-dev
 endif
 
-.PHONY: all build help plan data report diff doctor lab test bench clean lock $(GOALS)
+.PHONY: all build help plan data report diff doctor archive serve lab test test-vllm bench clean lock $(GOALS)
 
 all: build
 
@@ -42,10 +50,14 @@ help:
 	@echo '  SET="KEY=VALUE KEY=VALUE" parameters, for instance SET="seed=1 step=16"'
 	@echo 'make -j4                   four notebooks at a time'
 	@echo 'make plan                  what would be asked: requests, answered already, characters, dollars'
+	@echo '  BUDGET_USD=5 BUDGET_TOKENS=1000000 MAX_REQUESTS=1000 stop at the line, answers kept'
+	@echo '  REPLAY=FILE               answers from an archive, no model asked'
 	@echo 'make data                  fetch the data sets (or set CODESTRESS_DATA to a folder that has them)'
 	@echo 'make report                write the gallery and the claims ledger anew'
 	@echo 'make diff A=… B=…          compare two runs'
 	@echo 'make doctor                what is here, what is missing, what to type'
+	@echo 'make archive FILE=…        all responses of the profile as one file'
+	@echo 'make serve MODEL=…         a vLLM server for a model of params/models.yaml (GPU)'
 	@echo 'make lab                   JupyterLab'
 	@echo 'make test                  all checks'
 	@echo 'make bench                 benchmarks'
@@ -65,6 +77,20 @@ diff: $(READY)
 
 doctor: $(READY)
 	@$(BIN)/codestress doctor
+
+archive: $(READY)
+	@$(BIN)/codestress archive export $(or $(FILE),outputs/$(PROFILE).jsonl.gz) --profile $(PROFILE) $(if $(MODELS),--models "$(MODELS)")
+
+# vLLM brings its own CUDA and pins: an environment of its own. SERVE=… names another Python that has it.
+SERVE ?= .venv-vllm/bin/python
+serve: $(READY) $(filter .venv-vllm/bin/python,$(SERVE))
+	@$(BIN)/codestress serve '$(MODEL)' --port $(PORT) --python $(SERVE)
+
+.venv-vllm/bin/python: pyproject.toml
+	@echo 'setting up .venv-vllm (several gigabytes, once)'
+	@$(PYTHON) -m venv .venv-vllm
+	@.venv-vllm/bin/python -m pip install --quiet --disable-pip-version-check 'vllm>=0.29,<0.34'
+	@touch $@
 
 lab: $(READY)
 	@$(BIN)/jupyter lab --notebook-dir .

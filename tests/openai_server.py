@@ -143,6 +143,9 @@ class OpenAIServer:
         """What the server does with a begun answer: as vLLM, as llama.cpp's server, as `transformers serve`."""
         self.port = port
         self.record = record
+        self.files: dict[str, bytes] = {}
+        self.batches: list[dict[str, Any]] = []
+        self.batch_polls = 3
         self.requests: list[Received] = []
         """Requests for completions in the order of their arrival; empty without `record`."""
         self.counts: Counter[str] = Counter()
@@ -206,11 +209,55 @@ class OpenAIServer:
             if self.record:
                 self.requests.append(received)
             return self.behaviour(received)
+        if path.startswith(("/v1/files", "/v1/batches")):
+            return self.batch_mode(method, path, headers, content)
         if route == "GET /v1/models":
             return as_json({"object": "list", "data": [{"id": MODEL, "object": "model"}]})
         if route == "GET /stats":
             return as_json({"requests": self.counts.total(), "prompts": self.counts})
         return failure(404, f"Unknown request URL: {route}")
+
+    def batch_mode(self, method: str, path: str, headers: dict[str, str], content: bytes) -> Reply:
+        """OpenAI's files and batches; a batch ends at the `batch_polls`-th look at it."""
+        parts = path.split("/")
+        if (method, path) == ("POST", "/v1/files"):
+            boundary = headers["content-type"].partition("boundary=")[2].encode()
+            [file] = [part for part in content.split(b"--" + boundary) if b"filename=" in part]
+            name = f"file-{len(self.files)}"
+            self.files[name] = file.partition(b"\r\n\r\n")[2].removesuffix(b"\r\n")
+            return as_json(
+                {"id": name, "object": "file", "bytes": 1, "created_at": 0, "filename": "f", "purpose": "batch"}
+            )
+        if parts[2] == "files":
+            return Reply(self.files[parts[3]], content_type="application/octet-stream")
+        if method == "POST":
+            self.batches.append({"input": json.loads(content)["input_file_id"], "looks": 0})
+            return as_json(self.batch_body(len(self.batches) - 1))
+        number = int(parts[3].removeprefix("batch_"))
+        batch = self.batches[number]
+        batch["looks"] += 1
+        if batch["looks"] == self.batch_polls:
+            lines = []
+            for line in self.files[batch["input"]].splitlines():
+                row = json.loads(line)
+                reply = self.reply("POST", row["url"], {}, json.dumps(row["body"]).encode())
+                answer = {"status_code": reply.status, "body": json.loads(reply.body)}
+                lines.append({"custom_id": row["custom_id"], "response": answer, "error": None})
+            self.files[f"out-{number}"] = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+        return as_json(self.batch_body(number))
+
+    def batch_body(self, number: int) -> dict[str, Any]:
+        done = self.batches[number]["looks"] >= self.batch_polls
+        return {
+            "id": f"batch_{number}",
+            "object": "batch",
+            "completion_window": "24h",
+            "created_at": 0,
+            "endpoint": "/v1/chat/completions",
+            "input_file_id": self.batches[number]["input"],
+            "status": "completed" if done else "in_progress",
+            "output_file_id": f"out-{number}" if done else None,
+        }
 
 
 class _Connection(asyncio.Protocol):

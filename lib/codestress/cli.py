@@ -112,13 +112,15 @@ def plan(artefacts: tuple[str, ...], profile: str, models: str, settings: tuple[
 
 def _tell_plan(rows: list[PlanRow]) -> None:
     click.echo(
-        f"{'artefact':16} {'model':28} {'requests':>9} {'answered':>9} {'to ask':>9} {'characters':>13}  dollars"
+        f"{'artefact':16} {'model':28} {'requests':>9} {'answered':>9} {'to ask':>9} {'characters':>13} "
+        f"{'minutes':>8}  dollars"
     )
     for row in rows:
         dollars = "" if row.dollars_low is None else f"{row.dollars_low:.2f} to {row.dollars_high:.2f}"
+        minutes = "" if row.seconds is None else f"{row.seconds / 60:.1f}"
         click.echo(
             f"{row.artefact:16} {row.model:28} {row.requests:>9,} {row.answered:>9,} {row.missing:>9,} "
-            f"{row.characters:>13,}  {dollars}".rstrip()
+            f"{row.characters:>13,} {minutes:>8}  {dollars}".rstrip()
         )
     for row in rows:
         if row.too_long:
@@ -129,6 +131,13 @@ def _tell_plan(rows: list[PlanRow]) -> None:
         f"{total:,} requests to ask, {characters:,} characters: about {characters // 4:,} tokens at 4 characters each "
         "(a rule of thumb, no model's tokenizer)"
     )
+    lows = [row.dollars_low for row in rows if row.dollars_low is not None]
+    if lows:
+        highs = [row.dollars_high for row in rows if row.dollars_high is not None]
+        click.echo(f"${sum(lows):.2f} to ${sum(highs):.2f}: prompts alone, and with every answer as long as it may be")
+    unpriced = sorted({row.model for row in rows if row.missing and row.unpriced})
+    if unpriced:
+        click.echo(f"no price in params/models.yaml for {', '.join(unpriced)}", err=True)
 
 
 @cli.command()
@@ -272,6 +281,28 @@ def store_salvage() -> None:
             part.rename(f"{aside}{suffix}")
     kept = salvage(aside, STORE)
     click.echo(f"{kept:,} responses saved to {shown(STORE)}; the damaged file is kept as {shown(aside)}")
+
+
+@cli.command()
+@click.argument("model")
+@click.option("--port", default=8000, show_default=True, help="Of 127.0.0.1.")
+@click.option("--python", default=sys.executable, show_default=True, help="The Python that has vllm.")
+@click.option("--dry-run", is_flag=True, help="Print the command, and run nothing.")
+def serve(model: str, port: int, python: str, dry_run: bool) -> None:
+    """Serves a model of the registry by vLLM: its weights, revision and GPUs from the row's `serve` settings.
+
+    Ask it from another terminal: LOCAL_BASE_URL=http://127.0.0.1:PORT/v1 codestress build … --models MODEL.
+    """
+    import shlex
+
+    from codestress.inference.engines.vllm import server_command
+    from codestress.inference.registry import find_models, load_registry
+
+    [entry] = find_models([model], load_registry(), "serve")
+    command, environment = server_command(entry, python, port)
+    click.echo(" ".join([*(f"{k}={v}" for k, v in environment.items()), shlex.join(command)]), err=not dry_run)
+    if not dry_run:
+        os.execvpe(command[0], command, os.environ | environment)
 
 
 @cli.group()

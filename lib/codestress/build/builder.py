@@ -27,6 +27,7 @@ from codestress.build.inputs import changes, inputs_of
 from codestress.build.notebooks import check_parameters_cell
 from codestress.build.plan import check_windows
 from codestress.errors import CodestressError, EngineError, StoreError
+from codestress.inference.budget import Budget
 from codestress.inference.progress import Progress
 from codestress.inference.run import run
 from codestress.paths import FAILED, OUTPUTS, ROOT, shown
@@ -101,6 +102,7 @@ def ask(artefacts: Sequence[Artefact], notebooks: _Notebooks) -> None:
         except CodestressError as error:  # a data set that is not here, for instance
             notebooks.fail(artefact, str(error))
     unreachable: dict[str, str] = {}
+    budget = Budget.from_environment()  # one for all artefacts
     possible = [artefact for artefact in artefacts if artefact.name in trials]
     total = sum(len(trials[a.name].items) * len(a.models) for a in possible)
     with Progress(total, "answers") as progress:
@@ -112,7 +114,13 @@ def ask(artefacts: Sequence[Artefact], notebooks: _Notebooks) -> None:
                 notebooks.fail(artefact, unreachable[gone])
                 continue
             try:
-                run(trials[artefact.name], names, failures=artefact.parameters.failures, progress=progress)
+                run(
+                    trials[artefact.name],
+                    names,
+                    failures=artefact.parameters.failures,
+                    progress=progress,
+                    budget=budget,
+                )
             except EngineError as error:
                 unreachable[error.model] = str(error)
                 notebooks.fail(artefact, str(error))

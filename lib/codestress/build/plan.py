@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from codestress.build.artefacts import Artefact
 from codestress.errors import CodestressError, ParameterError
+from codestress.inference.budget import cost
 from codestress.inference.progress import Progress
 from codestress.inference.registry import ModelEntry
 from codestress.inference.run import CHUNK, request_of
@@ -37,9 +38,14 @@ class PlanRow:
     """For the prompts alone, at a token per 4 characters; None without a price in the registry."""
     dollars_high: float | None
     """The same with every answer as long as it may be."""
+    seconds: float | None
+    """At the rate of the model's last requests in the store; None where it has none."""
 
     too_long: int
     """Requests longer than the model's window, at a token per 4 characters: they would fail."""
+
+    unpriced: bool
+    """Whether somebody is paid for the answers, and nobody knows how much."""
 
     @property
     def missing(self) -> int:
@@ -76,6 +82,7 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
 def _rows(artefact: Artefact, trials: Trials, responses: Store, planned: set[str], progress: Progress) -> list[PlanRow]:
     """A row for each model; every prompt is rendered once for all of them."""
     sums = {entry.name: Counter[str]() for entry in artefact.models}
+    rates = {entry.name: responses.rate(entry.name) for entry in artefact.models if not entry.local}
     numbered = iter(trials.items)
     while chunk := list(itertools.islice(numbered, CHUNK)):
         prompts = [trials.render(trial) for trial in chunk]
@@ -101,6 +108,7 @@ def _rows(artefact: Artefact, trials: Trials, responses: Store, planned: set[str
     for entry in artefact.models:
         counts = sums[entry.name]
         answered = counts["requests"] - counts["missing"]
+        rate = rates.get(entry.name)
         dollars = _dollars(entry, counts["characters"], counts["longest"])
         rows.append(
             PlanRow(
@@ -110,7 +118,9 @@ def _rows(artefact: Artefact, trials: Trials, responses: Store, planned: set[str
                 answered,
                 counts["characters"],
                 *dollars,
+                counts["missing"] / rate if rate else None,
                 counts["too long"],
+                entry.needs_key and entry.price is None,
             )
         )
     return rows
@@ -148,8 +158,8 @@ def _characters(prompt: Prompt) -> int:
 def _dollars(entry: ModelEntry, characters: int, longest: int) -> tuple[float | None, float | None]:
     if entry.price is None:
         return None, None
-    low = characters / CHARACTERS_PER_TOKEN * entry.price.input / 1e6
-    return low, low + longest * entry.price.output / 1e6
+    tokens = characters / CHARACTERS_PER_TOKEN
+    return cost(entry, tokens, 0), cost(entry, tokens, longest)
 
 
 def show_requests(artefact: Artefact, where: Mapping[str, str]) -> Iterator[dict[str, Any]]:

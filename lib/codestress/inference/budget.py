@@ -133,7 +133,8 @@ def most_tokens(request: Request) -> tuple[int, int]:
 
 
 def cost(entry: ModelEntry, prompt_tokens: float, answer_tokens: float) -> float:
-    """In US dollars by the registry's price, 0 where it has none."""
+    """In US dollars by the registry's price, 0 where it has none; batch mode costs half."""
     if entry.price is None:
         return 0.0
-    return (prompt_tokens * entry.price.input + answer_tokens * entry.price.output) / 1e6
+    share = 0.5 if entry.engine == "openai_batch" else 1.0
+    return share * (prompt_tokens * entry.price.input + answer_tokens * entry.price.output) / 1e6

@@ -24,6 +24,7 @@ ENGINES = {
     "simulated": "codestress.inference.engines.simulated",
     "openai": "codestress.inference.engines.openai",
     "interpreter": "codestress.inference.engines.interpreter",
+    "openai_batch": "codestress.inference.engines.openai_batch",
     "vllm": "codestress.inference.engines.vllm",
     "ray": "codestress.inference.engines.ray",
 }
@@ -56,6 +57,8 @@ class ModelEntry(Strict):
     licence: str = ""
     architecture: dict[str, str | int | float] = {}
     price: Price | None = None
+    serve: dict[str, Any] = {}
+    """How `make serve` serves it: the settings of the engine `vllm`."""
     settings: dict[str, Any] = {}
     """What its engine needs; validated by the engine's own `Settings`."""
 
@@ -71,7 +74,7 @@ class ModelEntry(Strict):
     @property
     def needs_key(self) -> bool:
         """Whether somebody is paid for its answers."""
-        return self.engine == "openai" and self.settings.get("key_env", "OPENAI_API_KEY") != ""
+        return self.engine.startswith("openai") and self.settings.get("key_env", "OPENAI_API_KEY") != ""
 
     @property
     def identity(self) -> str:
@@ -105,9 +108,9 @@ class EngineModule(Protocol):
     def open_engine(self, entry: ModelEntry) -> Engine | BatchEngine: ...
 
 
-def engine_module(entry: ModelEntry) -> EngineModule:
-    """The module that answers for this model."""
-    return cast(EngineModule, importlib.import_module(ENGINES[entry.engine]))
+def engine_module(entry: ModelEntry, engine: str = "") -> EngineModule:
+    """The module that answers for this model, or that of another engine."""
+    return cast(EngineModule, importlib.import_module(ENGINES[engine or entry.engine]))
 
 
 def open_engine(entry: ModelEntry) -> Engine | BatchEngine:
@@ -133,6 +136,8 @@ def load_registry(path: Path = REGISTRY) -> dict[str, ModelEntry]:
         if entry.simulated != name.startswith("sim-"):
             raise ParameterError(f"{source}: names that begin with 'sim-' are for simulated readers, and only for them")
         check(engine_module(entry).Settings, entry.settings, f"{source}: settings")
+        if entry.serve:
+            check(engine_module(entry, "vllm").Settings, entry.serve, f"{source}: serve")
         registry[name] = entry
     return registry
 

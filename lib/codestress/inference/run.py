@@ -70,6 +70,14 @@ class Results:
     asked: int
     """Requests that the store lacked."""
 
+    def answered_by(self) -> dict[str, list[str]]:
+        """What servers said answers for each model: name and fingerprint. More than one means that it changed."""
+        found: dict[str, set[str]] = {entry.name: set() for entry in self.models}
+        for answer in self.answers:
+            if answer.answered_by:
+                found[answer.model].add(answer.answered_by)
+        return {model: sorted(names) for model, names in found.items()}
+
     def counts(self, rule: str = "strict") -> dict[str, dict[str, int]]:
         """Answers by model and reason; every model's counts add up to its trials (checked)."""
         table = {entry.name: Counter[str]() for entry in self.models}
@@ -233,6 +241,13 @@ async def _run(
         )
     answers = [one.answers[index] for one in asked for index in range(len(trials.items))]
     results = Results(answers, entries, sum(one.requests for one in asked))
+    for model, names in results.answered_by().items():
+        if len(names) > 1:
+            tqdm.write(
+                f"warning: {model}: its answers come from {len(names)} models or versions: {'; '.join(names)}. "
+                "The figures mix them; CODESTRESS_STORE=… with another file asks one alone.",
+                file=sys.stderr,
+            )
     if failures == "raise":
         _raise_failures(results)
     return results

@@ -147,6 +147,17 @@ class Store:
         """Responses by the registry's name of the model, in the order of the names."""
         return dict(self._query("SELECT model, count(*) FROM responses GROUP BY model ORDER BY model", []))
 
+    def rate(self, model: str, last: int = 500) -> float | None:
+        """Responses a second among a model's last ones; None for fewer than two, or all within one second."""
+        rows = self._query(
+            "SELECT min(at), max(at), count(*) FROM "
+            "(SELECT CAST(strftime('%s', answered_at) AS INTEGER) AS at FROM responses "
+            f"WHERE model = ? ORDER BY rowid DESC LIMIT {int(last)})",
+            [model],
+        )
+        first, latest, count = rows[0]
+        return (count - 1) / (latest - first) if count > 1 and latest and latest > first else None
+
     def put(self, key: str, model: str, response: Response) -> Future[None]:
         """Queues a response; the future is done when it is on disk, or holds a `StoreError`."""
         done: Future[None] = Future()

@@ -93,7 +93,7 @@ def run_facts(results: Results, rule: str) -> dict[str, object]:
         "counts_by_rule": {name: results.counts(name) for name in rules},
         "new_requests": results.asked,
         "answers_after_retry": sum(answer.attempts > 1 for answer in answers),
-        "answered_by": sorted({answer.answered_by for answer in answers if answer.answered_by}),
+        "answered_by": results.answered_by(),
         "tokens": {
             "prompt": sum(answer.usage.prompt_tokens or 0 for answer in answers),
             "completion": sum(answer.usage.completion_tokens or 0 for answer in answers),

@@ -21,7 +21,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel, ConfigDict, Field, HttpUrl, TypeAdapter, ValidationError, model_validator
 
 from codestress.errors import EngineError
-from codestress.inference.engines.base import Engine, RequestFailed
+from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.limiter import Limiter
 from codestress.inference.registry import ModelEntry
 from codestress.paths import PARAMS, shown
@@ -30,7 +30,7 @@ from codestress.validation import Strict, nearest
 
 if TYPE_CHECKING:  # at run time imported with the first engine that is opened: it takes a second
     import httpx2
-    from openai import APIConnectionError, APIStatusError
+    from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 
 __all__ = ["OpenAIEngine", "Settings", "open_engine"]
 
@@ -106,7 +106,7 @@ class _Choice(BaseModel):
         return self
 
 
-class _Completion(BaseModel):
+class Completion(BaseModel):
     """What a reply must hold to count as an answer."""
 
     model_config = ConfigDict(strict=True)
@@ -124,6 +124,8 @@ class _Completion(BaseModel):
 class OpenAIEngine:
     """Asks one model of one server."""
 
+    client: AsyncOpenAI
+
     def __init__(self, entry: ModelEntry, settings: Settings, base_url: str, key: str) -> None:
         from openai import AsyncOpenAI
 
@@ -133,7 +135,7 @@ class OpenAIEngine:
         self._key = key
         self._name = entry.name
         self._who = f"{entry.name} ({entry.id}) at {base_url}"
-        self._client = AsyncOpenAI(
+        self.client = AsyncOpenAI(
             api_key=key or "none",  # the client insists on one
             base_url=base_url,
             max_retries=settings.retries,
@@ -181,7 +183,7 @@ class OpenAIEngine:
                 await asyncio.sleep(GARBLED_PAUSE_S * 2 ** (number - 1))
             content, seconds = await self._ask(body)
             try:
-                completion = _Completion.model_validate_json(content)
+                completion = Completion.model_validate_json(content)
             except ValidationError as error:
                 first = error.errors(include_url=False)[0]
                 problem = f"{'.'.join(map(str, first['loc'])) or 'body'}: {first['msg']}"
@@ -191,11 +193,11 @@ class OpenAIEngine:
             elif self._repeated(completion, request):
                 problem = "it repeats, with its id and time, the answer to another request"
             else:
-                return _responses(completion, seconds)
+                return responses(completion, seconds)
         got = self._shown(content.decode("utf-8", "replace"))
         raise RequestFailed(f"{self._who}: the reply is not a chat completion ({problem}): {got or 'nothing'}")
 
-    def _repeated(self, completion: _Completion, request: Request) -> bool:
+    def _repeated(self, completion: Completion, request: Request) -> bool:
         """Whether the reply to another prompt had the same id, time and text: a cache or proxy has mixed them up."""
         if not isinstance(completion.id, str) or not completion.id:
             return False
@@ -203,7 +205,7 @@ class OpenAIEngine:
         return self._replies.setdefault(reply, request.prompt.digest) != request.prompt.digest
 
     async def close(self) -> None:
-        await self._client.close()
+        await self.client.close()
 
     async def _body(self, request: Request) -> dict[str, Any]:
         """The arguments of the client's `create`."""
@@ -252,16 +254,14 @@ class OpenAIEngine:
 
         root = self._base_url.removesuffix("/").removesuffix("/v1")
         try:
-            reply = await self._client.post(f"{root}/tokenize", cast_to=httpx2.Response, body=body)
+            reply = await self.client.post(f"{root}/tokenize", cast_to=httpx2.Response, body=body)
             count = reply.json().get("count")
             if type(count) is int:
                 return count
         except (APIStatusError, ValueError, AttributeError):
             pass
         try:
-            reply = await self._client.post(
-                "/chat/completions", cast_to=httpx2.Response, body={**body, "max_tokens": 1}
-            )
+            reply = await self.client.post("/chat/completions", cast_to=httpx2.Response, body={**body, "max_tokens": 1})
             count = _count(reply.json().get("usage"), "prompt_tokens")
         except APIStatusError as error:
             return f"the probe got status {error.status_code}: {self._shown(error.response.text)}"
@@ -273,16 +273,24 @@ class OpenAIEngine:
         """The body of a reply with status 2xx, and the seconds of the try that brought it."""
         from openai import APIConnectionError, APIStatusError
 
-        completions = self._client.completions if "prompt" in body else self._client.chat.completions
+        completions = self.client.completions if "prompt" in body else self.client.chat.completions
         try:
             reply = await completions.with_raw_response.create(**body)
-        except APIStatusError as error:
-            raise self._status_failure(error) from None
-        except APIConnectionError as error:
-            raise self._connection_failure(error) from None
-        except UnicodeEncodeError:
-            raise RequestFailed(f"{self._who}: the prompt holds half a surrogate pair, which is no text") from None
+        except (APIStatusError, APIConnectionError, UnicodeEncodeError) as error:
+            raise self.failure(error) from None
         return reply.content, reply.elapsed.total_seconds()
+
+    def failure(self, error: Exception) -> Exception:
+        """What an exception of the client means for the request, or for all of them; others as they are."""
+        from openai import APIConnectionError, APIStatusError
+
+        if isinstance(error, APIStatusError):
+            return self._status_failure(error)
+        if isinstance(error, APIConnectionError):
+            return self._connection_failure(error)
+        if isinstance(error, UnicodeEncodeError):
+            return RequestFailed(f"{self._who}: the prompt holds half a surrogate pair, which is no text")
+        return error
 
     def _status_failure(self, error: APIStatusError) -> EngineError | RequestFailed:
         body = error.body
@@ -338,7 +346,7 @@ class OpenAIEngine:
         return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1] + "…"
 
 
-def open_engine(entry: ModelEntry) -> Engine:
+def open_engine(entry: ModelEntry) -> OpenAIEngine:
     """The engine of a row; `EngineError` before any request where the key is unset or the address is none."""
     settings = Settings.model_validate(entry.settings)
     override = os.environ.get(settings.base_url_env) if settings.base_url_env else None
@@ -452,7 +460,7 @@ def _seconds(retry_after: str | None) -> float:
         return 0.0
 
 
-def _responses(completion: _Completion, seconds: float) -> list[Response]:
+def responses(completion: Completion, seconds: float) -> list[Response]:
     """The answers in a reply. Of several the first carries the tokens of all, which the server counts together."""
     total = Usage(
         prompt_tokens=_count(completion.usage, "prompt_tokens"),

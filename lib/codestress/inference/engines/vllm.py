@@ -11,18 +11,15 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
-from codestress.errors import EngineError
+from codestress.errors import EngineError, ParameterError
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.registry import ModelEntry
 from codestress.types import Request, Response, Usage
 from codestress.validation import Strict
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = ["Settings", "VLLMEngine", "open_engine"]
 
@@ -154,22 +151,34 @@ def arguments(entry: ModelEntry, settings: Settings) -> dict[str, Any]:
     }
 
 
-def server_flags(entry: ModelEntry, settings: Settings, port: int) -> Iterator[str]:
-    """Of vLLM's OpenAI-compatible server, as this kit needs it: greedy by default, cached tokens reported."""
-    yield from ("--model", settings.model or entry.id, "--served-model-name", entry.id)
-    if settings.revision:
-        yield from ("--revision", settings.revision)
-    yield from ("--port", str(port), "--host", "127.0.0.1", "--dtype", settings.dtype, "--seed", "0")
-    yield from ("--tensor-parallel-size", str(settings.tensor_parallel))
-    yield from ("--data-parallel-size", str(settings.data_parallel))
-    if settings.max_model_len:
-        yield from ("--max-model-len", str(settings.max_model_len))
-    # The model's own defaults for sampling must not come on top of what the papers say.
-    yield from ("--generation-config", "vllm", "--enable-prefix-caching", "--enable-prompt-tokens-details")
-    if settings.quantization:
-        yield from ("--quantization", settings.quantization)
-    if settings.enforce_eager:
-        yield "--enforce-eager"
+def server_command(entry: ModelEntry, python: str, port: int) -> tuple[list[str], dict[str, str]]:
+    """vLLM's OpenAI-compatible server as this kit needs it, and what must stand in its environment.
+
+    The model's own defaults for sampling are left out: they would come on top of what the papers say.
+    """
+    if entry.local or entry.needs_key:
+        raise ParameterError(f"{entry.name}: its weights cannot be served here (engine {entry.engine})")
+    settings = Settings.model_validate(entry.settings if entry.engine == "vllm" else entry.serve)
+    flags = {
+        "--model": settings.model or entry.id,
+        "--served-model-name": entry.id,
+        "--revision": settings.revision,
+        "--host": "127.0.0.1",
+        "--port": str(port),
+        "--dtype": settings.dtype,
+        "--quantization": settings.quantization,
+        "--tensor-parallel-size": str(settings.tensor_parallel),
+        "--data-parallel-size": str(settings.data_parallel),
+        "--max-model-len": str(settings.max_model_len or ""),
+        "--seed": "0",
+        "--generation-config": "vllm",
+    }
+    command = [python, "-m", "vllm.entrypoints.openai.api_server"]
+    for name, value in flags.items():
+        command += [name, value] if value else []
+    command += ["--enable-prefix-caching", "--enable-prompt-tokens-details"]
+    command += ["--enforce-eager"] if settings.enforce_eager else []
+    return command, {"VLLM_BATCH_INVARIANT": "1"} if settings.batch_invariant else {}
 
 
 def open_engine(entry: ModelEntry) -> VLLMEngine:

@@ -1,0 +1,173 @@
+"""The engine of OpenAI's batch mode: a file of requests, answered within a day at half the price.
+
+Which batches are open is written down before they are waited for, so that a run that was stopped finds them again and
+pays for nothing twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import io
+import json
+import sys
+from collections.abc import AsyncIterator, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field, ValidationError
+from tqdm import tqdm
+
+from codestress.errors import EngineError
+from codestress.inference.engines import openai
+from codestress.inference.engines.base import RequestFailed
+from codestress.inference.registry import ModelEntry
+from codestress.paths import OUTPUTS
+from codestress.types import Request, Response
+
+if TYPE_CHECKING:
+    from openai.types import Batch
+
+__all__ = ["OpenAIBatch", "Settings", "open_engine"]
+
+LARGEST_FILE = 100_000_000
+"""Bytes; the API takes 200 MB."""
+ENDED = ("completed", "failed", "expired", "cancelled")
+
+
+class Settings(openai.Settings):
+    """A row's `settings` in params/models.yaml: those of the engine `openai`, and how to wait."""
+
+    batch: int = Field(default=20_000, ge=1, le=50_000)
+    """Requests in one file, at most."""
+    poll_s: float = Field(default=60, gt=0)
+    """Seconds between two looks at whether a batch has ended."""
+
+
+class OpenAIBatch:
+    """One model, asked in files."""
+
+    def __init__(self, entry: ModelEntry, settings: Settings) -> None:
+        if settings.endpoint != "chat":
+            raise EngineError(f"{entry.name}: batch mode is for endpoint: chat", entry.name)
+        self.batch = settings.batch
+        self._entry = entry
+        self._settings = settings
+        own = settings.model_dump(include=set(openai.Settings.model_fields))
+        self._engine = openai.open_engine(entry.model_copy(update={"settings": own}))
+        self._client = self._engine.client
+        who = hashlib.blake2b(f"{entry.id}\n{entry.identity}".encode(), digest_size=8).hexdigest()
+        self._open_batches = OUTPUTS / "batches" / f"{who}.json"
+
+    async def answers(self, requests: Sequence[Request]) -> AsyncIterator[tuple[Request, Response | RequestFailed]]:
+        """Of batches that are open from before first; the others in new ones."""
+        waiting = {request.key: request for request in requests}
+        try:
+            batches = self._read()
+            known = {key for keys in batches.values() for key in keys}
+            for part in self._files([request for request in requests if request.key not in known]):
+                batch = await self._submit(part)
+                batches[batch] = [request.key for request in part]
+                self._write(batches)
+            tqdm.write(
+                f"{self._entry.name}: {len(batches)} batches open; this may take a day, and may be stopped", sys.stderr
+            )
+            while batches:
+                for identifier in list(batches):
+                    batch_now = await self._client.batches.retrieve(identifier)
+                    if batch_now.status in ENDED:
+                        async for key, outcome in self._outcomes(batch_now, batches[identifier]):
+                            if key in waiting:
+                                yield waiting.pop(key), outcome
+                        del batches[identifier]
+                        self._write(batches)
+                if batches:
+                    await asyncio.sleep(self._settings.poll_s)
+        except Exception as error:
+            raise self._engine.failure(error) from None
+
+    async def close(self) -> None:
+        await self._engine.close()
+
+    def _files(self, requests: Sequence[Request]) -> Iterator[list[Request]]:
+        part: list[Request] = []
+        size = 0
+        for request in requests:
+            length = len(self._line(request))
+            if part and (len(part) == self.batch or size + length > LARGEST_FILE):
+                yield part
+                part, size = [], 0
+            part.append(request)
+            size += length
+        if part:
+            yield part
+
+    def _line(self, request: Request) -> bytes:
+        if request.prompt.prefill:
+            raise EngineError(
+                f"{self._entry.name}: batch mode cannot continue a begun answer, and the prompt begins one: use "
+                "a model with settings.prefill, or prompts without a prefill.",
+                self._entry.name,
+            )
+        body = openai.request_body(request, self._settings)
+        line = {"custom_id": request.key, "method": "POST", "url": "/v1/chat/completions", "body": body}
+        return json.dumps(line).encode() + b"\n"
+
+    async def _submit(self, requests: list[Request]) -> str:
+        content = b"".join(self._line(request) for request in requests)
+        file = await self._client.files.create(file=("requests.jsonl", io.BytesIO(content)), purpose="batch")
+        batch = await self._client.batches.create(
+            input_file_id=file.id, endpoint="/v1/chat/completions", completion_window="24h"
+        )
+        return batch.id
+
+    async def _outcomes(self, batch: Batch, keys: list[str]) -> AsyncIterator[tuple[str, Response | RequestFailed]]:
+        """For each key of a batch that has ended what became of it."""
+        left = dict.fromkeys(keys)
+        for file in filter(None, (batch.output_file_id, batch.error_file_id)):
+            content = (await self._client.files.content(file)).content
+            for line in content.splitlines():
+                row = json.loads(line)
+                if row["custom_id"] in left:
+                    del left[row["custom_id"]]
+                    yield row["custom_id"], self._outcome(row)
+        why = "; ".join(error.message or "" for error in (batch.errors.data or [])) if batch.errors else ""
+        for key in left:
+            yield (
+                key,
+                RequestFailed(f"{self._entry.name}: batch {batch.id} {batch.status} without an answer {why}".strip()),
+            )
+
+    def _outcome(self, row: dict[str, Any]) -> Response | RequestFailed:
+        reply = row.get("response") or {}
+        if reply.get("status_code") == 200:
+            try:
+                return openai.responses(openai.Completion.model_validate(reply["body"]), 0.0)[0]
+            except ValidationError as error:
+                return RequestFailed(
+                    f"{self._entry.name}: no chat completion: {error.errors(include_url=False)[0]['msg']}"
+                )
+        said = row.get("error") or reply.get("body")
+        return RequestFailed(f"{self._entry.name}: status {reply.get('status_code')}: {json.dumps(said)[:300]}")
+
+    def _read(self) -> dict[str, list[str]]:
+        """Batches that are not known to have ended, with the keys of their requests."""
+        try:
+            batches: dict[str, list[str]] = json.loads(self._open_batches.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        return batches
+
+    def _write(self, batches: dict[str, list[str]]) -> None:
+        if not batches:
+            self._open_batches.unlink(missing_ok=True)
+            return
+        self._open_batches.parent.mkdir(parents=True, exist_ok=True)
+        part = Path(f"{self._open_batches}.part")
+        part.write_text(json.dumps(batches), encoding="utf-8")
+        part.replace(self._open_batches)
+
+
+def open_engine(entry: ModelEntry) -> OpenAIBatch:
+    """The model that a row of the registry describes."""
+    return OpenAIBatch(entry, Settings.model_validate(entry.settings))

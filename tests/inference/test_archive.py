@@ -1,0 +1,145 @@
+"""Archives: the same responses make the same bytes, come back as they were, and rebuild a run without a model."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from codestress.errors import ArchiveError, EngineError
+from codestress.inference.archive import import_archive, read_archive, write_archive
+from codestress.inference.registry import load_registry
+from codestress.inference.run import run, stored_requests
+from codestress.inference.store import Store
+from codestress.types import Message, Prompt, Reason, Request, Response, Sampling, Score, Trial, Trials, Usage
+from openai_server import OpenAIServer
+
+
+def trials(count: int, max_tokens: int = 50, word: str = "question") -> Trials:
+    """Trials with a second request after the first answer."""
+
+    def render(trial: Trial) -> Prompt:
+        return Prompt((Message("user", f"{word} {trial.problem}"),), Sampling(max_tokens=max_tokens))
+
+    def follow_up(trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
+        if len(responses) > 1:
+            return None
+        return Prompt((Message("user", f"and {trial.problem}, after {responses[0].text}"),), Sampling())
+
+    return Trials(
+        [Trial(str(n), {}) for n in range(count)],
+        render,
+        {"strict": lambda _, response: Score(Reason.RIGHT, 1.0, response.text)},
+        follow_up=follow_up,
+    )
+
+
+@pytest.fixture
+def answered(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """A registry whose server is gone, a store with answers to 20 trials, and their archive."""
+    registry, store, archive = tmp_path / "models.yaml", tmp_path / "s.sqlite", tmp_path / "a.jsonl.gz"
+    with OpenAIServer() as server:
+        row = {
+            "engine": "openai",
+            "revision": "r1",
+            "settings": {"base_url": server.base_url, "key_env": "", "retries": 0},
+        }
+        registry.write_text(json.dumps({"served": row}))
+        run(trials(20), ["served"], store=store, registry=registry)
+    entry = load_registry(registry)["served"]
+    with Store(store) as opened:
+        found = [(entry, *one) for one in stored_requests(trials(20), entry, opened)]
+    assert write_archive(archive, found) == 40
+    assert write_archive(tmp_path / "b.jsonl.gz", reversed(found)) == 40
+    assert archive.read_bytes() == (tmp_path / "b.jsonl.gz").read_bytes()
+    return registry, store, archive
+
+
+def test_an_archive_rebuilds_a_run_without_a_model(
+    answered: tuple[Path, Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry, store, archive = answered
+    first = run(trials(20), ["served"], store=store, registry=registry)
+    monkeypatch.setenv("CODESTRESS_REPLAY", str(archive))
+    replayed = run(trials(20), ["served"], store=tmp_path / "new.sqlite", registry=registry)
+    assert replayed.asked == 40
+    assert replayed.answers == first.answers
+    monkeypatch.delenv("CODESTRESS_REPLAY")
+    assert import_archive(archive, tmp_path / "imported.sqlite") == (40, 40)
+    assert import_archive(archive, tmp_path / "imported.sqlite") == (40, 0)
+    imported = run(trials(20), ["served"], store=tmp_path / "imported.sqlite", registry=registry)
+    assert imported.asked == 0
+    assert imported.answers == first.answers
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        (trials(20, max_tokens=60), r"nearest differs in max_tokens \(50 there, 60 here\)"),
+        (trials(20, word="Question"), "nearest differs in messages"),
+    ],
+)
+def test_a_miss_names_the_field_that_changed(
+    answered: tuple[Path, Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: Trials, words: str
+) -> None:
+    registry, _, archive = answered
+    monkeypatch.setenv("CODESTRESS_REPLAY", str(archive))
+    with pytest.raises(EngineError, match=rf"(?s)served: .*{words}.*REPLAY"):
+        run(changed, ["served"], store=tmp_path / "new.sqlite", registry=registry)
+    row = json.loads(registry.read_text())
+    row["served"]["revision"] = "r2"
+    registry.write_text(json.dumps(row))
+    with pytest.raises(EngineError, match=r"revision \('r1' there, 'r2' here\)"):
+        run(trials(20), ["served"], store=tmp_path / "new.sqlite", registry=registry)
+
+
+def lines(archive: Path) -> list[str]:
+    return gzip.decompress(archive.read_bytes()).decode().splitlines()
+
+
+def test_what_is_no_archive_is_refused_and_imports_nothing(answered: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    _, _, archive = answered
+    good = lines(archive)
+    row = json.loads(good[5])
+    bad = {
+        "no archive": ['{"codestress archive": 2, "responses": 0}'],
+        r"line 6: the key is not that": [
+            *good[:5],
+            json.dumps({**row, "asked": {**row["asked"], "sample": 9}}),
+            *good[6:],
+        ],
+        "line 7: keys are not in order": [*good[:6], good[5], *good[6:]],
+        "39 responses, and the first line promises 40": good[:-1],
+        "line 6: finish_reason": [*good[:5], json.dumps({**row, "finish_reason": "tired"}), *good[6:]],
+        "line 6: text": [*good[:5], json.dumps({**row, "text": 4}), *good[6:]],
+        "line 6: not a row": [*good[:5], "{", *good[6:]],
+    }
+    for words, content in bad.items():
+        path = tmp_path / "bad.gz"
+        path.write_bytes(gzip.compress("\n".join(content).encode()))
+        with pytest.raises(ArchiveError, match=words):
+            import_archive(path, tmp_path / "empty.sqlite")
+    (tmp_path / "cut.gz").write_bytes(archive.read_bytes()[:-50])
+    (tmp_path / "text.gz").write_text("hello")
+    for name in ("cut.gz", "text.gz", "absent.gz"):
+        with pytest.raises(ArchiveError, match="cannot be read"):
+            import_archive(tmp_path / name, tmp_path / "empty.sqlite")
+    assert not (tmp_path / "empty.sqlite").exists()
+
+
+TEXT = st.text(st.characters(exclude_categories=[]))
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(TEXT, TEXT, TEXT, st.none() | st.integers(0, 2**40))
+def test_any_text_comes_back(tmp_path: Path, text: str, content: str, prefill: str, tokens: int | None) -> None:
+    [entry] = [model for model in load_registry().values() if model.name == "sim-near"]
+    request = Request("m", "r", Prompt((Message("user", content),), Sampling(stop=("\n",)), prefill), 3, 1)
+    response = Response(text, "length", Usage(tokens, 1, None, 0), 1.5, "m fp", "2026-01-01T00:00:00+00:00")
+    write_archive(tmp_path / "one.gz", [(entry, request, response)])
+    [row] = read_archive(tmp_path / "one.gz")
+    assert (row.key, row.response) == (request.key, response)
