@@ -60,6 +60,7 @@ help:
 	@echo 'make serve MODEL=…         a vLLM server for a model of params/models.yaml (GPU)'
 	@echo 'make lab                   JupyterLab'
 	@echo 'make test                  all checks'
+	@echo 'make test-vllm             one study through real servers: vLLM, Ray, transformers (gigabytes, opt-in)'
 	@echo 'make bench                 benchmarks'
 	@echo 'make clean                 remove figures, never answers'
 
@@ -102,6 +103,19 @@ test: $(READY_DEV)
 	$(BIN)/lint-imports
 	$(BIN)/codestress sync --check
 	$(BIN)/pytest -n 2 --dist worksteal
+
+# Opt-in: gigabytes, some five minutes, Linux. UV_TORCH_BACKEND=cpu fetches the small build of torch.
+test-vllm: $(READY_DEV) .venv-servers/ready
+	CODESTRESS_VLLM_PYTHON=$(CURDIR)/.venv-servers/bin/python timeout 1800 $(BIN)/pytest -v -s tests/servers
+
+.venv-servers/ready: tests/servers/requirements.txt tests/servers/overrides.txt pyproject.toml
+	@echo 'setting up .venv-servers (gigabytes, once)'
+	@$(PYTHON) -m venv .venv-servers
+	@.venv-servers/bin/python -m pip install --quiet --disable-pip-version-check uv
+	@.venv-servers/bin/uv pip install --quiet --compile-bytecode --python .venv-servers/bin/python \
+	  $${PIP_FIND_LINKS:+--find-links "$$PIP_FIND_LINKS"} --overrides tests/servers/overrides.txt \
+	  --requirement tests/servers/requirements.txt --editable .
+	@touch $@
 
 bench: $(READY_DEV)
 	$(BIN)/python bench/bench_store.py

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import cached_property
 from typing import Literal
@@ -73,10 +73,17 @@ class Prompt:
     @cached_property
     def digest(self) -> str:
         """Hash of all of it: computed once, however many models are asked."""
-        return _digest(asdict(self))
+        sampling = self.sampling
+        return _digest(
+            {
+                "messages": [{"role": message.role, "content": message.content} for message in self.messages],
+                "prefill": self.prefill,
+                "sampling": {field.name: getattr(sampling, field.name) for field in fields(sampling)},
+            }
+        )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Trial:
     """One question, by its factors; small, because the prompt is rendered only when it is needed."""
 
@@ -112,7 +119,7 @@ def _digest(content: Mapping[str, object]) -> str:
     return hashlib.blake2b(canonical.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Token counts as the server reports them; None where it does not say."""
 
@@ -122,7 +129,7 @@ class Usage:
     cached_tokens: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Response:
     """What came back for a request."""
 
@@ -144,7 +151,7 @@ class Response:
         return self.finish_reason == "content_filter" or not self.text.strip()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Score:
     """What a response is worth (0 to 1), and why."""
 

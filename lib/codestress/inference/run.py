@@ -40,7 +40,7 @@ FAILURES_IN_A_ROW = 20
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What became of one trial with one model."""
 
@@ -427,8 +427,6 @@ class _ModelRun:
             finally:
                 self.budget.settle(self.entry, request, response)
             await asyncio.wrap_future(self.store.put(request.key, self.entry.name, response))
-            # Another row of the registry, or another process, may have been first: what the store holds counts.
-            response = self.store.get([request.key]).get(request.key, response)
         except BaseException as error:
             if isinstance(error, RequestFailed):
                 self.failed_in_a_row += 1
@@ -523,12 +521,11 @@ class _Ordered:
         self.position = 0
 
     async def take(self) -> tuple[int, Asked] | None:
-        while (position := await self.schedule.take()) is not None:
-            asked = self.model.due_of(self.indices[self.order.requests[position]])
-            if asked is not None:
-                return position, asked
-            self.schedule.done(position)  # somebody else has asked it meanwhile
-        return None
+        position = await self.schedule.take()
+        if position is None:
+            return None
+        index = self.indices[self.order.requests[position]]
+        return position, Asked(index, request_of(self.model.trials, self.model.trials.items[index], self.model.entry))
 
     def done(self, position: int) -> None:
         self.schedule.done(position)

@@ -208,7 +208,7 @@ class OpenAIEngine:
         await self.client.close()
 
     async def _body(self, request: Request) -> dict[str, Any]:
-        """The arguments of the client's `create`."""
+        """What is sent, once the server is known to understand it."""
         body = request_body(request, self._settings)
         if request.prompt.prefill and self._settings.endpoint == "chat":
             await self._check_prefill(request.model)
@@ -271,11 +271,12 @@ class OpenAIEngine:
 
     async def _ask(self, body: dict[str, Any]) -> tuple[bytes, float]:
         """The body of a reply with status 2xx, and the seconds of the try that brought it."""
+        import httpx2
         from openai import APIConnectionError, APIStatusError
 
-        completions = self.client.completions if "prompt" in body else self.client.chat.completions
-        try:
-            reply = await completions.with_raw_response.create(**body)
+        path = "/completions" if "prompt" in body else "/chat/completions"
+        try:  # `post`, because `create` checks again what is sent, which takes a third of all the time
+            reply = await self.client.post(path, cast_to=httpx2.Response, body=body)
         except (APIStatusError, APIConnectionError, UnicodeEncodeError) as error:
             raise self.failure(error) from None
         return reply.content, reply.elapsed.total_seconds()
@@ -382,7 +383,7 @@ def open_engine(entry: ModelEntry) -> OpenAIEngine:
 
 
 def request_body(request: Request, settings: Settings) -> dict[str, Any]:
-    """What is sent to the endpoint for a request; `extra_body` holds what OpenAI's API does not know."""
+    """What is sent to the endpoint for a request."""
     sampling, prefill = request.prompt.sampling, request.prompt.prefill
     messages = [{"role": message.role, "content": message.content} for message in request.prompt.messages]
     body: dict[str, Any] = {
@@ -404,7 +405,7 @@ def request_body(request: Request, settings: Settings) -> dict[str, Any]:
     if prefill:
         messages.append({"role": "assistant", "content": prefill})
         # Without both flags vLLM closes the begun turn and starts another, silently.
-        body["extra_body"] = {"add_generation_prompt": False, "continue_final_message": True}
+        body |= {"add_generation_prompt": False, "continue_final_message": True}
     return body
 
 

@@ -1,0 +1,315 @@
+"""Real servers: `make test-vllm` (opt-in, gigabytes). One small study gives the same through every engine.
+
+A vLLM server, vLLM in process, Ray with HTTP workers and with vLLM workers, `transformers serve`, and an archive; with
+prefill, and vLLM's own counters of its prefix cache.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codestress.errors import EngineError
+from codestress.inference.archive import write_archive
+from codestress.inference.engines.vllm import server_command
+from codestress.inference.registry import ModelEntry, load_registry
+from codestress.inference.run import request_of, run, stored_requests
+from codestress.inference.store import Store
+from codestress.types import Message, Prompt, Reason, Sampling, Score, Trial, Trials
+
+HERE = Path(__file__).parent
+PYTHON = os.environ.get("CODESTRESS_VLLM_PYTHON", "")
+START_S = 180
+"""Longest time for a server to start."""
+
+pytestmark = pytest.mark.skipif(not PYTHON, reason="real servers are checked by `make test-vllm`")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    folder: Path
+
+    def row(self, engine: str, **settings: Any) -> dict[str, Any]:
+        """A registry row for it; every engine has the same id, so the same keys."""
+        return {"engine": engine, "id": str(self.folder), "settings": settings}
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Checkpoint:
+    folder = tmp_path_factory.mktemp("checkpoint") / "tiny"
+    subprocess.run([PYTHON, str(HERE / "make_checkpoint.py"), str(folder)], check=True, timeout=120, env=environment())
+    return Checkpoint(folder)
+
+
+def environment(**more: str) -> dict[str, str]:
+    hub = Path(tempfile.gettempdir()) / "codestress-empty-hub"
+    hub.mkdir(exist_ok=True)  # `transformers serve` lists it, and fails where it is not
+    offline = {
+        "HF_HUB_CACHE": str(hub),
+        "HF_HUB_OFFLINE": "1",
+        "VLLM_CPU_KVCACHE_SPACE": "1",
+        "NO_PROXY": "*",
+        "VLLM_NO_USAGE_STATS": "1",
+    }
+    return {**os.environ, **offline, **more}
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+@contextmanager
+def server(command: list[str], port: int, log: Path, env: dict[str, str] | None = None) -> Iterator[str]:
+    """Runs it until the block is left; its base URL. Its whole process group ends with it."""
+    with log.open("w") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=out, env=env or environment(), start_new_session=True)
+    try:
+        deadline = time.monotonic() + START_S
+        while True:
+            assert process.poll() is None, log.read_text()[-3000:]
+            assert time.monotonic() < deadline, f"not up after {START_S} s: {log.read_text()[-3000:]}"
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/models", timeout=2).read()
+                break
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.5)
+        yield f"http://127.0.0.1:{port}/v1"
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@contextmanager
+def vllm_server(checkpoint: Checkpoint, log: Path, *more: str) -> Iterator[str]:
+    """As `make serve` starts it."""
+    port = free_port()
+    settings = {"max_model_len": 8192, "enforce_eager": True}
+    entry = ModelEntry(name="tiny", id=str(checkpoint.folder), engine="vllm", settings=settings)
+    command, extra = server_command(entry, PYTHON, port)
+    with server([*command, *more], port, log, environment(**extra)) as base_url:
+        yield base_url
+
+
+def study(folder: Path, row: dict[str, Any], name: str, **more: str) -> dict[str, Any]:
+    """What a small study gives through a registry row, in the servers' environment."""
+    registry = folder / f"{name}.yaml"
+    registry.write_text(json.dumps({"tiny": row}))
+    done = subprocess.run(
+        [PYTHON, str(HERE / "ask.py"), str(registry), "tiny", str(folder / f"{name}.sqlite")],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=environment(CODESTRESS_OUTPUTS=str(folder / "outputs"), **more),
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+    return found
+
+
+def test_one_study_gives_the_same_through_every_engine(checkpoint: Checkpoint, tmp_path: Path) -> None:
+    with vllm_server(checkpoint, tmp_path / "server.log") as base_url:
+        http = {"base_url": base_url, "key_env": "", "concurrency": 4}
+        served = study(tmp_path, checkpoint.row("openai", prefill="vllm", **http), "served")
+        assert served["asked"] == len(served["texts"]) > 10
+        assert served["cached"] > 0
+        worker = {"engine": "openai", "settings": {"prefill": "vllm", **http}}
+        cluster = study(tmp_path, checkpoint.row("ray", worker=worker, task=5, cpus=0.4), "cluster")
+        assert cluster["texts"] == served["texts"]
+        template = HERE.parents[1] / "params" / "templates"
+        assert (template / "chatml.jinja").is_file()
+    local = {"model": str(checkpoint.folder), "max_model_len": 8192, "enforce_eager": True}
+    in_process = study(tmp_path, checkpoint.row("vllm", **local), "in_process")
+    assert in_process["texts"] == served["texts"]
+    workers = {"engine": "vllm", "settings": local}
+    batch = study(tmp_path, checkpoint.row("ray", worker=workers, workers=1, task=100, cpus=0.4), "batch")
+    assert batch["texts"] == served["texts"]
+    for other in (cluster, in_process, batch):
+        assert other["counts"] == served["counts"]
+
+    # The archive of the first rebuilds it with no server at all.
+    from codestress.build.artefacts import Overrides, resolve
+
+    models = load_registry() | load_registry(tmp_path / "served.yaml")
+    [artefact] = resolve(["semtrace/fig01"], "smoke", Overrides(("tiny",), ("max_tokens=12",)), models)
+    with Store(tmp_path / "served.sqlite") as store:
+        found = [(models["tiny"], *one) for one in stored_requests(artefact.trials(), models["tiny"], store)]
+    write_archive(tmp_path / "served.jsonl.gz", found)
+    row = checkpoint.row("openai", prefill="vllm", **http)
+    replayed = study(tmp_path, row, "replayed", CODESTRESS_REPLAY=str(tmp_path / "served.jsonl.gz"))
+    assert (replayed["texts"], replayed["counts"]) == (served["texts"], served["counts"])
+
+
+def test_a_worker_killed_in_the_middle_costs_nothing_but_time(checkpoint: Checkpoint, tmp_path: Path) -> None:
+    """Ray with HTTP workers; each worker that is found once is killed while it works."""
+    with vllm_server(checkpoint, tmp_path / "server.log") as base_url:
+        http = {"base_url": base_url, "key_env": "", "concurrency": 1, "prefill": "vllm"}
+        served = study(tmp_path, checkpoint.row("openai", **http), "served")
+        registry = tmp_path / "cluster.yaml"
+        worker = {"engine": "openai", "settings": http}
+        registry.write_text(json.dumps({"tiny": checkpoint.row("ray", worker=worker, task=1, cpus=0.4)}))
+        process = subprocess.Popen(
+            [PYTHON, str(HERE / "ask.py"), str(registry), "tiny", str(tmp_path / "cluster.sqlite")],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=environment(CODESTRESS_OUTPUTS=str(tmp_path / "outputs")),
+        )
+        killed = set[int]()
+        while process.poll() is None and len(killed) < 2:
+            out = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
+            for line in out.splitlines():
+                pid = int(line.split()[0]) if "MapWorker" in line and line.split()[0].isdigit() else 0
+                if pid and pid not in killed and len(killed) < 2 and list(tmp_path.glob("outputs/ray/*/out/*.parquet")):
+                    os.kill(pid, signal.SIGKILL)
+                    killed.add(pid)
+            time.sleep(0.05)
+        out, _ = process.communicate(timeout=300)
+    assert killed
+    assert json.loads(out.strip().splitlines()[-1])["texts"] == served["texts"]
+
+
+def test_the_order_saves_what_the_tree_of_prefixes_allows(checkpoint: Checkpoint, tmp_path: Path) -> None:
+    """By vLLM's own counters, with a cache much smaller than the study, against shuffled order."""
+    block, blocks, total = 32, 210, 0  # tokens: the smallest that vLLM's CPU build has
+
+    def render(trial: Trial) -> Prompt:
+        number, place = int(trial.factors["number"] or 0), int(trial.factors["place"] or 0)
+        parts = [
+            f"def other_{number}_{n}(x):\n    return x * {n * 37 + number} + len('{n} of {number}')\n\n\n"
+            for n in range(30)
+        ]
+        parts.insert(place * 3, f"def wanted_{number}(x):\n    return x + {number}\n\n\n")
+        return Prompt((Message("user", "".join(parts)),), Sampling(max_tokens=1))
+
+    items = [Trial(str(n), {"number": n, "place": p}) for p in range(11) for n in range(12)]
+    trials = Trials(items, render, {"strict": lambda *_: Score(Reason.RIGHT, 1.0)})
+
+    def counters(base_url: str) -> tuple[float, float]:
+        text = urllib.request.urlopen(base_url.removesuffix("/v1") + "/metrics").read().decode()
+        found = [re.search(rf"^vllm:prefix_cache_{name}_total\S* (\S+)", text, re.M) for name in ("queries", "hits")]
+        assert all(found)
+        return tuple(float(one[1]) for one in found if one)  # type: ignore[return-value]
+
+    saved = {}
+    tokens: list[list[int]] = []
+    flags = ("--block-size", str(block), "--num-gpu-blocks-override", str(blocks), "--max-model-len", "3000")
+    for order in ("by prefix", "shuffled"):
+        with vllm_server(checkpoint, tmp_path / "server.log", *flags, "--max-num-seqs", "2") as base_url:
+            settings = {"base_url": base_url, "key_env": "", "concurrency": 2}
+            registry = tmp_path / "served.yaml"
+            registry.write_text(json.dumps({"tiny": checkpoint.row("openai", **settings)}))
+            if order == "by prefix":
+                tokens = [tokenized(base_url, str(checkpoint.folder), render(trial)) for trial in items]
+                run(trials, ["tiny"], store=tmp_path / "ordered.sqlite", registry=registry)
+            else:
+                shuffled(trials, load_registry(registry)["tiny"])
+            queries, hits = counters(base_url)
+            saved[order], total = hits / queries, int(queries)
+    longest = max(map(len, tokens))
+    shared = sum(common(*pair) // block * block for pair in itertools.pairwise(sorted(tokens)))
+    possible = shared / sum(map(len, tokens))
+    print(
+        f"\nprefix cache of vLLM, {len(items)} prompts of up to {longest} tokens, {total:,} tokens, cache of "
+        f"{blocks * block:,} tokens: saved {saved['by prefix']:.1%} by prefix, {saved['shuffled']:.1%} shuffled; "
+        f"the tree of full blocks allows {possible:.1%}"
+    )
+    assert saved["by prefix"] >= 0.95 * possible
+    assert saved["shuffled"] < 0.5 * possible
+
+
+def common(one: list[int], two: list[int]) -> int:
+    """Tokens that two prompts share from their beginning on."""
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, two, strict=False)))
+
+
+def tokenized(base_url: str, model: str, prompt: Prompt) -> list[int]:
+    """The prompt's tokens as the server makes them."""
+    body = json.dumps({"model": model, "messages": [{"role": "user", "content": prompt.messages[0].content}]}).encode()
+    request = urllib.request.Request(
+        base_url.removesuffix("/v1") + "/tokenize", body, {"Content-Type": "application/json"}
+    )
+    found: list[int] = json.loads(urllib.request.urlopen(request).read())["tokens"]
+    return found
+
+
+def shuffled(trials: Trials, entry: ModelEntry) -> None:
+    """All requests in an order of chance, two at a time: what happens without an order."""
+    import asyncio
+    import random
+
+    from codestress.inference.engines.openai import open_engine
+
+    requests = [request_of(trials, trial, entry) for trial in trials.items]
+    random.Random(0).shuffle(requests)
+
+    async def ask() -> None:
+        engine = open_engine(entry)
+        waiting = iter(requests)
+
+        async def worker() -> None:
+            for request in waiting:
+                await engine.answer(request)
+
+        await asyncio.gather(worker(), worker())
+        await engine.close()
+
+    asyncio.run(ask())
+
+
+def test_transformers_serve_answers_and_a_begun_answer_goes_by_completions(
+    checkpoint: Checkpoint, tmp_path: Path
+) -> None:
+    port = free_port()
+    script = Path(PYTHON).with_name("transformers")
+    command = [PYTHON, str(script), "serve", str(checkpoint.folder), "--port", str(port), "--host", "127.0.0.1"]
+    command += ["--device", "cpu"]
+    trials = Trials(
+        [Trial(str(n), {}) for n in range(6)],
+        lambda trial: Prompt((Message("user", f"Say {trial.problem}."),), Sampling(max_tokens=8), ""),
+        {"strict": lambda _, response: Score(Reason.RIGHT, 1.0, response.text)},
+    )
+    begun = Trials(
+        trials.items,
+        lambda trial: Prompt((Message("user", f"Say {trial.problem}."),), Sampling(max_tokens=8), "It is"),
+        trials.judges,
+    )
+    with server(command, port, tmp_path / "server.log") as base_url:
+        http = {"base_url": base_url, "key_env": "", "concurrency": 2}
+        registry = tmp_path / "models.yaml"
+        rows = {
+            "chat": checkpoint.row("openai", **http),
+            "continued": checkpoint.row("openai", prefill="vllm", **http),
+            "rendered": checkpoint.row("openai", endpoint="completions", chat_template="chatml.jinja", **http),
+        }
+        registry.write_text(json.dumps(rows))
+        assert run(trials, ["chat"], store=tmp_path / "s.sqlite", registry=registry).asked == 6
+        with pytest.raises(EngineError, match=r"(?s)cannot continue a begun answer.*completions"):
+            run(begun, ["continued"], store=tmp_path / "s.sqlite", registry=registry)
+        results = run(begun, ["rendered"], store=tmp_path / "s.sqlite", registry=registry)
+        assert results.asked == 6
+        assert all(answer.scores["strict"].detail for answer in results.answers)
