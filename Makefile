@@ -80,7 +80,7 @@ doctor: $(READY)
 	@$(BIN)/codestress doctor
 
 archive: $(READY)
-	@$(BIN)/codestress archive export $(or $(FILE),outputs/$(PROFILE).jsonl.gz) --profile $(PROFILE) $(if $(MODELS),--models "$(MODELS)")
+	@$(BIN)/codestress archive export $(or $(FILE),$(or $(CODESTRESS_OUTPUTS),outputs)/$(PROFILE).jsonl.gz) --profile $(PROFILE) $(if $(MODELS),--models "$(MODELS)")
 
 # vLLM brings its own CUDA and pins: an environment of its own. SERVE=… names another Python that has it.
 SERVE ?= .venv-vllm/bin/python

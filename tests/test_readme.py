@@ -27,7 +27,9 @@ RUN_ELSEWHERE = {
     "make origin": "the smoke build",
     "make origin PROFILE=paper": "needs the paper's models",
     "make semtrace/fig06 PROFILE=paper CODESTRESS_DATA=/path/to/data": "tests/notebooks, where CRUXEval is at hand",
-    "make origin/fig04 MODELS=gpt-4o-mini-2024-07-18": "needs a key",
+    "make origin/fig04 MODELS=gpt-4o-mini-2024-07-18 BUDGET_USD=5": "needs a key",
+    "make serve MODEL=llama-3.1-70b": "needs GPUs",
+    "make semtrace MODELS=llama-3.1-70b": "needs the server",
     ".venv/bin/codestress write hints --problems contest --model gpt-4o-2024-05-13 -o hints.jsonl": "needs a key",
     'make codecrash/tab01 SET="problems=[contest] hints=hints.jsonl"': "needs the hints",
 }
@@ -37,8 +39,10 @@ FILES = {
     "answers.json": '{"a": ["2", "3"], "b": ["f(1)", "f(2)"]}',
     "problems.jsonl": """{"id": "a", "code": "def f(x):\\n    return x + 1", "input": "1", "output": "2"}
 {"id": "b", "code": "def f(x):\\n    return x + 1", "input": "2", "output": "3"}""",
+    "answers.jsonl.gz": "",
 }
-"""What the commands read that a reader has."""
+"""What the commands read that a reader has, or write."""
+FILE_NAME = re.compile("|".join(rf"(?<![\w.]){re.escape(name)}$" for name in FILES))
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +63,7 @@ def test_every_command_runs(environment: dict[str, str], tmp_path: Path) -> None
     # What `diff` compares is built by the commands above it in the README, but for one.
     builds.insert(0, "make origin/fig05 SET=step=200")
     for command in builds:
-        arguments = [str(tmp_path / word) if word in FILES else word for word in shlex.split(command)]
+        arguments = [FILE_NAME.sub(rf"{tmp_path}/\g<0>", word) for word in shlex.split(command)]
         done = subprocess.run(arguments, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
         differs = 1 if " diff " in command else 0
         assert done.returncode == differs, f"{command}\n{done.stdout}\n{done.stderr}"

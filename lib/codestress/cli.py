@@ -160,10 +160,7 @@ def show(
     """The requests exactly as a model would get them, with their factors. Nothing is asked."""
     from codestress.build.plan import show_requests
 
-    for text in where:
-        if "=" not in text:
-            raise ParameterError(f"--where {text!r}: expected FACTOR=VALUE, for instance --where d=15")
-    factors = dict(text.split("=", 1) for text in where)
+    factors = _where(where)
     (chosen,) = _resolve((artefact,), profile, models, settings)
     requests = itertools.islice(show_requests(chosen, factors), limit or None)
     if as_json:
@@ -180,6 +177,13 @@ def show(
             click.echo(f"--- prefill\n{request['prompt']['prefill']}")
     if not shown_any:
         click.echo("no request matches", err=True)
+
+
+def _where(texts: tuple[str, ...]) -> dict[str, str]:
+    for text in texts:
+        if "=" not in text:
+            raise ParameterError(f"--where {text!r}: expected FACTOR=VALUE, for instance --where d=15")
+    return dict(text.split("=", 1) for text in texts)
 
 
 @cli.command()
@@ -338,6 +342,33 @@ def archive_export(
         )
         count = write_archive(file, answered)
     click.echo(f"{count:,} responses of {len(chosen)} artefacts: {file} ({file.stat().st_size:,} bytes)")
+
+
+@archive.command("adopt")
+@FILE
+@click.argument("artefact", metavar="PAPER/ARTEFACT")
+@PROFILE
+@click.option("--model", required=True, help="A name from params/models.yaml: who answered.")
+@SETTINGS
+@click.option("--where", multiple=True, metavar="FACTOR=VALUE", help="Only questions with this factor.")
+@click.option("--form", default="{}", show_default=True, help="What the questions want around an answer, {}.")
+def archive_adopt(
+    file: Path, artefact: str, profile: str, model: str, settings: tuple[str, ...], where: tuple[str, ...], form: str
+) -> None:
+    """Takes answers that somebody published (CRUXEval's format: JSON of id to list of texts) for those of a model.
+
+    You say that they answer the artefact's questions; manifests name the file and its hash as what answered.
+    """
+    from codestress.build.adopt import adopt
+    from codestress.scoring.answer_files import read_answers
+
+    (chosen,) = _resolve((artefact,), profile, model, settings)
+    (entry,) = chosen.models
+    found = adopt(file, read_answers(file), chosen, entry, _where(where), STORE, form)
+    click.echo(
+        f"{found.taken:,} answers taken for {entry.name}; {found.answered:,} questions had one, {found.lacking:,} have "
+        f"none in the file, {found.unused:,} answers are not asked for"
+    )
 
 
 @archive.command("import")

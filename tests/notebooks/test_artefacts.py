@@ -104,8 +104,8 @@ def test_the_interpreters_figure_says_what_ran_and_in_which_walls(smoke: Path) -
     assert counts["right"] > 0
     assert counts["syntax error"] > counts["right"]
     assert counts["timed out"] == counts["harness error"] == 0
-    assert manifest["answered_by"][0].startswith("Python 3.")
-    assert "rlimits" in manifest["answered_by"][0]
+    assert manifest["answered_by"]["python"][0].startswith("Python 3.")
+    assert "rlimits" in manifest["answered_by"]["python"][0]
     table = pd.read_csv(folder / "table.csv")
     assert table["share"].iloc[0] == 1
     assert table["share_removed"].is_monotonic_increasing

@@ -166,15 +166,20 @@ def show_requests(artefact: Artefact, where: Mapping[str, str]) -> Iterator[dict
     """The first requests of an artefact with their factors, one for each trial and model, that match `where`."""
     trials = artefact.trials()
     for trial, entry in itertools.product(trials.items, artefact.models):
-        known: dict[str, Scalar] = {
-            "model": entry.name,
-            "problem": trial.problem,
-            "sample": trial.sample,
-            **trial.factors,
-        }
-        for name in where:
-            if name not in known:
-                raise ParameterError(f"--where {name}: no such factor{nearest(name, known)}")
-        if all(str(known[name]).lower() == value.lower() for name, value in where.items()):
+        if matches(trial, entry, where):
             request = request_of(trials, trial, entry)
-            yield {"factors": known, "key": request.key, **asdict(request)}
+            yield {"factors": factors_of(trial, entry), "key": request.key, **asdict(request)}
+
+
+def factors_of(trial: Trial, entry: ModelEntry) -> dict[str, Scalar]:
+    """All that tells a trial from others."""
+    return {"model": entry.name, "problem": trial.problem, "sample": trial.sample, **trial.factors}
+
+
+def matches(trial: Trial, entry: ModelEntry, where: Mapping[str, str]) -> bool:
+    """Whether a trial has these factors; `ParameterError` with the nearest name where there is no such factor."""
+    known = factors_of(trial, entry)
+    for name in where:
+        if name not in known:
+            raise ParameterError(f"--where {name}: no such factor{nearest(name, known)}")
+    return all(str(known[name]).lower() == value.lower() for name, value in where.items())
