@@ -29,7 +29,7 @@ READY := .venv/ready
 READY_DEV := .venv/ready-dev
 endif
 
-.PHONY: all build help plan data report diff doctor archive serve lab test test-vllm bench clean lock $(GOALS)
+.PHONY: all build help plan data report diff doctor archive badge serve lab explore test test-vllm bench clean lock $(GOALS)
 
 all: build
 
@@ -53,12 +53,14 @@ help:
 	@echo '  BUDGET_USD=5 BUDGET_TOKENS=1000000 MAX_REQUESTS=1000 stop at the line, answers kept'
 	@echo '  REPLAY=FILE               answers from an archive, no model asked'
 	@echo 'make data                  fetch the data sets (or set CODESTRESS_DATA to a folder that has them)'
-	@echo 'make report                write the gallery and the claims ledger anew'
+	@echo 'make report                write the report page anew: claims ledger, leaderboard, figures'
 	@echo 'make diff A=… B=…          compare two runs'
 	@echo 'make doctor                what is here, what is missing, what to type'
 	@echo 'make archive FILE=…        all responses of the profile as one file'
 	@echo 'make serve MODEL=…         a vLLM server for a model of params/models.yaml (GPU)'
-	@echo 'make lab                   JupyterLab'
+	@echo 'make badge                 what artifact evaluation asks, checked'
+	@echo 'make lab                   JupyterLab, at notebooks/index.ipynb'
+	@echo 'make explore               the explorers as pages: prompts, answers, live figures, fits'
 	@echo 'make test                  all checks'
 	@echo 'make test-vllm             one study through real servers: vLLM, Ray, transformers (gigabytes, opt-in)'
 	@echo 'make bench                 benchmarks'
@@ -79,6 +81,9 @@ diff: $(READY)
 doctor: $(READY)
 	@$(BIN)/codestress doctor
 
+badge: $(READY)
+	@$(BIN)/codestress badge --profile $(PROFILE)
+
 archive: $(READY)
 	@$(BIN)/codestress archive export $(or $(FILE),$(or $(CODESTRESS_OUTPUTS),outputs)/$(PROFILE).jsonl.gz) --profile $(PROFILE) $(if $(MODELS),--models "$(MODELS)")
 
@@ -94,7 +99,11 @@ serve: $(READY) $(filter .venv-vllm/bin/python,$(SERVE))
 	@touch $@
 
 lab: $(READY)
-	@$(BIN)/jupyter lab --notebook-dir .
+	@$(BIN)/jupyter lab --notebook-dir . notebooks/index.ipynb
+
+# The explorers as pages, without code; nothing is fetched from elsewhere.
+explore: $(READY)
+	@JUPYTER_PATH=$(CURDIR)/lib/codestress/explore/jupyter $(BIN)/voila notebooks/explore --template=codestress
 
 test: $(READY_DEV)
 	$(BIN)/ruff check

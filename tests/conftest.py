@@ -2,12 +2,46 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from codestress.build.artefacts import artefact_names
+
 ROOT = Path(__file__).resolve().parents[1]
+SCRIPT = str(Path(sys.executable).with_name("codestress"))
+
+
+def codestress(*arguments: str, outputs: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The console script, with a folder of its own for what it leaves."""
+    return subprocess.run(
+        [SCRIPT, *arguments],
+        env={**os.environ, "CODESTRESS_OUTPUTS": str(outputs), **environment},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+
+
+@pytest.fixture(scope="session")
+def smoke(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The outputs of `codestress build --profile smoke`, built once for all test processes; not to be changed."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    outputs = shared / "smoke-outputs"
+    with (shared / "smoke.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (outputs / "smoke" / "index.html").is_file():
+            done = codestress("build", "--profile", "smoke", outputs=outputs)
+            assert done.returncode == 0, done.stderr
+            assert f"{len(artefact_names())} built" in done.stdout
+    return outputs
 
 
 @pytest.fixture(scope="session")

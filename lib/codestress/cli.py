@@ -179,6 +179,91 @@ def show(
         click.echo("no request matches", err=True)
 
 
+@cli.command()
+@click.argument("artefact", metavar="PAPER/ARTEFACT")
+@PROFILE
+@MODELS
+@SETTINGS
+@click.option(
+    "--where", multiple=True, metavar="FACTOR=VALUE", help="Only answers with this factor, e.g. model=sim-near."
+)
+@click.option("--reason", default="", help="Only answers with this reason code, e.g. wrong.")
+@click.option("--limit", default=3, show_default=True, help="Answers to show; 0 for all.")
+@AS_JSON
+def explain(
+    artefact: str,
+    profile: str,
+    models: str,
+    settings: tuple[str, ...],
+    where: tuple[str, ...],
+    reason: str,
+    limit: int,
+    as_json: bool,
+) -> None:
+    """From a figure back to its answers: what was asked, what came, what was read out of it, and the verdict."""
+    from codestress.build.explain import answers_of, manifest_of
+    from codestress.build.explain import explain as explained
+    from codestress.types import Reason
+    from codestress.validation import nearest
+
+    reasons = [one.value for one in Reason]
+    if reason and reason not in reasons:
+        raise ParameterError(f"--reason {reason!r}: no such reason code{nearest(reason, reasons)}")
+    (chosen,) = _resolve((artefact,), profile, models, settings)
+    results, manifest = answers_of(chosen), manifest_of(chosen)
+    if not results.answers:
+        raise ParameterError(f"{artefact}: nothing is asked for it; its numbers are facts, see its notebook")
+    rule = manifest.get("rule", next(iter(results.answers[0].scores)))
+    found = explained(chosen, results, rule, _where(where), reason)
+    rows = list(itertools.islice(found, limit or None))
+    if as_json:
+        click.echo(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False))
+        return
+    click.echo(f"{artefact}: {manifest.get('title', chosen.title)}")
+    if manifest:
+        click.echo(
+            f"  {manifest['alt']}\n  numbers: {shown(chosen.folder / 'table.csv')}\n  again: {manifest['command']}"
+        )
+    for model, counts in results.counts(rule).items():
+        told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+        click.echo(f"  {model}: {told} ({rule})")
+    for row in rows:
+        click.echo("\n=== " + ", ".join(f"{name} = {value}" for name, value in row.factors.items()))
+        verdicts = "; ".join(f"{name}: {verdict}" for name, verdict in row.verdicts.items())
+        click.echo(
+            f"=== {verdicts}; read: {row.extracted or 'nothing'}; by {row.answered_by or 'nobody'}; key {row.key}"
+        )
+        click.echo(f"--- asked, the last message\n{row.prompt}\n--- answered\n{row.text or row.error}")
+    if not rows:
+        click.echo("no answer matches", err=True)
+
+
+@cli.command()
+@PROFILE
+@click.option(
+    "--clone-profile", default="smoke", show_default=True, help="What a clean clone builds without a network."
+)
+@AS_JSON
+def badge(profile: str, clone_profile: str, as_json: bool) -> None:
+    """What a committee for artifact evaluation asks, checked; writes outputs/badge.md. Minutes: it builds a clone."""
+    from codestress.build.artefacts import load_profile
+    from codestress.build.badge import examine as criteria_of
+    from codestress.build.badge import ready_for, write
+
+    load_profile(profile)
+    load_profile(clone_profile)
+    criteria = []
+    for one in criteria_of(profile, clone_profile):
+        criteria.append(one)
+        click.echo(f"{'ok ' if one.met else 'NO '} {one.badge:10} {one.what}: {one.detail}", err=as_json)
+    path = write(criteria)
+    ready = ready_for(criteria)
+    if as_json:
+        click.echo(json.dumps({"ready": ready, "criteria": [asdict(one) for one in criteria]}, indent=1))
+    else:
+        click.echo(f"ready to submit for: {', '.join(ready) or 'none yet'}; {shown(path)}")
+
+
 def _where(texts: tuple[str, ...]) -> dict[str, str]:
     for text in texts:
         if "=" not in text:

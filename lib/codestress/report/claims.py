@@ -1,4 +1,4 @@
-"""The claims ledger: each number that a paper states beside the regenerated one: holds, differs, or not run."""
+"""The claims ledger: each number that a paper states beside the regenerated one, and what to say of it."""
 
 from __future__ import annotations
 
@@ -26,10 +26,14 @@ class Claim:
     """What was run for the regenerated number, or what must be run."""
     relation: Literal["equal", "at most"] = "equal"
     """How the regenerated number must stand to the published one."""
+    cannot: str = ""
+    """Why no run could tell: what is known of how the published number came about."""
 
     @property
-    def verdict(self) -> Literal["holds", "differs", "not run"]:
+    def verdict(self) -> Literal["holds", "differs", "cannot hold", "not run"]:
         """`holds` when the interval of the regenerated number, rounded as published, contains the published one."""
+        if self.cannot:
+            return "cannot hold"
         if math.isnan(self.regenerated):
             return "not run"
         slack = 0.05 if self.unit == "%" else 0.0
@@ -46,7 +50,7 @@ def read_claims(path: Path) -> list[str]:
     return [
         f"{row.verdict}: {row.statement}: {row.regenerated:,.2f} {row.unit} [{row.low:,.2f}, {row.high:,.2f}], "
         f"published {row.relation.replace('equal', '')} {row.published:,.2f}".replace("  ", " ")
-        for row in frame[frame["verdict"] != "not run"].itertuples()
+        for row in frame[frame["verdict"].isin(["holds", "differs"])].itertuples()
     ]
 
 
@@ -64,7 +68,7 @@ def claims_frame(claims: list[Claim]) -> pd.DataFrame:
                 "low": claim.low,
                 "high": claim.high,
                 "verdict": claim.verdict,
-                "basis": claim.basis,
+                "basis": claim.cannot or claim.basis,
             }
             for claim in claims
         ],

@@ -1,9 +1,12 @@
-"""The gallery of a profile: every figure with its numbers, and the claims ledger, on one self-contained page."""
+"""The report of a profile: what was run, the claims ledger, a leaderboard, every figure with its numbers: one page.
+
+Pictures lie beside it; nothing is fetched from elsewhere, and search and filter need no server.
+"""
 
 from __future__ import annotations
 
-import base64
 import json
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +15,11 @@ import pandas as pd
 from markupsafe import Markup
 
 from codestress.paths import OUTPUTS
+from codestress.report.leaderboard import leaderboards
 from codestress.report.notebook_page import page_environment, resource
+
+SIGNS = {"holds": "✓", "differs": "✗", "cannot hold": "⊘", "not run": "–"}
+"""Of verdicts: never by colour alone."""
 
 
 @dataclass(frozen=True)
@@ -21,8 +28,6 @@ class Card:
 
     name: str
     manifest: dict[str, Any]
-    image: str
-    """The figure as a data URI."""
     tables: dict[str, Markup]
     """Name of each table to its HTML."""
     failed: bool
@@ -35,7 +40,11 @@ def gallery(profile: str) -> Path:
     folders = sorted(path.parent for path in root.glob("*/*/manifest.json"))
     cards = [_card(root, folder) for folder in folders]
     claims = [pd.read_csv(folder / "claims.csv") for folder in folders if (folder / "claims.csv").is_file()]
-    ledger = pd.concat(claims, ignore_index=True) if claims else pd.DataFrame(columns=["artefact", "verdict"])
+    ledger = (
+        pd.concat(claims, ignore_index=True).sort_values("verdict", key=_rank, kind="stable")
+        if claims
+        else pd.DataFrame(columns=["artefact", "verdict"])
+    )
     failures = {
         str(path.parent.relative_to(OUTPUTS / "failed" / profile)): path.read_text(encoding="utf-8").strip()
         for path in sorted((OUTPUTS / "failed" / profile).glob("*/*/error.txt"))
@@ -49,10 +58,14 @@ def gallery(profile: str) -> Path:
             papers=sorted({card.name.split("/")[0] for card in cards}),
             failures=failures,
             models=_models(cards),
+            answered=_answered(cards),
+            boards=leaderboards({card.name: card.manifest for card in cards}),
             ledger=ledger.to_dict("records"),
             verdicts=ledger["verdict"].value_counts().to_dict(),
             style=Markup(resource("page.css")),
+            script=Markup(resource("page.js")),
             number=_number,
+            signs=SIGNS,
         )
     )
     root.mkdir(parents=True, exist_ok=True)
@@ -66,19 +79,39 @@ def gallery(profile: str) -> Path:
 def _card(root: Path, folder: Path) -> Card:
     artefact = str(folder.relative_to(root))
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    image = base64.b64encode((folder / "figure.png").read_bytes()).decode()
     tables = {
         name: _html_table(frame)
         for name in manifest["tables"]
         if name != "claims" and len(frame := pd.read_csv(folder / f"{name}.csv"))
     }
     failed = (OUTPUTS / "failed" / root.name / artefact / "error.txt").is_file()
-    return Card(artefact, manifest, f"data:image/png;base64,{image}", tables, failed)
+    return Card(artefact, manifest, tables, failed)
 
 
 def _models(cards: list[Card]) -> list[dict[str, Any]]:
-    """Every model that answered, once, with what the registry says of it."""
-    return list({model["name"]: model for card in cards for model in card.manifest["models"]}.values())
+    """Every model that answered, once: what the registry says of it, what servers said, in how many figures."""
+    found: dict[str, dict[str, Any]] = {}
+    for card in cards:
+        for model in card.manifest["models"]:
+            row = found.setdefault(model["name"], {**model, "figures": 0, "answered_by": []})
+            row["figures"] += 1
+            said = card.manifest["answered_by"].get(model["name"], [])
+            row["answered_by"] = sorted({*row["answered_by"], *said})
+    return list(found.values())
+
+
+def _rank(verdicts: pd.Series) -> pd.Series:
+    """What was decided comes first."""
+    return verdicts.map(list(SIGNS).index)
+
+
+def _answered(cards: list[Card]) -> dict[str, int]:
+    """Answers by reason over all artefacts; a question that two artefacts share counts in both."""
+    total = Counter[str]()
+    for card in cards:
+        for counts in card.manifest["counts"].values():
+            total.update(counts)
+    return {reason: count for reason, count in total.most_common() if count}
 
 
 def _number(value: object) -> str:

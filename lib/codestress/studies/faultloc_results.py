@@ -341,7 +341,10 @@ def stated_claims(artefact: str, numbers: Mapping[str, tuple[float, float, float
         found = numbers.get(stated["key"])
         if found is None:
             basis = "needs the paper's programs and models"
-            claims.append(Claim(artefact, stated["statement"], stated["value"], stated["unit"], basis=basis))
+            cannot = stated.get("cannot", "")
+            claims.append(
+                Claim(artefact, stated["statement"], stated["value"], stated["unit"], basis=basis, cannot=cannot)
+            )
         else:
             value, low, high, basis = found
             claims.append(

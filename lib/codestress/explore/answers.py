@@ -1,0 +1,176 @@
+"""Look through answers by reason, model and factor: the prompt beside the answer, one condition beside another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import ipywidgets as widgets
+
+from codestress.build.artefacts import Artefact, Overrides, resolve
+from codestress.build.explain import answers_of
+from codestress.explore.controls import LABELS, WIDE, escape, on_change, pre, told
+from codestress.inference.registry import load_registry
+from codestress.inference.run import Answer, Results, run, stored_responses
+from codestress.types import Scalar, Trial, Trials
+
+ALL = "all"
+MOST = 500
+"""Answers in the list."""
+
+
+def built(name: str, profile: str = "demo", models: Sequence[str] = ()) -> tuple[Artefact, Results]:
+    """An artefact with its answers from the store; `IncompleteError` says what to build first."""
+    [artefact] = resolve([name], profile, Overrides(tuple(models)), load_registry())
+    return artefact, answers_of(artefact)
+
+
+def answer_html(trials: Trials, answer: Answer, text: str, rule: str) -> str:
+    """What was asked, what came, what was read out of it, and the verdict."""
+    prompt = trials.render(answer.trial).messages[-1].content
+    score = answer.scores[rule]
+    factors = ", ".join(f"{name} = {value}" for name, value in _known(answer).items())
+    return (
+        f"<p><strong>{escape(score.reason.value)}</strong> ({rule}); read: <code>{escape(score.detail or 'nothing')}"
+        f"</code><br>{escape(factors)}<br>by {escape(answer.answered_by or 'nobody')}, key {answer.key}</p>"
+        f"<details><summary>prompt, {len(prompt):,} characters</summary>{pre(escape(prompt))}</details>"
+        f"<strong>answer</strong>{pre(escape(text or answer.error or 'nothing'))}"
+    )
+
+
+def _known(answer: Answer) -> dict[str, Scalar]:
+    return {
+        "model": answer.model,
+        "problem": answer.trial.problem,
+        "sample": answer.trial.sample,
+        **answer.trial.factors,
+    }
+
+
+def select(answers: Sequence[Answer], rule: str, wanted: Mapping[str, Scalar], reason: str = ALL) -> list[Answer]:
+    """The answers with these factors (`all`: whatever they are) and this reason."""
+    return [
+        answer
+        for answer in answers
+        if reason in (ALL, answer.scores[rule].reason.value)
+        and all(value == ALL or _known(answer).get(name) == value for name, value in wanted.items())
+    ]
+
+
+def counterpart(answers: Sequence[Answer], answer: Answer, factor: str, value: Scalar) -> Answer | None:
+    """The answer to the same question with another value of one factor; other factors as near as can be."""
+    wanted = {**_known(answer), factor: value}
+    same = [
+        a for a in answers if all(_known(a)[n] == wanted[n] for n in ("model", "problem", factor)) and a is not answer
+    ]
+    return max(same, key=lambda a: sum(_known(a).get(n) == v for n, v in wanted.items()), default=None)
+
+
+def answer_browser(artefact: str = "codecrash/tab01", profile: str = "demo") -> widgets.Widget:
+    """Filter answers, and see one beside its counterpart, vanilla beside perturbed for instance."""
+    found, results = built(artefact, profile)
+    trials = found.trials()
+    rule = "strict" if "strict" in trials.judges else next(iter(trials.judges))
+    columns: dict[str, dict[Scalar, None]] = {}
+    for answer in results.answers:
+        for name, value in _known(answer).items():
+            columns.setdefault(name, {})[value] = None
+    columns["reason"] = dict.fromkeys(answer.scores[rule].reason.value for answer in results.answers)
+    filters = {
+        name: widgets.Dropdown(
+            options=[(ALL, ALL), *((str(v), v) for v in values)], description=name, layout=WIDE, style=LABELS
+        )
+        for name, values in columns.items()
+        if 1 < len(values) <= MOST and name not in ("sample",)
+    }
+    pairs = [
+        (f"{name} = {value}", (name, value))
+        for name in filters
+        if name in trials.items[0].factors
+        for value in columns[name]
+    ]
+    beside = widgets.Dropdown(options=[("nothing", None), *pairs], description="beside", layout=WIDE, style=LABELS)
+    chosen = widgets.Select(rows=10, layout=widgets.Layout(width="auto"), description="answers")
+    panes = widgets.HTML()
+
+    def fill() -> None:
+        wanted = {name: control.value for name, control in filters.items() if name != "reason"}
+        reason = filters["reason"].value if "reason" in filters else ALL
+        rows = select(results.answers, rule, wanted, reason)
+        chosen.options = [(_line(answer, rule), n) for n, answer in enumerate(rows[:MOST])]
+        chosen.description = f"{len(rows):,}"
+        chosen.rows_found = rows
+        draw()
+
+    def draw() -> None:
+        panes.value = told(shown)
+
+    def shown() -> str:
+        if chosen.value is None:
+            return "<p role='note'>No answer has all of that.</p>"
+        answer = chosen.rows_found[chosen.value]
+        shown_answers = [answer]
+        if beside.value is not None:
+            other = counterpart(results.answers, answer, *beside.value)
+            shown_answers = [other, answer] if other is not None else [answer]
+        texts = stored_responses([one.key for one in shown_answers])
+        columns = "".join(
+            f"<div style='flex: 1 1 20rem; min-width: 0'>"
+            f"{answer_html(trials, one, texts[one.key].text if one.key in texts else '', rule)}</div>"
+            for one in shown_answers
+        )
+        return f"<div style='display: flex; flex-wrap: wrap; gap: 1rem'>{columns}</div>"
+
+    on_change(list(filters.values()), fill)
+    on_change([chosen, beside], draw)
+    fill()
+    return widgets.VBox([*filters.values(), beside, chosen, panes])
+
+
+def _line(answer: Answer, rule: str) -> str:
+    known = {name: value for name, value in _known(answer).items() if name not in ("sample",)}
+    return f"{answer.scores[rule].reason.value}: {', '.join(str(value) for value in known.values())}"[:160]
+
+
+def ask(name: str, model: str, index: int = 0, profile: str = "demo") -> tuple[Trial, Answer, str]:
+    """Asks one model one of an artefact's questions, stored like any other: the trial, the judged answer, its text."""
+    [artefact] = resolve([name], profile, Overrides((model,)), load_registry())
+    trials = artefact.trials()
+    one = Trials(
+        [trials.items[index]],
+        trials.render,
+        trials.judges,
+        trials.retry_temperatures,
+        trials.follow_up,
+        trials.steps,
+    )
+    [answer] = run(one, [model], failures="count").answers
+    texts = stored_responses([answer.key])
+    return answer.trial, answer, texts[answer.key].text if answer.key in texts else ""
+
+
+def ask_panel(artefact: str = "semtrace/fig03", profile: str = "demo") -> widgets.Widget:
+    """Ask any registered model a question of an artefact: raw answer, what was read out of it, verdict, reason."""
+    registry = load_registry()
+    [found] = resolve([artefact], profile, Overrides(), registry)
+    trials = found.trials()
+    model = widgets.Dropdown(
+        options=list(registry), value=found.models[0].name, description="model", layout=WIDE, style=LABELS
+    )
+    last = len(trials.items) - 1
+    number = widgets.BoundedIntText(
+        value=0, min=0, max=last, description=f"question 0 to {last}", layout=WIDE, style=LABELS
+    )
+    button = widgets.Button(description="ask", tooltip="a real model costs what it costs")
+    shown = widgets.HTML()
+
+    def answered() -> str:
+        _, answer, text = ask(artefact, model.value, number.value, profile)
+        return "".join(answer_html(trials, answer, text, rule) for rule in answer.scores)
+
+    def act(_button: object = None) -> None:
+        shown.value = told(answered)
+
+    button.on_click(act)
+    if registry[model.value].local:
+        act()
+    return widgets.VBox([model, number, button, shown])

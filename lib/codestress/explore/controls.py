@@ -1,0 +1,125 @@
+"""Controls: widgets from the schemas of parameters, and from the factors of trials."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import ipywidgets as widgets
+import yaml
+from pydantic.fields import FieldInfo
+
+from codestress.build.artefacts import Artefact, Overrides, resolve
+from codestress.errors import CodestressError
+from codestress.inference.registry import load_registry
+from codestress.types import Scalar, Trials
+
+FIXED = ("artefact",)
+"""Parameters that are no knobs."""
+WIDE = widgets.Layout(width="28rem")
+LABELS = {"description_width": "9rem"}
+
+
+def parameter_controls(artefact: Artefact) -> dict[str, widgets.Widget]:
+    """A control for each parameter of an artefact, with its value, from the schema that checks it."""
+    values = artefact.parameters.model_dump()
+    fields = artefact.study.parameters.model_fields
+    return {name: _control(name, field, values[name]) for name, field in fields.items() if name not in FIXED}
+
+
+def _control(name: str, field: FieldInfo, value: Any) -> widgets.Widget:
+    how = {"description": name, "tooltip": field.description or "", "layout": WIDE, "style": LABELS}
+    kind = _plain(field.annotation)
+    if typing.get_origin(kind) is Literal:
+        return widgets.Dropdown(options=typing.get_args(kind), value=value, **how)
+    if kind is bool:
+        return widgets.Checkbox(value=value, **how)
+    if typing.get_origin(kind) is list:
+        inner = _plain(typing.get_args(kind)[0])
+        if typing.get_origin(inner) is Literal:
+            return widgets.SelectMultiple(options=typing.get_args(inner), value=tuple(value), rows=4, **how)
+    # Everything else as YAML, as behind `--set`: what it may be is the schema's to say.
+    return widgets.Text(value=yaml.safe_dump(value, default_flow_style=True).split("\n")[0], **how)
+
+
+def _plain(annotation: Any) -> Any:
+    return typing.get_args(annotation)[0] if typing.get_origin(annotation) is Annotated else annotation
+
+
+def chosen_values(controls: Mapping[str, widgets.Widget]) -> dict[str, Any]:
+    """What the controls say, as the schema wants it."""
+    found = {}
+    for name, control in controls.items():
+        if isinstance(control, widgets.Text):
+            found[name] = yaml.safe_load(control.value)
+        else:
+            found[name] = list(control.value) if isinstance(control, widgets.SelectMultiple) else control.value
+    return found
+
+
+def with_values(artefact: Artefact, values: Mapping[str, Any]) -> Artefact:
+    """The artefact with other parameters, checked as those on the command line are."""
+    settings = tuple(f"{name}={yaml.safe_dump(value, default_flow_style=True)}" for name, value in values.items())
+    [found] = resolve([artefact.name], artefact.profile, Overrides((), settings), load_registry())
+    return found
+
+
+def factor_controls(trials: Trials, most: int = 400) -> dict[str, widgets.Widget]:
+    """A control for the problem, and for each factor with more than one value, in the order in which they occur."""
+    columns: dict[str, dict[Scalar, None]] = {"problem": {}}
+    for trial in trials.items:
+        columns["problem"][trial.problem] = None
+        for name, value in trial.factors.items():
+            columns.setdefault(name, {})[value] = None
+    controls: dict[str, widgets.Widget] = {}
+    for name, found in columns.items():
+        options = list(found)[:most]
+        if len(options) > 1:
+            numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in options)
+            kind = widgets.SelectionSlider if numbers and name != "problem" else widgets.Dropdown
+            options = sorted(options, key=float) if numbers else options  # type: ignore[arg-type]
+            controls[name] = kind(
+                options=[(str(value), value) for value in options], description=name, layout=WIDE, style=LABELS
+            )
+    return controls
+
+
+def nearest_trial(trials: Trials, wanted: Mapping[str, Scalar], first: str = "problem") -> int:
+    """The index of the trial that has the `first` of the wanted factors, then the problem, then most of the others."""
+    weights = {"problem": len(wanted), first: 2 * len(wanted)}
+
+    def agreement(index: int) -> int:
+        trial = trials.items[index]
+        known = {"problem": trial.problem, **trial.factors}
+        return sum(weights.get(name, 1) * (known.get(name) == value) for name, value in wanted.items())
+
+    return max(range(len(trials.items)), key=lambda index: (agreement(index), -index))
+
+
+def on_change(controls: Sequence[widgets.Widget], act: Callable[[], None]) -> None:
+    """Acts when any of the controls has another value."""
+    for control in controls:
+        control.observe(lambda _change: act(), names="value")
+
+
+def told(act: Callable[[], str]) -> str:
+    """What an action writes; an error that a person can act on as a paragraph in its place."""
+    try:
+        return act()
+    except (CodestressError, yaml.YAMLError) as error:
+        return paragraph(f"{error}", role="alert")
+
+
+def paragraph(text: str, role: str = "note") -> str:
+    return f"<p role='{role}' style='white-space: pre-wrap'>{escape(text)}</p>"
+
+
+def escape(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def pre(text: str) -> str:
+    """A block of text as it is, wrapped."""
+    style = "white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.35; margin: .2rem 0"
+    return f"<pre style='{style}'>{text}</pre>"

@@ -1,0 +1,152 @@
+"""The report page and the explorers in a real browser: search, filter, sliders; nothing from outside, no errors."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from conftest import ROOT
+
+CHROMIUM = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
+)
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no browser is installed (Debian: apt install chromium)")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+        yield found
+        found.close()
+
+
+@contextmanager
+def opened(browser: Browser, address: str, own: str, width: int = 1100) -> Iterator[Page]:
+    """A page that must ask nobody but `own`, and say no error."""
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    asked: list[str] = []
+    said: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(address)
+    yield page
+    page.close()
+    assert [url for url in asked if not url.startswith((own, "data:", "blob:"))] == []
+    assert said == []
+
+
+def test_the_report_filters_claims_and_figures(browser: Browser, smoke: Path) -> None:
+    index = smoke / "smoke" / "index.html"
+    with opened(browser, index.as_uri(), "file://") as page:
+        rows = page.locator("#ledger tbody tr")
+        claims = page.get_by_role("search", name="Claims")
+        all_rows = rows.count()
+        assert all_rows > 500
+        claims.get_by_label("Verdict").select_option("holds")
+        decided = page.locator("#ledger tbody tr:visible").count()
+        assert 0 < decided < all_rows
+        expect(claims.locator("output")).to_have_text(f"{decided} of {all_rows}")
+        claims.get_by_label("Search").fill("height turbo")
+        found = [row.inner_text() for row in page.locator("#ledger tbody tr:visible").all()]
+        assert 0 < len(found) < decided
+        assert all("turbo" in text for text in found)
+        figures = page.get_by_role("search", name="Figures")
+        figures.get_by_label("Paper").select_option("faultloc")
+        assert {"faultloc"} == {card.get_attribute("data-paper") for card in page.locator("article.card:visible").all()}
+        card = page.locator("article.card:visible").first
+        image = card.locator("img")
+        image.scroll_into_view_if_needed()
+        page.wait_for_function("image => image.complete && image.naturalWidth > 0", arg=image.element_handle())
+        assert len(image.get_attribute("alt") or "") > 60
+
+
+@pytest.mark.parametrize("width", [360, 1400])
+def test_the_report_is_readable_narrow_and_wide(browser: Browser, smoke: Path, width: int) -> None:
+    with opened(browser, (smoke / "smoke" / "index.html").as_uri(), "file://", width) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.get_by_role("link", name="Leaderboard").click()
+        expect(page.get_by_role("heading", name="Leaderboard")).to_be_in_viewport()
+
+
+def test_texts_stand_out_from_their_background(browser: Browser, smoke: Path) -> None:
+    """WCAG 2.1, level AA: a contrast of 4.5 and more, for every text on the page."""
+    with opened(browser, (smoke / "smoke" / "index.html").as_uri(), "file://") as page:
+        worst = page.evaluate(
+            """() => {
+              const light = (rgb) => {
+                const linear = (v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+                const [r, g, b] = rgb.map((value) => linear(value / 255));
+                return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+              };
+              const parts = (text) => (text.match(/[0-9.]+/g) || []).map(Number);
+              const behind = (node) => {
+                for (let here = node; here; here = here.parentElement) {
+                  const colour = parts(getComputedStyle(here).backgroundColor);
+                  if (colour.length < 4 || colour[3] > 0) return colour.slice(0, 3);
+                }
+                return [255, 255, 255];
+              };
+              let worst = 21;
+              for (const node of document.querySelectorAll("body *")) {
+                if (![...node.childNodes].some((child) => child.nodeType === 3 && child.textContent.trim())) continue;
+                const one = light(parts(getComputedStyle(node).color).slice(0, 3)), two = light(behind(node));
+                worst = Math.min(worst, (Math.max(one, two) + 0.05) / (Math.min(one, two) + 0.05));
+              }
+              return worst;
+            }"""
+        )
+        assert worst >= 4.5
+
+
+@contextmanager
+def voila(notebook: Path, outputs: Path) -> Iterator[str]:
+    """The notebook as a page of its own; its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "voila", str(notebook), "--no-browser", f"--port={port}", "--template=codestress"]
+    log = (outputs / "voila.log").open("w")
+    templates = ROOT / "lib" / "codestress" / "explore" / "jupyter"
+    environment = {**os.environ, "CODESTRESS_OUTPUTS": str(outputs), "JUPYTER_PATH": str(templates)}
+    process = subprocess.Popen(command, cwd=notebook.parent, env=environment, stdout=log, stderr=log)
+    try:
+        deadline = time.monotonic() + 60
+        while True:
+            assert process.poll() is None, (outputs / "voila.log").read_text()[-2000:]
+            assert time.monotonic() < deadline, (outputs / "voila.log").read_text()[-2000:]
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/voila/static/", timeout=1)
+            except urllib.error.HTTPError:
+                break
+            except OSError:
+                time.sleep(0.3)
+        yield f"http://127.0.0.1:{port}/"
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def test_a_slider_moves_the_curve(browser: Browser, tmp_path: Path) -> None:
+    with voila(ROOT / "notebooks/explore/fit.ipynb", tmp_path) as address, opened(browser, address, address) as page:
+        picture = page.locator("img.widget-image, .widget-image img, img.jupyter-widgets")
+        expect(picture.first).to_be_visible(timeout=60_000)
+        said = page.locator("p[role=note]").last
+        before = said.inner_text()
+        page.get_by_role("slider").first.focus()
+        for _ in range(5):
+            page.keyboard.press("ArrowDown")
+        expect(said).not_to_have_text(before, timeout=10_000)

@@ -1,0 +1,66 @@
+"""Explorers: controls come from the schemas, and every artefact's prompts can be looked at."""
+
+from __future__ import annotations
+
+import pytest
+
+from codestress.build.artefacts import Overrides, artefact_names, resolve
+from codestress.explore.controls import chosen_values, factor_controls, nearest_trial, parameter_controls, with_values
+from codestress.explore.prompts import prompt_explorer, prompt_html
+from codestress.inference.registry import load_registry
+from codestress.types import Message, Prompt, Sampling
+
+
+@pytest.mark.parametrize("name", ["origin/fig04", "semtrace/fig01", "codecrash/tab01", "faultloc/tab02"])
+def test_controls_say_what_the_parameters_are_and_change_them(name: str) -> None:
+    [artefact] = resolve([name], "smoke", Overrides(), load_registry())
+    controls = parameter_controls(artefact)
+    values = chosen_values(controls)
+    assert values == {key: value for key, value in artefact.parameters.model_dump().items() if key in values}
+    assert set(values) | {"artefact"} == set(artefact.study.parameters.model_fields)
+    assert all(control.tooltip for control in controls.values())
+    controls["seed"].value = "5"
+    assert with_values(artefact, chosen_values(controls)).parameters.seed == 5
+
+
+def test_every_factor_can_be_chosen_and_the_one_that_was_touched_last_counts() -> None:
+    [artefact] = resolve(["codecrash/tab01"], "smoke", Overrides(), load_registry())
+    trials = artefact.trials()
+    controls = factor_controls(trials)
+    assert {"problem", "perturbation"} <= set(controls)
+    wanted = {name: control.options[0][1] for name, control in controls.items()}
+    for _, value in controls["perturbation"].options:
+        found = trials.items[nearest_trial(trials, {**wanted, "perturbation": value}, "perturbation")]
+        assert (found.factors["perturbation"], found.problem) == (value, wanted["problem"])
+
+
+def test_what_differs_is_marked_and_nothing_is_markup() -> None:
+    one = Prompt((Message("user", "a\n<b>\nc"),), Sampling())
+    two = Prompt((Message("user", "a\n<b>\nnew & old\nc"),), Sampling(), "It is")
+    html = prompt_html(two, one)
+    assert html.count("<mark") == 1
+    assert "new &amp; old" in html
+    assert "&lt;b&gt;" in html
+    assert "assistant, begun" in html
+    assert "<mark" not in prompt_html(two)
+
+
+@pytest.mark.parametrize("paper", ["origin", "semtrace", "codecrash", "faultloc"])
+def test_prompts_of_a_paper_can_be_explored(paper: str) -> None:
+    names = [name for name in artefact_names() if name.startswith(paper)]
+    explorer = prompt_explorer(names[0], "smoke")
+    for name in names[:: max(1, len(names) // 3)]:
+        explorer.children[0].value = name
+        shown = explorer.children[-1].value
+        assert "characters" in shown or "Nothing is asked" in shown, shown[:300]
+        assert "role='alert'" not in shown
+
+
+def test_an_error_is_told_in_place_of_the_prompt() -> None:
+    explorer = prompt_explorer("origin/fig04", "smoke")
+    knobs = explorer.children[3].children[0].children[0].children
+    step = next(control for control in knobs if control.description == "step")
+    step.value = "-4"
+    explorer.children[3].children[0].children[1].click()
+    assert "role='alert'" in explorer.children[-1].value
+    assert "step" in explorer.children[-1].value
