@@ -374,6 +374,36 @@ def store_salvage() -> None:
 
 @cli.command()
 @click.argument("model")
+@AS_JSON
+def probe(model: str, as_json: bool) -> None:
+    """What a model can, tried with a dozen short requests: tokens, stop, max_tokens, sampling, a begun answer.
+
+    Exit 1 when it does not answer at all. Nothing is stored.
+    """
+    from codestress.inference.probe import Ability
+    from codestress.inference.probe import probe as tried
+    from codestress.inference.registry import find_models, load_registry
+    from codestress.inference.run import run_coroutine
+
+    [entry] = find_models([model], load_registry(), "probe")
+
+    async def listed() -> list[Ability]:
+        found = []
+        async for one in tried(entry):
+            found.append(one)
+            if not as_json:
+                click.echo(f"{'yes' if one.can else 'no ':4} {one.what}{': ' if one.detail else ''}{one.detail}")
+        return found
+
+    abilities = run_coroutine(listed())
+    if as_json:
+        click.echo(json.dumps([asdict(one) for one in abilities], indent=1))
+    if not abilities[0].can:
+        raise click.exceptions.Exit(1)
+
+
+@cli.command()
+@click.argument("model")
 @click.option("--port", default=8000, show_default=True, help="Of 127.0.0.1.")
 @click.option("--python", default=sys.executable, show_default=True, help="The Python that has vllm.")
 @click.option("--dry-run", is_flag=True, help="Print the command, and run nothing.")

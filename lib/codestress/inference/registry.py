@@ -15,13 +15,14 @@ from pydantic import Field
 
 from codestress.errors import ParameterError
 from codestress.inference.engines.base import BatchEngine, Engine
-from codestress.paths import PARAMS, shown
+from codestress.paths import PARAMS, ROOT, shown
 from codestress.validation import Strict, check, nearest, read_yaml
 
 REGISTRY = PARAMS / "models.yaml"
 
 ENGINES = {
     "simulated": "codestress.inference.engines.simulated",
+    "function": "codestress.inference.engines.function",
     "openai": "codestress.inference.engines.openai",
     "interpreter": "codestress.inference.engines.interpreter",
     "openai_batch": "codestress.inference.engines.openai_batch",
@@ -29,8 +30,8 @@ ENGINES = {
     "ray": "codestress.inference.engines.ray",
 }
 """Engine name to its module, imported only when a model needs it."""
-LOCAL = ("simulated", "interpreter")
-"""Engines that answer at once and for nothing, in this process."""
+LOCAL = ("simulated", "interpreter", "function")
+"""Engines that answer for nothing, in this process."""
 
 
 class Price(Strict):
@@ -81,6 +82,10 @@ class ModelEntry(Strict):
         """What enters keys: the revision, what requests omit or add; of what runs here its version and parameters."""
         if self.engine == "interpreter":
             return f"{platform.python_version()}, {json.dumps(self.settings, sort_keys=True)}"
+        if self.engine == "function":
+            path = ROOT / str(self.settings["function"]).rpartition(":")[0]
+            code = path.read_bytes() if path.is_file() else b""
+            return f"{self.revision} {hashlib.blake2b(code, digest_size=8).hexdigest()}".strip()
         if not self.simulated:
             asked = self.settings.get("worker", {}).get("settings", {}) if self.engine == "ray" else self.settings
             omitted, effort, template = (asked.get(name) for name in ("omit", "reasoning_effort", "chat_template"))

@@ -1,0 +1,94 @@
+"""The engine of a Python function: a model that somebody wraps in ten lines.
+
+The file is code of whoever runs the kit, not of a stranger: it is imported as it is. Its content is part of every
+request's key, so that other code gives other answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from codestress.errors import EngineError
+from codestress.inference.engines.base import RequestFailed
+from codestress.inference.registry import ModelEntry
+from codestress.paths import ROOT, shown
+from codestress.types import Request, Response
+from codestress.validation import Strict
+
+__all__ = ["FunctionEngine", "Settings", "open_engine"]
+
+
+class Settings(Strict):
+    """A row's `settings` in params/models.yaml."""
+
+    function: str = Field(pattern=r"^.+\.py:[A-Za-z_]\w*$")
+    """FILE.py:NAME, the file relative to the project's root.
+
+    Called as NAME(messages, prefill=…, temperature=…, top_p=…, max_tokens=…, stop=…) with messages as dictionaries of
+    role and content; returns the answer's text.
+    """
+    concurrency: int = Field(default=1, ge=1)
+    """Calls at once, each in a thread."""
+
+
+class FunctionEngine:
+    """Asks one function."""
+
+    def __init__(self, entry: ModelEntry, settings: Settings, function: Callable[..., Any]) -> None:
+        self.concurrency = settings.concurrency
+        self._entry = entry
+        self._function = function
+
+    async def answer(self, request: Request) -> Response:
+        prompt, sampling = request.prompt, request.prompt.sampling
+        messages = [{"role": message.role, "content": message.content} for message in prompt.messages]
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        try:
+            text = await asyncio.to_thread(
+                self._function,
+                messages,
+                prefill=prompt.prefill,
+                temperature=sampling.temperature,
+                top_p=sampling.top_p,
+                max_tokens=sampling.max_tokens,
+                stop=list(sampling.stop),
+            )
+        except Exception as error:  # whatever the function raises
+            raise RequestFailed(f"{self._entry.name}: the function raised {type(error).__name__}: {error}") from None
+        if not isinstance(text, str):
+            raise RequestFailed(f"{self._entry.name}: the function returned {type(text).__name__}, not a text")
+        return Response(
+            text,
+            "stop",
+            seconds=loop.time() - started,
+            answered_by=f"function {self._entry.identity}",
+            answered_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+
+    async def close(self) -> None:
+        pass
+
+
+def open_engine(entry: ModelEntry) -> FunctionEngine:
+    """The function that a row of the registry names."""
+    settings = Settings.model_validate(entry.settings)
+    file, _, name = settings.function.rpartition(":")
+    path = ROOT / file
+    spec = importlib.util.spec_from_file_location(f"codestress_model_{Path(file).stem}", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise EngineError(f"{entry.name}: settings.function: {shown(path)} is not there", entry.name)
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+        function = getattr(module, name)
+    except Exception as error:
+        raise EngineError(f"{entry.name}: {shown(path)}: {type(error).__name__}: {error}", entry.name) from None
+    return FunctionEngine(entry, settings, function)

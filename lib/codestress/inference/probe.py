@@ -1,0 +1,90 @@
+"""What a model can, tried out: a handful of requests, so that a study does not find it out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from codestress.errors import EngineError
+from codestress.inference.engines.base import BatchEngine, Engine, RequestFailed
+from codestress.inference.registry import ModelEntry, open_engine
+from codestress.types import Message, Prompt, Request, Response, Sampling
+
+
+@dataclass(frozen=True)
+class Ability:
+    """One thing that was tried."""
+
+    what: str
+    can: bool
+    detail: str
+
+
+async def probe(entry: ModelEntry) -> AsyncIterator[Ability]:
+    """Tries what the studies need of a model; nothing is stored. `EngineError` where nothing can be asked."""
+    engine = open_engine(entry)
+
+    async def ask(text: str, *, prefill: str = "", sample: int = 0, **sampling: object) -> Response:
+        how = Sampling(**{"max_tokens": 64, **sampling})  # type: ignore[arg-type]
+        request = Request(entry.id, entry.identity, Prompt((Message("user", text),), how, prefill), sample)
+        return await _answer(engine, request)
+
+    question = "What is 17 + 25? Answer with the number alone."
+    try:
+        first = await ask(question)
+        yield Ability("answers", not first.refused, f"{first.text.strip()[:60]!r} in {first.seconds:.2f} s")
+        yield Ability("knows a sum", "42" in first.text, "a model that cannot add will not read programs")
+        again = await ask(question, sample=1)
+        same = again.text == first.text
+        yield Ability("says the same again at temperature 0", same, "" if same else f"{again.text.strip()[:60]!r}")
+        yield Ability(
+            "says which model it is", bool(first.answered_by), first.answered_by or "manifests cannot name it"
+        )
+        usage = first.usage
+        told = ", ".join(
+            f"{name} {value}"
+            for name, value in (
+                ("prompt", usage.prompt_tokens),
+                ("answer", usage.completion_tokens),
+                ("reasoning", usage.reasoning_tokens),
+                ("cached", usage.cached_tokens),
+            )
+            if value is not None
+        )
+        yield Ability(
+            "reports tokens", usage.prompt_tokens is not None, told or "budgets in tokens and dollars cannot hold"
+        )
+        short = await ask("Count from 1 to 100, separated by commas.", max_tokens=8)
+        cut = short.finish_reason == "length"
+        yield Ability("is cut off where max_tokens says", cut, f"{short.finish_reason}: {short.text.strip()[:60]!r}")
+        stopped = await ask("Count from 1 to 20, separated by commas.", stop=("7",))
+        yield Ability("stops at a stop sequence", "8" not in stopped.text, f"{stopped.text.strip()[-60:]!r}")
+        warm = {(await ask("Name a random animal.", temperature=1.0, sample=n)).text for n in range(4)}
+        yield Ability("samples at temperature 1", len(warm) > 1, f"{len(warm)} different answers of 4")
+        try:
+            begun = await ask(question, prefill="The answer is 4")
+            yield Ability(
+                "continues a begun answer", begun.text.lstrip().startswith("2"), f"{begun.text.strip()[:60]!r}"
+            )
+        except EngineError as error:
+            yield Ability("continues a begun answer", False, str(error).split("\n")[-1])
+        together = await asyncio.gather(*(ask(f"What is {n} + {n}?") for n in range(8)), return_exceptions=True)
+        failed = [one for one in together if isinstance(one, BaseException)]
+        yield Ability("answers eight questions at once", not failed, f"{failed[0]}" if failed else "")
+    finally:
+        await engine.close()
+
+
+async def _answer(engine: Engine | BatchEngine, request: Request) -> Response:
+    if isinstance(engine, BatchEngine):
+        outcomes = [outcome async for _, outcome in engine.answers([request])]
+        outcome = outcomes[0] if outcomes else RequestFailed("no answer")
+    else:
+        try:
+            return await engine.answer(request)
+        except RequestFailed as failure:
+            outcome = failure
+    if isinstance(outcome, RequestFailed):
+        raise EngineError(f"{outcome}") from None
+    return outcome

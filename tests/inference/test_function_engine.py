@@ -1,0 +1,113 @@
+"""A Python function as a model, and what `codestress probe` finds out of a model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codestress.errors import EngineError
+from codestress.inference import registry as registry_module
+from codestress.inference.engines import function as function_module
+from codestress.inference.probe import Ability, probe
+from codestress.inference.registry import ModelEntry, load_registry
+from codestress.inference.run import run
+from codestress.types import Message, Prompt, Reason, Sampling, Score, Trial, Trials
+from conftest import ROOT
+from openai_server import OpenAIServer, Received, Reply, completion
+
+TRIALS = Trials(
+    [Trial(str(n), {}) for n in range(6)],
+    lambda trial: Prompt((Message("user", f'say "{trial.problem}"'),), Sampling(max_tokens=5), "It is"),
+    {"strict": lambda trial, response: Score(Reason.RIGHT if trial.problem in response.text else Reason.WRONG, 1.0)},
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for module in (function_module, registry_module):
+        monkeypatch.setattr(module, "ROOT", tmp_path)
+    return tmp_path
+
+
+def rows(project: Path, name: str = "my_model.py:answer") -> Path:
+    path = project / "models.yaml"
+    path.write_text(json.dumps({"mine": {"engine": "function", "settings": {"function": name, "concurrency": 3}}}))
+    return path
+
+
+def test_the_readme_s_function_answers(project: Path) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    code = re.search(r"    # my_model.py\n((?:    .*\n)+)", readme)
+    assert code
+    (project / "my_model.py").write_text("\n".join(line[4:] for line in code[1].splitlines()))
+    results = run(TRIALS, ["mine"], store=project / "s.sqlite", registry=rows(project))
+    assert results.counts()["mine"]["right"] == 6
+    assert run(TRIALS, ["mine"], store=project / "s.sqlite", registry=rows(project)).asked == 0
+    (project / "my_model.py").write_text("def answer(messages, **how):\n    return 'no'\n")
+    changed = run(TRIALS, ["mine"], store=project / "s.sqlite", registry=rows(project))
+    assert (changed.asked, changed.counts()["mine"]["wrong"]) == (6, 6)
+
+
+def test_what_a_function_does_wrong_is_a_failure_of_the_request(project: Path) -> None:
+    (project / "my_model.py").write_text(
+        "def answer(messages, **how):\n    if '3' in messages[0]['content']: raise ValueError('three')\n"
+        "    return 4 if '4' in messages[0]['content'] else messages[0]['content']\n"
+    )
+    results = run(TRIALS, ["mine"], store=project / "s.sqlite", registry=rows(project), failures="count")
+    assert {reason: n for reason, n in results.counts()["mine"].items() if n} == {"right": 4, "harness error": 2}
+    assert sorted(answer.error for answer in results.answers if answer.error) == [
+        "mine: the function raised ValueError: three",
+        "mine: the function returned int, not a text",
+    ]
+    for name, words in (("absent.py:answer", "is not there"), ("my_model.py:other", "has no attribute")):
+        with pytest.raises(EngineError, match=words):
+            run(TRIALS, ["mine"], store=project / "t.sqlite", registry=rows(project, name))
+
+
+def tried(entry: ModelEntry) -> dict[str, Ability]:
+    async def listed() -> list[Ability]:
+        return [one async for one in probe(entry)]
+
+    return {one.what: one for one in asyncio.run(listed())}
+
+
+def able(received: Received) -> Reply:
+    body: dict[str, Any] = received.body
+    if body.get("continue_final_message"):
+        return completion("2")
+    if "stop" in body:
+        return completion("1, 2, 3, 4, 5, 6, ")
+    if body["max_tokens"] == 8:
+        return completion("1, 2, 3,", finish_reason="length")
+    return completion(f"animal {received.seen}" if body["temperature"] else "42")
+
+
+def test_a_server_that_can_all_is_found_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "*")
+    with OpenAIServer(able) as server:
+        settings = {"base_url": server.base_url, "key_env": "", "prefill": "vllm"}
+        found = tried(ModelEntry(name="m", engine="openai", id="m", settings=settings))
+        assert [one for one in found.values() if not one.can] == []
+        assert len(found) == 10
+        settings["prefill"] = "none"
+        found = tried(ModelEntry(name="m", engine="openai", id="m", settings=settings))
+        assert [one.what for one in found.values() if not one.can] == ["continues a begun answer"]
+
+
+def test_a_reader_is_found_to_be_no_language_model() -> None:
+    found = tried(load_registry()["sim-near"])
+    assert found["answers"].can
+    assert not found["samples at temperature 1"].can
+    assert not found["continues a begun answer"].can
+
+
+def test_a_server_that_is_not_there_is_an_error() -> None:
+    settings = {"base_url": "http://127.0.0.1:9/v1", "key_env": "", "retries": 0}
+    entry = ModelEntry(name="m", engine="openai", id="m", settings=settings)
+    with pytest.raises(EngineError, match="no server answers"):
+        tried(entry)
