@@ -22,7 +22,8 @@ from pathlib import Path
 
 from codestress.inference.ordering import BLOCK, WIDTH, chain, prefix_order
 from codestress.inference.registry import load_registry
-from codestress.inference.run import request_of, run
+from codestress.inference.requests import request_of
+from codestress.inference.run import run
 from codestress.inference.store import Store
 from codestress.problems.distractors import distractors
 from codestress.types import Message, Prompt, Reason, Response, Sampling, Score, Trial, Trials

@@ -16,7 +16,7 @@ import numpy as np
 from codestress.fitting.exponential import fit_exponential
 from codestress.generation.line_removal import removable, subsets
 from codestress.inference.registry import load_registry
-from codestress.inference.run import request_of
+from codestress.inference.requests import request_of
 from codestress.problems.generated import generated_problems
 from codestress.studies.semtrace import target_positions
 

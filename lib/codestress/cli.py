@@ -380,10 +380,10 @@ def probe(model: str, as_json: bool) -> None:
 
     Exit 1 when it does not answer at all. Nothing is stored.
     """
+    from codestress.inference.coroutines import run_coroutine
     from codestress.inference.probe import Ability
     from codestress.inference.probe import probe as tried
     from codestress.inference.registry import find_models, load_registry
-    from codestress.inference.run import run_coroutine
 
     [entry] = find_models([model], load_registry(), "probe")
 
@@ -443,7 +443,7 @@ def archive_export(
 ) -> None:
     """Writes all responses that the artefacts (default: all of the profile) have, with hashes of what was asked."""
     from codestress.inference.archive import write_archive
-    from codestress.inference.run import stored_requests
+    from codestress.inference.requests import stored_requests
     from codestress.inference.store import Store
 
     chosen = _resolve(artefacts, profile, models, settings)

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from codestress.errors import ArchiveError, EngineError
 from codestress.inference.archive import import_archive, read_archive, write_archive
 from codestress.inference.registry import load_registry
-from codestress.inference.run import run, stored_requests
+from codestress.inference.requests import stored_requests
+from codestress.inference.run import run
 from codestress.inference.store import Store
 from codestress.types import Message, Prompt, Reason, Request, Response, Sampling, Score, Trial, Trials, Usage
 from openai_server import OpenAIServer

@@ -21,7 +21,8 @@ from codestress.errors import EngineError, IncompleteError
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.engines import openai_batch
 from codestress.inference.registry import load_registry
-from codestress.inference.run import Results, request_of, run
+from codestress.inference.requests import request_of
+from codestress.inference.run import Results, run
 from codestress.inference.store import Store
 from codestress.types import Message, Prompt, Reason, Response, Sampling, Score, Trial, Trials
 from openai_server import OpenAIServer, Received, as_json, completion, completion_body, failure

@@ -29,7 +29,8 @@ from codestress.errors import EngineError
 from codestress.inference.archive import write_archive
 from codestress.inference.engines.vllm import server_command
 from codestress.inference.registry import ModelEntry, load_registry
-from codestress.inference.run import request_of, run, stored_requests
+from codestress.inference.requests import request_of, stored_requests
+from codestress.inference.run import run
 from codestress.inference.store import Store
 from codestress.types import Message, Prompt, Reason, Sampling, Score, Trial, Trials
 

@@ -16,7 +16,8 @@ from codestress.build.plan import make_plan
 from codestress.errors import DataError, ParameterError
 from codestress.generation.perturbations.values import other_value
 from codestress.inference.registry import load_registry
-from codestress.inference.run import request_of, run, stored_responses
+from codestress.inference.requests import request_of
+from codestress.inference.run import run, stored_responses
 from codestress.literals import parse_literal
 from codestress.parameters import make_trials
 from codestress.problems.contest_programs import contest_problems

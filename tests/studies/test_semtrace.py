@@ -9,7 +9,8 @@ import pytest
 from codestress.build.artefacts import Overrides, load_profile, resolve, select
 from codestress.errors import ParameterError
 from codestress.inference.registry import load_registry
-from codestress.inference.run import request_of, run
+from codestress.inference.requests import request_of
+from codestress.inference.run import run
 from codestress.scoring.frames import answers_frame
 from codestress.studies import semtrace_results
 from codestress.studies.semtrace import (

@@ -16,7 +16,7 @@ from codestress.build.artefacts import Artefact
 from codestress.build.plan import matches
 from codestress.errors import DataError
 from codestress.inference.registry import ModelEntry
-from codestress.inference.run import request_of
+from codestress.inference.requests import request_of
 from codestress.inference.store import Store
 from codestress.types import Response
 

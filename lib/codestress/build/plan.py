@@ -14,7 +14,7 @@ from codestress.errors import CodestressError, ParameterError
 from codestress.inference.budget import cost
 from codestress.inference.progress import Progress
 from codestress.inference.registry import ModelEntry
-from codestress.inference.run import CHUNK, request_of
+from codestress.inference.requests import CHUNK, request_of
 from codestress.inference.store import Store
 from codestress.types import Prompt, Request, Scalar, Trial, Trials
 from codestress.validation import nearest

@@ -3,41 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import fcntl
-import hashlib
 import itertools
 import sys
-import threading
-from array import array
 from collections import Counter
-from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Literal
 
 from tqdm import tqdm
 
 from codestress.errors import EngineError, IncompleteError
 from codestress.inference.budget import Budget, BudgetReached
+from codestress.inference.coroutines import first_error, run_coroutine
 from codestress.inference.engines.base import BatchEngine, Engine, RequestFailed
-from codestress.inference.ordering import Schedule, chain, prefix_order
 from codestress.inference.progress import Progress
 from codestress.inference.registry import REGISTRY, ModelEntry, find_models, load_registry, open_engine
+from codestress.inference.requests import Asked, chunks, following, request_of
 from codestress.inference.store import Store
+from codestress.inference.work import InTurn, Ordered, Work, only_run
 from codestress.paths import STORE
 from codestress.types import Reason, Request, Response, Score, Trial, Trials, Usage
 
-CHUNK = 256
-"""Requests rendered at a time: what bounds the memory of a run."""
-WINDOW = 8
-"""How far ahead of the first open request others are taken, in multiples of the concurrency."""
-LOCK_PAUSE_S = 0.2
 FAILURES_IN_A_ROW = 20
 """Failed requests, with no answer between them, after which a server counts as gone."""
-
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,57 +80,6 @@ class Results:
         return {model: {reason.value: counts[reason] for reason in Reason} for model, counts in table.items()}
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A request of a trial that is due."""
-
-    index: int
-    """Of the trial."""
-    request: Request
-    earlier: tuple[tuple[str, Response], ...] = ()
-    """The trial's earlier requests that were answered: keys and responses."""
-
-
-def request_of(trials: Trials, trial: Trial, entry: ModelEntry) -> Request:
-    """The first request of a trial for a model."""
-    return Request(entry.id, entry.identity, trials.render(trial), trial.sample)
-
-
-def again(trials: Trials, request: Request) -> Request:
-    """A refused request asked once more, at the temperature for repetitions."""
-    temperature = trials.retry_temperatures[request.attempt]
-    prompt = replace(request.prompt, sampling=replace(request.prompt.sampling, temperature=temperature))
-    return replace(request, prompt=prompt, attempt=request.attempt + 1)
-
-
-def following(trials: Trials, entry: ModelEntry, asked: Asked, response: Response) -> Asked | None:
-    """The trial's next request after this response: the same again after a refusal, or its next step."""
-    request = asked.request
-    if response.refused and request.attempt < len(trials.retry_temperatures):
-        return replace(asked, request=again(trials, request))
-    if trials.follow_up is None:
-        return None
-    trial = trials.items[asked.index]
-    earlier = (*asked.earlier, (request.key, response))
-    prompt = trials.follow_up(trial, tuple(one for _, one in earlier))
-    if prompt is None:
-        return None
-    return Asked(asked.index, Request(entry.id, entry.identity, prompt, trial.sample), earlier)
-
-
-def stored_requests(trials: Trials, entry: ModelEntry, store: Store) -> Iterator[tuple[Request, Response]]:
-    """All requests of the trials that have a response, later ones of a trial included, in the trials' order."""
-    for chunk in chunks(trials, entry):
-        stored = store.get([request.key for _, request in chunk])
-        for index, first in chunk:
-            asked: Asked | None = Asked(index, first)
-            response = stored.get(first.key)
-            while asked is not None and response is not None:
-                yield asked.request, response
-                asked = following(trials, entry, asked, response)
-                response = store.get([asked.request.key]).get(asked.request.key) if asked is not None else None
-
-
 def run(
     trials: Trials,
     models: Sequence[str],
@@ -170,51 +109,6 @@ def stored_responses(keys: Iterable[str], store: Path = STORE) -> dict[str, Resp
     """The responses to requests, by key: for what looks into their texts."""
     with Store(store) as responses:
         return responses.get(list(keys))
-
-
-def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
-    """Runs it to its end, in a thread of its own where an event loop is running already (a notebook's kernel)."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(coroutine)
-    outcome: list[Result] = []
-    errors: list[BaseException] = []
-    ready = threading.Event()
-    control: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Result]]] = []
-
-    async def watched() -> Result:
-        task = asyncio.ensure_future(coroutine)
-        control.append((asyncio.get_running_loop(), task))
-        ready.set()
-        return await task
-
-    def target() -> None:
-        try:
-            outcome.append(asyncio.run(watched()))
-        except BaseException as error:  # handed to the caller's thread
-            errors.append(error)
-        finally:
-            ready.set()
-
-    thread = threading.Thread(target=target, name="codestress-run")
-    thread.start()
-    outer = asyncio.current_task()
-    try:
-        while thread.is_alive():
-            thread.join(0.2)
-            if outer is not None and outer.cancelling():  # `asyncio.run` turns Ctrl-C into a cancellation
-                raise KeyboardInterrupt
-    except KeyboardInterrupt:
-        ready.wait()
-        for loop, task in control:
-            with contextlib.suppress(RuntimeError):  # it has just ended
-                loop.call_soon_threadsafe(task.cancel)
-        thread.join()
-        raise
-    if errors:
-        raise errors[0]
-    return outcome[0]
 
 
 async def _run(
@@ -253,20 +147,6 @@ async def _run(
     return results
 
 
-def first_error(group: BaseException) -> BaseException:
-    """The first error inside nested exception groups."""
-    while isinstance(group, BaseExceptionGroup):
-        group = group.exceptions[0]
-    return group
-
-
-def chunks(trials: Trials, entry: ModelEntry) -> Iterator[list[tuple[int, Request]]]:
-    """The first requests of all trials, rendered a chunk at a time (law 2), with the trials' indices."""
-    numbered = enumerate(trials.items)
-    while chunk := list(itertools.islice(numbered, CHUNK)):
-        yield [(index, request_of(trials, trial, entry)) for index, trial in chunk]
-
-
 class _ModelRun:
     """One model's part of a run."""
 
@@ -296,10 +176,11 @@ class _ModelRun:
         engine = open_engine(self.entry)
         try:
             if self.entry.local and not isinstance(engine, BatchEngine):
-                await self.ask_all(engine, _InTurn(work))
+                await self.ask_all(engine, InTurn(work))
                 return
             async with only_run(self.entry, self.store.path):
-                ordered = _Ordered(self, work, engine.batch if isinstance(engine, BatchEngine) else engine.concurrency)
+                size = engine.batch if isinstance(engine, BatchEngine) else engine.concurrency
+                ordered = Ordered(work, self.first, self.due_of, size)
                 if isinstance(engine, BatchEngine):
                     await self.ask_batches(engine, ordered)
                 else:
@@ -315,7 +196,7 @@ class _ModelRun:
         finally:
             await engine.close()
 
-    async def ask_all(self, engine: Engine, work: _Work) -> None:
+    async def ask_all(self, engine: Engine, work: Work) -> None:
         async with asyncio.TaskGroup() as group:
             for _ in range(engine.concurrency):
                 group.create_task(self.worker(engine, work))
@@ -342,13 +223,17 @@ class _ModelRun:
 
     def due_of(self, index: int) -> Asked | None:
         """The same for the trial at an index, rendered anew."""
-        request = request_of(self.trials, self.trials.items[index], self.entry)
-        return self.due(Asked(index, request), self.store.get([request.key]).get(request.key))
+        first = self.first(index)
+        return self.due(first, self.store.get([first.request.key]).get(first.request.key))
+
+    def first(self, index: int) -> Asked:
+        """The first request of the trial at an index."""
+        return Asked(index, request_of(self.trials, self.trials.items[index], self.entry))
 
     def following(self, asked: Asked, response: Response) -> Asked | None:
         return following(self.trials, self.entry, asked, response)
 
-    async def worker(self, engine: Engine, work: _Work) -> None:
+    async def worker(self, engine: Engine, work: Work) -> None:
         while not self.stopped and (taken := await work.take()) is not None:
             position, asked = taken
             try:
@@ -365,7 +250,7 @@ class _ModelRun:
             finally:
                 work.done(position)
 
-    async def ask_batches(self, engine: BatchEngine, work: _Ordered) -> None:
+    async def ask_batches(self, engine: BatchEngine, work: Ordered) -> None:
         """Asks as many at once as the engine takes; what follows on the answers comes with the next batch."""
         following: list[Asked] = []
         while True:
@@ -480,86 +365,6 @@ class _ModelRun:
                 f"{self.entry.name}: {self.failed_in_a_row} requests in a row failed; the last: {failure}\n"
                 "What was answered before is kept; run the same command again once the server is well."
             )
-
-
-class _Work(Protocol):
-    """What is to be asked, handed to several workers."""
-
-    async def take(self) -> tuple[int, Asked] | None:
-        """The next of it, with its position; None when no more is left."""
-        ...
-
-    def done(self, position: int) -> None: ...
-
-
-class _InTurn:
-    """In the order of the trials, rendered as it is taken."""
-
-    def __init__(self, work: Iterator[Asked]) -> None:
-        self.work = work
-
-    async def take(self) -> tuple[int, Asked] | None:
-        asked = next(self.work, None)
-        return None if asked is None else (0, asked)
-
-    def done(self, position: int) -> None:
-        pass
-
-
-class _Ordered:
-    """In the order of shared prefixes. Rendered twice: for the order, of which only hashes stay, and when taken."""
-
-    def __init__(self, model: _ModelRun, work: Iterator[Asked], concurrency: int) -> None:
-        self.model = model
-        self.indices = array("Q")
-        chains = []
-        for asked in work:
-            self.indices.append(asked.index)
-            chains.append(chain(asked.request.prompt))
-        self.order = prefix_order(chains)
-        self.schedule = Schedule(self.order.leaders, WINDOW * concurrency)
-        self.position = 0
-
-    async def take(self) -> tuple[int, Asked] | None:
-        position = await self.schedule.take()
-        if position is None:
-            return None
-        index = self.indices[self.order.requests[position]]
-        return position, Asked(index, request_of(self.model.trials, self.model.trials.items[index], self.model.entry))
-
-    def done(self, position: int) -> None:
-        self.schedule.done(position)
-
-    def next(self) -> Asked | None:
-        """The next in order, whoever leads: for engines that take many at once."""
-        while self.position < len(self.indices):
-            self.position += 1
-            asked = self.model.due_of(self.indices[self.order.requests[self.position - 1]])
-            if asked is not None:
-                return asked
-        return None
-
-
-@contextlib.asynccontextmanager
-async def only_run(entry: ModelEntry, store: Path) -> AsyncIterator[None]:
-    """One run at a time asks a model for one store: two would pay for the same answers twice."""
-    who = hashlib.blake2b(f"{entry.id}\n{entry.identity}".encode(), digest_size=8).hexdigest()
-    path = store.with_name(f".{store.name}.{who}.lock")
-    with path.open("w") as lock:
-        told = False
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if not told:
-                    tqdm.write(
-                        f"{entry.name}: another run, or another row of the registry, is asking the same model; waiting",
-                        file=sys.stderr,
-                    )
-                    told = True
-                await asyncio.sleep(LOCK_PAUSE_S)
-        yield
 
 
 def _raise_failures(results: Results) -> None:
