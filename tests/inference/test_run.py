@@ -24,6 +24,7 @@ from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_of
 from codestress.inference.run import Results, run
 from codestress.inference.store import Store
+from codestress.inference.work import only_run
 from codestress.types import Message, Prompt, Reason, Response, Sampling, Score, Trial, Trials
 from openai_server import OpenAIServer, Received, as_json, completion, completion_body, failure
 
@@ -400,7 +401,27 @@ def test_two_runs_at_once_ask_each_question_once(tmp_path: Path, registry: Calla
         outs = [process.communicate(timeout=60) for process in processes]
         assert len(server.requests) == count
     assert len({out for out, _ in outs}) == 1
-    assert sum("another run" in errors for _, errors in outs) == 2
+
+
+def test_a_run_waits_for_another_one_that_asks_the_same_model(tmp_path: Path, registry: Callable[..., Path]) -> None:
+    store = tmp_path / "s.sqlite"
+    with OpenAIServer(answer) as server:  # type: ignore[arg-type]
+        models = registry(server.base_url)
+
+        async def other_run() -> subprocess.Popen[str]:
+            async with only_run(load_registry(models)["alpha"], store):
+                process = child(store, models, 10)
+                assert process.stderr is not None
+                told = ""
+                while "another run" not in told:
+                    told = await asyncio.to_thread(process.stderr.readline)
+                    assert told, "it ended without a word"
+                assert not server.requests
+                return process
+
+        process = asyncio.run(other_run())
+        out, _ = process.communicate(timeout=60)
+        assert len(json.loads(out)) == len(server.requests) == 10
 
 
 def test_a_model_that_changes_under_its_name_is_told(
