@@ -649,14 +649,14 @@ def write(
     Name the file in the parameters `hints` or `translations`. Answers are stored: the same command again asks only
     what is missing.
     """
-    from typing import get_args
-
-    from codestress.studies.codecrash import Source, checked_problems
+    from codestress.problems.own import own_sets
+    from codestress.studies.codecrash import SOURCES, checked_problems
     from codestress.studies.codecrash_writing import write_hints, write_translations
     from codestress.validation import nearest
 
-    if problems not in get_args(Source):
-        raise ParameterError(f"--problems {problems}: no such source{nearest(problems, get_args(Source))}")
+    sources = (*SOURCES, *own_sets())
+    if problems not in sources:
+        raise ParameterError(f"--problems {problems}: no such source{nearest(problems, sources)}")
     usable, faults = checked_problems(problems, "python", n_problems, "", seed)
     if what == "hints":
         written = write_hints(usable, task, model, seed=seed)

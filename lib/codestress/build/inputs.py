@@ -18,7 +18,8 @@ from pathlib import Path
 
 from codestress.build.artefacts import Artefact
 from codestress.inference.registry import ENGINES
-from codestress.paths import PARAMS, PUBLISHED, shown
+from codestress.paths import PARAMS, PUBLISHED, ROOT, shown
+from codestress.problems.own import own_sets
 
 PACKAGE = Path(__file__).resolve().parents[1]
 SUFFIXES = frozenset({".txt", ".mplstyle", ".yaml", ".json", ".js", ".java"})
@@ -45,6 +46,11 @@ def inputs_of(artefact: Artefact) -> dict[str, str]:
     }
     inputs |= {f"model {m.name}": digest(m.model_dump_json().encode()) for m in artefact.models}
     inputs |= {f"module {shown(path)}": _file_digest(path) for path in sorted(modules)}
+    named = artefact.parameters.model_dump().get("problems", ())
+    for name, own in own_sets().items():
+        path = ROOT / own.file
+        if name in ([named] if isinstance(named, str) else named) and path.is_file():
+            inputs[f"data {own.file}"] = _file_digest(path)
     published = PUBLISHED / f"{artefact.name.split('/')[0]}.json"
     if published.is_file():
         inputs[f"published {shown(published)}"] = _file_digest(published)

@@ -32,6 +32,7 @@ from codestress.parameters import Parameters, Study
 from codestress.paths import shown
 from codestress.problems.contest_programs import contest_problems, positional
 from codestress.problems.generated import generated_problems
+from codestress.problems.own import known_source, own_problems
 from codestress.problems.problem_files import cruxeval, livecodebench
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
@@ -39,7 +40,8 @@ from codestress.scoring.assertions import score_assertion, score_assertion_as_ru
 from codestress.scoring.judging import unread
 from codestress.types import Language, Message, Prompt, Response, Sampling, Score, Trial, Trials
 
-Source = Literal["cruxeval", "livecodebench", "generated", "contest"]
+SOURCES = ("cruxeval", "livecodebench", "generated", "contest")
+Source = Annotated[str, known_source(*SOURCES)]
 Mode = Literal["direct", "cot"]
 Density = Annotated[float, Field(gt=0, le=1)]
 LANGUAGES: dict[Language, str] = {"python": "Python", "javascript": "JavaScript", "java": "Java"}
@@ -101,15 +103,17 @@ class Perturbations(Parameters):
 
 @cache
 def checked_problems(
-    source: Source, language: Language, n_problems: int, translations: str, seed: int
+    source: str, language: Language, n_problems: int, translations: str, seed: int
 ) -> tuple[list[Checked], dict[str, str]]:
     """The problems of a source that can be used, and the others with what is wrong, by id."""
     if source == "generated":
         problems = generated_problems(n_problems or 800, seed=seed)
     elif source == "contest":
         problems = contest_problems(language)
-    else:
+    elif source in SOURCES:
         problems = cruxeval() if source == "cruxeval" else livecodebench()
+    else:
+        problems = own_problems(source)
     problems = problems[: n_problems or None]
     if language == "javascript" and source != "contest":
         problems = translated(problems, translations, source)
@@ -153,7 +157,7 @@ def read_rows(path: str, fields: tuple[str, ...]) -> list[dict[str, str]]:
 
 @cache
 def variants(
-    source: Source,
+    source: str,
     language: Language,
     n_problems: int,
     translations: str,
@@ -177,7 +181,7 @@ def variants(
 
 def predictions(
     *,
-    problems: list[Source],
+    problems: list[str],
     n_problems: int,
     languages: list[Language],
     translations: str,
@@ -200,7 +204,7 @@ def predictions(
     vanilla question again, so it is asked once."""
     if task == "input" and ("livecodebench" in problems or "javascript" in languages):
         raise ParameterError("task = 'input': not for livecodebench (one input is recorded, section 3.1) or JavaScript")
-    table: dict[tuple[Source, Language, Perturbation, float], dict[str, Variant]] = {
+    table: dict[tuple[str, Language, Perturbation, float], dict[str, Variant]] = {
         (source, language, perturbation, density): variants(
             source, language, n_problems, translations, seed, perturbation, density, task, hints
         )

@@ -24,7 +24,7 @@ from codestress.report.published import published_models, published_numbers
 from codestress.sandbox.executor import Executor, Outcome
 from codestress.scoring.reasoning import collapse_start, doubts, reasoning_tokens, thinking
 from codestress.seeding import rng
-from codestress.studies.codecrash import MESSAGES, Source, checked_problems, fenced_program, variants
+from codestress.studies.codecrash import MESSAGES, checked_problems, fenced_program, variants
 from codestress.types import Language, Response, Trials
 
 CELL = ["model", "dataset", "language", "task", "mode", "ignore", "refactor", "perturbation", "density"]
@@ -312,7 +312,7 @@ def published_points(published: pd.DataFrame, table: pd.DataFrame, *, relative: 
 
 def variant_counts(
     *,
-    problems: Sequence[Source],
+    problems: Sequence[str],
     n_problems: int,
     languages: Sequence[Language],
     translations: str,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from string import Template
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -21,6 +21,7 @@ from codestress.generation.prompts import prompt_text
 from codestress.parameters import Parameters, Study
 from codestress.problems import distractors as distractor_functions
 from codestress.problems.generated import generated_problems
+from codestress.problems.own import known_source, own_problems
 from codestress.problems.problem_files import cruxeval
 from codestress.problems.program import Problem
 from codestress.problems.traces import trace_problems
@@ -29,8 +30,8 @@ from codestress.scoring.predictions import score_interpreted
 from codestress.seeding import rng
 from codestress.types import Message, Prompt, Response, Sampling, Score, Trial, Trials
 
-Source = Literal["generated", "cruxeval"]
-Dataset = Literal["generated", "cruxeval", "semtrace"]
+Source = Annotated[str, known_source("generated", "cruxeval")]
+Dataset = Annotated[str, known_source("generated", "cruxeval", "semtrace")]
 Prediction = Literal["input_prediction", "output_prediction"]
 Task = Literal["input_prediction", "output_prediction", "function_retrieval", "line_retrieval"]
 Digits = Annotated[int, Field(ge=1, le=9)]
@@ -105,21 +106,23 @@ class Positions(Parameters):
 
 
 @cache
-def problems_of(source: Dataset, count: int, seed: int, digits: int = 2) -> dict[str, Problem]:
+def problems_of(source: str, count: int, seed: int, digits: int = 2) -> dict[str, Problem]:
     """The first problems of a source, by id."""
     if source == "cruxeval":
         chosen = cruxeval()[:count]
     elif source == "semtrace":
         chosen = trace_problems(count, digits=digits, seed=seed)
-    else:
+    elif source == "generated":
         chosen = generated_problems(count, seed=seed)
+    else:
+        chosen = own_problems(source)[:count]
     return {problem.id: problem for problem in chosen}
 
 
 def target_positions(
     *,
     tasks: list[Task],
-    problems: list[Dataset],
+    problems: list[str],
     n_problems: int,
     subsample: float,
     digits: list[int],
@@ -167,7 +170,7 @@ def target_positions(
     length = distractor_tokens if matched == "tokens" else None
 
     def problem_of(trial: Trial) -> Problem:
-        dataset = cast(Dataset, trial.factors["dataset"])
+        dataset = str(trial.factors["dataset"])
         return problems_of(dataset, n_problems, seed, int(trial.factors["digits"] or 2))[trial.problem]
 
     def render(trial: Trial) -> Prompt:
@@ -286,7 +289,7 @@ def line_removal(
     *,
     tasks: list[Prediction],
     shown: Literal["prompt", "program"],
-    problems: Source,
+    problems: str,
     n_problems: int,
     versions: int,
     prefill: Literal["assistant", "user"],
@@ -360,7 +363,7 @@ class Registry(Parameters):
 
 def rendered_templates(
     *,
-    problems: Source,
+    problems: str,
     problem: int,
     distractors: list[int],
     distractor_source: distractor_functions.Source,

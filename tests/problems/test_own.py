@@ -1,0 +1,73 @@
+"""Problems of your own: named in params/problems.yaml, taken by the studies, faults told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from codestress.build.artefacts import Overrides, resolve
+from codestress.build.inputs import inputs_of
+from codestress.errors import DataError, ParameterError
+from codestress.inference.registry import load_registry
+from codestress.inference.run import run
+from codestress.problems import own
+from codestress.studies import codecrash, semtrace
+from conftest import ROOT
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Puts the README's example, or other rows, in place."""
+
+    def put(rows: str) -> Path:
+        monkeypatch.setattr(own, "ROOT", tmp_path)
+        monkeypatch.setattr(own, "FILE", tmp_path / "problems.yaml")
+        for cached in (own.own_problems, semtrace.problems_of, codecrash.checked_problems, codecrash.variants):
+            cached.cache_clear()
+        (tmp_path / "problems.yaml").write_text("mine: {file: my_problems.jsonl}\n")
+        (tmp_path / "my_problems.jsonl").write_text(rows)
+        return tmp_path / "my_problems.jsonl"
+
+    return put
+
+
+def readme_rows() -> str:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = re.search(r"    # my_problems.jsonl\n((?:    .*\n)+)", readme)
+    assert found
+    return "".join(f"{line[4:]}\n" for line in found[1].splitlines())
+
+
+@pytest.mark.parametrize("name", ["codecrash/tab01", "semtrace/fig01"])
+def test_the_readme_s_problems_are_asked_about(name: str, mine: Callable[[str], Path], tmp_path: Path) -> None:
+    mine(readme_rows())
+    overrides = Overrides(("sim-wide",), ("problems=[mine]",))
+    [artefact] = resolve([name], "smoke", overrides, load_registry())
+    trials = artefact.trials()
+    assert {trial.problem for trial in trials.items} == {"double", "shout"}
+    results = run(trials, ["sim-wide"], store=tmp_path / "s.sqlite")
+    assert len(results.answers) == len(trials.items)
+    assert not any(answer.error for answer in results.answers)
+
+
+def test_another_content_makes_an_artefact_out_of_date(
+    mine: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from codestress.build import inputs
+
+    path = mine(readme_rows())
+    monkeypatch.setattr(inputs, "ROOT", path.parent)
+    [artefact] = resolve(["semtrace/fig01"], "smoke", Overrides((), ("problems=[mine]",)), load_registry())
+    assert "data my_problems.jsonl" in inputs_of(artefact)
+
+
+def test_faulty_rows_and_unknown_names_are_told(mine: Callable[[str], Path]) -> None:
+    mine(readme_rows() + '{"id": "bad", "code": "def f(x:", "input": "1", "output": "1"}\n')
+    [artefact] = resolve(["semtrace/fig01"], "smoke", Overrides((), ("problems=[mine]",)), load_registry())
+    with pytest.raises(DataError, match=r"(?s)1 rows are no problems, 2 are.*line 3"):
+        artefact.trials()
+    with pytest.raises(ParameterError, match=r"no such source; did you mean 'mine'\?"):
+        resolve(["semtrace/fig01"], "smoke", Overrides((), ("problems=[mien]",)), load_registry())
