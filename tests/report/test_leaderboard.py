@@ -10,20 +10,21 @@ from codestress.fitting.proportions import wilson
 from codestress.report.leaderboard import leaderboards
 
 
-def manifest(counts: dict[str, tuple[int, int]], simulated: list[str] = []) -> dict[str, Any]:  # noqa: B006
-    table = {model: {"right": right, "wrong": wrong, "refused": 1} for model, (right, wrong) in counts.items()}
-    asked = sum(sum(row.values()) for row in table.values())
-    return {"counts": table, "asked": asked, "title": "t", "simulated": simulated}
-
-
-def test_the_artefact_with_most_models_then_most_answers_ranks_them() -> None:
-    manifests = {
-        "a/one": manifest({"m1": (90, 9), "m2": (10, 89)}),
-        "a/two": manifest({"m1": (50, 49), "m2": (60, 39), "sim-x": (99, 0)}, ["sim-x"]),
-        "a/few": manifest({"m1": (1, 0), "m2": (0, 1), "sim-x": (1, 0)}, ["sim-x"]),
-        "b/facts": manifest({}),
+def manifest(counts: dict[str, tuple[int, int]], leaderboard: bool, simulated: tuple[str, ...] = ()) -> dict[str, Any]:
+    table = {
+        model: {"right": right, "wrong": wrong, "refused": 1, "skipped": 7} for model, (right, wrong) in counts.items()
     }
-    [board] = leaderboards(manifests)
+    return {"counts": table, "title": "t", "simulated": list(simulated), "leaderboard": leaderboard}
+
+
+def test_models_are_ranked_by_right_answers_of_those_asked() -> None:
+    manifests = {
+        "a/one": manifest({"m1": (90, 9), "m2": (10, 89)}, False),
+        "a/two": manifest({"m1": (50, 49), "m2": (60, 39), "sim-x": (99, 0)}, True, ("sim-x",)),
+        "b/facts": manifest({}, True),
+    }
+    board, empty = leaderboards(manifests)
+    assert (empty.paper, empty.places) == ("b", [])
     assert (board.paper, board.artefact) == ("a", "a/two")
     assert [(place.model, place.right, place.asked) for place in board.places] == [
         ("sim-x", 99, 100),

@@ -36,6 +36,8 @@ class ArtefactFile(Strict):
     study: str
     """MODULE.NAME: an entry of `STUDIES` in codestress.studies.MODULE."""
     parameters: dict[str, Any] = {}
+    leaderboard: bool = False
+    """Whether the report ranks the paper's models by it."""
 
 
 class Profile(Strict):
@@ -63,6 +65,7 @@ class Artefact:
     parameters: Parameters
     models: list[ModelEntry]
     profile: str
+    leaderboard: bool
 
     @property
     def folder(self) -> Path:
@@ -178,7 +181,9 @@ def resolve(
             raise ParameterError(
                 f"{shown(path)}: notebook = {file.notebook!r}: no such file{nearest(file.notebook, known)}"
             )
-        artefacts.append(Artefact(name, file.title, notebook, file.study, study, parameters, models, profile_name))
+        artefacts.append(
+            Artefact(name, file.title, notebook, file.study, study, parameters, models, profile_name, file.leaderboard)
+        )
     for key, value in settings:
         if key not in used:
             valid = {field for artefact in artefacts for field in artefact.study.parameters.model_fields}

@@ -248,6 +248,7 @@ def _execute(worker: _Worker, artefact: Artefact, inputs: dict[str, str], timeou
         {
             "artefact": artefact.name,
             "title": artefact.title,
+            "leaderboard": artefact.leaderboard,
             "profile": artefact.profile,
             "notebook": str(artefact.notebook),
             "parameters": artefact.parameters.model_dump(),

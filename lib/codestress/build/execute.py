@@ -92,6 +92,7 @@ def execute(spec: dict[str, Any]) -> None:
     manifest = json.loads((staging / "manifest.json").read_text(encoding="utf-8"))
     manifest |= {
         "title": spec["title"],
+        "leaderboard": spec["leaderboard"],
         "profile": spec["profile"],
         "command": spec["command"],
         "parameters": spec["parameters"],

@@ -1,4 +1,4 @@
-"""Which models answered how much right, paper by paper, each ranked where most models got the same questions."""
+"""Which models answered how much right: for each paper on the questions of one artefact, the same for all."""
 
 from __future__ import annotations
 
@@ -38,27 +38,22 @@ class Leaderboard:
 
 
 def leaderboards(manifests: Mapping[str, Mapping[str, Any]]) -> list[Leaderboard]:
-    """One for each paper, from manifests by artefact: that artefact which most models answered, then with most answers.
+    """One for each artefact whose YAML says so, from manifests by artefact.
 
-    Only answers that are right by the artefact's rule count; whatever else became of a question counts as not right.
+    Only answers that are right by the artefact's rule count; whatever else became of a question counts as not right, but
+    for those that were skipped: they were not asked.
     """
-    best: dict[str, str] = {}
-    for name, manifest in sorted(manifests.items()):
-        paper = name.split("/")[0]
-        if manifest["asked"] and _size(manifest) > _size(manifests.get(best.get(paper, ""), {})):
-            best[paper] = name
     found = []
-    for paper, name in sorted(best.items()):
-        manifest = manifests[name]
+    for name, manifest in sorted(manifests.items()):
+        if not manifest["leaderboard"]:
+            continue
         places = []
         for model, counts in manifest["counts"].items():
-            asked, right = sum(counts.values()), counts[Reason.RIGHT.value]
-            low, high = wilson(right, asked)
-            places.append(Place(model, model in manifest["simulated"], asked, right, low, high))
+            asked = sum(counts.values()) - counts[Reason.SKIPPED.value]
+            if asked:
+                right = counts[Reason.RIGHT.value]
+                low, high = wilson(right, asked)
+                places.append(Place(model, model in manifest["simulated"], asked, right, low, high))
         places.sort(key=lambda place: (-place.share, place.model))
-        found.append(Leaderboard(paper, name, manifest["title"], places))
+        found.append(Leaderboard(name.split("/")[0], name, manifest["title"], places))
     return found
-
-
-def _size(manifest: Mapping[str, Any]) -> tuple[int, int]:
-    return len(manifest.get("counts", ())), manifest.get("asked", 0)
