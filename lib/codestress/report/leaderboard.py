@@ -40,8 +40,8 @@ class Leaderboard:
 def leaderboards(manifests: Mapping[str, Mapping[str, Any]]) -> list[Leaderboard]:
     """One for each artefact whose YAML says so, from manifests by artefact.
 
-    Only answers that are right by the artefact's rule count; whatever else became of a question counts as not right, but
-    for those that were skipped: they were not asked.
+    Only answers that are right by the artefact's rule count. Whatever else became of a question counts as not right;
+    those that were skipped do not count, because they were not asked.
     """
     found = []
     for name, manifest in sorted(manifests.items()):
