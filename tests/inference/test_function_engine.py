@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
+from codestress import functions
 from codestress.errors import EngineError
-from codestress.inference import registry as registry_module
-from codestress.inference.engines import function as function_module
 from codestress.inference.probe import Ability, probe
 from codestress.inference.registry import ModelEntry, load_registry
 from codestress.inference.run import run
@@ -29,8 +28,7 @@ TRIALS = Trials(
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for module in (function_module, registry_module):
-        monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.setattr(functions, "ROOT", tmp_path)
     return tmp_path
 
 

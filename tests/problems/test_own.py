@@ -61,7 +61,7 @@ def test_another_content_makes_an_artefact_out_of_date(
     path = mine(readme_rows())
     monkeypatch.setattr(inputs, "ROOT", path.parent)
     [artefact] = resolve(["semtrace/fig01"], "smoke", Overrides((), ("problems=[mine]",)), load_registry())
-    assert "data my_problems.jsonl" in inputs_of(artefact)
+    assert any(name.endswith("my_problems.jsonl") for name in inputs_of(artefact))
 
 
 def test_faulty_rows_and_unknown_names_are_told(mine: Callable[[str], Path]) -> None:

@@ -17,6 +17,8 @@ from functools import cache
 from pathlib import Path
 
 from codestress.build.artefacts import Artefact
+from codestress.functions import file_of
+from codestress.generation.perturbations.own import own_perturbations
 from codestress.inference.registry import ENGINES
 from codestress.paths import PARAMS, PUBLISHED, ROOT, shown
 from codestress.problems.own import own_sets
@@ -46,11 +48,14 @@ def inputs_of(artefact: Artefact) -> dict[str, str]:
     }
     inputs |= {f"model {m.name}": digest(m.model_dump_json().encode()) for m in artefact.models}
     inputs |= {f"module {shown(path)}": _file_digest(path) for path in sorted(modules)}
-    named = artefact.parameters.model_dump().get("problems", ())
-    for name, own in own_sets().items():
-        path = ROOT / own.file
-        if name in ([named] if isinstance(named, str) else named) and path.is_file():
-            inputs[f"data {own.file}"] = _file_digest(path)
+    for parameter, files in (
+        ("problems", {name: ROOT / own.file for name, own in own_sets().items()}),
+        ("perturbations", {name: file_of(own.function) for name, own in own_perturbations().items()}),
+    ):
+        named = artefact.parameters.model_dump().get(parameter, ())
+        for name, path in files.items():
+            if name in ([named] if isinstance(named, str) else named) and path.is_file():
+                inputs[f"data {shown(path)}"] = _file_digest(path)
     published = PUBLISHED / f"{artefact.name.split('/')[0]}.json"
     if published.is_file():
         inputs[f"published {shown(published)}"] = _file_digest(published)

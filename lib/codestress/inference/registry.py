@@ -14,8 +14,9 @@ from typing import Any, Protocol, cast
 from pydantic import Field
 
 from codestress.errors import ParameterError
+from codestress.functions import file_of
 from codestress.inference.engines.base import BatchEngine, Engine
-from codestress.paths import PARAMS, ROOT, shown
+from codestress.paths import PARAMS, shown
 from codestress.validation import Strict, check, nearest, read_yaml
 
 REGISTRY = PARAMS / "models.yaml"
@@ -83,7 +84,7 @@ class ModelEntry(Strict):
         if self.engine == "interpreter":
             return f"{platform.python_version()}, {json.dumps(self.settings, sort_keys=True)}"
         if self.engine == "function":
-            path = ROOT / str(self.settings["function"]).rpartition(":")[0]
+            path = file_of(str(self.settings["function"]))
             code = path.read_bytes() if path.is_file() else b""
             return f"{self.revision} {hashlib.blake2b(code, digest_size=8).hexdigest()}".strip()
         if not self.simulated:

@@ -12,10 +12,11 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from codestress.generation.perturbations import conditions, garbage, hints, javascript, messages, renaming
 from codestress.generation.perturbations.edits import NotPerturbed, Perturbed, Site, parse, vanilla
+from codestress.generation.perturbations.own import known_perturbation, rewrite
 from codestress.generation.perturbations.values import NoOtherValue, other_value
 from codestress.literals import NotLiteral, parse_literal, same_value
 from codestress.problems.generated.drawing import Draw
@@ -24,8 +25,10 @@ from codestress.sandbox.executor import Execution, Executor, Outcome, Program
 from codestress.seeding import rng
 from codestress.types import Language
 
-Perturbation = Literal["VAN", "REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS", "MHC"]
+PERTURBATIONS = ("VAN", "REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS", "MHC")
 """The paper's names: vanilla; renamed; conditions; garbage; all three; misleading comments, prints and hints."""
+Perturbation = Annotated[str, known_perturbation(*PERTURBATIONS)]
+"""One of the paper's, or one of your own (params/perturbations.yaml)."""
 Task = Literal["output", "input"]
 Status = Literal["applied", "unchanged", "rejected"]
 ATTEMPTS = 4
@@ -282,6 +285,8 @@ def perturb(
 ) -> Perturbed:
     """One draw of a perturbation, not yet run; `wrong` is the value of MHC."""
     problem = checked.problem
+    if perturbation not in PERTURBATIONS:
+        return rewrite(problem, perturbation, draw)
     python = problem.language == "python"
     if perturbation in ("MCC", "MPS"):
         insert = messages.insert_messages if python else javascript.insert_messages

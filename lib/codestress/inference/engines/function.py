@@ -7,18 +7,16 @@ request's key, so that other code gives other answers.
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from pydantic import Field
 
-from codestress.errors import EngineError
+from codestress.errors import EngineError, ParameterError
+from codestress.functions import FunctionName, load_function
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.registry import ModelEntry
-from codestress.paths import ROOT, shown
 from codestress.types import Request, Response
 from codestress.validation import Strict
 
@@ -28,12 +26,9 @@ __all__ = ["FunctionEngine", "Settings", "open_engine"]
 class Settings(Strict):
     """A row's `settings` in params/models.yaml."""
 
-    function: str = Field(pattern=r"^.+\.py:[A-Za-z_]\w*$")
-    """FILE.py:NAME, the file relative to the project's root.
-
-    Called as NAME(messages, prefill=…, temperature=…, top_p=…, max_tokens=…, stop=…) with messages as dictionaries of
-    role and content; returns the answer's text.
-    """
+    function: FunctionName
+    """Called as NAME(messages, prefill=…, temperature=…, top_p=…, max_tokens=…, stop=…), messages being dictionaries of
+    role and content; returns the answer's text."""
     concurrency: int = Field(default=1, ge=1)
     """Calls at once, each in a thread."""
 
@@ -80,15 +75,8 @@ class FunctionEngine:
 def open_engine(entry: ModelEntry) -> FunctionEngine:
     """The function that a row of the registry names."""
     settings = Settings.model_validate(entry.settings)
-    file, _, name = settings.function.rpartition(":")
-    path = ROOT / file
-    spec = importlib.util.spec_from_file_location(f"codestress_model_{Path(file).stem}", path)
-    if spec is None or spec.loader is None or not path.is_file():
-        raise EngineError(f"{entry.name}: settings.function: {shown(path)} is not there", entry.name)
-    module = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
-        function = getattr(module, name)
-    except Exception as error:
-        raise EngineError(f"{entry.name}: {shown(path)}: {type(error).__name__}: {error}", entry.name) from None
+        function = load_function(settings.function, f"{entry.name}: settings.function")
+    except ParameterError as error:
+        raise EngineError(str(error), entry.name) from None
     return FunctionEngine(entry, settings, function)

@@ -1,0 +1,36 @@
+"""Functions of whoever runs the kit, named as FILE.py:NAME in params/: imported as they are, no stranger's code."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from codestress.errors import ParameterError
+from codestress.paths import ROOT, shown
+
+FunctionName = Annotated[str, Field(pattern=r"^.+\.py:[A-Za-z_]\w*$")]
+"""FILE.py:NAME, the file relative to the project's root."""
+
+
+def file_of(name: str) -> Path:
+    """The file in which a function stands."""
+    return ROOT / name.rpartition(":")[0]
+
+
+def load_function(name: str, source: str) -> Callable[..., Any]:
+    """The function; `ParameterError` with `source`, the place that names it, where there is none."""
+    path = file_of(name)
+    spec = importlib.util.spec_from_file_location(f"codestress_own_{path.stem}", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise ParameterError(f"{source}: {name!r}: {shown(path)} is not there")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+        function: Callable[..., Any] = getattr(module, name.rpartition(":")[2])
+    except Exception as error:  # whatever the file raises
+        raise ParameterError(f"{source}: {name!r}: {type(error).__name__}: {error}") from None
+    return function
