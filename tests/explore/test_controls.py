@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from codestress.build.artefacts import Overrides, artefact_names, resolve
+from codestress.explore import answers
 from codestress.explore.controls import chosen_values, factor_controls, nearest_trial, parameter_controls, with_values
 from codestress.explore.prompts import prompt_explorer, prompt_html
 from codestress.inference.registry import load_registry
+from codestress.inference.run import run, stored_responses
 from codestress.types import Message, Prompt, Sampling
 
 
@@ -54,6 +58,34 @@ def test_prompts_of_a_paper_can_be_explored(paper: str) -> None:
         shown = explorer.children[-1].value
         assert "characters" in shown or "Nothing is asked" in shown, shown[:300]
         assert "role='alert'" not in shown
+
+
+def test_answers_are_filtered_and_stand_beside_their_counterparts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [artefact] = resolve(["codecrash/tab01"], "smoke", Overrides(), load_registry())
+    results = run(artefact.trials(), [model.name for model in artefact.models], store=tmp_path / "s.sqlite")
+    monkeypatch.setattr(answers, "built", lambda *_: (artefact, results))
+    monkeypatch.setattr(answers, "stored_responses", lambda keys: stored_responses(keys, tmp_path / "s.sqlite"))
+    browser = answers.answer_browser("codecrash/tab01", "smoke")
+    *filters, beside, chosen, panes = browser.children
+    controls = {control.description: control for control in filters}
+    assert len(chosen.options) == len(results.answers)
+    assert "<strong>answer</strong>" in panes.value
+    controls["reason"].value = "wrong"
+    wrong = sum(answer.scores["strict"].reason.value == "wrong" for answer in results.answers)
+    assert len(chosen.options) == wrong > 0
+    controls["perturbation"].value = "MCC"
+    beside.value = ("perturbation", "VAN")
+    assert panes.value.count("<strong>answer</strong>") == 2
+    assert "perturbation = VAN" in panes.value
+    assert "perturbation = MCC" in panes.value
+    controls["model"].value, controls["problem"].value = (
+        controls["model"].options[1][1],
+        controls["problem"].options[1][1],
+    )
+    controls["reason"].value = "all"
+    assert all(text.split(": ")[1].startswith(controls["model"].value) for text, _ in chosen.options)
 
 
 def test_an_error_is_told_in_place_of_the_prompt() -> None:

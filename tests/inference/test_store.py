@@ -253,3 +253,17 @@ def test_a_full_disk_is_said_and_loses_nothing_that_was_stored(tmp_path: Path) -
     with Store(path) as store:
         assert store.missing([key(n) for n in range(20)]) == []
         store.put(key(9999), "m", Response("more", "stop")).result()
+
+
+def test_the_rate_is_that_of_the_last_answers_and_a_clock_that_jumps_gives_none(tmp_path: Path) -> None:
+    with Store(tmp_path / "s.sqlite") as store:
+        assert store.rate("m") is None
+        for number in range(11):
+            at = f"2026-01-01T00:00:{2 * number:02}+00:00"
+            store.put(f"{number:032x}", "m", Response("x", "stop", answered_at=at)).result()
+        assert store.rate("m") == pytest.approx(10 / 20)
+        assert store.rate("other") is None
+    with Store(tmp_path / "back.sqlite") as store:
+        for number, at in enumerate(("2026-01-02T00:00:00+00:00", "2026-01-02T00:00:00+00:00", "no time at all")):
+            store.put(f"{number:032x}", "m", Response("x", "stop", answered_at=at)).result()
+        assert store.rate("m") is None

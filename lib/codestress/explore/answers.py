@@ -96,9 +96,10 @@ def answer_browser(artefact: str = "codecrash/tab01", profile: str = "demo") -> 
         wanted = {name: control.value for name, control in filters.items() if name != "reason"}
         reason = filters["reason"].value if "reason" in filters else ALL
         rows = select(results.answers, rule, wanted, reason)
-        chosen.options = [(_line(answer, rule), n) for n, answer in enumerate(rows[:MOST])]
-        chosen.description = f"{len(rows):,}"
         chosen.rows_found = rows
+        chosen.options = [(_line(answer, rule, list(filters)), n) for n, answer in enumerate(rows[:MOST])]
+        chosen.value = 0 if rows else None
+        chosen.description = f"{len(rows):,}"
         draw()
 
     def draw() -> None:
@@ -126,9 +127,11 @@ def answer_browser(artefact: str = "codecrash/tab01", profile: str = "demo") -> 
     return widgets.VBox([*filters.values(), beside, chosen, panes])
 
 
-def _line(answer: Answer, rule: str) -> str:
-    known = {name: value for name, value in _known(answer).items() if name not in ("sample",)}
-    return f"{answer.scores[rule].reason.value}: {', '.join(str(value) for value in known.values())}"[:160]
+def _line(answer: Answer, rule: str, names: Sequence[str]) -> str:
+    """The answer in the list: its reason, and the factors that tell answers apart."""
+    known = _known(answer)
+    factors = [str(known[name]) for name in names if name in known]
+    return f"{answer.scores[rule].reason.value}: {', '.join(factors)}, {answer.trial.sample + 1}"
 
 
 def ask(name: str, model: str, index: int = 0, profile: str = "demo") -> tuple[Trial, Answer, str]:

@@ -121,5 +121,5 @@ def escape(text: str) -> str:
 
 def pre(text: str) -> str:
     """A block of text as it is, wrapped."""
-    style = "white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.35; margin: .2rem 0"
+    style = "font-family: monospace; white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.35; margin: .2rem 0"
     return f"<pre style='{style}'>{text}</pre>"
