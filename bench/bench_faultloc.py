@@ -10,8 +10,9 @@ import resource
 import statistics
 import time
 
-from codestress.generation.faults.neutral import SPMS, Labelled, NotNeutral, bank, mutate
+from codestress.generation.faults.neutral import SPMS, Labelled, bank, mutate
 from codestress.generation.faults.sites import fault_sites
+from codestress.generation.faults.trees import NotNeutral
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.seeds import Seed, Source, seed_set
 from codestress.seeding import rng

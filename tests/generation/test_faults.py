@@ -14,18 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codestress.generation.faults.neutral import (
-    SPMS,
-    Content,
-    Labelled,
-    NotNeutral,
-    bank,
-    mutate,
-    neutral_fault,
-    quarter_of,
-)
+from codestress.generation.faults.neutral import SPMS, Content, Labelled, bank, mutate, quarter_of
+from codestress.generation.faults.proof import neutral_fault
 from codestress.generation.faults.silent import is_silent
 from codestress.generation.faults.sites import KINDS, FaultSite, fault_sites
+from codestress.generation.faults.trees import NotNeutral
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.seeds import Seed, normalised, parses, seed_set
 from codestress.sandbox.executor import Executor, Limits, Program

@@ -15,9 +15,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from codestress.generation.faults.neutral import SPMS, Content, Labelled, NotNeutral, Spm, bank, mutate, quarter_of
+from codestress.generation.faults.neutral import SPMS, Content, Labelled, Spm, bank, mutate, quarter_of
 from codestress.generation.faults.silent import is_silent
 from codestress.generation.faults.sites import KINDS, FaultSite, Kind, fault_sites
+from codestress.generation.faults.trees import NotNeutral
 from codestress.generation.prompts import prompt_text
 from codestress.parameters import Parameters, Study
 from codestress.problems.generated.drawing import Draw
