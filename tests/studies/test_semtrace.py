@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from codestress.build.artefacts import Overrides, load_profile, resolve, select
@@ -11,6 +13,7 @@ from codestress.errors import ParameterError
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_of
 from codestress.inference.run import run
+from codestress.report.claims import Claim
 from codestress.scoring.frames import answers_frame
 from codestress.studies import semtrace_results
 from codestress.studies.semtrace import (
@@ -287,3 +290,29 @@ def test_templates_are_rendered_on_one_problem() -> None:
     ]
     table = semtrace_results.template_table(prompts)
     assert (table["characters"] > 100).all()
+
+
+def test_the_gain_of_semtrace_over_cruxeval_is_the_ratio_of_the_means() -> None:
+    models = ["gpt-4.1-2025-04-14", "deepseek-coder-v2", "llama-3.3-70b", "qwen2.5-coder-32b"]
+    rows = [
+        {"model": model, "dataset": dataset, "problem": f"{dataset}_{n}", "task": "output_prediction"}
+        | {"distractors": 20, "value_strict": float(n % 10 < right)}
+        for model in models
+        for dataset, right in (("semtrace", 9), ("cruxeval", 6))
+        for n in range(200)
+    ]
+    frame = pd.DataFrame(rows)
+
+    def claims(answers: pd.DataFrame) -> list[Claim]:
+        return semtrace_results.task_claims("semtrace/fig03", answers, confidence=0.95, resamples=500, seed=0)
+
+    [claim] = claims(frame)
+    assert claim.regenerated == pytest.approx(50)
+    # Delta method: the ratio's relative variance is the sum of those of the two means.
+    spread = 150 * math.sqrt(0.1 / 0.9 / 200 + 0.4 / 0.6 / 200)
+    assert claim.high - claim.low == pytest.approx(2 * 1.96 * spread, rel=0.15)
+    one_set, few_models = frame[frame["dataset"] == "semtrace"], frame[frame["model"] != models[0]]
+    for lacking in (one_set, few_models, frame.assign(distractors=4)):
+        [claim] = claims(lacking)
+        assert claim.verdict == "not run"
+        assert "gpt-4.1-2025-04-14" in claim.basis

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.bootstrap import cluster_bootstrap_mean
+from codestress.fitting.bootstrap import cluster_bootstrap_mean, cluster_weights, percentile_interval
 from codestress.fitting.exponential import ExponentialFit, fit_exponential
 from codestress.fitting.position_dip import position_dip
 from codestress.fitting.proportions import wilson
@@ -169,6 +169,37 @@ def place_claims(artefact: str, drops: pd.DataFrame) -> list[Claim]:
                 told,
             )
         )
+    return claims
+
+
+def task_claims(artefact: str, answers: pd.DataFrame, *, confidence: float, resamples: int, seed: int) -> list[Claim]:
+    """The paper's comparisons of SemTrace with CRUXEval's outputs: by how much per cent some models' mean is higher.
+
+    Decided where both data sets were asked of these models with so many distractors; problems are resampled.
+    """
+    claims = []
+    for stated in (published_numbers(artefact) or {}).get("gains", []):
+        told = f"needs problems = ['semtrace', 'cruxeval'] and the answers of {', '.join(stated['models'])}"
+        rows = answers[
+            answers["model"].isin(stated["models"])
+            & (answers["task"] == "output_prediction")
+            & (answers["distractors"] == stated["distractors"])
+        ]
+        draws, means = {}, {}
+        for dataset in ("semtrace", "cruxeval"):
+            part = rows[rows["dataset"] == dataset]
+            if set(part["model"]) == set(stated["models"]):
+                by_problem = part.groupby("problem")["value_strict"].mean().to_numpy()
+                means[dataset] = by_problem.mean()
+                weights = cluster_weights(len(by_problem), resamples, rng(seed, "gain", dataset))
+                draws[dataset] = weights @ by_problem / len(by_problem)
+        if len(means) < 2 or not means["cruxeval"]:
+            claims.append(Claim(artefact, stated["statement"], stated["value"], "%", basis=told))
+            continue
+        gain = 100 * (means["semtrace"] / means["cruxeval"] - 1)
+        low, high = percentile_interval(100 * (draws["semtrace"] / draws["cruxeval"] - 1), confidence)
+        basis = f"{len(stated['models'])} models, problems resampled"
+        claims.append(Claim(artefact, stated["statement"], stated["value"], "%", gain, low, high, basis))
     return claims
 
 
