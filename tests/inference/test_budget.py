@@ -96,5 +96,7 @@ def test_what_fails_costs_nothing_and_frees_what_was_reserved() -> None:
     assert not budget.reserve(entry, request)
     budget.settle(entry, request, None)
     assert budget.reserve(entry, request)
-    budget.settle(entry, request, Response("x", "stop"))
     assert budget.spent_tokens == 0
+    budget.settle(entry, request, Response("x", "stop"))  # of a server that does not count: the most it can have been
+    assert budget.spent_tokens == 100
+    assert not budget.reserve(entry, request)

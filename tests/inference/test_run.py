@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+import openai_server
 from codestress.errors import EngineError, IncompleteError
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.engines import openai_batch
@@ -515,3 +516,32 @@ def test_a_batch_that_was_left_is_found_again(
         assert results.counts()["alpha"]["right"] == 35
         assert len(server.batches) == 2
         assert sorted(server.counts.values()) == [1] * 35
+
+
+def test_a_server_killed_and_started_again_loses_no_answer(tmp_path: Path, registry: Callable[..., Path]) -> None:
+    script = Path(openai_server.__file__)
+
+    def started(port: str) -> tuple[subprocess.Popen[str], str]:
+        command = [sys.executable, str(script), "--port", port, "--delay", "0.02"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        return process, process.stdout.readline().strip()
+
+    store, count = tmp_path / "s.sqlite", 200
+    server, base_url = started("0")
+    models = registry(base_url, retries=8)
+    runner = child(store, models, count)
+    try:
+        while not (store.is_file() and len(stored_prompts(store, models, count)) > 20):
+            assert runner.poll() is None, runner.communicate()[1]
+            time.sleep(0.02)
+        server.kill()
+        server.wait()
+        time.sleep(0.5)
+        server, _ = started(base_url.split(":")[2].split("/")[0])
+        out, errors = runner.communicate(timeout=120)
+        assert runner.returncode == 0, errors
+    finally:
+        server.kill()
+        runner.kill()
+    assert len(json.loads(out)) == len(stored_prompts(store, models, count)) == count

@@ -98,9 +98,11 @@ class Budget:
         self._reserved_usd -= cost(entry, *tokens)
         self._reserved_tokens -= sum(tokens)
         if response is not None:
-            used = (response.usage.prompt_tokens or 0, response.usage.completion_tokens or 0)
+            said = (response.usage.prompt_tokens, response.usage.completion_tokens)
+            # Of a server that does not count, the most that it can have been: else no limit would ever hold.
+            used = tuple(most if count is None else count for count, most in zip(said, tokens, strict=True))
             self.spent_tokens += sum(used)
-            self.spent_usd += cost(entry, *used)
+            self.spent_usd += cost(entry, used[0], used[1])
         if self._returned is not None:
             self._returned.set()
             self._returned = None

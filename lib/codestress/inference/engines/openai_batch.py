@@ -127,10 +127,14 @@ class OpenAIBatch:
         for file in filter(None, (batch.output_file_id, batch.error_file_id)):
             content = (await self._client.files.content(file)).content
             for line in content.splitlines():
-                row = json.loads(line)
-                if row["custom_id"] in left:
-                    del left[row["custom_id"]]
-                    yield row["custom_id"], self._outcome(row)
+                try:
+                    row = json.loads(line)
+                    key = row["custom_id"]
+                except (ValueError, KeyError, TypeError):
+                    continue  # its request is left over, and said to have no answer
+                if key in left:
+                    del left[key]
+                    yield key, self._outcome(row)
         why = "; ".join(error.message or "" for error in (batch.errors.data or [])) if batch.errors else ""
         for key in left:
             yield (
