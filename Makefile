@@ -29,7 +29,7 @@ READY := .venv/ready
 READY_DEV := .venv/ready-dev
 endif
 
-.PHONY: all build help plan data report diff doctor archive badge serve lab explore test test-vllm bench clean lock $(GOALS)
+.PHONY: all build help plan data report diff doctor archive badge serve lab explore course test test-vllm bench clean lock $(GOALS)
 
 all: build
 
@@ -61,6 +61,7 @@ help:
 	@echo 'make badge                 what artifact evaluation asks, checked'
 	@echo 'make lab                   JupyterLab, at notebooks/index.ipynb'
 	@echo 'make explore               the explorers as pages: prompts, answers, live figures, fits'
+	@echo 'make course                the assignments: what students get, what teachers keep'
 	@echo 'make test                  all checks'
 	@echo 'make test-vllm             one study through real servers: vLLM, Ray, transformers (gigabytes, opt-in)'
 	@echo 'make bench                 benchmarks'
@@ -104,6 +105,10 @@ lab: $(READY)
 # The explorers as pages, without code; nothing is fetched from elsewhere.
 explore: $(READY)
 	@JUPYTER_PATH=$(CURDIR)/lib/codestress/explore/jupyter $(BIN)/voila notebooks/explore --template=codestress
+
+# Needs the extra course, which comes with what the checks need.
+course: $(READY_DEV)
+	@$(BIN)/codestress course build
 
 test: $(READY_DEV)
 	$(BIN)/ruff check
@@ -176,4 +181,4 @@ LOCK = uv pip compile --quiet --universal --python-version 3.11 --no-annotate --
   --custom-compile-command 'make lock' pyproject.toml
 lock:
 	$(LOCK) --upgrade --output-file requirements.lock
-	$(LOCK) --extra dev --constraint requirements.lock --output-file requirements-dev.lock
+	$(LOCK) --extra dev --extra course --constraint requirements.lock --output-file requirements-dev.lock

@@ -30,6 +30,8 @@ RUN_ELSEWHERE = {
     "make origin/fig04 MODELS=gpt-4o-mini-2024-07-18 BUDGET_USD=5": "needs a key",
     "make serve MODEL=llama-3.1-70b": "needs GPUs",
     "make explore": "tests/browser",
+    "make course": "tests/course",
+    ".venv/bin/codestress course grade 01_scorer ada.ipynb": "tests/course",
     "make semtrace MODELS=llama-3.1-70b": "needs the server",
     ".venv/bin/codestress write hints --problems contest --model gpt-4o-2024-05-13 -o hints.jsonl": "needs a key",
     'make codecrash/tab01 SET="problems=[contest] hints=hints.jsonl"': "needs the hints",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from codestress import __version__
+from codestress.course.commands import course
 from codestress.errors import CodestressError, ParameterError
 from codestress.paths import NOTEBOOKS, OUTPUTS, PARAMS, ROOT, STORE, shown
 
@@ -680,6 +681,9 @@ def sync(check: bool) -> None:
         click.echo(f"{shown(path)}: {'differs from its schema; run `codestress sync`' if check else 'written'}")
     if check and changed:
         raise click.exceptions.Exit(1)
+
+
+cli.add_command(course)
 
 
 def _resolve(artefacts: tuple[str, ...], profile: str, models: str, settings: tuple[str, ...]) -> list[Artefact]:

@@ -204,7 +204,7 @@ def test_layers_are_probed_named_and_missed_openly(monkeypatch: pytest.MonkeyPat
         assert done == [{"line": '["returned", 7]', "ended": ""}]
     finally:
         plain.close()
-    monkeypatch.setattr(worker, "start", lambda _: ("none", _bare()))
+    monkeypatch.setattr(worker, "start", lambda *_: ("none", _bare()))
     with pytest.raises(SandboxError, match=r"cannot be isolated here(.|\n)*bubblewrap(.|\n)*CODESTRESS_UNPROTECTED=1"):
         Executor()
     with Executor(unprotected=True) as told:
@@ -217,3 +217,23 @@ def _bare() -> worker.Worker:
     started = worker.Worker("none", [])
     started.layers = {"namespaces": "", "landlock": "", "seccomp": "", "limits": "rlimits", "no seccomp": ""}
     return started
+
+
+def test_packages_are_there_where_they_are_asked_for_and_nowhere_else() -> None:
+    """The course's functions may use numpy and scipy; a data set's programs have the standard library alone."""
+    program = Program(
+        "import numpy\nfrom scipy.optimize import brentq\n"
+        "def f(x):\n    return [numpy.arange(x).sum().item(), round(brentq(lambda y: y - 2, 0, 9), 6)]",
+        "f",
+        (4,),
+    )
+    writes = Program("def f():\n    open('/tmp/mark', 'w')", "f")
+    limits = Limits(memory_bytes=1 << 30)
+    with Executor(workers=1, limits=limits, packages=("numpy", "scipy.optimize")) as executor:
+        done, written = executor.run([program, writes])
+        assert done.value == [6, 2.0]
+        assert written.outcome is Outcome.RAISED
+    with Executor(workers=1) as executor:
+        [done] = executor.run([program])
+        assert done.outcome is Outcome.RAISED
+        assert "numpy" in done.detail

@@ -104,15 +104,22 @@ class Executor:
     """Workers for programs of strangers; use it as a context.
 
     `SandboxError` when no isolating layer holds on this machine, unless `unprotected` (or CODESTRESS_UNPROTECTED=1)
-    says that the programs may run all the same.
+    says that the programs may run all the same. `packages` are installed modules that programs may use; without them
+    they have the standard library alone.
     """
 
     def __init__(
-        self, *, workers: int | None = None, limits: Limits | None = None, unprotected: bool | None = None
+        self,
+        *,
+        workers: int | None = None,
+        limits: Limits | None = None,
+        unprotected: bool | None = None,
+        packages: Sequence[str] = (),
     ) -> None:
         self.limits = limits or Limits()
         self.workers = workers or min(8, os.cpu_count() or 1)
-        self.walls, first = worker.start(runtimes.executables())
+        self.packages = packages
+        self.walls, first = worker.start(runtimes.executables(), packages)
         self.layers = first.layers
         """What holds, by layer; `no LAYER` says why one does not."""
         self.python = first.python
@@ -195,7 +202,7 @@ class Executor:
         mine = self._idle.get()
         try:
             if mine is None:
-                mine = worker.Worker(self.walls, runtimes.executables())
+                mine = worker.Worker(self.walls, runtimes.executables(), self.packages)
                 self._started.add(mine)
             request = {"programs": jobs, "limits": asdict(self.limits), "command": command, "together": together}
             done = mine.ask(request, within_s=len(jobs) * (self.limits.wall_s + 1) + 30)

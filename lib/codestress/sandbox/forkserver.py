@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import json
 import os
 import select
@@ -25,9 +26,14 @@ SPARE_MEMORY = 64 << 20
 """Address space of the interpreter itself."""
 
 
-def main(readable: list[str], walls: str) -> None:
-    """Serves until standard input ends. `walls` names what stands around already: bubblewrap, or nothing."""
+def main(readable: list[str], walls: str, packages: list[str]) -> None:
+    """Serves until standard input ends. `walls` names what stands around already: bubblewrap, or nothing.
+
+    `packages` are imported here, so that programs need not.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the executor decides when to end
+    for package in packages:
+        importlib.import_module(package)
     layers_held: dict[str, str] = {}
     if walls == "bubblewrap":
         layers_held["namespaces"] = "bubblewrap"

@@ -10,9 +10,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,10 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache
 WALLS = ("bubblewrap", "unshare", "none")
 """Best first."""
 START_S = 30.0
+ENVIRONMENT = {
+    **{"PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"},
+    **{"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},  # a fork carries no threads over
+}
 
 
 class WorkerDied(Exception):
@@ -50,16 +55,17 @@ def kit_folder(walls: str) -> str:
     return "/kit" if walls == "bubblewrap" else str(PACKAGE.parent)
 
 
-def command(walls: str, executables: Iterable[str]) -> list[str]:
-    """The command line of a forkserver behind `walls`."""
+def command(walls: str, executables: Iterable[str], packages: Sequence[str] = ()) -> list[str]:
+    """The command line of a forkserver behind `walls`; `packages` are imported before anything is run."""
     kit = kit_folder(walls)
-    extra = prefixes(executables)
+    installed = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")] if packages else []
+    extra = list(dict.fromkeys([*prefixes(executables), *installed]))
     readable = [*SYSTEM, *extra, f"{kit}/codestress", "/dev/null", "/dev/urandom"]
     start = (
-        f"import sys; sys.path.insert(0, {kit!r}); from codestress.sandbox.forkserver import main; "
-        f"main({readable!r}, {walls!r})"
+        f"import sys; sys.path.insert(0, {kit!r}); sys.path += {installed!r}; "
+        f"from codestress.sandbox.forkserver import main; main({readable!r}, {walls!r}, {list(packages)!r})"
     )
-    # -S and -P: no site-packages, nothing from the working folder; the environment is emptied by the caller.
+    # -S and -P: no site-packages but for `packages`, nothing from the working folder, an emptied environment.
     python = [interpreter(), "-S", "-s", "-P", "-B", "-W", "ignore", "-c", start]
     if walls != "bubblewrap":
         return python
@@ -79,14 +85,14 @@ def command(walls: str, executables: Iterable[str]) -> list[str]:
 class Worker:
     """One forkserver. Not for several threads at once."""
 
-    def __init__(self, walls: str, executables: Iterable[str]) -> None:
+    def __init__(self, walls: str, executables: Iterable[str], packages: Sequence[str] = ()) -> None:
         self.log = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the worker)
         self.process = subprocess.Popen(
-            command(walls, executables),
+            command(walls, executables, packages),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,
-            env={"PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"},
+            env=ENVIRONMENT,
             cwd="/",
             start_new_session=True,
             bufsize=0,
@@ -153,7 +159,7 @@ class Worker:
         return b"".join(parts)
 
 
-def start(executables: Iterable[str]) -> tuple[str, Worker]:
+def start(executables: Iterable[str], packages: Sequence[str] = ()) -> tuple[str, Worker]:
     """A worker behind the best walls that hold here, and their name."""
     chosen = list(executables)
     said = []
@@ -164,7 +170,7 @@ def start(executables: Iterable[str]) -> tuple[str, Worker]:
         if walls == "unshare" and sys.platform != "linux":
             continue
         try:
-            return walls, Worker(walls, chosen)
+            return walls, Worker(walls, chosen, packages)
         except (WorkerDied, OSError) as error:
             said.append(f"{walls}: {error}")
     raise SandboxError(f"no worker for programs starts here ({'; '.join(said)})")

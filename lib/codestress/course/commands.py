@@ -1,0 +1,76 @@
+"""`codestress course`: what a teacher types."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from codestress.paths import OUTPUTS, shown
+
+if TYPE_CHECKING:
+    from codestress.course.building import Built
+    from codestress.course.grading import Graded
+
+BUILT = OUTPUTS / "course"
+"""Where assignments are written by default."""
+
+
+@click.group()
+def course() -> None:
+    """Assignments on the ideas of the papers: build them, grade them."""
+
+
+@course.command("build")
+@click.option("--output", type=click.Path(path_type=Path), default=BUILT, help="Folder for both versions.")
+def course_build(output: Path) -> None:
+    """Writes the student's and the teacher's version of every assignment, and grades the solutions."""
+    from codestress.course.building import build_course
+
+    def told(built: Built) -> None:
+        points = f"solution {built.solution.score:g} of {built.solution.total:g} points"
+        click.echo(f"{built.name}: {shown(built.student)} and {shown(built.teacher)}; {points}")
+
+    build_course(output.absolute(), told)
+
+
+@course.command("grade")
+@click.argument("assignment")
+@click.argument("notebooks", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--student", default="", help="Whose it is; by default the name of the file.")
+@click.option(
+    "--built", type=click.Path(path_type=Path), default=BUILT, help="Where `course build` has written the assignments."
+)
+@click.option("--json", "as_json", is_flag=True, help="Points, messages and remarks as JSON.")
+def course_grade(assignment: str, notebooks: Sequence[Path], student: str, built: Path, as_json: bool) -> None:
+    """Grades notebooks that students handed in; their functions run in the sandbox.
+
+    A file's name is the student's, which decides the hidden data: hand-ins are ada.ipynb, ben.ipynb, …
+    """
+    from codestress.course.building import known_assignment, tests_of
+    from codestress.course.grading import grade
+
+    if student and len(notebooks) > 1:
+        raise click.UsageError("--student names one student; give one notebook with it")
+    tests = tests_of(known_assignment(assignment), built.absolute())
+    results = []
+    for path in notebooks:
+        results.append(grade(path, tests, student or path.stem))
+        if not as_json:
+            _tell(results[-1])
+    if as_json:
+        click.echo(json.dumps([asdict(one) | {"score": one.score, "total": one.total} for one in results], indent=1))
+
+
+def _tell(graded: Graded) -> None:
+    questions = "  ".join(f"{name} {graded.scores[name]:g}/{graded.possible[name]:g}" for name in graded.scores)
+    click.echo(f"{graded.student}: {graded.score:g} of {graded.total:g}   {questions}")
+    for remark in graded.remarks:
+        click.echo(f"  {remark}")
+    for messages in graded.failed.values():
+        for message in messages:
+            click.echo(f"  {message}")

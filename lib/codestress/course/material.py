@@ -1,0 +1,278 @@
+"""What the assignments are set on: data of the kit's own, another set for every student, and what is known of them.
+
+Readers are simulated here, with curves that the grader knows: an interval can be held against the truth.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import TypedDict
+
+import numpy as np
+
+from codestress.literals import parse_literal
+from codestress.problems.generated import generated_problems
+from codestress.problems.program import Problem
+from codestress.sandbox.executor import Executor, Outcome, Program
+from codestress.scoring.exploits import OUTPUTS, written
+from codestress.scoring.judging import shared_executor
+from codestress.scoring.predictions import Answer, score_answers
+from codestress.seeding import rng
+
+PLACES = 11
+"""Of the target in a context, first to last (Sense and Sensitivity, section 3.1)."""
+DEPTHS = (0.0, 0.15, 0.3)
+"""How much worse a simulated reader is in the middle than at the ends."""
+
+
+class AnswerRow(TypedDict):
+    """A model's answer to "what does it return?"."""
+
+    code: str
+    function: str
+    arguments: str
+    expected: str
+    text: str
+    kind: str
+    """`right`, `wrong`, or the name of an exploit."""
+
+
+class PlaceRow(TypedDict):
+    """Whether one question was answered, with the target at one place."""
+
+    problem: int
+    place: int
+    right: int
+
+
+class RemovalRow(TypedDict):
+    """Whether one question was answered, with a share of the program's lines removed."""
+
+    problem: int
+    removed: float
+    right: int
+
+
+class FaultRow(TypedDict):
+    """A task of fault localization as a published set has it."""
+
+    original: str
+    """The program as it was written, with its comments and blank lines, before the fault."""
+    shown: str
+    """What the model was shown: with the fault, printed anew."""
+    correct: str
+    """The program without the fault, printed anew."""
+    label: int
+    """The published line of the fault, from 1."""
+    calls: list[str]
+    """Calls to try."""
+
+
+def problems(student: str, count: int, purpose: str = "practice") -> list[Problem]:
+    """Generated programs of one student."""
+    return generated_problems(count, seed=_seed(student, "problems", purpose))
+
+
+def answers(student: str, count: int = 20, purpose: str = "practice") -> list[AnswerRow]:
+    """For each program a right answer in one of the ways that models write, a wrong one, and one that cheats."""
+    random = rng(_seed(student, "answers", purpose))
+    rows: list[AnswerRow] = []
+    names = list(OUTPUTS)
+    for problem in problems(student, count, purpose):
+        exploit = names[int(random.integers(len(names)))]
+        style = STYLES[int(random.integers(len(STYLES)))]
+        for kind, value in (
+            ("right", _spelled(problem.output, random)),
+            ("wrong", repr(corrupted(parse_literal(problem.output).value))),
+            (exploit, written(OUTPUTS[exploit], problem)),
+        ):
+            rows.append(
+                {
+                    "code": problem.code,
+                    "function": problem.function,
+                    "arguments": problem.arguments,
+                    "expected": problem.output,
+                    "text": style(problem, value),
+                    "kind": kind,
+                }
+            )
+    return rows
+
+
+STYLES: tuple[Callable[[Problem, str], str], ...] = (
+    lambda _, value: f"[ANSWER]{value}[/ANSWER]",
+    lambda problem, value: f"[ANSWER]\nassert {problem.call} == {value}\n[/ANSWER]",
+    lambda problem, value: f"It goes through the loop first.\n[ANSWER]{problem.call} == {value}[/ANSWER]",
+    lambda _, value: f"[ANSWER]None[/ANSWER] No, wait.\n[ANSWER] {value} [/ANSWER]",
+)
+"""Ways to write an answer between tags (CodeCrash, appendix D)."""
+
+
+def _spelled(output: str, random: np.random.Generator) -> str:
+    """The same value, written otherwise where it can be."""
+    if random.random() < 0.5:
+        return output
+    return output.replace(", ", ",  ") if "'" not in output else output
+
+
+def corrupted(value: object) -> object:
+    """Another value that looks alike: of another type, or off by a little."""
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, int):
+        return float(value)
+    if isinstance(value, str):
+        return value + " "
+    if isinstance(value, list):
+        return tuple(value)
+    if isinstance(value, tuple):
+        return list(value)
+    if isinstance(value, dict):
+        return [list(pair) for pair in value.items()]
+    return repr(value)
+
+
+def published_scorer(row: AnswerRow, answer: str) -> bool:
+    """The rule of published harnesses: the answer is pasted behind `assert`; run in the sandbox."""
+    return _published(row["code"], row["function"], row["arguments"], row["expected"], answer)
+
+
+@lru_cache(maxsize=10_000)
+def _published(code: str, function: str, arguments: str, expected: str, answer: str) -> bool:
+    problem = Problem("course", code, function, arguments, expected)
+    [score] = score_answers([Answer(problem, answer)], "output", "reference", shared_executor())
+    return score.value == 1
+
+
+def strict_scorer(row: AnswerRow, answer: str) -> bool:
+    """The kit's rule: a literal of the same value and type."""
+    problem = Problem("course", row["code"], row["function"], row["arguments"], row["expected"])
+    [score] = score_answers([Answer(problem, answer)], "output", "strict", None)
+    return score.value == 1
+
+
+def reader_depth(student: str, purpose: str = "practice") -> float:
+    """How much worse this student's simulated reader is in the middle: what the data should tell."""
+    return float(DEPTHS[int(rng(_seed(student, "depth", purpose)).integers(len(DEPTHS)))])
+
+
+def place_answers(
+    student: str, count: int = 150, depth: float | None = None, purpose: str = "practice"
+) -> list[PlaceRow]:
+    """A simulated reader's answers to `count` problems at each of 11 places, in no order.
+
+    Some problems are easier than others, so that answers to one problem go together.
+    """
+    depth = reader_depth(student, purpose) if depth is None else depth
+    random = rng(_seed(student, "places", purpose, depth))
+    easy = random.beta(1.2, 0.8, count)
+    at = np.linspace(-1, 1, PLACES)
+    loss = depth * (1 - at**2)
+    right = random.random((count, PLACES)) < easy[:, None] * (1 - loss)
+    rows = [PlaceRow(problem=i, place=j, right=int(right[i, j])) for i in range(count) for j in range(PLACES)]
+    return [rows[int(i)] for i in random.permutation(len(rows))]
+
+
+def decay_truth(student: str, purpose: str = "practice") -> tuple[float, float, float]:
+    """Height, rate and floor of this student's simulated decay."""
+    random = rng(_seed(student, "decay", purpose))
+    floor = float(random.uniform(0.02, 0.15))
+    return float(random.uniform(0.6, 0.8)), float(random.uniform(2.0, 5.0)), floor
+
+
+def removal_answers(
+    student: str, count: int = 60, truth: tuple[float, float, float] | None = None, purpose: str = "practice"
+) -> list[RemovalRow]:
+    """A simulated reader's answers to problems with a growing share of their lines removed (section 3.4)."""
+    height, rate, floor = truth or decay_truth(student, purpose)
+    random = rng(_seed(student, "removal", purpose, height, rate, floor))
+    rows: list[RemovalRow] = []
+    for problem in range(count):
+        lines = int(random.integers(4, 11))
+        shift = float(random.normal(0, 0.06))
+        for removed in range(lines + 1):
+            share = removed / lines
+            chance = min(1.0, max(0.0, floor + height * math.exp(-rate * share) + shift))
+            rows.append({"problem": problem, "removed": round(share, 4), "right": int(random.random() < chance)})
+    return rows
+
+
+def fault_tasks(student: str, count: int = 24, purpose: str = "practice") -> list[FaultRow]:
+    """Programs with a fault each, published the way three of four faults of a public set are: the label is a line of
+    the original text, what is shown was printed anew."""
+    random = rng(_seed(student, "faults", purpose))
+    rows: list[FaultRow] = []
+    for problem in generated_problems(10 * count, seed=_seed(student, "faulty", purpose)):
+        if len(rows) == count:
+            break
+        original = _with_comments(problem.code, random)
+        placed = _fault(original, random)
+        if placed is None:
+            continue
+        label, faulty = placed
+        calls = [problem.call]
+        rows.append(
+            {
+                "original": original,
+                "shown": ast.unparse(ast.parse(faulty)),
+                "correct": ast.unparse(ast.parse(original)),
+                "label": label,
+                "calls": calls,
+            }
+        )
+    return rows
+
+
+def _with_comments(code: str, random: np.random.Generator) -> str:
+    """The same program with comments and blank lines, which a printer drops."""
+    lines: list[str] = []
+    for number, line in enumerate(code.split("\n")):
+        if number and random.random() < 0.6:
+            indent = line[: len(line) - len(line.lstrip())]
+            lines.append(_REMARKS[int(random.integers(len(_REMARKS)))].format(indent=indent))
+        lines.append(line)
+    return "\n".join(lines)
+
+
+_REMARKS = ("", "{indent}# see the notes of the last review", "{indent}# as before")
+
+
+def _fault(code: str, random: np.random.Generator) -> tuple[int, str] | None:
+    """A line of the text, and the text with one comparison turned round or one number off by one there."""
+    sites = [
+        (number, old, new)
+        for number, line in enumerate(code.split("\n"))
+        if not line.lstrip().startswith(("#", "def "))
+        for old, new in (
+            (" == ", " != "),
+            (" < ", " <= "),
+            (" > ", " >= "),
+            (" in ", " not in "),
+            (" + ", " - "),
+            ("[0]", "[-1]"),
+        )
+        if old in line and not line.lstrip().startswith("for ")
+    ]
+    if not sites:
+        return None
+    number, old, new = sites[int(random.integers(len(sites)))]
+    lines = code.split("\n")
+    lines[number] = lines[number].replace(old, new, 1)
+    try:
+        ast.parse("\n".join(lines))
+    except SyntaxError:
+        return None
+    return number + 1, "\n".join(lines)
+
+
+def outcomes(code: str, calls: Sequence[str], executor: Executor | None = None) -> list[str]:
+    """What calls of a program come to, in the sandbox: the value's literal, or how it ended."""
+    done = (executor or shared_executor()).run([Program(code, call=call) for call in calls])
+    return [repr(one.value) if one.outcome is Outcome.RETURNED else f"{one.outcome}: {one.detail}" for one in done]
+
+
+def _seed(student: str, *names: str | float) -> int:
+    return int(rng(0, "course", student.strip().casefold(), *names).integers(2**62))

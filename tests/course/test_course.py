@@ -1,0 +1,176 @@
+"""The assignments are built by otter, graded in the sandbox: right, wrong, and hostile submissions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from codestress.course import material
+from codestress.course.building import assignment_names
+from codestress.course.grading import grade, read_submission
+from codestress.course.oracles import line_of_fault, oracle_ceiling
+from codestress.errors import DataError
+from codestress.literals import parse_literal, same_value
+from conftest import ROOT, codestress
+
+pytest.importorskip("otter")
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Both versions of all assignments, built as a teacher does; it fails where a solution does not get all points."""
+    folder = tmp_path_factory.mktemp("course") / "built"
+    done = codestress("course", "build", "--output", str(folder), outputs=folder.parent)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("solution 10 of 10 points") == len(assignment_names())
+    return folder
+
+
+def submission(folder: Path, *cells: str) -> Path:
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    folder.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, folder / "ada.ipynb")
+    return folder / "ada.ipynb"
+
+
+def test_there_are_five_assignments_with_solutions_and_hidden_tests() -> None:
+    assert len(assignment_names()) >= 5
+    for name in assignment_names():
+        notebook = nbformat.read(ROOT / "notebooks" / "course" / f"{name}.ipynb", as_version=4)
+        nbformat.validate(notebook)
+        sources = [cell.source for cell in notebook.cells]
+        assert sources[0].startswith("# Assignment ")
+        assert "minutes. Offline" in sources[0]
+        questions = [source for source in sources if source.startswith("# BEGIN QUESTION")]
+        assert len(questions) >= 4
+        hidden = [source for source in sources if "hidden: true" in source]
+        assert len(hidden) >= len(questions)
+        code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        assert all(not cell.outputs and cell.execution_count is None for cell in code)
+
+
+def test_students_get_neither_solutions_nor_hidden_tests(built: Path) -> None:
+    for name in assignment_names():
+        student = (built / "student" / name / f"{name}.ipynb").read_text(encoding="utf-8")
+        assert "SOLUTION" not in student
+        tests = "".join(path.read_text() for path in (built / "student" / name / "tests").glob("*.py"))
+        assert "hidden=False" in tests
+        assert "hidden=True" not in tests
+        everything = "".join(path.read_text() for path in (built / "teacher" / name / "tests").glob("*.py"))
+        assert everything.count("hidden=True") >= 4
+
+
+def test_a_blank_submission_gets_nothing(built: Path) -> None:
+    for name in assignment_names():
+        graded = grade(built / "student" / name / f"{name}.ipynb", built / "teacher" / name / "tests", "ada")
+        assert graded.score == 0, (name, graded.scores)
+        assert graded.total == 10
+
+
+def test_a_wrong_submission_gets_part_of_the_points(built: Path, tmp_path: Path) -> None:
+    wrong = submission(
+        tmp_path,
+        "def read_answer(text):\n    return text.split('[ANSWER]')[1].split('[/ANSWER]')[0].strip()",
+        "def judge(expected, answer):\n    try:\n        return bool(eval(f'{expected} == ({answer})'))\n"
+        "    except Exception:\n        return False",
+        "def report(reasons, asked):\n    return {r: reasons.count(r) for r in "
+        "('right', 'wrong', 'unparsable', 'truncated')} | {'interval': (0, 1)}",
+        "def broken(:",
+    )
+    graded = grade(wrong, built / "teacher" / "01_scorer" / "tests", "ada")
+    assert 0 < graded.score < 6
+    assert graded.scores["q4"] == 0.5
+    assert any("hostile" in message or "Assertion" in message for message in graded.failed["q2"])
+    assert "cell 4 cannot be read" in graded.remarks[0]
+
+
+HOSTILE = {
+    "equal to everything": "class Any(str):\n    __eq__ = lambda s, o: True\n    __ne__ = lambda s, o: False\n"
+    "    __hash__ = str.__hash__\n"
+    "def read_answer(text):\n    return Any('x')\ndef judge(expected, answer):\n    return Any('x')\n"
+    "def exploits(f, a):\n    return Any('x')\ndef report(reasons, asked):\n    return Any('x')",
+    "patches the grader": "import sys\n"
+    "def judge(expected, answer):\n"
+    "    for module in list(sys.modules.values()):\n"
+    "        for name in ('ExceptionTestFile', 'TestFile', 'grade'):\n"
+    "            if hasattr(module, name):\n"
+    "                setattr(module, name, None)\n"
+    "    import __main__\n"
+    "    __main__.report = lambda *a: 10\n    return True\n"
+    "read_answer = exploits = report = judge",
+    "writes and exits": "import os\n"
+    "def judge(expected, answer):\n"
+    "    open('{mark}', 'w').write('was here')\n    return True\n"
+    "def read_answer(text):\n    os._exit(0)\n"
+    "def exploits(f, a):\n    os.kill(os.getppid(), 9)\n"
+    "def report(reasons, asked):\n    os.write(3, b'[\"returned\", 1]\\n')\n    os._exit(0)",
+    "at the top level": "__import__('os').system('touch {mark}')\nimport os; os.system('touch {mark}')\n"
+    "x = os.system('touch {mark}')\ndef judge(expected, answer):\n    return True",
+    "never ends": "def judge(expected, answer):\n    while True:\n        pass\n"
+    "def read_answer(text):\n    return read_answer(text)\ndef exploits(f, a):\n    return ['x'] * 10**9",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_submissions_get_nothing_and_do_nothing(name: str, built: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    path = submission(tmp_path / "in", HOSTILE[name].replace("{mark}", str(mark)))
+    graded = grade(path, built / "teacher" / "01_scorer" / "tests", "ada")
+    assert graded.score == 0, graded
+    assert graded.total == 10
+    assert not mark.exists()
+
+
+def test_the_grader_s_student_decides_the_data(built: Path) -> None:
+    """Numbers copied from another student do not help: what is hidden is drawn by the name on the file."""
+    assert material.problems("ada", 3) != material.problems("ben", 3)
+    assert material.problems("Ada ", 3) == material.problems("ada", 3)
+    assert material.answers("ada", 5) == material.answers("ada", 5)
+    for name in assignment_names()[:2]:
+        solution = built / "teacher" / name / f"{name}.ipynb"
+        for student in ("ada", "ben"):
+            assert grade(solution, built / "teacher" / name / "tests", student).score == 10
+
+
+def test_what_counts_of_a_notebook(tmp_path: Path) -> None:
+    read = submission(
+        tmp_path, "%matplotlib inline\nimport math, codestress\nLIMIT = 3\nrows = load()", "def f(x):\n    return LIMIT"
+    )
+    found = read_submission(read)
+    assert found.names == ("f",)
+    assert found.values == {"LIMIT": 3}
+    assert "codestress" not in found.source
+    (tmp_path / "none.ipynb").write_text("{}")
+    with pytest.raises(DataError, match="not a notebook"):
+        read_submission(tmp_path / "none.ipynb")
+
+
+def test_material_is_what_it_says() -> None:
+    for row in material.answers("ada", 10):
+        if row["kind"] == "right":
+            assert not material.strict_scorer(row, repr(material.corrupted(parse_literal(row["expected"]).value)))
+            assert material.strict_scorer(row, row["expected"])
+            assert material.published_scorer(row, row["expected"])
+    for value in (True, 1, "a", [1], (1,), {"a": 1}, None):
+        assert not same_value(material.corrupted(value), value)
+    tasks = material.fault_tasks("ada", 40)
+    assert len(tasks) == 40
+    assert all(task["label"] >= line_of_fault(task) for task in tasks)
+    shares = [share for share in oracle_ceiling(tasks, 0) if share is not None]
+    assert min(shares) < 0.5
+
+
+def test_the_commands_of_a_teacher(built: Path, tmp_path: Path) -> None:
+    hand_in = tmp_path / "ada.ipynb"
+    hand_in.write_bytes((built / "teacher" / "01_scorer" / "01_scorer.ipynb").read_bytes())
+    command = ("course", "grade", "01_scorer", str(hand_in), "--built", str(built))
+    graded = codestress(*command, outputs=tmp_path)
+    assert graded.stdout.startswith("ada: 10 of 10"), graded.stderr
+    assert json.loads(codestress(*command, "--json", outputs=tmp_path).stdout)[0]["score"] == 10
+    unknown = codestress("course", "grade", "01_scores", str(hand_in), outputs=tmp_path)
+    assert unknown.returncode != 0
+    assert "01_scorer" in unknown.stderr
+    assert "make course" in codestress("course", "grade", "01_scorer", str(hand_in), outputs=tmp_path).stderr
