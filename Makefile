@@ -29,7 +29,7 @@ READY := .venv/ready
 READY_DEV := .venv/ready-dev
 endif
 
-.PHONY: all build help plan data report diff doctor archive badge serve lab explore course test test-vllm bench clean lock $(GOALS)
+.PHONY: all build help plan data report diff doctor archive badge serve lab explore course train-nano test test-vllm bench clean lock $(GOALS)
 
 all: build
 
@@ -62,6 +62,7 @@ help:
 	@echo 'make lab                   JupyterLab, at notebooks/index.ipynb'
 	@echo 'make explore               the explorers as pages: prompts, answers, live figures, fits'
 	@echo 'make course                the assignments: what students get, what teachers keep'
+	@echo 'make train-nano            train the small transformer of the kit anew (hours)'
 	@echo 'make test                  all checks'
 	@echo 'make test-vllm             one study through real servers: vLLM, Ray, transformers (gigabytes, opt-in)'
 	@echo 'make bench                 benchmarks'
@@ -105,6 +106,17 @@ lab: $(READY)
 # The explorers as pages, without code; nothing is fetched from elsewhere.
 explore: $(READY)
 	@JUPYTER_PATH=$(CURDIR)/lib/codestress/explore/jupyter $(BIN)/voila notebooks/explore --template=codestress
+
+# Some hours on a CPU; stopped, it goes on where it was. torch comes with CUDA unless pip is told otherwise.
+train-nano: .venv-train/bin/codestress
+	@.venv-train/bin/codestress nano train
+	@.venv-train/bin/codestress nano evaluate outputs/nano/weights --write
+
+.venv-train/bin/codestress: pyproject.toml
+	@echo 'setting up .venv-train (torch, once)'
+	@$(PYTHON) -m venv .venv-train
+	@.venv-train/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[train]'
+	@touch $@
 
 # Needs the extra course, which comes with what the checks need.
 course: $(READY_DEV)

@@ -18,6 +18,7 @@ from codestress import __version__
 from codestress.course.commands import course
 from codestress.errors import CodestressError, ParameterError
 from codestress.paths import NOTEBOOKS, OUTPUTS, PARAMS, ROOT, STORE, shown
+from codestress.training.commands import nano
 
 if TYPE_CHECKING:
     from codestress.build.artefacts import Artefact
@@ -684,6 +685,7 @@ def sync(check: bool) -> None:
 
 
 cli.add_command(course)
+cli.add_command(nano)
 
 
 def _resolve(artefacts: tuple[str, ...], profile: str, models: str, settings: tuple[str, ...]) -> list[Artefact]:

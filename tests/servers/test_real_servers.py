@@ -314,3 +314,17 @@ def test_transformers_serve_answers_and_a_begun_answer_goes_by_completions(
         results = run(begun, ["rendered"], store=tmp_path / "s.sqlite", registry=registry)
         assert results.asked == 6
         assert all(answer.scores["strict"].detail for answer in results.answers)
+
+
+@pytest.mark.parametrize("other", ["transformers", "vllm"])
+def test_the_kit_s_transformer_is_the_same_elsewhere(other: str) -> None:
+    """200 prompts: the same tokens, logits within 1e-3 of transformers', and the same greedy texts."""
+    done = subprocess.run(
+        [PYTHON, str(HERE / "nano_texts.py"), other], capture_output=True, text=True, timeout=600, env=environment()
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    [line] = [line for line in done.stdout.splitlines() if line.startswith('{"asked"')]  # vLLM prints its own besides
+    found = json.loads(line)
+    assert found["asked"] == 200
+    assert found.get("apart", 0) < 1e-3
+    assert not found["different"]

@@ -71,6 +71,22 @@ class FaultRow(TypedDict):
     """Calls to try."""
 
 
+class RetrievalRow(TypedDict):
+    """A question about one line of a block, and where the kit's small transformer looked before it wrote that line."""
+
+    tokens: list[str]
+    lines: list[int]
+    """For each token the line of the block that it belongs to, from 0; -1 outside the block."""
+    count: int
+    """Lines of the block."""
+    target: int
+    """The line that was asked for."""
+    weights: list[list[list[float]]]
+    """Attention of the last position: layers by heads by tokens."""
+    right: bool
+    """Whether it then wrote the line to the character."""
+
+
 def problems(student: str, count: int, purpose: str = "practice") -> list[Problem]:
     """Generated programs of one student."""
     return generated_problems(count, seed=_seed(student, "problems", purpose))
@@ -266,6 +282,47 @@ def _fault(code: str, random: np.random.Generator) -> tuple[int, str] | None:
     except SyntaxError:
         return None
     return number + 1, "\n".join(lines)
+
+
+def retrievals(student: str, count: int = 12, lines: int = 16, purpose: str = "practice") -> list[RetrievalRow]:
+    """The kit's own transformer on questions for a line by its key; this reader is real, and very small."""
+    from codestress.inference.nano.model import END, START, Nano
+    from codestress.training.chats import Size, chat
+
+    model = Nano()
+    rows: list[RetrievalRow] = []
+    for number in range(count):
+        one = chat("line_retrieval", Size(lines, 1), "evaluate", _seed(student, "retrieval", purpose), number).turns[0]
+        written = one.answer.split("\n")[1]
+        before, block = one.question.split("```python\n", 1)[0] + "```python\n", _block(one.question)
+        text = f"{START}user\n{one.question}{END}\n{START}assistant\n{one.begun}\n{written[:6]}"
+        encoded = model.tokenizer.encode(text, add_special_tokens=False)
+        starts = [len(f"{START}user\n{before}") + len("\n".join([*block[:i], ""])) for i in range(len(block))]
+        ends = [start + len(line) for start, line in zip(starts, block, strict=True)]
+        weights = model.attention(encoded.ids)
+        length = len(model.tokenizer.encode(one.answer, add_special_tokens=False).ids)
+        told = model.continuation(encoded.ids, random=rng(0, "greedy"))
+        answer = model.tokenizer.decode([token for token, _ in zip(told, range(length), strict=False)])
+        rows.append(
+            {
+                "tokens": [text[first:last] for first, last in encoded.offsets],
+                "lines": [_line_at(first, starts, ends) for first, _ in encoded.offsets],
+                "count": len(block),
+                "target": block.index(written),
+                "weights": [[[round(float(w), 6) for w in head] for head in layer] for layer in weights],
+                "right": f"\n{written[:6]}{answer}" == one.answer,
+            }
+        )
+    return rows
+
+
+def _block(question: str) -> list[str]:
+    return question.split("```python\n", 1)[1].split("\n```", 1)[0].split("\n")
+
+
+def _line_at(character: int, starts: Sequence[int], ends: Sequence[int]) -> int:
+    inside = (i for i, (start, end) in enumerate(zip(starts, ends, strict=True)) if start <= character < end)
+    return next(inside, -1)
 
 
 def outcomes(code: str, calls: Sequence[str], executor: Executor | None = None) -> list[str]:

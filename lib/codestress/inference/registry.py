@@ -16,6 +16,7 @@ from pydantic import Field
 from codestress.errors import ParameterError
 from codestress.functions import file_of
 from codestress.inference.engines.base import BatchEngine, Engine
+from codestress.inference.nano.configuration import WEIGHTS
 from codestress.paths import PARAMS, shown
 from codestress.validation import Strict, check, nearest, read_yaml
 
@@ -26,12 +27,13 @@ ENGINES = {
     "function": "codestress.inference.engines.function",
     "openai": "codestress.inference.engines.openai",
     "interpreter": "codestress.inference.engines.interpreter",
+    "nano": "codestress.inference.engines.nano",
     "openai_batch": "codestress.inference.engines.openai_batch",
     "vllm": "codestress.inference.engines.vllm",
     "ray": "codestress.inference.engines.ray",
 }
 """Engine name to its module, imported only when a model needs it."""
-LOCAL = ("simulated", "interpreter", "function")
+LOCAL = ("simulated", "interpreter", "function", "nano")
 """Engines that answer for nothing, in this process."""
 
 
@@ -87,6 +89,9 @@ class ModelEntry(Strict):
             path = file_of(str(self.settings["function"]))
             code = path.read_bytes() if path.is_file() else b""
             return f"{self.revision} {hashlib.blake2b(code, digest_size=8).hexdigest()}".strip()
+        if self.engine == "nano":
+            folder = Path(str(self.settings.get("folder") or WEIGHTS))
+            return f"{self.revision} {weights_hash(folder)}".strip()
         if not self.simulated:
             asked = self.settings.get("worker", {}).get("settings", {}) if self.engine == "ray" else self.settings
             omitted, effort, template = (asked.get(name) for name in ("omit", "reasoning_effort", "chat_template"))
@@ -96,6 +101,13 @@ class ModelEntry(Strict):
             )
         settings = json.dumps(self.settings, sort_keys=True)
         return hashlib.blake2b(f"{settings} {_reader_code()}".encode(), digest_size=8).hexdigest()
+
+
+@cache
+def weights_hash(folder: Path) -> str:
+    """Of what `nano` answers with; empty where nothing is there."""
+    read = [path.read_bytes() for name in ("model.safetensors", "tokenizer.json") if (path := folder / name).is_file()]
+    return hashlib.blake2b(b"".join(read), digest_size=8).hexdigest() if read else ""
 
 
 @cache

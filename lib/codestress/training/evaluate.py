@@ -1,0 +1,83 @@
+"""What `nano` can do on prompts it was not trained on; needs no torch.
+
+Held out: seeds, words, keys and distractors that the training split never shows. Greedy decoding, judged as strictly
+as the studies judge: the whole answer, to the character.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from codestress.fitting.proportions import wilson
+from codestress.inference.nano.model import END, START, Nano
+from codestress.seeding import rng
+from codestress.training.chats import Chat, Size, Task, chat
+
+PLACES = 8
+"""Parts of a block, from its first lines to its last, by which retrieval is told."""
+
+
+def answered(model: Nano, one: Chat) -> str:
+    """The model's answer to a chat's first question."""
+    system = f"{START}system\n{one.system}{END}\n" if one.system else ""
+    turn = one.turns[0]
+    text = f"{system}{START}user\n{turn.question}{END}\n{START}assistant\n{turn.begun}"
+    tokens = model.tokenizer.encode(text, add_special_tokens=False).ids
+    longest = len(model.tokenizer.encode(turn.answer, add_special_tokens=False).ids) + 20
+    told = model.continuation(tokens, random=rng(0, "greedy"))
+    return str(model.tokenizer.decode([token for token, _ in zip(told, range(longest), strict=False)]))
+
+
+def shares(model: Nano, task: Task, sizes: Sequence[Size], asked: int) -> list[dict[str, Any]]:
+    """For each size: right of asked, Wilson's 95 % interval, and the mean number of tokens in a prompt."""
+    rows: list[dict[str, Any]] = []
+    for size in sizes:
+        chats = [chat(task, size, "evaluate", 1, number) for number in range(asked)]
+        # The origin is what counts, not the steps before it.
+        counted = _last_line if task == "find_the_origin" else str
+        right = sum(counted(answered(model, one)) == counted(one.turns[0].answer) for one in chats)
+        tokens = np.mean([len(model.tokenizer.encode(one.turns[0].question).ids) for one in chats])
+        low, high = wilson(right, asked)
+        row = {"task": task, "lines": size.lines, "right": right, "asked": asked, "share": round(right / asked, 4)}
+        rows.append(row | {"low": round(low, 4), "high": round(high, 4), "tokens": round(float(tokens))})
+    return rows
+
+
+def _last_line(text: str) -> str:
+    return text.rsplit("\n", 1)[-1]
+
+
+def by_place(model: Nano, lines: int, asked: int) -> list[dict[str, Any]]:
+    """Line retrieval by the part of the block in which the line stands."""
+    right, total = Counter[int](), Counter[int]()
+    for number in range(asked):
+        one = chat("line_retrieval", Size(lines, 1), "evaluate", 2, number)
+        line = one.turns[0].answer.split("\n")[1]
+        block = one.turns[0].question.split("```python\n", 1)[1].split("\n```", 1)[0].split("\n")
+        part = block.index(line) * PLACES // len(block)
+        total[part] += 1
+        right[part] += answered(model, one) == one.turns[0].answer
+    rows = []
+    for part in sorted(total):
+        low, high = wilson(right[part], total[part])
+        row = {"part": part + 1, "lines": lines, "right": right[part], "asked": total[part]}
+        rows.append(row | {"share": round(right[part] / total[part], 4), "low": round(low, 4), "high": round(high, 4)})
+    return rows
+
+
+def evaluate(model: Nano, asked: int) -> dict[str, Any]:
+    """All of it."""
+    outputs = [chat("output_prediction", Size(), "evaluate", 1, number).turns[0].answer for number in range(asked)]
+    return {
+        "line_retrieval": shares(model, "line_retrieval", [Size(lines, 1) for lines in (4, 8, 16, 24, 48)], asked),
+        "function_retrieval": shares(model, "function_retrieval", [Size(16, 1)], asked),
+        "find_the_origin, d = 1": shares(model, "find_the_origin", [Size(n, 1, d=1) for n in (8, 16, 24, 48)], asked),
+        "semtrace": shares(model, "semtrace", [Size(turns=1)], asked),
+        "output_prediction": shares(model, "output_prediction", [Size(turns=1)], asked),
+        "majority answer of output_prediction": round(max(Counter(outputs).values()) / asked, 4),
+        "line_retrieval by place": by_place(model, 48, 2 * asked),
+    }

@@ -1,0 +1,105 @@
+"""The kit's own transformer: its weights, its forward pass, its engine."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+
+import numpy as np
+import pytest
+
+from codestress.inference.engines.base import RequestFailed
+from codestress.inference.engines.nano import NanoEngine, prompt_text
+from codestress.inference.nano.configuration import WEIGHTS
+from codestress.inference.nano.model import Nano, chosen
+from codestress.inference.registry import load_registry, open_engine
+from codestress.training.chats import Size, chat
+from codestress.training.evaluate import shares
+from codestress.types import Message, Prompt, Request, Response, Sampling
+
+
+@pytest.fixture(scope="module")
+def model() -> Nano:
+    return Nano()
+
+
+def asked(number: int = 0, lines: int = 8, **sampling: object) -> Request:
+    turn = chat("line_retrieval", Size(lines, 1), "evaluate", 0, number).turns[0]
+    settings = Sampling(**{"max_tokens": 40, **sampling})  # type: ignore[arg-type]
+    return Request("nano", "", Prompt((Message("user", turn.question),), settings, turn.begun))
+
+
+def answer(request: Request) -> Response:
+    async def ask() -> Response:
+        engine = open_engine(load_registry()["nano"])
+        assert isinstance(engine, NanoEngine)
+        try:
+            return await engine.answer(request)
+        finally:
+            await engine.close()
+
+    return asyncio.run(ask())
+
+
+def test_the_weights_are_those_of_the_manifest_and_small() -> None:
+    manifest = json.loads((WEIGHTS / "manifest.json").read_text())
+    content = (WEIGHTS / "model.safetensors").read_bytes()
+    assert hashlib.sha256(content).hexdigest() == manifest["sha256"]
+    assert len(content) < 12_000_000
+    assert {"seed", "steps", "tokens", "hours", "hardware", "log"} <= manifest.keys()
+    assert sum(path.stat().st_size for path in WEIGHTS.iterdir()) < 12_000_000
+
+
+def test_what_was_read_before_does_not_change_the_logits(model: Nano) -> None:
+    """Prompts of all kinds of overlap, with the cache and without; blocks of any size."""
+    prompts = [model.tokenizer.encode(prompt_text(asked(number, 20))).ids for number in range(3)]
+    prompts += [prompts[0][:100], prompts[0], prompts[0][:60] + prompts[1][60:], prompts[1][:1]]
+    fresh = [Nano().logits(tokens) for tokens in prompts]
+    for tokens, expected in zip(prompts, fresh, strict=True):
+        np.testing.assert_allclose(model.logits(tokens), expected, atol=2e-4)
+    model.logits(prompts[0])
+    assert model.shared == len(prompts[0])
+
+
+def test_attention_is_a_distribution(model: Nano) -> None:
+    tokens = model.tokenizer.encode(prompt_text(asked(1, 30))).ids
+    weights = model.attention(tokens)
+    assert weights.shape == (model.shape.num_hidden_layers, model.shape.num_attention_heads, len(tokens))
+    np.testing.assert_allclose(weights.sum(axis=2), 1, atol=1e-4)
+
+
+def test_it_retrieves_a_line() -> None:
+    """Real answers of a real model: no more is asked of them here than that they are not chance."""
+    [row] = shares(Nano(), "line_retrieval", [Size(8, 1)], 40)
+    assert row["share"] > 0.3
+
+
+def test_the_engine_answers_counts_and_stops() -> None:
+    first = answer(asked())
+    assert first.text == answer(asked()).text
+    assert first.finish_reason == "stop"
+    assert first.usage.prompt_tokens == len(Nano().tokenizer.encode(prompt_text(asked())).ids)
+    assert "nano" in first.answered_by
+    cut = answer(asked(max_tokens=2))
+    assert cut.finish_reason == "length"
+    assert cut.usage.completion_tokens == 2
+    stopped = answer(asked(stop=("```",)))
+    assert "```" not in stopped.text
+    assert stopped.finish_reason == "stop"
+    assert answer(asked(temperature=1.5)).text == answer(asked(temperature=1.5)).text
+
+
+def test_a_prompt_beyond_its_context_is_a_failed_request_that_says_what_to_do() -> None:
+    with pytest.raises(RequestFailed, match=r"context 2048.*fewer"):
+        answer(Request("nano", "", Prompt((Message("user", "word " * 3000),), Sampling())))
+
+
+def test_tokens_are_drawn_by_temperature_and_top_p() -> None:
+    logits, random = np.log(np.array([0.6, 0.3, 0.1], dtype=np.float32)), np.random.default_rng(0)
+    assert chosen(logits, 0, 1, random) == 0
+    drawn = np.bincount([chosen(logits, 1, 1, random) for _ in range(4000)], minlength=3) / 4000
+    np.testing.assert_allclose(drawn, [0.6, 0.3, 0.1], atol=0.03)
+    kept = {chosen(logits, 1, 0.8, random) for _ in range(300)}
+    assert kept == {0, 1}
+    assert {chosen(logits, 1, 0.5, random) for _ in range(50)} == {0}

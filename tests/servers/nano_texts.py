@@ -1,0 +1,84 @@
+"""Asks the kit's small transformer the same 200 questions in numpy and elsewhere: `python nano_texts.py transformers`.
+
+Prints how far the logits after each prompt are apart, and which greedy answers differ. `vllm` compares texts alone.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from codestress.build.artefacts import Overrides, resolve
+from codestress.inference.engines.nano import prompt_text
+from codestress.inference.engines.vllm import conversation
+from codestress.inference.nano.configuration import WEIGHTS
+from codestress.inference.nano.model import Nano
+from codestress.inference.registry import load_registry
+from codestress.types import Request
+
+LONGEST = 48
+"""Tokens of an answer."""
+
+
+def questions() -> list[Request]:
+    """100 of retrieval, at all places, and 100 of short lists."""
+    found: list[Request] = []
+    for name, settings in (("semtrace/nano", ("n_problems=5",)), ("origin/nano", ("lists=3",))):
+        [artefact] = resolve([name], "demo", Overrides(("nano",), settings), load_registry())
+        trials = artefact.trials()
+        found += [Request("nano", "", trials.render(trial)) for trial in trials.items[:100]]
+    return found
+
+
+def main(other: str) -> None:
+    model, asked = Nano(), questions()
+    prompts = [model.tokenizer.encode(prompt_text(one), add_special_tokens=False).ids for one in asked]
+    random = np.random.default_rng(0)
+    mine = [model.tokenizer.decode(list(islice(model.continuation(ids, random=random), LONGEST))) for ids in prompts]
+    told: dict[str, Any] = {"asked": len(asked)}
+    if other == "vllm":
+        import vllm
+
+        served = vllm.LLM(model=str(WEIGHTS), dtype="float32", seed=0, enforce_eager=True)
+        sampling = vllm.SamplingParams(temperature=0, max_tokens=LONGEST)
+        theirs = []
+        for one in asked:
+            begun = bool(one.prompt.prefill)
+            [output] = served.chat(
+                conversation(one),
+                sampling,
+                use_tqdm=False,
+                add_generation_prompt=not begun,
+                continue_final_message=begun,
+            )
+            assert output.prompt_token_ids == prompts[len(theirs)]
+            theirs.append(output.outputs[0].text)
+    else:
+        import torch
+        import transformers
+
+        reference = transformers.AutoModelForCausalLM.from_pretrained(WEIGHTS, dtype=torch.float32)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(WEIGHTS)
+        theirs, apart = [], []
+        for one, ids in zip(asked, prompts, strict=True):
+            begun = bool(one.prompt.prefill)
+            same = tokenizer.apply_chat_template(
+                conversation(one), add_generation_prompt=not begun, continue_final_message=begun, return_dict=False
+            )
+            assert list(same) == ids
+            with torch.no_grad():
+                logits = reference(torch.tensor([ids])).logits[0, -1].numpy()
+                written = reference.generate(torch.tensor([ids]), max_new_tokens=LONGEST, do_sample=False)
+            apart.append(float(np.abs(logits - model.logits(ids)).max()))
+            theirs.append(tokenizer.decode(written[0][len(ids) :], skip_special_tokens=True))
+        told["apart"] = max(apart)
+    told["different"] = [[a, b] for a, b in zip(mine, theirs, strict=True) if a != b]
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,100 @@
+"""What `nano` learns from: right answers, seeds that give the same bytes, and nothing of what it is evaluated on."""
+
+from __future__ import annotations
+
+import re
+from typing import get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codestress.generation.connections import TARGET
+from codestress.inference.nano.configuration import WEIGHTS
+from codestress.inference.nano.model import Nano
+from codestress.scoring.final_answer import score_strict
+from codestress.scoring.recall import score_retrieval
+from codestress.training.chats import Chat, Size, Task, chat, functions_of, split_of, words_of
+from codestress.training.vocabulary import encode
+from codestress.types import Reason, Response
+
+SEEDS = st.integers(0, 2**40)
+SIZES = st.builds(Size, lines=st.integers(2, 30), turns=st.integers(1, 6))
+TASKS = get_args(Task)
+
+
+@given(st.sampled_from(TASKS), SIZES, SEEDS)
+@settings(deadline=None, max_examples=60)
+def test_the_same_seed_gives_the_same_chat(task: Task, size: Size, number: int) -> None:
+    one = chat(task, size, "train", 3, number)
+    assert one == chat(task, size, "train", 3, number)
+    assert 1 <= len(one.turns) <= size.turns
+    assert all(turn.question and turn.answer for turn in one.turns)
+
+
+def _said(one: Chat) -> str:
+    return "\n".join(part for turn in one.turns for part in (turn.question, turn.begun, turn.answer))
+
+
+@given(st.sampled_from(["copy", "line_retrieval", "function_retrieval", "find_the_origin"]), SIZES, SEEDS)
+@settings(deadline=None, max_examples=60)
+def test_training_never_shows_what_is_held_out(task: Task, size: Size, number: int) -> None:
+    train, held = chat(task, size, "train", 3, number), chat(task, size, "evaluate", 3, number)
+    for one, split in ((train, "train"), (held, "evaluate")):
+        keys = re.findall(r"(?m)^([0-9a-f]{6})(?: |$)", one.turns[0].question)
+        assert all(split_of(key) == split for key in keys)
+        words = [
+            word for pair in re.findall(r'"(\w+)" is connected to "(\w+)"', one.turns[0].question) for word in pair
+        ]
+        assert all(split_of(word) == split for word in words if len(word) > 1)  # "X" and "Y" are the template's
+    assert not set(TARGET) & set(words_of("train"))
+
+
+def test_splits_are_disjoint_and_whole() -> None:
+    for of in (words_of, functions_of):
+        train, held = set(of("train")), set(of("evaluate"))
+        assert not train & held
+        assert len(held) > 100
+        assert 0.1 < len(held) / len(train | held) < 0.3
+
+
+@given(SIZES, SEEDS)
+@settings(deadline=None, max_examples=40)
+def test_answers_are_right_by_the_studies_own_rules(size: Size, number: int) -> None:
+    turn = chat("line_retrieval", size, "train", 5, number).turns[0]
+    [key, *rest] = turn.answer.strip("\n`").split(" ", 1)
+    response = Response(f"{turn.begun}{turn.answer}", "stop")
+    assert score_retrieval(["".join(rest)], [key], Response(turn.answer, "stop")).reason is Reason.RIGHT, response
+    for turn in chat("find_the_origin", size, "train", 5, number).turns:
+        listed = dict(reversed(pair) for pair in re.findall(r'"(\w+)" is connected to "(\w+)"', turn.answer))
+        asked = re.findall(r'origin of "(\w+)"', turn.question)[-1]
+        assert score_strict(Response(turn.answer, "stop"), listed[listed[asked]]).value == 1
+
+
+@given(SEEDS)
+@settings(deadline=None, max_examples=20)
+def test_semtrace_answers_are_what_the_function_returns(number: int) -> None:
+    for turn in chat("semtrace", Size(turns=4), "train", 7, number).turns:
+        x = int(re.findall(r"assert f\((-?\d+)\) ==", turn.begun)[0])
+        values = [int(value) for value in re.findall(r"-?\d+", turn.answer)]
+        first = chat("semtrace", Size(turns=4), "train", 7, number).turns[0].question
+        for index, sign, added in re.findall(r"arr\[(\d+)\] = x ([+-]) (\d+)", first):
+            assert values[int(index)] == (x + int(added) if sign == "+" else x - int(added))
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_tokens_give_the_text_back_and_what_is_learnt_is_the_answer(task: Task) -> None:
+    tokenizer = Nano(WEIGHTS).tokenizer
+    one = chat(task, Size(12, 3), "evaluate", 0, 0)
+    tokens, learnt = encode(tokenizer, one)
+    said = tokenizer.decode(tokens, skip_special_tokens=False)
+    for turn in one.turns:
+        assert f"{turn.question}<|im_end|>\n<|im_start|>assistant\n{turn.begun}{turn.answer}<|im_end|>" in said
+    told = tokenizer.decode([token for token, marked in zip(tokens, learnt, strict=True) if marked])
+    assert told == "".join(turn.answer for turn in one.turns)
+
+
+def test_digits_are_tokens_and_keys_are_pairs() -> None:
+    tokenizer = Nano(WEIGHTS).tokenizer
+    assert tokenizer.encode("0c7b64 return 90210").tokens == ["0c", "7b", "64", "Ġreturn", "Ġ", *"90210"]
+    assert {f"{value:02x}" for value in range(256)} <= tokenizer.get_vocab().keys()
