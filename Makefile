@@ -103,9 +103,12 @@ serve: $(READY) $(filter .venv-vllm/bin/python,$(SERVE))
 lab: $(READY)
 	@$(BIN)/jupyter lab --notebook-dir . notebooks/index.ipynb
 
+# Extensions for JupyterLab that others have installed have no business in the pages, and may fail there.
+WIDGETS := $(addprefix --VoilaConfiguration.extension_allowlist=,@voila-dashboards/widgets-manager8 \
+  @jupyter-widgets/jupyterlab-manager anywidget)
 # The explorers as pages, without code; nothing is fetched from elsewhere.
 explore: $(READY)
-	@JUPYTER_PATH=$(CURDIR)/lib/codestress/explore/jupyter $(BIN)/voila notebooks/explore --template=codestress
+	@JUPYTER_PATH=$(CURDIR)/lib/codestress/explore/jupyter $(BIN)/voila notebooks/explore --template=codestress $(WIDGETS)
 
 # Some hours on a CPU; stopped, it goes on where it was. torch comes with CUDA unless pip is told otherwise.
 train-nano: .venv-train/bin/codestress
@@ -151,6 +154,7 @@ bench: $(READY_DEV)
 	$(BIN)/python bench/bench_semtrace.py
 	$(BIN)/python bench/bench_codecrash.py
 	$(BIN)/python bench/bench_faultloc.py
+	$(BIN)/python bench/bench_nano.py
 
 clean:
 	@for folder in outputs/*/; do case "$$folder" in outputs/data/) ;; *) rm -rf "$$folder" ;; esac; done

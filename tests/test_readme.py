@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from codestress.build.artefacts import artefact_names
+from codestress.inference.nano.configuration import WEIGHTS
 from codestress.inference.registry import load_registry
 from conftest import ROOT
 
@@ -30,6 +32,7 @@ RUN_ELSEWHERE = {
     "make origin/fig04 MODELS=gpt-4o-mini-2024-07-18 BUDGET_USD=5": "needs a key",
     "make serve MODEL=llama-3.1-70b": "needs GPUs",
     "make explore": "tests/browser",
+    "make train-nano": "needs torch, and hours",
     "make course": "tests/course",
     ".venv/bin/codestress course grade 01_scorer ada.ipynb": "tests/course",
     "make semtrace MODELS=llama-3.1-70b": "needs the server",
@@ -97,4 +100,17 @@ def test_no_machine_s_paths() -> None:
     here = str(ROOT.parent)
     for name in tracked:
         path = Path(ROOT / name)
-        assert path.suffix in {".png"} or here + "/" not in path.read_text(encoding="utf-8"), name
+        assert path.suffix in {".png", ".safetensors"} or here + "/" not in path.read_text(encoding="utf-8"), name
+
+
+def test_what_the_small_transformer_can_is_what_was_measured() -> None:
+    measured = json.loads((WEIGHTS / "evaluation.json").read_text())
+    rows = [row for name, rows in measured.items() if isinstance(rows, list) for row in rows if "task" in row]
+    assert len(rows) >= 10
+    for row in rows:
+        share, low, high = (100 * row[name] for name in ("share", "low", "high"))
+        told = f"{row['right']} of {row['asked']} | {share:.1f} % ({low:.1f} to {high:.1f})"
+        assert told in README, row
+    assert f"{100 * measured['majority answer of output_prediction']:.1f} %" in README
+    for picture in re.findall(r"!\[.+?\]\((.+?)\)", README):
+        assert (ROOT / picture).is_file(), picture

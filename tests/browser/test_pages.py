@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -119,6 +120,10 @@ def voila(notebook: Path, outputs: Path) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "voila", str(notebook), "--no-browser", f"--port={port}", "--template=codestress"]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    names = re.search(r"^WIDGETS := \$\(addprefix (\S+),((?:.|\\\n)*?)\)$", makefile, re.MULTILINE)
+    assert names is not None
+    command += [f"{names[1]}{name}" for name in names[2].replace("\\", " ").split()]
     log = (outputs / "voila.log").open("w")
     templates = ROOT / "lib" / "codestress" / "explore" / "jupyter"
     environment = {**os.environ, "CODESTRESS_OUTPUTS": str(outputs), "JUPYTER_PATH": str(templates)}
@@ -140,13 +145,70 @@ def voila(notebook: Path, outputs: Path) -> Iterator[str]:
         process.wait(20)
 
 
-def test_a_slider_moves_the_curve(browser: Browser, tmp_path: Path) -> None:
+def dragged(page: Page) -> None:
+    """Drags the first point down, then moves it by the keyboard: each time what is said of the fit changes."""
+    said = page.locator("p[role=note]").last
+    point = page.get_by_role("slider", name="right at x = 0")
+    expect(point).to_be_visible(timeout=90_000)
+    expect(said).to_contain_text("rate")
+    before, share = said.inner_text(), float(point.get_attribute("aria-valuenow") or "nan")
+    point.scroll_into_view_if_needed()
+    box = point.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 70, steps=5)
+    page.mouse.up()
+    expect(said).not_to_have_text(before, timeout=20_000)
+    after = float(point.get_attribute("aria-valuenow") or "nan")
+    assert after < share - 0.1
+    before = said.inner_text()
+    point.focus()
+    for _ in range(9):
+        page.keyboard.press("ArrowUp")
+    expect(said).not_to_have_text(before, timeout=20_000)
+    assert float(point.get_attribute("aria-valuenow") or "nan") > after
+
+
+def test_a_point_is_dragged_in_voila(browser: Browser, tmp_path: Path) -> None:
     with voila(ROOT / "notebooks/explore/fit.ipynb", tmp_path) as address, opened(browser, address, address) as page:
-        picture = page.locator("img.widget-image, .widget-image img, img.jupyter-widgets")
-        expect(picture.first).to_be_visible(timeout=60_000)
-        said = page.locator("p[role=note]").last
-        before = said.inner_text()
-        page.get_by_role("slider").first.focus()
-        for _ in range(5):
-            page.keyboard.press("ArrowDown")
-        expect(said).not_to_have_text(before, timeout=10_000)
+        dragged(page)
+
+
+@contextmanager
+def lab(folder: Path) -> Iterator[str]:
+    """JupyterLab over a folder; its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    options = ["--no-browser", f"--port={port}", "--IdentityProvider.token=", f"--ServerApp.root_dir={folder}"]
+    options += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("JUPYTER")}
+    environment |= {"CODESTRESS_OUTPUTS": str(folder), "JUPYTER_CONFIG_DIR": str(folder / "config")}
+    with (folder / "lab.log").open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "jupyterlab", "--allow-root", *options], env=environment, stdout=log, stderr=log
+        )
+        try:
+            deadline = time.monotonic() + 60
+            while True:
+                assert process.poll() is None, (folder / "lab.log").read_text()[-2000:]
+                assert time.monotonic() < deadline, (folder / "lab.log").read_text()[-2000:]
+                try:
+                    urllib.request.urlopen(f"http://127.0.0.1:{port}/api", timeout=1).read()
+                    break
+                except OSError:
+                    time.sleep(0.3)
+            yield f"http://127.0.0.1:{port}/"
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def test_a_point_is_dragged_in_jupyterlab(browser: Browser, tmp_path: Path) -> None:
+    shutil.copy2(ROOT / "notebooks/explore/fit.ipynb", tmp_path)
+    with lab(tmp_path) as address, opened(browser, f"{address}lab/tree/fit.ipynb", address) as page:
+        expect(page.get_by_role("button", name="| Idle")).to_be_visible(timeout=90_000)
+        page.get_by_role("menuitem", name="Run", exact=True).click()
+        page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        dragged(page)

@@ -60,6 +60,14 @@ def test_prompts_of_a_paper_can_be_explored(paper: str) -> None:
         assert "role='alert'" not in shown
 
 
+def test_long_lists_are_parameters_too() -> None:
+    [artefact] = resolve(["semtrace/fig09"], "paper", Overrides(), load_registry())
+    models = list(load_registry())
+    assert len(models) > 30
+    changed = with_values(artefact, {"tasks": ["input_prediction"], "models": models})
+    assert [model.name for model in changed.models] == models
+
+
 def test_answers_are_filtered_and_stand_beside_their_counterparts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -55,7 +55,7 @@ def test_the_version_of_python_is_part_of_every_key() -> None:
 
 
 def test_without_isolation_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def bare(_: object) -> tuple[str, worker.Worker]:
+    def bare(*_: object) -> tuple[str, worker.Worker]:
         started = worker.Worker("none", [])
         started.layers = {"namespaces": "", "landlock": "", "seccomp": "", "limits": "rlimits"}
         return "none", started

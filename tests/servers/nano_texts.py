@@ -25,9 +25,10 @@ LONGEST = 48
 
 
 def questions() -> list[Request]:
-    """100 of retrieval, at all places, and 100 of short lists."""
+    """100 of retrieval, at all places, and 100 of short lists, which have a system message and no begun answer."""
     found: list[Request] = []
-    for name, settings in (("semtrace/nano", ("n_problems=5",)), ("origin/nano", ("lists=3",))):
+    short = ("d=[1, 2]", "lines_below=50", "step=4", "lists=5")
+    for name, settings in (("semtrace/nano", ("n_problems=5",)), ("origin/fig05", short)):
         [artefact] = resolve([name], "demo", Overrides(("nano",), settings), load_registry())
         trials = artefact.trials()
         found += [Request("nano", "", trials.render(trial)) for trial in trials.items[:100]]

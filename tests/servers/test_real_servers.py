@@ -28,6 +28,7 @@ import pytest
 from codestress.errors import EngineError
 from codestress.inference.archive import write_archive
 from codestress.inference.engines.vllm import server_command
+from codestress.inference.nano.model import Nano
 from codestress.inference.registry import ModelEntry, load_registry
 from codestress.inference.requests import request_of, stored_requests
 from codestress.inference.run import run
@@ -328,3 +329,36 @@ def test_the_kit_s_transformer_is_the_same_elsewhere(other: str) -> None:
     assert found["asked"] == 200
     assert found.get("apart", 0) < 1e-3
     assert not found["different"]
+
+
+def test_a_transformer_is_trained_stopped_and_trained_on(tmp_path: Path) -> None:
+    """Seconds of `make train-nano`: a checkpoint that goes on, and weights that the engine reads."""
+    settings, run = tmp_path / "tiny.yaml", tmp_path / "run"
+    shape = {
+        "hidden_size": 32,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "head_dim": 16,
+        "intermediate_size": 64,
+    }
+    stage = {"tasks": {"copy": 1.0}, "fewest_lines": 1, "most_lines": 2}
+    steps = []
+    for hours in (0.01, 0.015):
+        text = {"hours": hours, "shape": shape, "evaluate_every": 5, "batch_tokens": 256, "stages": [stage]}
+        settings.write_text(json.dumps(text))
+        command = [
+            str(Path(PYTHON).with_name("codestress")),
+            "nano",
+            "train",
+            "--settings",
+            str(settings),
+            "--run",
+            str(run),
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment())
+        assert done.returncode == 0, done.stderr[-3000:]
+        manifest = json.loads((run / "weights" / "manifest.json").read_text())
+        steps.append(manifest["steps"])
+        assert [row["step"] for row in manifest["log"]] == list(range(5, steps[-1] + 1, 5))
+    assert 0 < steps[0] < steps[1]
+    assert len(Nano(run / "weights").logits([1, 2, 3])) == Nano(run / "weights").shape.vocab_size

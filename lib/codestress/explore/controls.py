@@ -40,7 +40,12 @@ def _control(name: str, field: FieldInfo, value: Any) -> widgets.Widget:
         if typing.get_origin(inner) is Literal:
             return widgets.SelectMultiple(options=typing.get_args(inner), value=tuple(value), rows=4, **how)
     # Everything else as YAML, as behind `--set`: what it may be is the schema's to say.
-    return widgets.Text(value=yaml.safe_dump(value, default_flow_style=True).split("\n")[0], **how)
+    return widgets.Text(value=in_one_line(value), **how)
+
+
+def in_one_line(value: Any) -> str:
+    """YAML that is not wrapped, however long the list."""
+    return yaml.safe_dump(value, default_flow_style=True, width=10**6).split("\n")[0]
 
 
 def _plain(annotation: Any) -> Any:
@@ -60,7 +65,7 @@ def chosen_values(controls: Mapping[str, widgets.Widget]) -> dict[str, Any]:
 
 def with_values(artefact: Artefact, values: Mapping[str, Any]) -> Artefact:
     """The artefact with other parameters, checked as those on the command line are."""
-    settings = tuple(f"{name}={yaml.safe_dump(value, default_flow_style=True)}" for name, value in values.items())
+    settings = tuple(f"{name}={in_one_line(value)}" for name, value in values.items())
     [found] = resolve([artefact.name], artefact.profile, Overrides((), settings), load_registry())
     return found
 

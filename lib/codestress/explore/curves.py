@@ -25,6 +25,7 @@ from codestress.explore.controls import (
     told,
     with_values,
 )
+from codestress.explore.points import DraggablePoints
 from codestress.fitting.exponential import ExponentialFit, fit_exponential
 from codestress.fitting.proportions import wilson
 from codestress.paths import STORE
@@ -165,30 +166,23 @@ def fit_figure(
 
 
 def fit_explorer(x: Sequence[float] = (0, 1, 2, 4, 6, 8, 12), asked: int = 60) -> widgets.Widget:
-    """Move the points of a decay and see curve, band and residuals follow."""
+    """Drag the points of a decay and see curve, band and residuals follow."""
     start = [round(0.1 + 0.85 * float(np.exp(-0.25 * place)), 2) for place in x]
-    points = [
-        widgets.FloatSlider(
-            value=value, min=0, max=1, step=0.01, orientation="vertical", description=f"x = {place:g}",
-            readout_format=".2f", layout=widgets.Layout(height="9rem"),
-        )
-        for place, value in zip(x, start, strict=True)
-    ]  # fmt: skip
+    points = DraggablePoints(x=list(x), y=start)
     floor = widgets.Checkbox(value=False, description="with a floor")
     number = widgets.IntSlider(value=asked, min=10, max=400, step=10, description="answers", style=LABELS)
     picture, said = widgets.Image(format="png"), widgets.HTML()
 
     def draw() -> None:
-        figure, fit = fit_figure(x, [point.value for point in points], number.value, floor=floor.value)
+        figure, fit = fit_figure(x, points.y, number.value, floor=floor.value)
         picture.value = png(figure)
         picture.alt = described(fit)
         said.value = paragraph(described(fit))
 
-    on_change([*points, floor, number], draw)
+    on_change([floor, number], draw)
+    points.observe(lambda _: draw(), names="y")
     draw()
-    return widgets.VBox(
-        [widgets.HBox(points, layout=widgets.Layout(flex_flow="row wrap")), floor, number, picture, said]
-    )
+    return widgets.VBox([points, floor, number, picture, said])
 
 
 def described(fit: ExponentialFit) -> str:

@@ -1,0 +1,41 @@
+"""How fast the kit's small transformer reads and writes: `python bench/bench_nano.py`.
+
+Medians of 7 prompts each, one thread: tokens read a second without anything shared, and tokens written a second.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from itertools import islice
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from codestress.inference.nano.model import Nano
+from codestress.training.chats import Size, chat
+
+
+def main() -> None:
+    for lines in (16, 48):
+        read, written, lengths = [], [], []
+        for number in range(7):
+            model = Nano()
+            question = chat("line_retrieval", Size(lines, 1), "evaluate", 9, number).turns[0].question
+            tokens = model.tokenizer.encode(question).ids
+            started = time.perf_counter()
+            model.logits(tokens)
+            read.append(len(tokens) / (time.perf_counter() - started))
+            started = time.perf_counter()
+            told = list(islice(model.continuation(tokens, temperature=1, random=np.random.default_rng(number)), 40))
+            written.append(len(told) / (time.perf_counter() - started))
+            lengths.append(len(tokens))
+        print(
+            f"{lines} lines, {statistics.median(lengths):.0f} tokens: reads {statistics.median(read):,.0f}, "
+            f"writes {statistics.median(written):,.0f} tokens a second"
+        )
+
+
+if __name__ == "__main__":
+    with threadpool_limits(1, user_api="blas"):
+        main()

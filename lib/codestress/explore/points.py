@@ -1,0 +1,16 @@
+"""Points of a curve that can be dragged, in JupyterLab and in Voilà."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anywidget
+import traitlets
+
+
+class DraggablePoints(anywidget.AnyWidget):
+    """Shares `y` (0 to 1) at places `x` (not negative); the mouse and the arrow keys change `y`."""
+
+    _esm = Path(__file__).with_name("points.js")
+    x = traitlets.List(traitlets.Float()).tag(sync=True)
+    y = traitlets.List(traitlets.Float()).tag(sync=True)
