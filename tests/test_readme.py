@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from codestress.build.artefacts import artefact_names
+from codestress.build.artefacts import artefact_names, read_artefact
 from codestress.inference.nano.configuration import WEIGHTS
 from codestress.inference.registry import load_registry
 from conftest import ROOT
@@ -93,6 +93,13 @@ def test_links_and_names_exist() -> None:
     for name, entry in load_registry().items():
         if entry.simulated:
             assert f"| `{name}` | {entry.description.replace('sim-flat', '`sim-flat`')} |" in README
+
+
+def test_every_artefact_is_listed_with_its_command() -> None:
+    listed = (ROOT / "docs" / "artefacts.md").read_text(encoding="utf-8")
+    assert re.findall(r"`make (\S+/\S+)`", listed) == artefact_names()
+    for name in artefact_names():
+        assert f"| {read_artefact(name).title} | `make {name}` | `outputs/demo/{name}/figure.png` |" in listed
 
 
 def test_no_machine_s_paths() -> None:

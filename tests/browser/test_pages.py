@@ -11,7 +11,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -114,27 +114,24 @@ def test_texts_stand_out_from_their_background(browser: Browser, smoke: Path) ->
 
 
 @contextmanager
-def voila(notebook: Path, outputs: Path) -> Iterator[str]:
-    """The notebook as a page of its own; its address."""
+def serving(module: str, options: list[str], folder: Path, path: str, **environment: str) -> Iterator[str]:
+    """A page server of this environment, until the block is left; its address. `path` is asked until it answers."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "voila", str(notebook), "--no-browser", f"--port={port}", "--template=codestress"]
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    names = re.search(r"^WIDGETS := \$\(addprefix (\S+),((?:.|\\\n)*?)\)$", makefile, re.MULTILINE)
-    assert names is not None
-    command += [f"{names[1]}{name}" for name in names[2].replace("\\", " ").split()]
-    log = (outputs / "voila.log").open("w")
-    templates = ROOT / "lib" / "codestress" / "explore" / "jupyter"
-    environment = {**os.environ, "CODESTRESS_OUTPUTS": str(outputs), "JUPYTER_PATH": str(templates)}
-    process = subprocess.Popen(command, cwd=notebook.parent, env=environment, stdout=log, stderr=log)
+    command = [sys.executable, "-m", module, "--no-browser", f"--port={port}", *options]
+    log = folder / f"{module}.log"
+    variables = {**os.environ, "CODESTRESS_OUTPUTS": str(folder), **environment}
+    with log.open("w") as out:
+        process = subprocess.Popen(command, env=variables, stdout=out, stderr=out)
     try:
         deadline = time.monotonic() + 60
         while True:
-            assert process.poll() is None, (outputs / "voila.log").read_text()[-2000:]
-            assert time.monotonic() < deadline, (outputs / "voila.log").read_text()[-2000:]
+            assert process.poll() is None, log.read_text()[-2000:]
+            assert time.monotonic() < deadline, log.read_text()[-2000:]
             try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/voila/static/", timeout=1)
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=1).read()
+                break
             except urllib.error.HTTPError:
                 break
             except OSError:
@@ -143,6 +140,17 @@ def voila(notebook: Path, outputs: Path) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(20)
+
+
+def voila(notebook: Path, outputs: Path) -> AbstractContextManager[str]:
+    """The notebook as a page of its own, with the extensions that `make explore` allows."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    names = re.search(r"^WIDGETS := \$\(addprefix (\S+),((?:.|\\\n)*?)\)$", makefile, re.MULTILINE)
+    assert names is not None
+    allowed = [f"{names[1]}{name}" for name in names[2].replace("\\", " ").split()]
+    templates = str(ROOT / "lib" / "codestress" / "explore" / "jupyter")
+    options = [str(notebook), "--template=codestress", *allowed]
+    return serving("voila", options, outputs, "voila/static/", JUPYTER_PATH=templates)
 
 
 def dragged(page: Page) -> None:
@@ -175,34 +183,11 @@ def test_a_point_is_dragged_in_voila(browser: Browser, tmp_path: Path) -> None:
         dragged(page)
 
 
-@contextmanager
-def lab(folder: Path) -> Iterator[str]:
-    """JupyterLab over a folder; its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    options = ["--no-browser", f"--port={port}", "--IdentityProvider.token=", f"--ServerApp.root_dir={folder}"]
+def lab(folder: Path) -> AbstractContextManager[str]:
+    """JupyterLab over a folder."""
+    options = ["--allow-root", "--IdentityProvider.token=", f"--ServerApp.root_dir={folder}"]
     options += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("JUPYTER")}
-    environment |= {"CODESTRESS_OUTPUTS": str(folder), "JUPYTER_CONFIG_DIR": str(folder / "config")}
-    with (folder / "lab.log").open("w") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "jupyterlab", "--allow-root", *options], env=environment, stdout=log, stderr=log
-        )
-        try:
-            deadline = time.monotonic() + 60
-            while True:
-                assert process.poll() is None, (folder / "lab.log").read_text()[-2000:]
-                assert time.monotonic() < deadline, (folder / "lab.log").read_text()[-2000:]
-                try:
-                    urllib.request.urlopen(f"http://127.0.0.1:{port}/api", timeout=1).read()
-                    break
-                except OSError:
-                    time.sleep(0.3)
-            yield f"http://127.0.0.1:{port}/"
-        finally:
-            process.terminate()
-            process.wait(20)
+    return serving("jupyterlab", options, folder, "api", JUPYTER_CONFIG_DIR=str(folder / "config"))
 
 
 def test_a_point_is_dragged_in_jupyterlab(browser: Browser, tmp_path: Path) -> None:
