@@ -19,14 +19,16 @@ def training_figure(log: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) 
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 3.2))
     for task, colour, marker in zip(get_args(Task), COLOURS, MARKERS, strict=False):
         rows = [row for row in log if task in row]
+        if not rows:
+            continue
         millions = [row["tokens"] / 1e6 for row in rows]
         shares = [100 * row[task] for row in rows]
         left.plot(millions, shares, label=task, color=colour, marker=marker, markersize=3, linewidth=1)
     for before, after in pairwise(log):
         if after["stage"] != before["stage"]:
             left.axvline(before["tokens"] / 1e6, linestyle=":", color="0.5", linewidth=0.8)
-    left.set(xlabel="tokens seen (millions); dotted: a new stage", ylabel="held-out answers right (%)", ylim=(0, 100))
-    left.legend(fontsize=6, loc="best")
+    left.set(xlabel="tokens seen (millions); dotted: a new stage", ylabel="held-out answers right (%)", ylim=(0, 115))
+    left.legend(fontsize=6, loc="upper right", ncols=2)
     rows = found["line_retrieval by place"]
     places = [row["part"] for row in rows]
     middle = [100 * row["share"] for row in rows]
