@@ -124,6 +124,74 @@ def test_hostile_submissions_get_nothing_and_do_nothing(name: str, built: Path, 
     assert not mark.exists()
 
 
+CONSTANT = ("None", "True", "False", "0.5", "(-10.0, 10.0)", "args[0]", "args[-1]")
+
+
+@pytest.mark.parametrize("name", assignment_names())
+def test_constant_and_identity_functions_get_nothing(name: str, built: Path, tmp_path: Path) -> None:
+    names = read_submission(built / "teacher" / name / f"{name}.ipynb").names
+    for value in CONSTANT:
+        lazy = submission(tmp_path, *(f"def {one}(*args, **keywords):\n    return {value}" for one in names))
+        graded = grade(lazy, built / "teacher" / name / "tests", "ada")
+        assert graded.score == 0, (value, graded.scores)
+
+
+def test_many_slow_calls_end(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("codestress.course.grading.PATIENCE_S", 3.0)
+    slow = submission(
+        tmp_path,
+        "import time\ndef judge(*args):\n    time.sleep(1.5)\nread_answer = judge",
+        "def report(*a):\n    pass",
+    )
+    graded = grade(slow, built / "teacher" / "01_scorer" / "tests", "ada")
+    assert graded.score == 0
+    assert any("was not tried: calls before it took 3 s" in one for told in graded.failed.values() for one in told)
+
+
+UNREADABLE = {
+    "minus": "-" * 100_000 + "1",
+    "attributes": "a" + ".a" * 100_000,
+    "nested": "(" * 100_000,
+    "calls": "x = f" + "()" * 5_000,
+    "blank lines": "\n" * 200_000 + "%",
+    "long": "x = " + "1" * 100_000,
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_what_cannot_be_read_is_told_shortly_and_the_rest_counts(name: str, tmp_path: Path) -> None:
+    found = read_submission(submission(tmp_path, UNREADABLE[name], "def f(x):\n    return x"))
+    assert found.names == ("f",)
+    assert all(len(remark) < 400 for remark in found.remarks)
+    assert bool(found.remarks) == (name != "blank lines")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}}',
+        '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "code"}]}',
+        '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [3]}',
+        '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "code", "source": 3}]}',
+        "not JSON",
+    ],
+)
+def test_what_is_no_notebook_is_told_and_the_others_are_graded(text: str, built: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.ipynb"
+    bad.write_text(text)
+    with pytest.raises(DataError, match="not a notebook"):
+        read_submission(bad)
+    good = submission(tmp_path, "def judge(*args):\n    return None")
+    if text == "{}":
+        command = ("course", "grade", "01_scorer", str(bad), str(good), "--built", str(built), "--json")
+        done = codestress(*command, outputs=tmp_path)
+        assert done.returncode == 1
+        assert [one["student"] for one in json.loads(done.stdout)] == ["ada"]
+        assert "bad.ipynb: not a notebook" in done.stderr
+        assert "1 of 2 notebooks could not be graded" in done.stderr
+
+
 def test_the_grader_s_student_decides_the_data(built: Path) -> None:
     """Numbers copied from another student do not help: what is hidden is drawn by the name on the file."""
     assert material.problems("ada", 3) != material.problems("ben", 3)
@@ -137,11 +205,17 @@ def test_the_grader_s_student_decides_the_data(built: Path) -> None:
 
 def test_what_counts_of_a_notebook(tmp_path: Path) -> None:
     read = submission(
-        tmp_path, "%matplotlib inline\nimport math, codestress\nLIMIT = 3\nrows = load()", "def f(x):\n    return LIMIT"
+        tmp_path,
+        "%matplotlib inline\nimport math, codestress\nLIMIT = 3\nrows = load()",
+        "a, (b, c) = 1, (2, [3])\nd = e = 'x'\ngone = 1\ngone += 1\nleft: int = 7\n(a, f) = a, 1",
+        "%%time\ndef f(x):\n    return LIMIT",
+        "def g(a, b):\n    return (a\n    % b)",
     )
     found = read_submission(read)
-    assert found.names == ("f",)
-    assert found.values == {"LIMIT": 3}
+    assert found.names == ("f", "g")
+    assert found.values == {"LIMIT": 3, "b": 2, "c": [3], "d": "x", "e": "x", "left": 7, "f": 1}
+    assert "gone += 1" in found.source
+    assert "% b" in found.source
     assert "codestress" not in found.source
     (tmp_path / "none.ipynb").write_text("{}")
     with pytest.raises(DataError, match="not a notebook"):

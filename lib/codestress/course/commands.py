@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from codestress.errors import DataError
 from codestress.paths import OUTPUTS, shown
 
 if TYPE_CHECKING:
@@ -58,12 +59,20 @@ def course_grade(assignment: str, notebooks: Sequence[Path], student: str, built
         raise click.UsageError("--student names one student; give one notebook with it")
     tests = tests_of(known_assignment(assignment), built.absolute())
     results = []
+    unread = 0
     for path in notebooks:
-        results.append(grade(path, tests, student or path.stem))
+        try:
+            results.append(grade(path, tests, student or path.stem))
+        except DataError as error:
+            unread += 1
+            click.echo(error, err=True)
+            continue
         if not as_json:
             _tell(results[-1])
     if as_json:
         click.echo(json.dumps([asdict(one) | {"score": one.score, "total": one.total} for one in results], indent=1))
+    if unread:
+        raise click.ClickException(f"{unread} of {len(notebooks)} notebooks could not be graded")
 
 
 def _tell(graded: Graded) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,8 +24,10 @@ from codestress.sandbox.executor import Executor, Limits, Outcome, Program
 PACKAGES = ("numpy", "scipy.optimize", "scipy.stats")
 """What graded functions may use beside the standard library."""
 LIMITS = Limits(steps=5_000_000, cpu_s=20, wall_s=60.0, memory_bytes=1 << 30)
-PATIENCE = 2
-"""Calls that may use up their time before the rest is not tried."""
+PATIENCE_S = 120.0
+"""Seconds that all calls of a submission may take together; after them the rest is not tried."""
+LONGEST_MESSAGE = 300
+"""Characters of what a test says."""
 CALLED = "__graded__"
 PLAIN = f"""
 def {CALLED}(*arguments, **keywords):
@@ -80,18 +83,18 @@ class Graded:
 class Function:
     """A student's function, as the tests see it: a call runs it in the sandbox."""
 
-    def __init__(self, source: str, name: str, executor: Executor, patience: list[int]) -> None:
+    def __init__(self, source: str, name: str, executor: Executor, left: list[float]) -> None:
         self._program = f"{source}\n{PLAIN.replace('{name}', name)}"
         self.__name__ = name
         self._executor = executor
-        self._patience = patience
+        self._left = left  # seconds, shared by all functions of a submission
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        if self._patience[0] <= 0:
-            raise CannotRun(f"{self.__name__} was not tried: {PATIENCE} calls had used up their time before")
+        if self._left[0] <= 0:
+            raise CannotRun(f"{self.__name__} was not tried: calls before it took {PATIENCE_S:.0f} s")
+        started = time.monotonic()
         [done] = self._executor.run([Program(self._program, CALLED, arguments, keywords)])
-        if done.outcome in (Outcome.STEP_LIMIT, Outcome.CPU_TIME, Outcome.WALL_TIME):
-            self._patience[0] -= 1
+        self._left[0] -= time.monotonic() - started
         if done.outcome is not Outcome.RETURNED:
             raise CannotRun(f"{self.__name__} did not return: {done.outcome} {done.detail}".rstrip())
         return done.value
@@ -107,18 +110,34 @@ def read_submission(path: Path) -> Submission:
     names: dict[str, None] = {}
     values: dict[str, Any] = {}
     remarks: list[str] = []
-    for number, cell in enumerate(notebook.cells, start=1):
-        if cell.cell_type != "code":
+    for number, cell in enumerate(_cells(notebook, path), start=1):
+        if cell["cell_type"] != "code":
             continue
-        text = re.sub(r"^\s*[%!].*$", "", cell.source, flags=re.MULTILINE)
         try:
-            statements = ast.parse(text).body
+            for statement in _statements(cell["source"]):
+                _keep(statement, kept, names, values)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            remarks.append(f"cell {number} cannot be read: {error}")
-            continue
-        for statement in statements:
-            _keep(statement, kept, names, values)
+            remarks.append(_short(f"cell {number} cannot be read: {type(error).__name__} {error}"))
     return Submission("\n".join(kept), tuple(names), values, tuple(remarks))
+
+
+def _cells(notebook: Any, path: Path) -> list[Any]:
+    cells = notebook.get("cells")
+    if not isinstance(cells, list):
+        raise DataError(f"{path}: not a notebook: it has no list of cells")
+    for number, cell in enumerate(cells, start=1):
+        for key in ("cell_type", "source"):
+            if not isinstance(cell, dict) or not isinstance(cell.get(key), str):
+                raise DataError(f"{path}: not a notebook: cell {number} has no text as its {key}")
+    return cells
+
+
+def _statements(source: str) -> list[ast.stmt]:
+    """Of a cell; lines that speak to Jupyter (%, !) are dropped where it cannot be read with them."""
+    try:
+        return ast.parse(source).body
+    except SyntaxError:
+        return ast.parse(re.sub(r"^[ \t]*[%!].*$", "", source, flags=re.MULTILINE)).body
 
 
 def _keep(statement: ast.stmt, kept: list[str], names: dict[str, None], values: dict[str, Any]) -> None:
@@ -132,12 +151,34 @@ def _keep(statement: ast.stmt, kept: list[str], names: dict[str, None], values: 
             _attempted(statement, kept)
         case ast.ImportFrom(module=str(module), level=0) if _allowed(module):
             _attempted(statement, kept)
-        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+        case ast.Assign(targets=targets, value=value):
             _attempted(statement, kept)
+            for target in targets:
+                _take(target, value, values)
+        case ast.AnnAssign(target=target, value=ast.expr() as value):
+            _attempted(statement, kept)
+            _take(target, value, values)
+        case ast.AugAssign(target=target):
+            _attempted(statement, kept)
+            _take(target, target, values)
+
+
+def _take(target: ast.expr, value: ast.expr, values: dict[str, Any]) -> None:
+    """The value of a name that was given a literal; any other assignment to it forgets what it was."""
+    match target, value:
+        case ast.Name(id=name), _:
             try:
-                values[name] = ast.literal_eval(statement.value) if statement.value else None
-            except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+                values[name] = ast.literal_eval(value)
+            except (ValueError, TypeError, SyntaxError):
                 values.pop(name, None)
+        case ((ast.Tuple(elts=parts) | ast.List(elts=parts)), (ast.Tuple(elts=given) | ast.List(elts=given))) if len(
+            parts
+        ) == len(given):
+            for part, one in zip(parts, given, strict=True):
+                _take(part, one, values)
+        case ((ast.Tuple(elts=parts) | ast.List(elts=parts)), _):
+            for part in parts:
+                _take(part, part, values)
 
 
 def _allowed(module: str) -> bool:
@@ -155,8 +196,8 @@ def grade(submission: Path, tests: Path, student: str) -> Graded:
     read = read_submission(submission)
     graded = Graded(student, remarks=read.remarks)
     with Executor(workers=1, limits=LIMITS, packages=PACKAGES) as executor:
-        patience = [PATIENCE]
-        functions = {name: Function(read.source, name, executor, patience) for name in read.names}
+        left = [PATIENCE_S]
+        functions = {name: Function(read.source, name, executor, left) for name in read.names}
         for path in _test_files(tests):
             file = _otter_file(path)
             file.run({**read.values, **functions, "STUDENT": student})
@@ -170,7 +211,11 @@ def grade(submission: Path, tests: Path, student: str) -> Graded:
 def _told(name: str, message: str) -> str:
     """The test's name and the last line of what went wrong."""
     lines = [line for line in message.strip().splitlines() if line.strip()]
-    return f"{name}: {lines[-1].strip() if lines else 'failed'}"
+    return _short(f"{name}: {lines[-1].strip() if lines else 'failed'}")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]} …"
 
 
 def _test_files(folder: Path) -> Sequence[Path]:
