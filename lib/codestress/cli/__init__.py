@@ -1,0 +1,74 @@
+"""The console script `codestress`; the Makefile calls it."""
+
+from __future__ import annotations
+
+import errno
+import sys
+
+import click
+
+from codestress import __version__
+from codestress.cli import answers, artefacts, models, sources
+from codestress.course.commands import course
+from codestress.errors import CodestressError, ParameterError
+from codestress.paths import NOTEBOOKS, PARAMS, ROOT
+from codestress.training.commands import nano
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__)
+def cli() -> None:
+    """Regenerates the tables and figures of four papers on what language models understand of code."""
+    if not (PARAMS.is_dir() and NOTEBOOKS.is_dir()):
+        raise ParameterError(
+            f"{ROOT}: no params/ and notebooks/ here; run from a checkout, or set CODESTRESS_ROOT to one"
+        )
+
+
+for _command in (
+    artefacts.build,
+    artefacts.plan,
+    artefacts.show,
+    artefacts.explain,
+    artefacts.report,
+    artefacts.diff,
+    artefacts.badge,
+    artefacts.sync,
+    answers.store,
+    answers.archive,
+    answers.score,
+    answers.selftest,
+    sources.data,
+    sources.write,
+    models.probe,
+    models.serve,
+    models.doctor,
+    course,
+    nano,
+):
+    cli.add_command(_command)
+
+
+def main() -> None:
+    """Errors that a person can act on end without a traceback."""
+    try:
+        sys.exit(cli(standalone_mode=False) or 0)
+    except CodestressError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(1)
+    except click.exceptions.Exit as ended:
+        sys.exit(ended.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted; every answer that came is kept: run the same command again to go on", err=True)
+        sys.exit(130)
+    except OSError as error:
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            click.echo(f"error: {error}; check the folder's rights, or set CODESTRESS_OUTPUTS to another", err=True)
+        elif error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            click.echo(f"error: no space left: {error}; make room (`make clean` keeps all answers)", err=True)
+        else:
+            raise
+        sys.exit(1)

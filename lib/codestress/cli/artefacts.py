@@ -1,0 +1,283 @@
+"""Artefacts: what would be asked, building them, what came of them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from codestress.cli.options import ARTEFACTS, AS_JSON, MODELS, PROFILE, SETTINGS, resolved, where_of
+from codestress.errors import ParameterError
+from codestress.paths import OUTPUTS, STORE, shown
+
+if TYPE_CHECKING:
+    from codestress.build.plan import PlanRow
+
+
+@click.command()
+@ARTEFACTS
+@PROFILE
+@MODELS
+@SETTINGS
+@click.option("--jobs", "-j", default=os.cpu_count() or 1, show_default=True, help="Notebooks executed at a time.")
+@click.option("--force", is_flag=True, help="Build also what is up to date.")
+@AS_JSON
+def build(
+    artefacts: tuple[str, ...],
+    profile: str,
+    models: str,
+    settings: tuple[str, ...],
+    jobs: int,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Executes the notebooks that are out of date, then writes the gallery. Default: all of the profile."""
+    from codestress.build.artefacts import load_profile
+    from codestress.build.builder import build as build_artefacts
+
+    chosen = resolved(artefacts, profile, models, settings)
+    outcomes = build_artefacts(chosen, jobs=jobs, force=force, timeout_s=load_profile(profile).timeout_s)
+    failed = [outcome for outcome in outcomes if outcome.state == "failed"]
+    index = OUTPUTS / profile / "index.html"
+    if any(outcome.state != "up to date" for outcome in outcomes) or not index.exists():
+        from codestress.report.gallery import gallery
+
+        index = gallery(profile)
+    if as_json:
+        click.echo(json.dumps([asdict(outcome) for outcome in outcomes], indent=1))
+    else:
+        states = [outcome.state for outcome in outcomes]
+        told = ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(sorted(states)))
+        click.echo(f"{told}; gallery: {shown(index)}")
+        for outcome in outcomes:
+            if outcome.name in artefacts and outcome.state != "failed":
+                _tell_claims(OUTPUTS / profile / outcome.name / "claims.csv")
+    if failed:
+        raise click.exceptions.Exit(1)
+
+
+def _tell_claims(ledger: Path) -> None:
+    """The decided claims of an artefact that was asked for by name, a line each."""
+    from codestress.report.claims import read_claims
+
+    for claim in read_claims(ledger):
+        click.echo(f"  {claim}")
+
+
+@click.command()
+@ARTEFACTS
+@PROFILE
+@MODELS
+@SETTINGS
+@AS_JSON
+def plan(artefacts: tuple[str, ...], profile: str, models: str, settings: tuple[str, ...], as_json: bool) -> None:
+    """Before any call: requests, how many are answered already, characters and dollars, per artefact and model."""
+    from codestress.build.plan import make_plan
+
+    rows, errors = make_plan(resolved(artefacts, profile, models, settings), STORE)
+    for name, error in errors.items():
+        click.echo(f"{name}: {error}", err=True)
+    if as_json:
+        click.echo(json.dumps([asdict(row) | {"missing": row.missing} for row in rows], indent=1))
+    else:
+        _tell_plan(rows)
+    if errors:
+        raise click.exceptions.Exit(1)
+
+
+def _tell_plan(rows: list[PlanRow]) -> None:
+    click.echo(
+        f"{'artefact':16} {'model':28} {'requests':>9} {'answered':>9} {'to ask':>9} {'characters':>13} "
+        f"{'minutes':>8}  dollars"
+    )
+    for row in rows:
+        dollars = "" if row.dollars_low is None else f"{row.dollars_low:.2f} to {row.dollars_high:.2f}"
+        minutes = "" if row.seconds is None else f"{row.seconds / 60:.1f}"
+        click.echo(
+            f"{row.artefact:16} {row.model:28} {row.requests:>9,} {row.answered:>9,} {row.missing:>9,} "
+            f"{row.characters:>13,} {minutes:>8}  {dollars}".rstrip()
+        )
+    for row in rows:
+        if row.too_long:
+            click.echo(f"{row.artefact}: {row.too_long:,} prompts are longer than the window of {row.model}", err=True)
+    total = sum(row.missing for row in rows)
+    characters = sum(row.characters for row in rows)
+    click.echo(
+        f"{total:,} requests to ask, {characters:,} characters: about {characters // 4:,} tokens at 4 characters each "
+        "(a rule of thumb, no model's tokenizer)"
+    )
+    lows = [row.dollars_low for row in rows if row.dollars_low is not None]
+    if lows:
+        highs = [row.dollars_high for row in rows if row.dollars_high is not None]
+        click.echo(f"${sum(lows):.2f} to ${sum(highs):.2f}: prompts alone, and with every answer as long as it may be")
+    unpriced = sorted({row.model for row in rows if row.missing and row.unpriced})
+    if unpriced:
+        click.echo(f"no price in params/models.yaml for {', '.join(unpriced)}", err=True)
+
+
+@click.command()
+@click.argument("artefact", metavar="PAPER/ARTEFACT")
+@PROFILE
+@MODELS
+@SETTINGS
+@click.option("--limit", default=1, show_default=True, help="Requests to show; 0 for all.")
+@click.option("--where", multiple=True, metavar="FACTOR=VALUE", help="Only trials with this factor, e.g. d=15.")
+@AS_JSON
+def show(
+    artefact: str,
+    profile: str,
+    models: str,
+    settings: tuple[str, ...],
+    limit: int,
+    where: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """The requests exactly as a model would get them, with their factors. Nothing is asked."""
+    from codestress.build.plan import show_requests
+
+    factors = where_of(where)
+    (chosen,) = resolved((artefact,), profile, models, settings)
+    requests = itertools.islice(show_requests(chosen, factors), limit or None)
+    if as_json:
+        click.echo(json.dumps(list(requests), indent=1, ensure_ascii=False))
+        return
+    shown_any = False
+    for request in requests:
+        shown_any = True
+        told = ", ".join(f"{name} = {value}" for name, value in request["factors"].items())
+        click.echo(f"=== {told}\n=== key {request['key']}, sampling {request['prompt']['sampling']}")
+        for message in request["prompt"]["messages"]:
+            click.echo(f"--- {message['role']}\n{message['content']}")
+        if request["prompt"]["prefill"]:
+            click.echo(f"--- prefill\n{request['prompt']['prefill']}")
+    if not shown_any:
+        click.echo("no request matches", err=True)
+
+
+@click.command()
+@click.argument("artefact", metavar="PAPER/ARTEFACT")
+@PROFILE
+@MODELS
+@SETTINGS
+@click.option(
+    "--where", multiple=True, metavar="FACTOR=VALUE", help="Only answers with this factor, e.g. model=sim-near."
+)
+@click.option("--reason", default="", help="Only answers with this reason code, e.g. wrong.")
+@click.option("--limit", default=3, show_default=True, help="Answers to show; 0 for all.")
+@AS_JSON
+def explain(
+    artefact: str,
+    profile: str,
+    models: str,
+    settings: tuple[str, ...],
+    where: tuple[str, ...],
+    reason: str,
+    limit: int,
+    as_json: bool,
+) -> None:
+    """From a figure back to its answers: what was asked, what came, what was read out of it, and the verdict."""
+    from codestress.build.explain import answers_of, manifest_of
+    from codestress.build.explain import explain as explained
+    from codestress.types import Reason
+    from codestress.validation import nearest
+
+    reasons = [one.value for one in Reason]
+    if reason and reason not in reasons:
+        raise ParameterError(f"--reason {reason!r}: no such reason code{nearest(reason, reasons)}")
+    (chosen,) = resolved((artefact,), profile, models, settings)
+    results, manifest = answers_of(chosen), manifest_of(chosen)
+    if not results.answers:
+        raise ParameterError(f"{artefact}: nothing is asked for it; its numbers are facts, see its notebook")
+    rule = manifest.get("rule", next(iter(results.answers[0].scores)))
+    found = explained(chosen, results, rule, where_of(where), reason)
+    rows = list(itertools.islice(found, limit or None))
+    if as_json:
+        click.echo(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False))
+        return
+    click.echo(f"{artefact}: {manifest.get('title', chosen.title)}")
+    if manifest:
+        click.echo(
+            f"  {manifest['alt']}\n  numbers: {shown(chosen.folder / 'table.csv')}\n  again: {manifest['command']}"
+        )
+    for model, counts in results.counts(rule).items():
+        told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+        click.echo(f"  {model}: {told} ({rule})")
+    for row in rows:
+        click.echo("\n=== " + ", ".join(f"{name} = {value}" for name, value in row.factors.items()))
+        verdicts = "; ".join(f"{name}: {verdict}" for name, verdict in row.verdicts.items())
+        click.echo(
+            f"=== {verdicts}; read: {row.extracted or 'nothing'}; by {row.answered_by or 'nobody'}; key {row.key}"
+        )
+        click.echo(f"--- asked, the last message\n{row.prompt}\n--- answered\n{row.text or row.error}")
+    if not rows:
+        click.echo("no answer matches", err=True)
+
+
+@click.command()
+@PROFILE
+def report(profile: str) -> None:
+    """Writes the gallery and the claims ledger of a profile anew, from what was built."""
+    from codestress.build.artefacts import load_profile
+    from codestress.report.gallery import gallery
+
+    load_profile(profile)
+    click.echo(shown(gallery(profile)))
+
+
+@click.command()
+@click.argument("first")
+@click.argument("second")
+@AS_JSON
+def diff(first: str, second: str, as_json: bool) -> None:
+    """Compares two runs: folders, profiles, or PROFILE/PAPER/ARTEFACT. Exit 1 when they differ."""
+    from codestress.build.diff import diff as diff_runs
+    from codestress.build.diff import find_run
+
+    lines = diff_runs(find_run(first), find_run(second))
+    click.echo(json.dumps(lines, indent=1) if as_json else "\n".join(lines) or "no difference")
+    if lines:
+        raise click.exceptions.Exit(1)
+
+
+@click.command()
+@PROFILE
+@click.option(
+    "--clone-profile", default="smoke", show_default=True, help="What a clean clone builds without a network."
+)
+@AS_JSON
+def badge(profile: str, clone_profile: str, as_json: bool) -> None:
+    """What a committee for artifact evaluation asks, checked; writes outputs/badge.md. Minutes: it builds a clone."""
+    from codestress.build.artefacts import load_profile
+    from codestress.build.badge import examine as criteria_of
+    from codestress.build.badge import ready_for, write
+
+    load_profile(profile)
+    load_profile(clone_profile)
+    criteria = []
+    for one in criteria_of(profile, clone_profile):
+        criteria.append(one)
+        click.echo(f"{'ok ' if one.met else 'NO '} {one.badge:10} {one.what}: {one.detail}", err=as_json)
+    path = write(criteria)
+    ready = ready_for(criteria)
+    if as_json:
+        click.echo(json.dumps({"ready": ready, "criteria": [asdict(one) for one in criteria]}, indent=1))
+    else:
+        click.echo(f"ready to submit for: {', '.join(ready) or 'none yet'}; {shown(path)}")
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="Change nothing; fail when a notebook would change.")
+def sync(check: bool) -> None:
+    """Writes the parameters cell of every notebook from its schema, and clears outputs."""
+    from codestress.build.notebooks import sync as sync_notebooks
+
+    changed = sync_notebooks(write=not check)
+    for path in changed:
+        click.echo(f"{shown(path)}: {'differs from its schema; run `codestress sync`' if check else 'written'}")
+    if check and changed:
+        raise click.exceptions.Exit(1)
