@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from codestress.errors import DataError, EngineError
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.nano import NanoEngine, prompt_text
 from codestress.inference.nano.configuration import WEIGHTS
@@ -17,6 +20,7 @@ from codestress.inference.registry import load_registry, open_engine
 from codestress.training.chats import Size, chat
 from codestress.training.evaluate import shares
 from codestress.types import Message, Prompt, Request, Response, Sampling
+from conftest import codestress
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +97,29 @@ def test_the_engine_answers_counts_and_stops() -> None:
 def test_a_prompt_beyond_its_context_is_a_failed_request_that_says_what_to_do() -> None:
     with pytest.raises(RequestFailed, match=r"context 2048.*fewer"):
         answer(Request("nano", "", Prompt((Message("user", "word " * 3000),), Sampling())))
+
+
+def test_weights_that_are_missing_or_damaged_are_named(tmp_path: Path) -> None:
+    """By `nano evaluate` and by a row of the registry; the remedy with them."""
+    folder = tmp_path / "weights"
+    with pytest.raises(DataError, match=r"weights: no weights of nano \(codestress nano train"):
+        Nano(folder)
+    shutil.copytree(WEIGHTS, folder)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"hidden_size": 64}))
+    with pytest.raises(DataError, match=r"model\.embed_tokens\.weight is \(\d+, \d+\); config\.json says \(\d+, 64\)"):
+        Nano(folder)
+    for name, content in (("model.safetensors", b"short"), ("tokenizer.json", b"{}"), ("config.json", b"{}")):
+        (folder / name).write_bytes(content)
+        with pytest.raises(DataError, match="no weights of nano"):
+            Nano(folder)
+    row = load_registry()["nano"].model_copy(update={"settings": {"folder": str(folder)}})
+    with pytest.raises(EngineError, match=r"nano: settings\.folder: .*weights: no weights"):
+        open_engine(row)
+    told = codestress("nano", "evaluate", str(folder), outputs=tmp_path)
+    assert told.returncode == 1
+    assert "no weights of nano" in told.stderr
+    assert "Traceback" not in told.stderr
 
 
 def test_tokens_are_drawn_by_temperature_and_top_p() -> None:

@@ -332,7 +332,10 @@ def test_the_kit_s_transformer_is_the_same_elsewhere(other: str) -> None:
 
 
 def test_a_transformer_is_trained_stopped_and_trained_on(tmp_path: Path) -> None:
-    """Seconds of `make train-nano`: a checkpoint that goes on, and weights that the engine reads."""
+    """Seconds of `make train-nano`: a checkpoint that goes on, and weights that the engine reads.
+
+    Settings that do not fit the checkpoint, or each other, are refused, and it stays as it is.
+    """
     settings, run = tmp_path / "tiny.yaml", tmp_path / "run"
     shape = {
         "hidden_size": 32,
@@ -342,23 +345,55 @@ def test_a_transformer_is_trained_stopped_and_trained_on(tmp_path: Path) -> None
         "intermediate_size": 64,
     }
     stage = {"tasks": {"copy": 1.0}, "fewest_lines": 1, "most_lines": 2}
+
+    def trained(text: dict[str, Any]) -> subprocess.CompletedProcess[str]:
+        settings.write_text(json.dumps({"evaluate_every": 5, "batch_tokens": 256, "workers": 2} | text))
+        command = [str(Path(PYTHON).with_name("codestress")), "nano", "train"]
+        command += ["--settings", str(settings), "--run", str(run)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment())
+
     steps = []
     for hours in (0.01, 0.015):
-        text = {"hours": hours, "shape": shape, "evaluate_every": 5, "batch_tokens": 256, "stages": [stage]}
-        settings.write_text(json.dumps(text))
-        command = [
-            str(Path(PYTHON).with_name("codestress")),
-            "nano",
-            "train",
-            "--settings",
-            str(settings),
-            "--run",
-            str(run),
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment())
+        done = trained({"hours": hours, "shape": shape, "stages": [stage]})
         assert done.returncode == 0, done.stderr[-3000:]
         manifest = json.loads((run / "weights" / "manifest.json").read_text())
         steps.append(manifest["steps"])
         assert [row["step"] for row in manifest["log"]] == list(range(5, steps[-1] + 1, 5))
     assert 0 < steps[0] < steps[1]
     assert len(Nano(run / "weights").logits([1, 2, 3])) == Nano(run / "weights").shape.vocab_size
+    before = (run / "checkpoint.pt").read_bytes()
+    for text, told in (
+        ({"shape": shape | {"hidden_size": 64}, "stages": [stage]}, "name another --run"),
+        ({"shape": shape, "stages": []}, "stages"),
+        ({"shape": shape, "stages": [stage | {"tasks": {}}]}, "tasks"),
+        ({"shape": shape, "stages": [stage | {"fewest_lines": 3}]}, "fewest_lines: 3 is more than most_lines: 2"),
+        ({"shape": shape, "stages": [stage | {"until": {"semtrace": 0.5}}]}, "semtrace is none of the stage's tasks"),
+    ):
+        refused = trained({"hours": 1, **text})
+        assert refused.returncode == 1, refused.stderr
+        assert told in refused.stderr
+        assert "Traceback" not in refused.stderr
+    assert (run / "checkpoint.pt").read_bytes() == before
+
+
+def test_attention_in_blocks_is_torch_s_own() -> None:
+    """In double precision, forth and back, over several blocks; keys shared by groups of heads."""
+    script = """
+from functools import partial
+import torch
+from torch.nn import functional
+from codestress.training.attention import causal_attention
+
+torch.manual_seed(0)
+for batch, heads, groups, length in ((2, 4, 2, 600), (1, 3, 3, 256), (3, 2, 1, 1)):
+    given = [torch.randn(batch, count, length, 16).double().requires_grad_() for count in (heads, groups, groups)]
+    weight = torch.randn(batch, heads, length, 16, dtype=torch.float64)
+    found = []
+    theirs = partial(functional.scaled_dot_product_attention, is_causal=True, enable_gqa=True)
+    for attention in (causal_attention, theirs):
+        mixed = attention(*given)
+        found.append([mixed, *torch.autograd.grad((mixed * weight).sum(), given)])
+    for mine, theirs in zip(*found):
+        torch.testing.assert_close(mine, theirs, rtol=1e-9, atol=1e-9)
+"""
+    subprocess.run([PYTHON, "-c", script], check=True, timeout=120, env=environment())

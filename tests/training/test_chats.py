@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from codestress.generation.connections import TARGET
 from codestress.inference.nano.configuration import WEIGHTS
 from codestress.inference.nano.model import Nano
+from codestress.literals import parse_literal, same_value
+from codestress.sandbox.executor import Executor, Limits, Outcome, Program
 from codestress.scoring.final_answer import score_strict
 from codestress.scoring.recall import score_retrieval
 from codestress.training.chats import Chat, Size, Task, chat, functions_of, split_of, words_of
@@ -80,6 +82,33 @@ def test_semtrace_answers_are_what_the_function_returns(number: int) -> None:
         first = chat("semtrace", Size(turns=4), "train", 7, number).turns[0].question
         for index, sign, added in re.findall(r"arr\[(\d+)\] = x ([+-]) (\d+)", first):
             assert values[int(index)] == (x + int(added) if sign == "+" else x - int(added))
+
+
+def test_programs_return_what_is_taught_perturbed_or_not() -> None:
+    chats = [chat("output_prediction", Size(turns=6), "train", 7, number) for number in range(12)]
+    turns = [turn for one in chats for turn in one.turns]
+    programs = []
+    for turn in turns:
+        code = turn.question.split("[FUNCTIONS]\n", 1)[1].split("\n[/FUNCTIONS]", 1)[0]
+        call = turn.begun.split("assert ", 1)[1].removesuffix(" ==")
+        programs.append(Program(f"{code}\n\ndef __asked__():\n    return {call}", "__asked__", (), {}))
+    with Executor(workers=1, limits=Limits(steps=100_000)) as executor:
+        for turn, done in zip(turns, executor.run(programs), strict=True):
+            expected = parse_literal(turn.answer.strip().removesuffix("\n```")).value
+            assert done.outcome is Outcome.RETURNED
+            assert same_value(done.value, expected), turn.question
+    assert any("#" in turn.question or "Var_" in turn.question for turn in turns)
+
+
+@given(st.floats(0, 1), st.floats(0, 1), SEEDS)
+@settings(deadline=None, max_examples=40)
+def test_lines_stand_where_they_are_wanted(one: float, other: float, number: int) -> None:
+    low, high = sorted((one, other))
+    asked = chat("line_retrieval", Size(20, 20, places=(low, high)), "train", 5, number)
+    block = asked.turns[0].question.split("```python\n", 1)[1].split("\n```", 1)[0].split("\n")
+    possible = [low <= place / 19 <= high and " " in line.strip() for place, line in enumerate(block)]
+    for turn in asked.turns:
+        assert not any(possible) or low <= block.index(turn.answer.split("\n")[1]) / 19 <= high
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -16,9 +16,15 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from codestress.generation.connections import TARGET, Link
+from codestress.generation.perturbations.conditions import reformat_conditions
+from codestress.generation.perturbations.edits import NotPerturbed
+from codestress.generation.perturbations.garbage import insert_garbage
+from codestress.generation.perturbations.messages import insert_messages
+from codestress.generation.perturbations.renaming import rename
 from codestress.generation.prompts import prompt_text
 from codestress.problems.distractors import distractors
 from codestress.problems.generated import generated_problems
+from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem
 from codestress.problems.traces import trace_problems
 from codestress.problems.words import word_list
@@ -31,6 +37,8 @@ HELD_OUT = 5
 """One in so many words, keys and distractors is for evaluation only."""
 SYSTEM = "You are a helpful assistant."
 """The system message of Find the Origin's study."""
+PERTURBED = 0.3
+"""Share of programs that are perturbed."""
 LONGEST_LINE = 60
 """Characters of a line in a block to retrieve from; longer lines are cut out, with their functions."""
 
@@ -63,6 +71,11 @@ class Size:
     """At most."""
     d: int = 0
     """Distance in a list of connections; 0: drawn."""
+    places: tuple[float, float] = (0.0, 1.0)
+    """From where to where in a block the lines and functions stand that are asked for; 0 is its first line.
+
+    A block without a line there is asked about at any place.
+    """
 
 
 def split_of(text: str) -> Split:
@@ -102,10 +115,16 @@ def _retrieval(random: np.random.Generator, size: Size, split: Split, first: Tas
     keys = _keys(random, len(lines), split)
     block = "\n".join(f"{key} {line}" for key, line in zip(keys, lines, strict=True))
     starts = np.cumsum([0, *(len(code) + 1 for code in functions)])
-    whole = [(int(start), len(code)) for start, code in zip(starts, functions, strict=False) if len(code) > 1]
-    asked = [int(i) for i in random.permutation(len(lines)) if lines[int(i)].strip()][: size.turns]
+    placed = {i for i in range(len(lines)) if size.places[0] <= i / max(1, len(lines) - 1) <= size.places[1]}
+    whole = [
+        (int(start), len(code))
+        for start, code in zip(starts, functions, strict=False)
+        if len(code) > 1 and int(start) in placed
+    ]
+    shuffled = [int(i) for i in random.permutation(len(lines)) if lines[int(i)].strip()]
+    asked = [i for i in shuffled if i in placed] or shuffled
     turns: list[Turn] = []
-    for line in asked:
+    for line in asked[: size.turns]:
         task = first if not turns else _pick(random, ("line_retrieval", "line_retrieval", "function_retrieval"))
         start, length = (line, 1)
         if task == "function_retrieval" and whole:
@@ -127,13 +146,17 @@ def _copy(random: np.random.Generator, size: Size, split: Split) -> Chat:
     return Chat("copy", (Turn(question, "```python", f"\n{block}\n```"),))
 
 
-def _turn(task: str, shown: dict[str, str], answer: str, *, followed: bool, before: bool) -> Turn:
-    """A question of appendix J of Sense and Sensitivity; after the first only what is asked for is said."""
+def _turn(task: str, shown: dict[str, str], answer: str, *, followed: bool, before: bool, other: bool = False) -> Turn:
+    """A question of appendix J of Sense and Sensitivity; after the first only what is asked for is said.
+
+    With `other`, that is about a program of its own, which is shown.
+    """
     text = Template(prompt_text(task)).substitute(shown)
     if followed and "retrieval" in task:
         text = text.rsplit("starts with a random key. ", 1)[1]
     elif followed:
-        text = text.split("[/FUNCTIONS]\n\n", 1)[1].split("\n\n", 1)[0]
+        text = text.split("[FUNCTIONS]" if other else "[/FUNCTIONS]\n\n", 1)[1].split("\n\nYou are given", 1)[0]
+        text = f"[FUNCTIONS]{text}" if other else text
     elif before:
         text = f"{Template(prompt_text(f'{task}.before')).substitute(shown)}\n\n{text}"
     return Turn(text, Template(prompt_text(f"{task}.prefill")).substitute(shown), answer)
@@ -218,15 +241,38 @@ def _semtrace(random: np.random.Generator, size: Size, split: Split) -> Chat:
     return Chat("semtrace", tuple(turns))
 
 
-def _output_prediction(random: np.random.Generator, _: Size, split: Split) -> Chat:
-    [problem] = generated_problems(1, seed=_seed(random, split))
-    return Chat("output_prediction", (output_turn(problem, before=random.random() < 0.7),))
+def _output_prediction(random: np.random.Generator, size: Size, split: Split) -> Chat:
+    """Programs with an input each; some are rewritten or commented on as CodeCrash does it."""
+    turns: list[Turn] = []
+    for _ in range(size.turns):
+        [problem] = generated_problems(1, seed=_seed(random, split))
+        if random.random() < PERTURBED:
+            problem = _perturbed(random, problem)
+        turns.append(_output_turn(problem, followed=bool(turns), before=random.random() < 0.7))
+    return Chat("output_prediction", tuple(turns))
 
 
-def output_turn(problem: Problem, *, before: bool) -> Turn:
-    """What appendix J asks about a program's output."""
+def _perturbed(random: np.random.Generator, problem: Problem) -> Problem:
+    """By one of CodeCrash's perturbations, which keep what the program returns; the same where none can be made."""
+    draw = Draw(random)
+    try:
+        match _pick(random, ("REN", "RTF", "GBC", "MCC")):
+            case "REN":
+                return rename(problem).problem
+            case "RTF":
+                return reformat_conditions(problem, draw).problem
+            case "GBC":
+                return insert_garbage(problem, draw).problem
+            case _:
+                return insert_messages(problem, draw, style="comment", density=0.5, returned={}).problem
+    except NotPerturbed:
+        return problem
+
+
+def _output_turn(problem: Problem, *, followed: bool, before: bool) -> Turn:
     shown = {"input": problem.arguments, "code_block": problem.code}
-    return _turn("output_prediction", shown, f" {problem.output}\n```", followed=False, before=before)
+    answer = f" {problem.output}\n```"
+    return _turn("output_prediction", shown, answer, followed=followed, before=before, other=True)
 
 
 def _seed(random: np.random.Generator, split: Split) -> int:

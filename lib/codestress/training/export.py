@@ -25,7 +25,7 @@ CHAT_TEMPLATE = """{%- for message in messages -%}
 def export(run: Path, folder: Path, shape: Configuration, seed: int) -> None:
     """The checkpoint of a run as weights of 16 bits that transformers and vLLM load unchanged."""
     folder.mkdir(parents=True, exist_ok=True)
-    saved = torch.load(run / "checkpoint.pt", weights_only=False, map_location="cpu")
+    saved = torch.load(run / "checkpoint.pt", weights_only=True, map_location="cpu")
     weights = {name: tensor.half().numpy() for name, tensor in saved["model"].items()}
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     shutil.copy2(run / "tokenizer.json", folder)

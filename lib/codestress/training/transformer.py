@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from codestress.inference.nano.configuration import Configuration
+from codestress.training.attention import causal_attention
 
 
 class Attention(nn.Module):
@@ -30,16 +31,14 @@ class Attention(nn.Module):
         queries = rotated(heads(self.q_proj(states)), cosines, sines)
         keys = rotated(heads(self.k_proj(states)), cosines, sines)
         values = heads(self.v_proj(states))
-        shared = self.shape.num_attention_heads // self.shape.num_key_value_heads
-        keys, values = keys.repeat_interleave(shared, 1), values.repeat_interleave(shared, 1)
-        mixed = functional.scaled_dot_product_attention(queries, keys, values, is_causal=True)
+        mixed = causal_attention(queries, keys, values)
         return self.o_proj(mixed.transpose(1, 2).reshape(batch, length, -1))
 
 
 def rotated(heads: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
     """Rotary positions, the halves of a head paired."""
     first, second = heads.chunk(2, dim=-1)
-    return heads * cosines + torch.cat((-second, first), dim=-1) * sines
+    return heads * cosines.to(heads.dtype) + torch.cat((-second, first), dim=-1) * sines.to(heads.dtype)
 
 
 class Mlp(nn.Module):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from threadpoolctl import ThreadpoolController
 
+from codestress.errors import DataError, EngineError
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.nano.configuration import WEIGHTS
 from codestress.inference.registry import ModelEntry
@@ -101,4 +102,7 @@ def open_engine(entry: ModelEntry) -> NanoEngine:
     from codestress.inference.nano.model import Nano
 
     settings = Settings.model_validate(entry.settings)
-    return NanoEngine(entry, Nano(Path(settings.folder) if settings.folder else WEIGHTS))
+    try:
+        return NanoEngine(entry, Nano(Path(settings.folder) if settings.folder else WEIGHTS))
+    except DataError as error:
+        raise EngineError(f"{entry.name}: settings.folder: {error}") from None

@@ -17,11 +17,11 @@ class Configuration(Strict):
 
     vocab_size: int = Field(default=1536, gt=0)
     hidden_size: int = Field(default=192, gt=0)
-    num_hidden_layers: int = Field(default=4, gt=0)
-    num_attention_heads: int = Field(default=6, gt=0)
+    num_hidden_layers: int = Field(default=5, gt=0)
+    num_attention_heads: int = Field(default=4, gt=0)
     num_key_value_heads: int = Field(default=2, gt=0)
-    head_dim: int = Field(default=32, gt=0, multiple_of=2)
+    head_dim: int = Field(default=64, gt=0, multiple_of=2)
     intermediate_size: int = Field(default=512, gt=0)
     rms_norm_eps: float = 1e-5
-    rope_theta: float = 10_000.0
-    max_position_embeddings: int = Field(default=2048, gt=0)
+    rope_theta: float = 1e6
+    max_position_embeddings: int = Field(default=4096, gt=0)

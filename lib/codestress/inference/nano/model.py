@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
+from codestress.errors import DataError
 from codestress.inference.nano.configuration import WEIGHTS, Configuration
 
 Array = NDArray[np.float32]
@@ -27,10 +28,19 @@ class Nano:
     """The model and what it has read last. Not for several threads at once."""
 
     def __init__(self, folder: Path = WEIGHTS) -> None:
-        self.shape = configuration(folder)
-        self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        try:
+            self.shape = configuration(folder)
+            self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+            loaded = load_file(folder / "model.safetensors")
+        except Exception as error:  # the libraries raise bare ones for files that are missing or damaged
+            raise DataError(
+                f"{folder}: no weights of nano (codestress nano train writes such a folder): {error}"
+            ) from None
         self.end = self.tokenizer.token_to_id(END)
-        loaded = load_file(folder / "model.safetensors")
+        for name, size in weight_shapes(self.shape).items():
+            if name not in loaded or loaded[name].shape != size:
+                found = loaded[name].shape if name in loaded else "not there"
+                raise DataError(f"{folder / 'model.safetensors'}: {name} is {found}; config.json says {size}")
         self.weights: dict[str, Array] = {name: array.astype(np.float32) for name, array in loaded.items()}
         shape = (self.shape.num_hidden_layers, self.shape.num_key_value_heads, self.shape.max_position_embeddings)
         self._keys = np.zeros((*shape, self.shape.head_dim), dtype=np.float32)
@@ -128,6 +138,29 @@ def configuration(folder: Path) -> Configuration:
     """The shape that a config.json names; its other entries are for other programs."""
     told = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     return Configuration.model_validate({name: told[name] for name in Configuration.model_fields})
+
+
+def weight_shapes(shape: Configuration) -> dict[str, tuple[int, ...]]:
+    """What a file of weights holds, by Llama's names."""
+    hidden, inner = shape.hidden_size, shape.intermediate_size
+    wide, narrow = shape.num_attention_heads * shape.head_dim, shape.num_key_value_heads * shape.head_dim
+    of_layer: dict[str, tuple[int, ...]] = {
+        "input_layernorm": (hidden,),
+        "self_attn.q_proj": (wide, hidden),
+        "self_attn.k_proj": (narrow, hidden),
+        "self_attn.v_proj": (narrow, hidden),
+        "self_attn.o_proj": (hidden, wide),
+        "post_attention_layernorm": (hidden,),
+        "mlp.gate_proj": (inner, hidden),
+        "mlp.up_proj": (inner, hidden),
+        "mlp.down_proj": (hidden, inner),
+    }
+    layers = range(shape.num_hidden_layers)
+    return {
+        "model.embed_tokens.weight": (shape.vocab_size, hidden),
+        **{f"model.layers.{layer}.{name}.weight": size for layer in layers for name, size in of_layer.items()},
+        "model.norm.weight": (hidden,),
+    }
 
 
 def chosen(logits: Array, temperature: float, top_p: float, random: np.random.Generator) -> int:
