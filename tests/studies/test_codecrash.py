@@ -27,7 +27,8 @@ from codestress.report.published import published_numbers
 from codestress.sandbox.runtimes import available
 from codestress.scoring.frames import answers_frame
 from codestress.seeding import rng
-from codestress.studies import codecrash, codecrash_results
+from codestress.studies import codecrash
+from codestress.studies.codecrash_results import cases, collapse, differences, paper, reasoning, variants
 from codestress.studies.codecrash_writing import write_hints, write_translations
 from codestress.types import Trials
 from openai_server import OpenAIServer, Received, Reply, completion
@@ -47,18 +48,18 @@ def one_artefact(name: str, profile: str, *models: str) -> Artefact:
 
 
 def test_the_headline_comes_out_of_the_published_values() -> None:
-    published = codecrash_results.published_differences()
-    assert round(codecrash_results.headline(published, "direct"), 2) == 23.21
-    assert round(codecrash_results.headline(published, "cot"), 2) == 13.78
-    assert {
-        claim.verdict for claim in codecrash_results.headline_claims("codecrash/tab02", published, ["direct", "cot"])
-    } == {"holds"}
+    published = paper.published_differences()
+    assert round(paper.headline(published, "direct"), 2) == 23.21
+    assert round(paper.headline(published, "cot"), 2) == 13.78
+    assert {claim.verdict for claim in paper.headline_claims("codecrash/tab02", published, ["direct", "cot"])} == {
+        "holds"
+    }
     assert published["label"].nunique() == 17
 
 
 def test_the_published_tables_come_out_of_the_published_values(shared_data: Path) -> None:
     known = json.loads((shared_data / "published" / "published-results.json").read_text())["codecrash"]
-    frame = codecrash_results.published_differences()
+    frame = paper.published_differences()
     index = frame.set_index(["label", "dataset", "mode", "perturbation"])
     datasets = {"Crux": "cruxeval", "LCB": "livecodebench"}
 
@@ -100,7 +101,7 @@ def test_the_published_tables_come_out_of_the_published_values(shared_data: Path
 
 
 def test_input_prediction_as_published() -> None:
-    frame = codecrash_results.published_differences("input")
+    frame = paper.published_differences("input")
     stated = published_numbers("codecrash/input")
     assert stated is not None
     means = [
@@ -186,7 +187,7 @@ def test_readers_and_all_conditions(tmp_path: Path) -> None:
     results = run(trials, READERS, store=store)
     assert all(sum(counts.values()) == len(trials.items) for counts in results.counts().values())
     answers = answers_frame(results)
-    table = codecrash_results.differences(answers, rule="strict", confidence=0.95, resamples=200, seed=0)
+    table = differences.differences(answers, rule="strict", confidence=0.95, resamples=200, seed=0)
     assert set(table["problems"]) == {10}
     hint = table[(table["perturbation"] == "MHC") & ~table["refactor"]].set_index("model")
     assert hint.loc["sim-trusting", "points"] < hint.loc["sim-careful", "points"]
@@ -202,10 +203,8 @@ def test_the_refactored_programs_are_counted(tmp_path: Path, monkeypatch: pytest
     trials = trials_of(n_problems=5, perturbations=["VAN", "MCC"], refactor=[True], samples_direct=1)
     store = tmp_path / "s.sqlite"
     answers = answers_frame(run(trials, ["sim-careful"], store=store))
-    monkeypatch.setattr(codecrash_results, "stored_responses", lambda keys: stored_responses(keys, store))
-    table = codecrash_results.refactored(
-        answers, n_problems=5, translations="", task="output", hints="generated", seed=0
-    )
+    monkeypatch.setattr(variants, "stored_responses", lambda keys: stored_responses(keys, store))
+    table = variants.refactored(answers, n_problems=5, translations="", task="output", hints="generated", seed=0)
     assert list(table["programs"]) == [5, 5]
     assert (table[["same", "different", "failed", "none"]].sum(axis=1) == table["programs"]).all()
     assert table["same"].sum() >= 7
@@ -267,18 +266,18 @@ def test_collapse_and_cases(tmp_path: Path) -> None:
     trials = trials_of(n_problems=40, perturbations=["VAN", "MCC", "MHC"], samples_direct=1, max_tokens_direct=4096)
     answers = answers_frame(run(trials, ["sim-thinking"], store=store))
     texts = stored_responses(answers["key"], store)
-    thought = codecrash_results.with_reasoning(answers, texts)
-    table = codecrash_results.reasoning_table(thought, rule="strict", confidence=0.95, resamples=200, seed=0)
+    thought = reasoning.with_reasoning(answers, texts)
+    table = reasoning.reasoning_table(thought, rule="strict", confidence=0.95, resamples=200, seed=0)
     average = table.set_index("perturbation")["average_tokens"]
     assert average["VAN"] < min(average["MCC"], average["MHC"])
     assert table.set_index("perturbation")["collapses"]["MHC"] >= 1
     assert table.set_index("perturbation")["collapses"]["VAN"] == 0
-    found = codecrash_results.doubt_curve(answers, texts)
+    found = collapse.doubt_curve(answers, texts)
     assert (found.perturbation, found.collapse_at is not None) == ("MHC", True)
     assert found.growth.r2_quadratic > found.growth.r2_linear > 0.9
-    told = codecrash_results.cases(answers, rule="strict", per_condition=1, seed=0)
+    told = cases.cases(answers, rule="strict", per_condition=1, seed=0)
     assert len(told) >= 1
-    text = codecrash_results.told_case(next(told.itertuples()), trials, texts)
+    text = cases.told_case(next(told.itertuples()), trials, texts)
     assert "answer to the perturbed program" in text
 
 
