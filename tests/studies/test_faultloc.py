@@ -21,8 +21,9 @@ from codestress.problems.seeds import seed_set
 from codestress.report.published import published_numbers
 from codestress.scoring.frames import answers_frame
 from codestress.scoring.localization import named_line, score_location
-from codestress.studies import faultloc, faultloc_results
+from codestress.studies import faultloc
 from codestress.studies.codecrash import fenced_program
+from codestress.studies.faultloc_results import audit, localization, paper, programs, robustness
 from codestress.types import Reason, Response, Trials
 from openai_server import OpenAIServer, Received, Reply, completion
 
@@ -91,19 +92,19 @@ def test_an_oracle_scores_100_percent_in_every_cell(tmp_path: Path, monkeypatch:
     skipped = answers[answers["reason_strict"] == "skipped"]
     assert skipped["detail_strict"].str.startswith("no neutral mutation").all()
     given = {"rule": "strict", "confidence": 0.95, "resamples": 200, "seed": 0}
-    table = faultloc_results.localized(answers, ["language", "fault", "quarter"], **given)  # type: ignore[arg-type]
+    table = localization.localized(answers, ["language", "fault", "quarter"], **given)  # type: ignore[arg-type]
     assert set(table["share"]) == set(table["share_kept"]) == {1.0}
-    again = faultloc_results.robustness(answers, ["language", "spm", "strength"], **given)  # type: ignore[arg-type]
+    again = robustness.robustness(answers, ["language", "spm", "strength"], **given)  # type: ignore[arg-type]
     assert set(again["share"].dropna()) == {1.0}
     assert (again["tasks"] == again["localized"]).all()
-    effect = faultloc_results.place_effect(answers, **given)  # type: ignore[arg-type]
+    effect = localization.place_effect(answers, **given)  # type: ignore[arg-type]
     assert set(effect["last_to_first"]) == {1.0}
-    slopes = faultloc_results.strength_slopes(answers, **given)  # type: ignore[arg-type]
+    slopes = robustness.strength_slopes(answers, **given)  # type: ignore[arg-type]
     assert slopes["slope"].abs().max() < 1e-9
 
 
 def test_labels_are_right_in_all_tasks() -> None:
-    table = faultloc_results.labels_checked(tasks(n_seeds=12, per_quarter=2))
+    table = programs.labels_checked(tasks(n_seeds=12, per_quarter=2))
     assert (table["label_is_right"] == table["tasks"]).all()
     assert table["tasks"].sum() > 200
 
@@ -205,8 +206,8 @@ def test_scores_and_tolerance() -> None:
 
 def test_the_public_labels_are_audited(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    table = faultloc_results.audit("public", 2)
-    counted = faultloc_results.audit("counted", 2)
+    table = audit.audit("public", 2)
+    counted = audit.audit("counted", 2)
     first, second = (one.sort_values(["fault", "quarter"], ignore_index=True) for one in (table, counted))
     assert first.equals(second)
     found = table.set_index(["fault", "quarter"])
@@ -219,8 +220,8 @@ def test_the_public_labels_are_audited(shared_data: Path, monkeypatch: pytest.Mo
         assert tuple(found.loc[(fault, 0), ["within", "tasks"]]) == (within, total)
     assert [round(100 * found.loc[("all faults", n), "share"]) for n in (1, 2, 3, 4)] == [86, 62, 51, 27]
     assert [round(100 * found.loc[("BooleanLogic", n), "share"]) for n in (1, 2, 3, 4)] == [40, 27, 21, 3]
-    assert {claim.verdict for claim in faultloc_results.audit_claims("faultloc/audit", table)} == {"holds"}
-    exact = faultloc_results.audit("public", 0).set_index(["fault", "quarter"])
+    assert {claim.verdict for claim in audit.audit_claims("faultloc/audit", table)} == {"holds"}
+    exact = audit.audit("public", 0).set_index(["fault", "quarter"])
     assert exact.loc[("all faults", 0), "within"] < found.loc[("all faults", 0), "within"]
 
 
@@ -254,14 +255,14 @@ def test_the_kits_own_programs() -> None:
 def test_claims_are_decided_only_on_the_papers_programs(tmp_path: Path) -> None:
     answers = answers_frame(run(trials_of(spms=[]), ["sim-careful"], store=tmp_path / "s.sqlite"))
     given = {"rule": "strict", "confidence": 0.95, "resamples": 200, "seed": 0}
-    table = faultloc_results.localized(answers, ["language", "fault"], **given)  # type: ignore[arg-type]
-    claims = faultloc_results.localization_claims("faultloc/tab02", table, ["standard", "java"])
+    table = localization.localized(answers, ["language", "fault"], **given)  # type: ignore[arg-type]
+    claims = paper.localization_claims("faultloc/tab02", table, ["standard", "java"])
     assert len(claims) == 80
     assert {claim.verdict for claim in claims} == {"not run"}
     flagged = [claim.statement for claim in claims if "Figure 7" in claim.statement]
     assert len(flagged) == 2
     own = table[table["model"] == "sim-careful"].assign(model="phi-4")
-    decided = faultloc_results.localization_claims("faultloc/tab02", own, ["alpaca", "codesearchnet"])
+    decided = paper.localization_claims("faultloc/tab02", own, ["alpaca", "codesearchnet"])
     assert sum(claim.verdict != "not run" for claim in decided) == (own["kept"] > 0).sum()
 
 
@@ -269,7 +270,7 @@ def test_every_artefact_resolves_at_the_papers_size() -> None:
     names = select(["faultloc"], load_profile("paper"))
     assert len(names) == 13
     assert len(resolve(names, "paper", Overrides(), load_registry())) == 13
-    heat = faultloc_results.published_heat()
+    heat = paper.published_heat()
     assert isinstance(heat, pd.DataFrame)
     assert heat.set_index(["row", "column"]).loc[("OffByOne", "0-25 %"), "share"] == 0.65
     numbers = published_numbers("faultloc/tab02")

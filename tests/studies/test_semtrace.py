@@ -15,7 +15,6 @@ from codestress.inference.requests import request_of
 from codestress.inference.run import run
 from codestress.report.claims import Claim
 from codestress.scoring.frames import answers_frame
-from codestress.studies import semtrace_results
 from codestress.studies.semtrace import (
     line_removal,
     problems_of,
@@ -23,6 +22,7 @@ from codestress.studies.semtrace import (
     surroundings,
     target_positions,
 )
+from codestress.studies.semtrace_results import architectures, places, templates
 from codestress.types import Prompt, Trials
 
 SMALL = {
@@ -189,7 +189,7 @@ def test_contexts_are_described_as_equation_2_says(tmp_path: Path) -> None:
         trials = trials_of(fragments=fragments, tasks=["line_retrieval"])
         answers = answers_frame(run(trials, ["sim-wide"], store=tmp_path / "s.sqlite"))
         tables.append(
-            semtrace_results.contexts(
+            places.contexts(
                 answers,
                 problems_of=lambda dataset, digits: problems_of(dataset, 3, 0, digits),  # type: ignore[arg-type]
                 source="installed",
@@ -248,11 +248,11 @@ def test_readers_do_what_they_are_made_for(tmp_path: Path) -> None:
     assert exact["value_strict"].mean() == 1
     inputs = answers[(answers["model"] == "sim-all") & (answers["task"] == "input_prediction")]
     assert inputs["value_strict"].mean() > 0.15
-    dips = semtrace_results.dips(answers, metrics=["strict"], confidence=0.95, resamples=300, seed=0)
+    dips = places.dips(answers, metrics=["strict"], confidence=0.95, resamples=300, seed=0)
     ends = dips[(dips["model"] == "sim-ends") & (dips["task"] == "line_retrieval")].iloc[0]
     assert ends["dip_points"] > 20
     assert (dips[dips["model"] == "sim-all"]["drop_points"] <= 100).all()
-    table = semtrace_results.accuracy_by_place(answers, metrics=["strict"], confidence=0.95, resamples=300, seed=0)
+    table = places.accuracy_by_place(answers, metrics=["strict"], confidence=0.95, resamples=300, seed=0)
     assert table["asked"].sum() == len(answers)
     assert table["relative"].max() == 1
 
@@ -276,7 +276,7 @@ def test_line_removal_of_models_and_interpreter_are_the_same_programs() -> None:
 
 
 def test_the_rope_bound_is_the_papers() -> None:
-    assert semtrace_results.smallest_rope_base(30_810) == pytest.approx(861_000, abs=500)
+    assert architectures.smallest_rope_base(30_810) == pytest.approx(861_000, abs=500)
 
 
 def test_templates_are_rendered_on_one_problem() -> None:
@@ -288,7 +288,7 @@ def test_templates_are_rendered_on_one_problem() -> None:
         for task in ("input_prediction", "output_prediction", "function_retrieval", "line_retrieval")
         for count in (0, 4)
     ]
-    table = semtrace_results.template_table(prompts)
+    table = templates.template_table(prompts)
     assert (table["characters"] > 100).all()
 
 
@@ -304,7 +304,7 @@ def test_the_gain_of_semtrace_over_cruxeval_is_the_ratio_of_the_means() -> None:
     frame = pd.DataFrame(rows)
 
     def claims(answers: pd.DataFrame) -> list[Claim]:
-        return semtrace_results.task_claims("semtrace/fig03", answers, confidence=0.95, resamples=500, seed=0)
+        return places.task_claims("semtrace/fig03", answers, confidence=0.95, resamples=500, seed=0)
 
     [claim] = claims(frame)
     assert claim.regenerated == pytest.approx(50)

@@ -12,7 +12,7 @@ BLOCK = 256
 """Queries at once; their weights stay in the processor's cache."""
 
 
-@torch.compiler.disable
+@torch.compiler.disable  # type: ignore[untyped-decorator]
 def causal_attention(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
     """[batch, heads, length, dim] from queries of that shape and keys and values of [batch, groups, length, dim]."""
     if queries.device.type == "cpu":

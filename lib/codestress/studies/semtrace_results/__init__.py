@@ -1,0 +1,1 @@
+"""Sense and Sensitivity: tables of its figures, the paper's own numbers beside the regenerated ones."""

@@ -1,0 +1,234 @@
+"""Sense and Sensitivity: answers after lines were removed, and the curves through them (Figures 5 and 6)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from codestress.fitting.bootstrap import cluster_bootstrap_mean
+from codestress.fitting.exponential import ExponentialFit, fit_exponential
+from codestress.fitting.summaries import summarize
+from codestress.report.claims import Claim
+from codestress.report.published import published_numbers
+from codestress.seeding import rng
+
+Curve = tuple[str, str]
+"""Model and task."""
+
+
+def with_share_removed(answers: pd.DataFrame) -> pd.DataFrame:
+    """The answers with `share_removed`: lines removed of those that may be, 0 to 1, equal where the fractions are."""
+    return answers.assign(share_removed=(answers["removed"] / answers["lines"]).round(9))
+
+
+def accuracy_by_share(
+    answers: pd.DataFrame, *, confidence: float, resamples: int, seed: int, rule: str = "strict"
+) -> pd.DataFrame:
+    """One row for each model, task and exact share of lines removed, smallest first, as `summarize` makes them."""
+    ordered = with_share_removed(answers).sort_values("share_removed", kind="stable")
+    return summarize(
+        ordered, by=["model", "task", "share_removed"], rule=rule, confidence=confidence, resamples=resamples, seed=seed
+    )
+
+
+def fit_removal(
+    answers: pd.DataFrame,
+    *,
+    trend: str,
+    weighted: bool,
+    confidence: float,
+    resamples: int,
+    seed: int,
+    rule: str = "strict",
+) -> dict[Curve, ExponentialFit]:
+    """For each model and task, the exponential through its accuracies; programs are resampled, not their versions."""
+    fits = {}
+    for (model, task), part in with_share_removed(answers).groupby(["model", "task"], sort=False):
+        cells = part.groupby(["problem", "share_removed"])[f"value_{rule}"].agg(["sum", "count"])
+        right, asked = (cells[column].unstack(fill_value=0).sort_index(axis=1) for column in ("sum", "count"))
+        fits[str(model), str(task)] = fit_exponential(
+            right.columns.to_numpy(float),
+            right.to_numpy(float),
+            asked.to_numpy(float),
+            floor=trend == "exponential_with_floor",
+            weighted=weighted,
+            confidence=confidence,
+            resamples=resamples,
+            rng=rng(seed, "removal", str(model), str(task)),
+        )
+    return fits
+
+
+def fit_table(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd.DataFrame:
+    """A row for each model and task: height, rate, floor and half-life (share of lines removed) with intervals,
+    loss_at_half (what share of the curve's value at 0 is lost when half of the lines are), r_squared, failed resamples.
+    """
+    return pd.DataFrame(
+        [
+            {
+                "model": model,
+                "task": task,
+                "height": fit.height,
+                "height_low": fit.height_interval.low,
+                "height_high": fit.height_interval.high,
+                "rate": fit.rate,
+                "rate_low": fit.rate_interval.low,
+                "rate_high": fit.rate_interval.high,
+                "floor": fit.floor,
+                "floor_low": fit.floor_interval.low,
+                "floor_high": fit.floor_interval.high,
+                "half_life": fit.half_life,
+                "half_life_low": fit.half_life_interval.low,
+                "half_life_high": fit.half_life_interval.high,
+                **dict(zip(("loss_at_half", "loss_low", "loss_high"), fit.loss_at(0.5, confidence), strict=True)),
+                "r_squared": fit.r_squared,
+                "failed_resamples": fit.failed,
+            }
+            for (model, task), fit in fits.items()
+        ]
+    )
+
+
+def fitted_curves(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd.DataFrame:
+    """The curves to draw: model, task, share_removed (0 to 1 in 101 steps), share, low, high (pointwise band)."""
+    x = np.linspace(0, 1, 101)
+    parts = []
+    for (model, task), fit in fits.items():
+        low, high = fit.band(x, confidence)
+        named = {"model": model, "task": task, "share_removed": x}
+        parts.append(pd.DataFrame(named | {"share": fit.at(x), "low": low, "high": high}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def recall_sensitivity(
+    answers: pd.DataFrame, *, epsilon: float, confidence: float, resamples: int, seed: int, rule: str = "strict"
+) -> pd.DataFrame:
+    """Equation 5 for each model and task: the mean of (R(C) - R(C_inc)) / (R(C) + epsilon) over incomplete versions.
+
+    Where the complete program is answered wrongly the quotient is 0 or about -1/epsilon, which says nothing of recall;
+    those programs are counted in `complete_wrong` and left out of the mean. Columns: model, task, sensitivity, low,
+    high, programs, complete_wrong.
+    """
+    value = f"value_{rule}"
+    rows = []
+    for (model, task), part in answers.groupby(["model", "task"], sort=False):
+        complete = part[part["removed"] == 0].groupby("problem")[value].mean()
+        incomplete = part[part["removed"] > 0].groupby("problem")[value].mean()
+        loss = (complete - incomplete) / (complete + epsilon)
+        known = loss[complete > 0].dropna()
+        estimate = cluster_bootstrap_mean(
+            known.to_numpy(),
+            known.index.to_numpy(),
+            confidence=confidence,
+            resamples=resamples,
+            rng=rng(seed, "sensitivity", str(model), str(task)),
+        )
+        rows.append(
+            {
+                "model": model,
+                "task": task,
+                "sensitivity": estimate.value,
+                "low": estimate.interval.low,
+                "high": estimate.interval.high,
+                "programs": len(known),
+                "complete_wrong": int((complete == 0).sum()),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def published_drop(artefact: str) -> tuple[float, float] | None:
+    """Share of lines removed and accuracy of the one point that the paper states, both 0 to 1."""
+    numbers = published_numbers(artefact)
+    if not numbers or "drop_points" not in numbers:
+        return None
+    return numbers["smallest_share_removed_pct"] / 100, 1 - numbers["drop_points"] / 100
+
+
+def removal_claims(
+    artefact: str, table: pd.DataFrame, fitted: pd.DataFrame, answers: pd.DataFrame, paper_data: bool
+) -> list[Claim]:
+    """The statements of section 3.4 and appendix B, decided only on the paper's own programs and models."""
+    numbers = published_numbers(artefact) or {}
+    if "drop_points" in numbers:
+        return _interpreter_claims(artefact, numbers, table, answers, paper_data)
+    claims = []
+    for stated in numbers.get("losses", []):
+        chosen = fitted[fitted["model"].isin(stated["models"]) & (fitted["task"] == stated["task"])]
+        if not paper_data or len(chosen) < len(stated["models"]):
+            told = f"needs CRUXEval and the answers of {', '.join(stated['models'])}"
+            claims.append(Claim(artefact, stated["statement"], stated["value"], "% of all lines' accuracy", basis=told))
+            continue
+        loss, low, high = (100 * float(chosen[name].mean()) for name in ("loss_at_half", "loss_low", "loss_high"))
+        told = f"mean of {len(chosen)} fitted curves"
+        claims.append(
+            Claim(artefact, stated["statement"], stated["value"], "% of all lines' accuracy", loss, low, high, told)
+        )
+    return claims
+
+
+def _interpreter_claims(
+    artefact: str, numbers: Mapping[str, Any], table: pd.DataFrame, answers: pd.DataFrame, paper_data: bool
+) -> list[Claim]:
+    interpreter = table[(table["model"] == "python") & (table["share_removed"] > 0)]
+    if not (paper_data and len(interpreter)):
+        told = "needs CRUXEval and the interpreter: problems = cruxeval, models = python"
+        return [
+            Claim(artefact, _DROP, numbers["drop_points"], "points", basis=told),
+            Claim(artefact, _VERSIONS, numbers["versions"], "programs", basis=told),
+            Claim(artefact, _BEYOND, numbers["near_zero_pct"], "%", basis=told, relation="at most"),
+        ]
+    first = interpreter.iloc[0]
+    drop, low, high = (100 * (1 - first[column]) for column in ("share", "high", "low"))
+    python = with_share_removed(answers[answers["model"] == "python"])
+    single = python[python["removed"] == 1]
+    beyond = python[python["share_removed"] > 0.2]
+    by_program = beyond.groupby("problem")["value_strict"]
+    far = cluster_bootstrap_mean(
+        beyond["value_strict"].to_numpy(), beyond["problem"].to_numpy(), rng=rng(0, "beyond a fifth")
+    )
+    of_smallest = (
+        f"{first['asked']} versions without {first['share_removed']:.2%} of their lines, the smallest share; all "
+        f"{len(single):,} versions without one line: {100 - 100 * single['value_strict'].mean():.2f} points"
+    )
+    return [
+        Claim(artefact, _DROP, numbers["drop_points"], "points", drop, low, high, of_smallest),
+        Claim(artefact, _VERSIONS, numbers["versions"], "programs", len(python), len(python), len(python), "counted"),
+        Claim(
+            artefact,
+            _BEYOND,
+            numbers["near_zero_pct"],
+            "%",
+            100 * far.value,
+            100 * far.interval.low,
+            100 * far.interval.high,
+            f"{len(beyond):,} versions of {by_program.ngroups} programs",
+            "at most",
+        ),
+    ]
+
+
+_DROP = "appendix B: the interpreter's accuracy falls when one line is removed"
+_VERSIONS = "section 3.4: versions of CRUXEval's functions, all combinations of lines"
+_BEYOND = (
+    "appendix B: the interpreter's accuracy with more than 20 % of lines removed approaches zero (read as at most 5 %)"
+)
+
+
+def describe_removal(table: pd.DataFrame, fits: Mapping[Curve, ExponentialFit]) -> str:
+    """The figure in words."""
+    parts = []
+    for (model, task), part in table.groupby(["model", "task"], sort=False):
+        fit = fits[str(model), str(task)]
+        first = part[part["share_removed"] > 0].iloc[0]
+        half = "never" if math.isinf(fit.half_life) else f"at {fit.half_life:.1%}"
+        parts.append(
+            f"{model}, {str(task).replace('_', ' ')}: {part['share'].iloc[0]:.1%} right with all lines, "
+            f"{first['share']:.1%} without {first['share_removed']:.1%} of them; "
+            f"the fitted exponential has fallen to half {half}"
+        )
+    return "Accuracy against the share of lines removed. " + ". ".join(parts) + "."
