@@ -131,7 +131,9 @@ def test_no_number_of_a_real_model_comes_from_a_reader(smoke: Path) -> None:
         if name.startswith("faultloc") and ledger.is_file():
             claims = pd.read_csv(ledger)
             expected = {"faultloc/audit": {"holds"}, "faultloc/fig09": {"cannot hold"}}
-            assert set(claims["verdict"]) <= expected.get(name, {"not run"}), name
+            own = claims["statement"].str.endswith("by Table II itself")  # a claim of the text on the paper's own table
+            assert set(claims[~own]["verdict"]) <= expected.get(name, {"not run"}), name
+            assert list(claims[own]["verdict"]) == ["differs"] * (name == "faultloc/tab02"), name
     assert len(pd.read_csv(smoke / "smoke/semtrace/tab01/claims.csv")) == 30
     assert len(pd.read_csv(smoke / "smoke/codecrash/tab10/claims.csv")) == 17 * 3 * 4
     table = pd.read_csv(smoke / "smoke/semtrace/tab04/table.csv", index_col="name")

@@ -141,7 +141,7 @@ def place_claims(artefact: str, drops: pd.DataFrame) -> list[Claim]:
             else ("drop_points", "drop_low", "drop_high")
         )
         chosen = drops[drops["model"].isin(stated["models"]) & drops["dataset"].isin(["cruxeval", "semtrace"])]
-        for name in ("task", "digits", "distractors", "metric"):
+        for name in ("dataset", "task", "digits", "distractors", "metric"):
             if name in stated:
                 chosen = chosen[chosen[name] == stated[name]]
         if set(chosen["model"]) != set(stated["models"]):
