@@ -155,6 +155,7 @@ bench: $(READY_DEV)
 	$(BIN)/python bench/bench_codecrash.py
 	$(BIN)/python bench/bench_faultloc.py
 	$(BIN)/python bench/bench_nano.py
+	$(BIN)/python bench/bench_explore.py
 
 clean:
 	@for folder in outputs/*/; do case "$$folder" in outputs/data/) ;; *) rm -rf "$$folder" ;; esac; done
