@@ -346,10 +346,10 @@ def test_a_transformer_is_trained_stopped_and_trained_on(tmp_path: Path) -> None
     }
     stage = {"tasks": {"copy": 1.0}, "fewest_lines": 1, "most_lines": 2}
 
-    def trained(text: dict[str, Any]) -> subprocess.CompletedProcess[str]:
+    def trained(text: dict[str, Any], run: Path = run, *more: str) -> subprocess.CompletedProcess[str]:
         settings.write_text(json.dumps({"evaluate_every": 5, "batch_tokens": 256, "workers": 2} | text))
         command = [str(Path(PYTHON).with_name("codestress")), "nano", "train"]
-        command += ["--settings", str(settings), "--run", str(run)]
+        command += ["--settings", str(settings), "--run", str(run), *more]
         return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment())
 
     steps = []
@@ -361,6 +361,14 @@ def test_a_transformer_is_trained_stopped_and_trained_on(tmp_path: Path) -> None
         assert [row["step"] for row in manifest["log"]] == list(range(5, steps[-1] + 1, 5))
     assert 0 < steps[0] < steps[1]
     assert len(Nano(run / "weights").logits([1, 2, 3])) == Nano(run / "weights").shape.vocab_size
+    begun = ("--from", str(run / "weights"))
+    done = trained({"hours": 0.005, "shape": shape, "stages": [stage]}, tmp_path / "other", *begun)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert (tmp_path / "other/tokenizer.json").read_bytes() == (run / "tokenizer.json").read_bytes()
+    log = json.loads((tmp_path / "other/weights/manifest.json").read_text())["log"]
+    assert log[0]["loss"] < manifest["log"][0]["loss"]
+    refused = trained({"hours": 1, "stages": [stage]}, tmp_path / "third", *begun)
+    assert "has another shape than the settings" in refused.stderr
     before = (run / "checkpoint.pt").read_bytes()
     for text, told in (
         ({"shape": shape | {"hidden_size": 64}, "stages": [stage]}, "name another --run"),

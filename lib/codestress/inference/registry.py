@@ -16,7 +16,7 @@ from pydantic import Field
 from codestress.errors import ParameterError
 from codestress.functions import file_of
 from codestress.inference.engines.base import BatchEngine, Engine
-from codestress.inference.nano.configuration import WEIGHTS
+from codestress.inference.nano.configuration import weights_folder
 from codestress.paths import PARAMS, shown
 from codestress.validation import Strict, check, nearest, read_yaml
 
@@ -90,7 +90,7 @@ class ModelEntry(Strict):
             code = path.read_bytes() if path.is_file() else b""
             return f"{self.revision} {hashlib.blake2b(code, digest_size=8).hexdigest()}".strip()
         if self.engine == "nano":
-            folder = Path(str(self.settings.get("folder") or WEIGHTS))
+            folder = weights_folder(str(self.settings.get("folder", "weights")))
             return f"{self.revision} {weights_hash(folder)}".strip()
         if not self.simulated:
             asked = self.settings.get("worker", {}).get("settings", {}) if self.engine == "ray" else self.settings

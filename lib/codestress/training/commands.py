@@ -20,7 +20,13 @@ def nano() -> None:
 @nano.command("train")
 @click.option("--settings", type=click.Path(exists=True, path_type=Path), default=PARAMS / "nano.yaml")
 @click.option("--run", type=click.Path(path_type=Path), default=RUN, help="Folder of the run; one begun goes on.")
-def nano_train(settings: Path, run: Path) -> None:
+@click.option(
+    "--from",
+    "begin",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Weights that a new run begins with; without, random ones.",
+)
+def nano_train(settings: Path, run: Path, begin: Path | None) -> None:
     """Trains for the hours that the settings say, then writes RUN/weights. Needs torch (the extra `train`).
 
     Stopped, it goes on from its last checkpoint.
@@ -33,7 +39,7 @@ def nano_train(settings: Path, run: Path) -> None:
     except ImportError as error:
         raise click.ClickException(f"{error}: make train-nano installs what training needs") from None
     training = check(Training, read_yaml(settings), str(settings))
-    train(training, run)
+    train(training, run, begin)
     export(run, run / "weights", training.shape, training.seed)
     click.echo(f"weights: {shown(run / 'weights')}; measure them: codestress nano evaluate {shown(run / 'weights')}")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 import torch
 from pydantic import Field, model_validator
+from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor, distributed, multiprocessing
 from torch.nn import functional
@@ -30,6 +32,7 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from codestress.errors import ParameterError
 from codestress.inference.nano.configuration import Configuration
+from codestress.inference.nano.model import configuration
 from codestress.seeding import rng
 from codestress.training.chats import Size, Split, Task, chat
 from codestress.training.transformer import Transformer
@@ -173,12 +176,20 @@ def optimizers(model: Transformer, rate: float) -> list[torch.optim.Optimizer]:
     ]
 
 
-def train(training: Training, folder: Path) -> None:
-    """Runs until its hours are used up, from the last checkpoint in `folder` where there is one."""
+def train(training: Training, folder: Path, begin: Path | None = None) -> None:
+    """Runs until its hours are used up, from the last checkpoint in `folder` where there is one.
+
+    A run that has none begins with the weights in `begin`, or with random ones.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "tokenizer.json"
+    if begin is not None and configuration(begin) != training.shape:
+        raise ParameterError(f"{begin} has another shape than the settings: {configuration(begin).model_dump()}")
     if not path.exists():
-        train_tokenizer(training.seed).save(str(path))
+        if begin is None:
+            train_tokenizer(training.seed).save(str(path))
+        else:
+            shutil.copy2(begin / "tokenizer.json", path)
     if (checkpoint := folder / CHECKPOINT).exists():
         saved = torch.load(checkpoint, weights_only=True, map_location="cpu")
         if saved["shape"] != training.shape.model_dump():
@@ -194,10 +205,10 @@ def train(training: Training, folder: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    multiprocessing.spawn(_work, (workers, port, training, folder), nprocs=workers)
+    multiprocessing.spawn(_work, (workers, port, training, folder, begin), nprocs=workers)
 
 
-def _work(rank: int, workers: int, port: int, training: Training, folder: Path) -> None:
+def _work(rank: int, workers: int, port: int, training: Training, folder: Path, begin: Path | None) -> None:
     """One process; the first keeps the time, the log and the checkpoint."""
     if workers > 1:
         torch.set_num_threads(1)
@@ -216,6 +227,8 @@ def _work(rank: int, workers: int, port: int, training: Training, folder: Path) 
         for optimizer, state in zip(tuned, saved["optimizers"], strict=True):
             optimizer.load_state_dict(state)
         progress = Progress(**saved["progress"])
+    elif begin is not None:
+        model.load_state_dict({name: weight.float() for name, weight in load_file(begin / "model.safetensors").items()})
     if training.compiled:
         for layer in model.model.layers:
             layer.compile(dynamic=True)

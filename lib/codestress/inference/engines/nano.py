@@ -9,14 +9,13 @@ import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from threadpoolctl import ThreadpoolController
 
 from codestress.errors import DataError, EngineError
 from codestress.inference.engines.base import RequestFailed
-from codestress.inference.nano.configuration import WEIGHTS
+from codestress.inference.nano.configuration import weights_folder
 from codestress.inference.registry import ModelEntry
 from codestress.seeding import rng
 from codestress.types import Request, Response, Usage
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
 class Settings(Strict):
     """Where the weights are."""
 
-    folder: str = ""
-    """In the same layout as the kit's own, which stand for an empty name."""
+    folder: str = "weights"
+    """In the same layout as the kit's own; a name without a slash is one of those (lib/codestress/inference/nano)."""
 
 
 class NanoEngine:
@@ -103,6 +102,6 @@ def open_engine(entry: ModelEntry) -> NanoEngine:
 
     settings = Settings.model_validate(entry.settings)
     try:
-        return NanoEngine(entry, Nano(Path(settings.folder) if settings.folder else WEIGHTS))
+        return NanoEngine(entry, Nano(weights_folder(settings.folder)))
     except DataError as error:
         raise EngineError(f"{entry.name}: settings.folder: {error}") from None

@@ -25,3 +25,8 @@ class Configuration(Strict):
     rms_norm_eps: float = 1e-5
     rope_theta: float = 1e6
     max_position_embeddings: int = Field(default=4096, gt=0)
+
+
+def weights_folder(name: str) -> Path:
+    """One of the kit's own folders of weights (`weights`), or any other, which has a slash in its name."""
+    return Path(name) if "/" in name else WEIGHTS.parent / name
