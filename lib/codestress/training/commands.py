@@ -53,12 +53,11 @@ def nano_evaluate(folder: Path | None, asked: int, write: bool) -> None:
     import json
 
     from codestress.inference.nano.configuration import WEIGHTS
-    from codestress.inference.nano.model import Nano
     from codestress.training.curves import training_figure
     from codestress.training.evaluate import evaluate
 
     place = folder or WEIGHTS
-    found = evaluate(Nano(place), asked)
+    found = evaluate(place, asked)
     for name, rows in found.items():
         if not isinstance(rows, list):
             click.echo(f"{name}: {rows:.1%}")

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from codestress.fitting.proportions import wilson
 from codestress.inference.nano.model import END, START, Nano
@@ -69,15 +73,35 @@ def by_place(model: Nano, lines: int, asked: int) -> list[dict[str, Any]]:
     return rows
 
 
-def evaluate(model: Nano, asked: int) -> dict[str, Any]:
-    """All of it."""
-    outputs = [chat("output_prediction", Size(), "evaluate", 1, number).turns[0].answer for number in range(asked)]
-    return {
-        "line_retrieval": shares(model, "line_retrieval", [Size(lines, 1) for lines in (4, 8, 16, 24, 48)], asked),
-        "function_retrieval": shares(model, "function_retrieval", [Size(16, 1)], asked),
-        "find_the_origin, d = 1": shares(model, "find_the_origin", [Size(n, 1, d=1) for n in (8, 16, 24, 48)], asked),
-        "semtrace": shares(model, "semtrace", [Size(turns=1)], asked),
-        "output_prediction": shares(model, "output_prediction", [Size(turns=1)], asked),
-        "majority answer of output_prediction": round(max(Counter(outputs).values()) / asked, 4),
-        "line_retrieval by place": by_place(model, 48, 2 * asked),
-    }
+def evaluate(folder: Path, asked: int) -> dict[str, Any]:
+    """All of it, for the weights in a folder; a process per core."""
+    kinds: list[tuple[str, Task, list[Size]]] = [
+        ("line_retrieval", "line_retrieval", [Size(lines, 1) for lines in (4, 8, 16, 24, 48, 96, 200)]),
+        ("function_retrieval", "function_retrieval", [Size(16, 1)]),
+        ("find_the_origin, d = 1", "find_the_origin", [Size(lines, 1, d=1) for lines in (8, 24)]),
+        ("semtrace", "semtrace", [Size(turns=1)]),
+        ("output_prediction", "output_prediction", [Size(turns=1)]),
+    ]
+    outputs = [chat("output_prediction", Size(turns=1), "evaluate", 1, n).turns[0].answer for n in range(asked)]
+    with ProcessPoolExecutor(mp_context=get_context("spawn"), initializer=_one_thread) as pool:
+        places = pool.submit(_by_place, folder, 96, 2 * asked)
+        rows = {
+            name: [pool.submit(_shares, folder, task, size, asked) for size in sizes] for name, task, sizes in kinds
+        }
+        return {
+            **{name: [row for one in waiting for row in one.result()] for name, waiting in rows.items()},
+            "majority answer of output_prediction": round(max(Counter(outputs).values()) / asked, 4),
+            "line_retrieval by place": places.result(),
+        }
+
+
+def _one_thread() -> None:
+    threadpool_limits(1, user_api="blas")
+
+
+def _shares(folder: Path, task: Task, size: Size, asked: int) -> list[dict[str, Any]]:
+    return shares(Nano(folder), task, [size], asked)
+
+
+def _by_place(folder: Path, lines: int, asked: int) -> list[dict[str, Any]]:
+    return by_place(Nano(folder), lines, asked)

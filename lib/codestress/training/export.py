@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import platform
 import shutil
 from pathlib import Path
@@ -55,10 +56,16 @@ def export(run: Path, folder: Path, shape: Configuration, seed: int) -> None:
         "steps": progress["step"],
         "tokens": progress["tokens"],
         "hours": round(progress["seconds"] / 3600, 2),
-        "hardware": f"{platform.machine()}, {torch.get_num_threads()} thread(s), torch {torch.__version__}",
+        "hardware": f"{_device()}, torch {torch.__version__}",
         "log": progress["log"],
     }
     _write(folder / "manifest.json", manifest)
+
+
+def _device() -> str:
+    if torch.cuda.is_available():
+        return torch.cuda.get_device_name()
+    return f"{platform.machine()}, {os.cpu_count()} cores"
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:

@@ -45,6 +45,9 @@ SHARES = 4
 TOGETHER = 4096
 """Tokens that are read at once, padding included, where a chat is not longer."""
 
+KEEP_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "10000000000"}
+"""For glibc: what a step frees is not given back, so that the next one need not ask for it again."""
+
 Row = tuple[list[int], list[bool]]
 """A chat's tokens, and which of them are learnt."""
 
@@ -57,7 +60,7 @@ class Stage(Strict):
     fewest_lines: int = Field(gt=0)
     most_lines: int = Field(gt=0)
     """Of a context; drawn evenly by logarithm."""
-    places: tuple[float, float] = (0.0, 1.0)
+    places: tuple[float, float] = Field((0.0, 1.0), strict=False)  # YAML has lists
     """Where in a block to retrieve from, from 0 (its first line) to 1."""
     until: dict[Task, float] = {}
     """Shares of held-out chats of the most lines, answered right, that end the stage."""
@@ -68,6 +71,8 @@ class Stage(Strict):
     def _consistent(self) -> Self:
         if self.fewest_lines > self.most_lines:
             raise ValueError(f"fewest_lines: {self.fewest_lines} is more than most_lines: {self.most_lines}")
+        if not 0 <= self.places[0] <= self.places[1] <= 1:
+            raise ValueError(f"places: {list(self.places)} are not two numbers from 0 to 1 in their order")
         if unknown := set(self.until) - set(self.tasks):
             raise ValueError(f"until: {', '.join(sorted(unknown))} is none of the stage's tasks")
         return self
@@ -205,6 +210,7 @@ def train(training: Training, folder: Path, begin: Path | None = None) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
+    os.environ.update(KEEP_MEMORY)
     multiprocessing.spawn(_work, (workers, port, training, folder, begin), nprocs=workers)
 
 
