@@ -46,6 +46,7 @@ class Nano:
         self._keys = np.zeros((*shape, self.shape.head_dim), dtype=np.float32)
         self._values = np.zeros_like(self._keys)
         self._read: list[int] = []
+        self._later = np.triu(np.full((BLOCK, BLOCK), -np.inf, dtype=np.float32), 1)
         self._cosines, self._sines = _rotations(self.shape)
 
     def logits(self, tokens: Sequence[int]) -> Array:
@@ -82,7 +83,6 @@ class Nano:
         """States of the last layer, [tokens, hidden]; keys and values go into the cache."""
         first, last = len(self._read), len(self._read) + len(tokens)
         cosines, sines = self._cosines[first:last], self._sines[first:last]
-        hidden = np.arange(last)[None, :] > np.arange(first, last)[:, None]
         states = self.weights["model.embed_tokens.weight"][list(tokens)]
         for layer in range(self.shape.num_hidden_layers):
             prefix = f"model.layers.{layer}."
@@ -90,7 +90,7 @@ class Nano:
             queries, keys, values = (self._heads(normed, f"{prefix}self_attn.{name}_proj.weight") for name in "qkv")
             self._keys[layer, :, first:last] = _rotated(keys, cosines, sines)
             self._values[layer, :, first:last] = values
-            mixed = self._attend(_rotated(queries, cosines, sines), layer, last, hidden, seen)
+            mixed = self._attend(_rotated(queries, cosines, sines), layer, last, seen)
             states = states + mixed @ self.weights[f"{prefix}self_attn.o_proj.weight"].T
             normed = self._normed(states, f"{prefix}post_attention_layernorm.weight")
             gate = normed @ self.weights[f"{prefix}mlp.gate_proj.weight"].T
@@ -108,22 +108,20 @@ class Nano:
             self._forward(tokens[at : at + BLOCK], seen)
         return np.stack(seen)
 
-    def _attend(
-        self, queries: Array, layer: int, last: int, hidden: NDArray[np.bool_], seen: list[Array] | None
-    ) -> Array:
+    def _attend(self, queries: Array, layer: int, last: int, seen: list[Array] | None) -> Array:
         """[heads, tokens, head] over the cache to [tokens, heads · head]; the last token's weights go into `seen`."""
         groups, count = self.shape.num_key_value_heads, queries.shape[1]
-        grouped = queries.reshape(groups, -1, self.shape.head_dim)
-        scores = grouped @ self._keys[layer, :, :last].transpose(0, 2, 1) / np.float32(self.shape.head_dim**0.5)
-        scores = scores.reshape(-1, count, last)
-        scores[:, hidden] = -np.inf
+        grouped = (queries * np.float32(self.shape.head_dim**-0.5)).reshape(groups, -1, self.shape.head_dim)
+        scores = (grouped @ self._keys[layer, :, :last].transpose(0, 2, 1)).reshape(-1, count, last)
+        scores[:, :, last - count :] += self._later[:count, :count]
         scores -= scores.max(axis=-1, keepdims=True)
         np.exp(scores, out=scores)
-        scores /= scores.sum(axis=-1, keepdims=True)
+        sums = scores.sum(axis=-1, keepdims=True)
         if seen is not None:
-            seen.append(scores[:, -1].copy())
+            seen.append(scores[:, -1] / sums[:, -1])
         mixed = scores.reshape(groups, -1, last) @ self._values[layer, :, :last]
-        return np.asarray(mixed.reshape(-1, count, self.shape.head_dim).transpose(1, 0, 2).reshape(count, -1))
+        mixed = mixed.reshape(-1, count, self.shape.head_dim) / sums
+        return np.asarray(mixed.transpose(1, 0, 2).reshape(count, -1))
 
     def _heads(self, states: Array, name: str) -> Array:
         """[tokens, hidden] to [heads, tokens, head]."""
