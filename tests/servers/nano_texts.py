@@ -28,7 +28,10 @@ def questions() -> list[Request]:
     """100 of retrieval, at all places, and 100 of short lists, which have a system message and no begun answer."""
     found: list[Request] = []
     short = ("d=[1, 2]", "lines_below=50", "step=4", "lists=5")
-    for name, settings in (("semtrace/nano", ("n_problems=5",)), ("origin/fig05", short)):
+    for name, settings in (
+        ("semtrace/nano", ("n_problems=5", "positions=11", "distractors=[1, 6]")),
+        ("origin/fig05", short),
+    ):
         [artefact] = resolve([name], "demo", Overrides(("nano",), settings), load_registry())
         trials = artefact.trials()
         found += [Request("nano", "", trials.render(trial)) for trial in trials.items[:100]]
