@@ -27,8 +27,8 @@ function render({ model, el }) {
   const move = (index, share) => {
     const values = [...model.get("y")];
     values[index] = Math.round(100 * Math.min(1, Math.max(0, share))) / 100;
-    model.set("y", values);  // drawn at once; the kernel is told ten times a second
-    waiting ??= setTimeout(() => { waiting = null; model.save_changes(); }, 100);
+    model.set("y", values);  // drawn at once; the kernel is told at most fifty times a second
+    waiting ??= setTimeout(() => { waiting = null; model.save_changes(); }, 20);
   };
   const circles = places.map((x, index) => {
     put(svg, "text", { x: across(x), y: BOTTOM + 16, "font-size": 12, "text-anchor": "middle" }, `${x}`);
