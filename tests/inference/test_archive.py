@@ -77,6 +77,20 @@ def test_an_archive_rebuilds_a_run_without_a_model(
     assert imported.answers == first.answers
 
 
+def test_answers_that_come_with_a_model_are_not_asked_for(answered: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    """The registry's `archive` stands beside it; its server need not be there."""
+    registry, store, archive = answered
+    first = run(trials(20), ["served"], store=store, registry=registry)
+    rows = json.loads(registry.read_text())
+    registry.write_text(json.dumps({"served": {**rows["served"], "archive": archive.name}}))
+    known = run(trials(20), ["served"], store=tmp_path / "empty.sqlite", registry=registry)
+    assert known.asked == 0
+    assert known.answers == first.answers
+    registry.write_text(json.dumps({"served": {**rows["served"], "archive": "gone.jsonl.gz"}}))
+    with pytest.raises(ArchiveError, match=r"gone\.jsonl\.gz: cannot be read"):
+        run(trials(20), ["served"], store=tmp_path / "other.sqlite", registry=registry)
+
+
 @pytest.mark.parametrize(
     ("changed", "words"),
     [

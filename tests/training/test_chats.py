@@ -16,7 +16,7 @@ from codestress.literals import parse_literal, same_value
 from codestress.sandbox.executor import Executor, Limits, Outcome, Program
 from codestress.scoring.final_answer import score_strict
 from codestress.scoring.recall import score_retrieval
-from codestress.training.chats import Chat, Size, Task, chat, functions_of, split_of, words_of
+from codestress.training.chats import Chat, Size, Task, chat, functions_of, split_of, words_of, worked
 from codestress.training.vocabulary import encode
 from codestress.types import Reason, Response
 
@@ -73,15 +73,35 @@ def test_answers_are_right_by_the_studies_own_rules(size: Size, number: int) -> 
         assert score_strict(Response(turn.answer, "stop"), listed[listed[asked]]).value == 1
 
 
-@given(SEEDS)
-@settings(deadline=None, max_examples=20)
-def test_semtrace_answers_are_what_the_function_returns(number: int) -> None:
-    for turn in chat("semtrace", Size(turns=4), "train", 7, number).turns:
+@given(SEEDS, st.integers(1, 12))
+@settings(deadline=None, max_examples=40)
+def test_semtrace_answers_are_what_the_function_returns(number: int, most: int) -> None:
+    one = chat("semtrace", Size(most, 4), "train", 7, number)
+    assigned = re.findall(r"arr\[(\d+)\] = x ([+-]) (\d+)", one.turns[0].question)
+    assert 1 <= len(assigned) <= most
+    for turn in one.turns:
         x = int(re.findall(r"assert f\((-?\d+)\) ==", turn.begun)[0])
-        values = [int(value) for value in re.findall(r"-?\d+", turn.answer)]
-        first = chat("semtrace", Size(turns=4), "train", 7, number).turns[0].question
-        for index, sign, added in re.findall(r"arr\[(\d+)\] = x ([+-]) (\d+)", first):
+        values = parse_literal(turn.answer.removesuffix("\n```")).value
+        assert len(values) == len(assigned)
+        for index, sign, added in assigned:
             assert values[int(index)] == (x + int(added) if sign == "+" else x - int(added))
+
+
+def test_every_step_of_every_sum_is_right() -> None:
+    for x in range(10, 100):
+        for change in [f"{sign} {size}" for sign in "+-" for size in range(101)]:
+            comment, element = worked(x, "arr[0]", change).split("\n")
+            sums, *steps = comment.split(": ", 1)[1].split(", ")
+            expected = x + int(change.replace(" ", ""))
+            assert int(element.removesuffix(",")) == expected == _summed(sums)
+            assert all(_summed(left) == int(right) for left, right in (step.split("=") for step in steps))
+
+
+def _summed(text: str) -> int:
+    """Of a sum like `12-5+1` or `-(5-3)`."""
+    if text.startswith("-("):
+        return -_summed(text[2:-1])
+    return sum(int(term) for term in re.findall(r"[+-]?\d+", text))
 
 
 def test_programs_return_what_is_taught_perturbed_or_not() -> None:

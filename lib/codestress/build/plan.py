@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from codestress.build.artefacts import Artefact
 from codestress.errors import CodestressError, ParameterError
+from codestress.inference.archive import import_known
 from codestress.inference.budget import cost
 from codestress.inference.progress import Progress
 from codestress.inference.registry import ModelEntry
@@ -72,6 +73,7 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
         except CodestressError as error:
             errors[artefact.name] = str(error)
     total = sum(len(trials.items) for trials in made.values())
+    import_known((entry for artefact in artefacts for entry in artefact.models), store)
     with Store(store) as responses, Progress(total, "prompts") as progress:
         for artefact in artefacts:
             if artefact.name in made:

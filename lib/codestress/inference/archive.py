@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -164,6 +165,17 @@ def import_archive(path: Path, store: Path) -> tuple[int, int]:
         if done is not None:
             done.result()
         return rows, responses.count() - before
+
+
+def import_known(entries: Iterable[ModelEntry], store: Path) -> None:
+    """Puts the answers into a store that come with these models (`archive` in the registry); once in a process."""
+    for path in {entry.archive for entry in entries if entry.archive}:
+        _import_once(path, store)
+
+
+@cache
+def _import_once(path: Path, store: Path) -> None:
+    import_archive(path, store)
 
 
 @dataclass

@@ -65,6 +65,8 @@ class ModelEntry(Strict):
     """How `make serve` serves it: the settings of the engine `vllm`."""
     settings: dict[str, Any] = {}
     """What its engine needs; validated by the engine's own `Settings`."""
+    archive: Path | None = Field(None, strict=False)
+    """Answers that need not be asked for; in the registry beside its own file."""
 
     @property
     def simulated(self) -> bool:
@@ -156,6 +158,8 @@ def load_registry(path: Path = REGISTRY) -> dict[str, ModelEntry]:
         check(engine_module(entry).Settings, entry.settings, f"{source}: settings")
         if entry.serve:
             check(engine_module(entry, "vllm").Settings, entry.serve, f"{source}: serve")
+        if entry.archive:
+            entry = entry.model_copy(update={"archive": path.parent / entry.archive})
         registry[name] = entry
     return registry
 

@@ -8,13 +8,14 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from tqdm import tqdm
 
 from codestress.errors import EngineError, IncompleteError
+from codestress.inference.archive import import_known
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.coroutines import first_error, run_coroutine
 from codestress.inference.engines.base import BatchEngine, Engine, RequestFailed
@@ -51,6 +52,13 @@ class Answer:
     """Keys of the trial's earlier requests, where it makes several."""
 
 
+class Repeats(NamedTuple):
+    """Requests that were made once more, and how many of them gave the very text that the store has."""
+
+    asked: int
+    same: int
+
+
 @dataclass(frozen=True)
 class Results:
     """All answers of a run, one for each trial and model, in the order of the trials."""
@@ -59,6 +67,8 @@ class Results:
     models: list[ModelEntry]
     asked: int
     """Requests that the store lacked."""
+    repeats: dict[str, Repeats] = field(default_factory=dict)
+    """By model: what came of asking again."""
 
     def answered_by(self) -> dict[str, list[str]]:
         """What servers said answers for each model: name and fingerprint. More than one means that it changed."""
@@ -100,6 +110,7 @@ def run(
     BUDGET_TOKENS, MAX_REQUESTS).
     """
     entries = find_models(list(models), load_registry(registry), "run", registry)
+    import_known(entries, store)
     bar = nullcontext(progress) if progress else Progress(len(trials.items) * len(entries), "answers")
     with Store(store) as responses, bar as shown:
         return run_coroutine(_run(trials, entries, responses, failures, shown, budget or Budget.from_environment()))

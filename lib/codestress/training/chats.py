@@ -7,8 +7,9 @@ times. Training and evaluation never share a seed, a word, a key or a distractor
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from string import Template
 from typing import Literal, TypeVar
@@ -66,7 +67,7 @@ class Size:
     """How much a chat holds."""
 
     lines: int = 16
-    """Of a block of code, or of a list of connections."""
+    """Of a block of code, of a list of connections; of assignments at most."""
     turns: int = 6
     """At most."""
     d: int = 0
@@ -199,9 +200,10 @@ def _keys(random: np.random.Generator, count: int, split: Split) -> list[str]:
 
 def _find_the_origin(random: np.random.Generator, size: Size, split: Split) -> Chat:
     """Chains of two links at one distance, as in the paper; some lists are shuffled."""
+    lines = max(2, size.lines)  # a chain's
     d = size.d or _pick(random, (1, 1, 1, -1, 1, 2, 3, -2, 4, 5, 6, 8, -4, 10, 15))
-    d = max(-size.lines + 1, min(d, size.lines - 1))
-    count = size.lines + 2 * abs(d)
+    d = max(-lines + 1, min(d, lines - 1))
+    count = lines + 2 * abs(d)
     words = words_of(split)
     drawn = [words[int(i)] for i in random.permutation(len(words))[: 3 * count]]
     chains = [drawn[i : i + 3] for i in range(0, len(drawn) - 2, 3)]
@@ -211,7 +213,7 @@ def _find_the_origin(random: np.random.Generator, size: Size, split: Split) -> C
     block = abs(d)
     laid = [link for at in range(0, len(chains), block) for rank in ranks for link in rank[at : at + block]]
     top = int(random.integers(block))
-    shown = laid[top : top + size.lines]
+    shown = laid[top : top + lines]
     if not size.d and random.random() < 0.2:
         shown = [shown[int(i)] for i in random.permutation(len(shown))]
     inside = set(shown)
@@ -223,22 +225,54 @@ def _find_the_origin(random: np.random.Generator, size: Size, split: Split) -> C
         first, second, third = whole[int(chosen)]
         text = Template(template).substitute(connections=listed, destination=third)
         question = text.rsplit("\n", 1)[1].split(" Work")[0] if turns else text
-        steps = f"{Link(second, third)}\n{Link(first, second)}\nFINAL ANSWER: {first}"
-        turns.append(Turn(question, "", steps))
+        found = (Link(second, third), Link(first, second))
+        steps = [f'To "{link.destination}":\n' + "\n".join(map(str, shown[: shown.index(link) + 1])) for link in found]
+        turns.append(Turn(question, "", "\n".join([*steps, f'FINAL ANSWER: "{first}"'])))
     return Chat("find_the_origin", tuple(turns), SYSTEM)
 
 
 def _semtrace(random: np.random.Generator, size: Size, split: Split) -> Chat:
-    """One function and several inputs, each asked about."""
+    """One function, of as many assignments as there are lines to have, and several inputs, each asked about."""
     [problem] = trace_problems(1, seed=_seed(random, split))
-    function: dict[str, Callable[[int], list[int]]] = {}
-    exec(problem.code, function)  # the kit's own function of additions
+    if size.lines < problem.code.count("] = x"):
+        problem = _shortened(problem, size.lines)
+    assigned = dict(re.findall(r"arr\[(\d+)\] = x (. \d+)", problem.code))
     turns: list[Turn] = []
     for x in [int(problem.arguments), *(int(x) for x in random.integers(10, 100, size.turns - 1))]:
         shown = {"input": str(x), "code_block": problem.code}
-        answer = f" {function['f'](x)}\n```"
+        lines = [worked(x, f"arr[{i}]", assigned[str(i)]) for i in range(len(assigned))]
+        answer = "\n".join([" [", *lines, "]", "```"])
         turns.append(_turn("output_prediction", shown, answer, followed=bool(turns), before=random.random() < 0.7))
     return Chat("semtrace", tuple(turns))
+
+
+def worked(x: int, name: str, change: str) -> str:
+    """An element of a SemTrace list, under a comment with the assignment and the sum digit by digit, ones first.
+
+    A Python literal may hold comments; without them a model of this size does not learn the sums.
+    """
+    added = int(change.replace(" ", ""))
+    first, second = (x, added) if added >= 0 else (max(x, -added), min(x, -added))
+    (tens, ones), (other_tens, other_ones) = divmod(first, 10), divmod(second, 10)
+    if added >= 0:
+        carried = ones + other_ones >= 10
+        steps = f"{ones}+{other_ones}={ones + other_ones}, {tens}+{other_tens}{'+1' if carried else ''}"
+        steps = f"{first}+{second}, {steps}={tens + other_tens + carried}"
+    else:
+        borrowed = ones < other_ones
+        ones, tens = ones + 10 * borrowed, tens - borrowed
+        steps = f"{ones}-{other_ones}={ones - other_ones}, {tens}-{other_tens}={tens - other_tens}"
+        steps = f"{f'{first}-{second}' if x == first else f'-({first}-{second})'}, {steps}"
+    return f"# {name} = x {change}: {steps}\n{x + added},"
+
+
+def _shortened(problem: Problem, assignments: int) -> Problem:
+    """A SemTrace problem with its list's first elements alone."""
+    first = {f"    arr[{i}] " for i in range(assignments)}
+    head, _, *lines, end = problem.code.split("\n")
+    zeros = f"    arr = [{', '.join('0' * assignments)}]"
+    kept = [line for line in lines if line[: line.index("=")] in first]
+    return replace(problem, code="\n".join([head, zeros, *kept, end]))
 
 
 def _output_prediction(random: np.random.Generator, size: Size, split: Split) -> Chat:

@@ -7,20 +7,23 @@ as the studies judge: the whole answer, to the character.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
+from tqdm import tqdm
 
 from codestress.fitting.proportions import wilson
 from codestress.inference.nano.model import END, START, Nano
+from codestress.literals import NotLiteral, parse_literal
 from codestress.seeding import rng
 from codestress.training.chats import Chat, Size, Task, chat
 
+Rows = list[dict[str, Any]]
 PLACES = 8
 """Parts of a block, from its first lines to its last, by which retrieval is told."""
 
@@ -36,13 +39,12 @@ def answered(model: Nano, one: Chat) -> str:
     return str(model.tokenizer.decode([token for token, _ in zip(told, range(longest), strict=False)]))
 
 
-def shares(model: Nano, task: Task, sizes: Sequence[Size], asked: int) -> list[dict[str, Any]]:
+def shares(model: Nano, task: Task, sizes: Sequence[Size], asked: int) -> Rows:
     """For each size: right of asked, Wilson's 95 % interval, and the mean number of tokens in a prompt."""
-    rows: list[dict[str, Any]] = []
+    rows: Rows = []
     for size in sizes:
         chats = [chat(task, size, "evaluate", 1, number) for number in range(asked)]
-        # The origin is what counts, not the steps before it.
-        counted = _last_line if task == "find_the_origin" else str
+        counted = _COUNTED.get(task, str)
         right = sum(counted(answered(model, one)) == counted(one.turns[0].answer) for one in chats)
         tokens = np.mean([len(model.tokenizer.encode(one.turns[0].question).ids) for one in chats])
         low, high = wilson(right, asked)
@@ -55,7 +57,19 @@ def _last_line(text: str) -> str:
     return text.rsplit("\n", 1)[-1]
 
 
-def by_place(model: Nano, lines: int, asked: int) -> list[dict[str, Any]]:
+def _values(text: str) -> object:
+    """Of a list in Python, comments in it or not; a text that is none stands for itself."""
+    try:
+        return parse_literal(text.removesuffix("```").strip()).value
+    except NotLiteral:
+        return text
+
+
+_COUNTED: dict[Task, Callable[[str], object]] = {"find_the_origin": _last_line, "semtrace": _values}
+"""What counts of an answer, where that is not all of it: the origin, and not the steps before it."""
+
+
+def by_place(model: Nano, lines: int, asked: int) -> Rows:
     """Line retrieval by the part of the block in which the line stands."""
     right, total = Counter[int](), Counter[int]()
     for number in range(asked):
@@ -74,7 +88,10 @@ def by_place(model: Nano, lines: int, asked: int) -> list[dict[str, Any]]:
 
 
 def evaluate(folder: Path, asked: int) -> dict[str, Any]:
-    """All of it, for the weights in a folder; a process per core."""
+    """All of it, for the weights in a folder; a process per core.
+
+    Outputs are few that are right: four times as many are asked for.
+    """
     kinds: list[tuple[str, Task, list[Size]]] = [
         ("line_retrieval", "line_retrieval", [Size(lines, 1) for lines in (4, 8, 16, 24, 48, 96, 200)]),
         ("function_retrieval", "function_retrieval", [Size(16, 1)]),
@@ -82,15 +99,26 @@ def evaluate(folder: Path, asked: int) -> dict[str, Any]:
         ("semtrace", "semtrace", [Size(turns=1)]),
         ("output_prediction", "output_prediction", [Size(turns=1)]),
     ]
-    outputs = [chat("output_prediction", Size(turns=1), "evaluate", 1, n).turns[0].answer for n in range(asked)]
-    with ProcessPoolExecutor(mp_context=get_context("spawn"), initializer=_one_thread) as pool:
-        places = pool.submit(_by_place, folder, 96, 2 * asked)
+    many = 4 * asked
+    outputs = [chat("output_prediction", Size(turns=1), "evaluate", 1, n).turns[0].answer for n in range(many)]
+    with (
+        ProcessPoolExecutor(mp_context=get_context("spawn"), initializer=_one_thread) as pool,
+        tqdm(total=1 + sum(len(sizes) for _, _, sizes in kinds), unit="row") as progress,
+    ):
+
+        def submitted(work: Callable[..., Rows], *about: Any) -> Future[Rows]:
+            future = pool.submit(work, folder, *about)
+            future.add_done_callback(lambda _: progress.update())
+            return future
+
+        places = submitted(_by_place, 96, 2 * asked)
         rows = {
-            name: [pool.submit(_shares, folder, task, size, asked) for size in sizes] for name, task, sizes in kinds
+            name: [submitted(_shares, task, size, many if task == "output_prediction" else asked) for size in sizes]
+            for name, task, sizes in kinds
         }
         return {
             **{name: [row for one in waiting for row in one.result()] for name, waiting in rows.items()},
-            "majority answer of output_prediction": round(max(Counter(outputs).values()) / asked, 4),
+            "majority answer of output_prediction": round(max(Counter(outputs).values()) / many, 4),
             "line_retrieval by place": places.result(),
         }
 
@@ -99,9 +127,9 @@ def _one_thread() -> None:
     threadpool_limits(1, user_api="blas")
 
 
-def _shares(folder: Path, task: Task, size: Size, asked: int) -> list[dict[str, Any]]:
+def _shares(folder: Path, task: Task, size: Size, asked: int) -> Rows:
     return shares(Nano(folder), task, [size], asked)
 
 
-def _by_place(folder: Path, lines: int, asked: int) -> list[dict[str, Any]]:
+def _by_place(folder: Path, lines: int, asked: int) -> Rows:
     return by_place(Nano(folder), lines, asked)

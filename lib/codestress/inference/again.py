@@ -1,0 +1,68 @@
+"""Asks some of a run's questions once more: whether answers from a store or an archive are what the model says here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from codestress.inference.budget import Budget
+from codestress.inference.coroutines import run_coroutine
+from codestress.inference.engines.base import BatchEngine, RequestFailed
+from codestress.inference.progress import Progress
+from codestress.inference.registry import ModelEntry, open_engine
+from codestress.inference.requests import request_of
+from codestress.inference.run import Repeats, Results
+from codestress.inference.store import Store
+from codestress.paths import STORE
+from codestress.types import Request, Response, Trials
+
+
+def asked_again(
+    results: Results, trials: Trials, *, count: int, store: Path = STORE, budget: Budget | None = None
+) -> Results:
+    """The results, with what came of making `count` requests of each model once more; simulated readers are left out.
+
+    Those with the smallest keys are made, which are hashes, so that any request is as likely as another. What is said
+    this time is compared, and not kept. The budget's limits hold as for `run`.
+    """
+    entries = [entry for entry in results.models if not entry.simulated] if count else []
+    repeats: dict[str, Repeats] = {}
+    limits = budget or Budget.from_environment()
+    with Store(store) as responses, Progress(count * len(entries), "asked again") as progress:
+        for entry in entries:
+            first = {request.key: request for trial in trials.items for request in [request_of(trials, trial, entry)]}
+            stored = responses.get(list(first))
+            chosen = [first[key] for key in sorted(stored)[:count]]
+            said = run_coroutine(_said(entry, chosen, limits, progress))
+            same = sum(said.get(request.key) == stored[request.key].text for request in chosen)
+            repeats[entry.name] = Repeats(len(chosen), same)
+    return replace(results, repeats=repeats)
+
+
+async def _said(entry: ModelEntry, requests: list[Request], budget: Budget, progress: Progress) -> dict[str, str]:
+    """Texts by key; a request that fails has none."""
+    said: dict[str, str] = {}
+    engine = open_engine(entry)
+    try:
+        if isinstance(engine, BatchEngine):
+            async for request, outcome in engine.answers([one for one in requests if budget.reserve(entry, one)]):
+                response = outcome if isinstance(outcome, Response) else None
+                budget.settle(entry, request, response)
+                if response is not None:
+                    said[request.key] = response.text
+                progress.answered()
+            return said
+        for request in requests:
+            await budget.wait(entry, request)
+            response = None
+            try:
+                response = await engine.answer(request)
+                said[request.key] = response.text
+            except RequestFailed:
+                pass
+            finally:
+                budget.settle(entry, request, response)
+            progress.answered()
+    finally:
+        await engine.close()
+    return said

@@ -1,0 +1,70 @@
+"""Asking again: what is said once more is compared with the store's answers, and not kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from codestress import functions
+from codestress.inference.again import asked_again
+from codestress.inference.budget import Budget, BudgetReached
+from codestress.inference.run import run
+from codestress.inference.store import Store
+from codestress.types import Message, Prompt, Reason, Sampling, Score, Trial, Trials
+from openai_server import OpenAIServer
+
+TRIALS = Trials(
+    [Trial(str(n), {}) for n in range(12)],
+    lambda trial: Prompt((Message("user", trial.problem),), Sampling(max_tokens=5)),
+    {"strict": lambda _, response: Score(Reason.RIGHT, 1.0, response.text)},
+)
+CODE = """
+from pathlib import Path
+def answer(messages, **how):
+    asked = messages[0]["content"]
+    path = Path(__file__).with_name("asked.txt")
+    before = path.read_text().split() if path.is_file() else []
+    path.write_text(" ".join([*before, asked]))
+    if before.count(asked) and asked in {"1", "2"}:
+        raise ValueError("no more")
+    return asked if int(asked) < 6 else f"{asked}, {before.count(asked) + 1}"
+"""
+
+
+def test_other_answers_and_failures_are_not_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 12 questions, six are answered otherwise the second time, and two fail."""
+    monkeypatch.setattr(functions, "ROOT", tmp_path)
+    (tmp_path / "my_model.py").write_text(CODE)
+    registry, store = tmp_path / "models.yaml", tmp_path / "s.sqlite"
+    settings = {"function": "my_model.py:answer", "concurrency": 1}
+    registry.write_text(json.dumps({"mine": {"engine": "function", "settings": settings}}))
+    results = run(TRIALS, ["mine"], store=store, registry=registry)
+    assert results.repeats == {}
+    again = asked_again(results, TRIALS, count=100, store=store)
+    assert again.answers == results.answers
+    assert {name: tuple(repeats) for name, repeats in again.repeats.items()} == {"mine": (12, 4)}
+    few = asked_again(results, TRIALS, count=5, store=store)
+    assert few.repeats["mine"].asked == 5
+    with Store(store) as responses:
+        assert responses.count() == 12
+    assert run(TRIALS, ["mine"], store=store, registry=registry).answers == results.answers
+
+
+def test_simulated_readers_are_not_asked_again_and_none_is_for_0(tmp_path: Path) -> None:
+    results = run(TRIALS, ["sim-near"], store=tmp_path / "s.sqlite")
+    assert asked_again(results, TRIALS, count=5, store=tmp_path / "s.sqlite").repeats == {}
+    assert asked_again(results, TRIALS, count=0, store=tmp_path / "s.sqlite").repeats == {}
+
+
+def test_the_budget_holds(tmp_path: Path) -> None:
+    registry, store = tmp_path / "models.yaml", tmp_path / "s.sqlite"
+    with OpenAIServer() as server:
+        row = {"engine": "openai", "settings": {"base_url": server.base_url, "key_env": "", "retries": 0}}
+        registry.write_text(json.dumps({"served": row}))
+        results = run(TRIALS, ["served"], store=store, registry=registry)
+        same = asked_again(results, TRIALS, count=4, store=store)
+        assert tuple(same.repeats["served"]) == (4, 4)
+        with pytest.raises(BudgetReached):
+            asked_again(results, TRIALS, count=4, store=store, budget=Budget(requests=2))
