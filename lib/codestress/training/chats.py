@@ -30,6 +30,7 @@ from codestress.problems.program import Problem
 from codestress.problems.traces import trace_problems
 from codestress.problems.words import word_list
 from codestress.seeding import rng
+from codestress.training.steps import worked_out
 
 T = TypeVar("T")
 Split = Literal["train", "evaluate"]
@@ -305,7 +306,7 @@ def _perturbed(random: np.random.Generator, problem: Problem) -> Problem:
 
 def _output_turn(problem: Problem, *, followed: bool, before: bool) -> Turn:
     shown = {"input": problem.arguments, "code_block": problem.code}
-    answer = f" {problem.output}\n```"
+    answer = f"{worked_out(problem)}\n```"
     return _turn("output_prediction", shown, answer, followed=followed, before=before, other=True)
 
 

@@ -1,7 +1,7 @@
 """What `nano` can do on prompts it was not trained on; needs no torch.
 
 Held out: seeds, words, keys and distractors that the training split never shows. Greedy decoding, judged as strictly
-as the studies judge: the whole answer, to the character.
+as the studies judge: lines and functions to the character, values by type.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tqdm import tqdm
 
 from codestress.fitting.proportions import wilson
 from codestress.inference.nano.model import END, START, Nano
-from codestress.literals import NotLiteral, parse_literal
+from codestress.literals import NotLiteral, parse_literal, same_value
 from codestress.seeding import rng
 from codestress.training.chats import Chat, Size, Task, chat
 
@@ -34,7 +34,7 @@ def answered(model: Nano, one: Chat) -> str:
     turn = one.turns[0]
     text = f"{system}{START}user\n{turn.question}{END}\n{START}assistant\n{turn.begun}"
     tokens = model.tokenizer.encode(text, add_special_tokens=False).ids
-    longest = len(model.tokenizer.encode(turn.answer, add_special_tokens=False).ids) + 20
+    longest = 2 * len(model.tokenizer.encode(turn.answer, add_special_tokens=False).ids) + 40
     told = model.continuation(tokens, random=rng(0, "greedy"))
     return str(model.tokenizer.decode([token for token, _ in zip(told, range(longest), strict=False)]))
 
@@ -44,29 +44,29 @@ def shares(model: Nano, task: Task, sizes: Sequence[Size], asked: int) -> Rows:
     rows: Rows = []
     for size in sizes:
         chats = [chat(task, size, "evaluate", 1, number) for number in range(asked)]
-        counted = _COUNTED.get(task, str)
-        right = sum(counted(answered(model, one)) == counted(one.turns[0].answer) for one in chats)
+        found = sum(right(task, answered(model, one), one.turns[0].answer) for one in chats)
         tokens = np.mean([len(model.tokenizer.encode(one.turns[0].question).ids) for one in chats])
-        low, high = wilson(right, asked)
-        row = {"task": task, "lines": size.lines, "right": right, "asked": asked, "share": round(right / asked, 4)}
+        low, high = wilson(found, asked)
+        row = {"task": task, "lines": size.lines, "right": found, "asked": asked, "share": round(found / asked, 4)}
         rows.append(row | {"low": round(low, 4), "high": round(high, 4), "tokens": round(float(tokens))})
     return rows
 
 
-def _last_line(text: str) -> str:
-    return text.rsplit("\n", 1)[-1]
-
-
-def _values(text: str) -> object:
-    """Of a list in Python, comments in it or not; a text that is none stands for itself."""
+def right(task: Task, said: str, expected: str) -> bool:
+    """Whether an answer counts, steps before it aside: the origin, the value of a literal, or all of the text."""
+    if task == "find_the_origin":
+        return said.rsplit("\n", 1)[-1] == expected.rsplit("\n", 1)[-1]
+    if task not in ("semtrace", "output_prediction"):
+        return said == expected
     try:
-        return parse_literal(text.removesuffix("```").strip()).value
+        return same_value(_value(said), _value(expected))
     except NotLiteral:
-        return text
+        return False
 
 
-_COUNTED: dict[Task, Callable[[str], object]] = {"find_the_origin": _last_line, "semtrace": _values}
-"""What counts of an answer, where that is not all of it: the origin, and not the steps before it."""
+def _value(text: str) -> object:
+    """Of a Python literal before the end of a block of code, comments in it or not."""
+    return parse_literal(text.removesuffix("```").strip()).value
 
 
 def by_place(model: Nano, lines: int, asked: int) -> Rows:
@@ -100,7 +100,8 @@ def evaluate(folder: Path, asked: int) -> dict[str, Any]:
         ("output_prediction", "output_prediction", [Size(turns=1)]),
     ]
     many = 4 * asked
-    outputs = [chat("output_prediction", Size(turns=1), "evaluate", 1, n).turns[0].answer for n in range(many)]
+    answers = (chat("output_prediction", Size(turns=1), "evaluate", 1, n).turns[0].answer for n in range(many))
+    outputs = [repr(_value(answer)) for answer in answers]
     with (
         ProcessPoolExecutor(mp_context=get_context("spawn"), initializer=_one_thread) as pool,
         tqdm(total=1 + sum(len(sizes) for _, _, sizes in kinds), unit="row") as progress,
