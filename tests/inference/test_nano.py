@@ -11,12 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from codestress.build.artefacts import Overrides, resolve
 from codestress.errors import DataError, EngineError
+from codestress.inference.archive import Archive
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.nano import NanoEngine, prompt_text
 from codestress.inference.nano.configuration import WEIGHTS
 from codestress.inference.nano.model import Nano, chosen
-from codestress.inference.registry import load_registry, open_engine
+from codestress.inference.registry import ModelEntry, load_registry, open_engine
+from codestress.inference.requests import request_of
 from codestress.training.chats import Size, chat
 from codestress.training.evaluate import shares
 from codestress.types import Message, Prompt, Request, Response, Sampling
@@ -34,9 +37,9 @@ def asked(number: int = 0, lines: int = 8, **sampling: object) -> Request:
     return Request("nano", "", Prompt((Message("user", turn.question),), settings, turn.begun))
 
 
-def answer(request: Request) -> Response:
+def answer(request: Request, entry: ModelEntry | None = None) -> Response:
     async def ask() -> Response:
-        engine = open_engine(load_registry()["nano"])
+        engine = open_engine(entry or load_registry()["nano"])
         assert isinstance(engine, NanoEngine)
         try:
             return await engine.answer(request)
@@ -78,6 +81,25 @@ def test_it_retrieves_a_line() -> None:
     """Real answers of a real model: no more is asked of them here than that they are not chance."""
     [row] = shares(Nano(), "line_retrieval", [Size(8, 1)], 40)
     assert row["share"] > 0.3
+
+
+def test_its_archive_has_all_answers_of_the_demo_and_they_are_what_it_says_here() -> None:
+    registry = load_registry()
+    chosen = resolve(["semtrace/nano", "origin/nano"], "demo", Overrides(), registry)
+    archive = registry["nano"].archive
+    assert archive is not None
+    assert archive.stat().st_size < 1_000_000
+    rows = Archive.load(archive).rows
+    asked = {}
+    for artefact in chosen:
+        trials = artefact.trials()
+        for entry in artefact.models:
+            if entry.engine == "nano":
+                asked |= {request_of(trials, trial, entry).key: (trials, trial, entry) for trial in trials.items}
+    assert asked.keys() <= rows.keys()
+    for key in sorted(asked)[:4]:
+        trials, trial, entry = asked[key]
+        assert answer(request_of(trials, trial, entry), entry).text == rows[key].text
 
 
 def test_the_engine_answers_counts_and_stops() -> None:

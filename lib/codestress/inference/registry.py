@@ -65,7 +65,7 @@ class ModelEntry(Strict):
     """How `make serve` serves it: the settings of the engine `vllm`."""
     settings: dict[str, Any] = {}
     """What its engine needs; validated by the engine's own `Settings`."""
-    archive: Path | None = Field(None, strict=False)
+    archive: Path | None = Field(None, strict=False, exclude=True)
     """Answers that need not be asked for; in the registry beside its own file."""
 
     @property

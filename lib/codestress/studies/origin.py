@@ -35,6 +35,9 @@ Distance = Annotated[int, Field(ge=-200, le=200), AfterValidator(_nonzero)]
 class FindTheOrigin(Parameters):
     """Sections 4 and 5. Defaults are the protocol of the paper's figures."""
 
+    again: int = Field(
+        0, ge=0, description="questions that each model is asked once more, to see whether it says the same here"
+    )
     d: list[Distance] = Field([15], description="lines from a chain's first link down to its second (negative: up)")
     shuffled: list[bool] = Field([False], description="the target's lines stay in place, the others are shuffled")
     wording: list[Wording] = Field(

@@ -69,6 +69,9 @@ class LineRemoval(Parameters):
 class Positions(Parameters):
     """Sections 3.1 to 3.3 and appendices A, C, D. Defaults are the paper's."""
 
+    again: int = Field(
+        0, ge=0, description="questions that each model is asked once more, to see whether it says the same here"
+    )
     tasks: list[Task] = Field(["input_prediction", "output_prediction"], min_length=1, description="what is asked")
     problems: list[Dataset] = Field(
         ["cruxeval"], min_length=1, description="cruxeval, semtrace (outputs only), or generated: the kit's own"

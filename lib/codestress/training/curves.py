@@ -27,8 +27,8 @@ def training_figure(log: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) 
     for before, after in pairwise(log):
         if after["stage"] != before["stage"]:
             left.axvline(before["tokens"] / 1e6, linestyle=":", color="0.5", linewidth=0.8)
-    left.set(xlabel="tokens seen (millions); dotted: a new stage", ylabel="held-out answers right (%)", ylim=(0, 115))
-    left.legend(fontsize=6, loc="upper right", ncols=2)
+    left.set(xlabel="tokens seen (millions); dotted: a new stage", ylabel="held-out answers right (%)", ylim=(0, 104))
+    left.legend(fontsize=6, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
     rows = found["line_retrieval by place"]
     places = [row["part"] for row in rows]
     middle = [100 * row["share"] for row in rows]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from contextlib import redirect_stdout
+from io import StringIO
 from types import FrameType
 from typing import Any
 
@@ -55,7 +57,8 @@ def executed(problem: Problem) -> list[str]:
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        function(*arguments)
+        with redirect_stdout(StringIO()):
+            function(*arguments)
     finally:
         sys.settrace(before)
     return steps
