@@ -65,8 +65,11 @@ def right(task: Task, said: str, expected: str) -> bool:
 
 
 def _value(text: str) -> object:
-    """Of a Python literal before the end of a block of code, comments in it or not."""
-    return parse_literal(text.removesuffix("```").strip()).value
+    """Of a Python literal before the end of a block of code, comments in it or not; sums left in it are none."""
+    read = parse_literal(text.removesuffix("```").strip())
+    if read.unresolved:
+        raise NotLiteral("arithmetic is left in it")
+    return read.value
 
 
 def by_place(model: Nano, lines: int, asked: int) -> Rows:
