@@ -44,7 +44,7 @@ def test_other_answers_and_failures_are_not_the_same(tmp_path: Path, monkeypatch
     assert results.repeats == {}
     again = asked_again(results, TRIALS, count=100, store=store)
     assert again.answers == results.answers
-    assert {name: tuple(repeats) for name, repeats in again.repeats.items()} == {"mine": (12, 4)}
+    assert {name: tuple(repeats) for name, repeats in again.repeats.items()} == {"mine": (12, 4, 2)}
     few = asked_again(results, TRIALS, count=5, store=store)
     assert few.repeats["mine"].asked == 5
     with Store(store) as responses:
@@ -58,6 +58,17 @@ def test_simulated_readers_are_not_asked_again_and_none_is_for_0(tmp_path: Path)
     assert asked_again(results, TRIALS, count=0, store=tmp_path / "s.sqlite").repeats == {}
 
 
+def test_an_archive_is_not_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would say the same whatever the model says now."""
+    registry, store = tmp_path / "models.yaml", tmp_path / "s.sqlite"
+    with OpenAIServer() as server:
+        row = {"engine": "openai", "settings": {"base_url": server.base_url, "key_env": "", "retries": 0}}
+        registry.write_text(json.dumps({"served": row}))
+        results = run(TRIALS, ["served"], store=store, registry=registry)
+    monkeypatch.setenv("CODESTRESS_REPLAY", str(tmp_path / "any.jsonl.gz"))
+    assert asked_again(results, TRIALS, count=4, store=store).repeats == {}
+
+
 def test_the_budget_holds(tmp_path: Path) -> None:
     registry, store = tmp_path / "models.yaml", tmp_path / "s.sqlite"
     with OpenAIServer() as server:
@@ -65,6 +76,6 @@ def test_the_budget_holds(tmp_path: Path) -> None:
         registry.write_text(json.dumps({"served": row}))
         results = run(TRIALS, ["served"], store=store, registry=registry)
         same = asked_again(results, TRIALS, count=4, store=store)
-        assert tuple(same.repeats["served"]) == (4, 4)
+        assert tuple(same.repeats["served"]) == (4, 4, 0)
         with pytest.raises(BudgetReached):
             asked_again(results, TRIALS, count=4, store=store, budget=Budget(requests=2))

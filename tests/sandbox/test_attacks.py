@@ -41,7 +41,7 @@ STOPPED = {
     "endless text": BACKSTOP,
     "huge power": BACKSTOP,
     "a huge value": {Outcome.OUTPUT_LIMIT},
-    "many values": {Outcome.OUTPUT_LIMIT, Outcome.RAISED, Outcome.CPU_TIME},  # whichever limit is met first
+    "many values": {Outcome.OUTPUT_LIMIT, Outcome.RAISED},
     "a value in itself": {Outcome.NOT_DATA},
     "an object that equals all": {Outcome.NOT_DATA},
     "deep source": {Outcome.SYNTAX_ERROR},

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from codestress.inference.budget import Budget
+from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.coroutines import run_coroutine
 from codestress.inference.engines.base import BatchEngine, RequestFailed
 from codestress.inference.progress import Progress
-from codestress.inference.registry import ModelEntry, open_engine
+from codestress.inference.registry import ModelEntry, open_engine, replayed
 from codestress.inference.requests import request_of
 from codestress.inference.run import Repeats, Results
 from codestress.inference.store import Store
@@ -20,22 +20,28 @@ from codestress.types import Request, Response, Trials
 def asked_again(
     results: Results, trials: Trials, *, count: int, store: Path = STORE, budget: Budget | None = None
 ) -> Results:
-    """The results, with what came of making `count` requests of each model once more; simulated readers are left out.
+    """The results, with what came of making `count` requests of each model once more.
 
-    Those with the smallest keys are made, which are hashes, so that any request is as likely as another. What is said
-    this time is compared, and not kept. The budget's limits hold as for `run`.
+    Simulated readers are left out, and models for which an archive answers (REPLAY): they say the same by their nature.
+    First requests of the trials with the smallest keys are made, which are hashes, so that any is as likely as another.
+    What is said this time is compared, and not kept. The budget's limits hold as for `run`.
     """
-    entries = [entry for entry in results.models if not entry.simulated] if count else []
+    entries = [entry for entry in results.models if count and not entry.simulated and not replayed(entry)]
     repeats: dict[str, Repeats] = {}
     limits = budget or Budget.from_environment()
     with Store(store) as responses, Progress(count * len(entries), "asked again") as progress:
         for entry in entries:
-            first = {request.key: request for trial in trials.items for request in [request_of(trials, trial, entry)]}
-            stored = responses.get(list(first))
-            chosen = [first[key] for key in sorted(stored)[:count]]
-            said = run_coroutine(_said(entry, chosen, limits, progress))
-            same = sum(said.get(request.key) == stored[request.key].text for request in chosen)
-            repeats[entry.name] = Repeats(len(chosen), same)
+            answers = [answer for answer in results.answers if answer.model == entry.name and not answer.error]
+            chosen: dict[str, Request] = {}
+            for answer in sorted(answers, key=lambda answer: answer.key):
+                request = request_of(trials, answer.trial, entry)
+                chosen[request.key] = request
+                if len(chosen) == count:
+                    break
+            stored = responses.get(list(chosen))
+            said = run_coroutine(_said(entry, list(chosen.values()), limits, progress))
+            same = sum(text == stored[key].text for key, text in said.items())
+            repeats[entry.name] = Repeats(len(chosen), same, failed=len(chosen) - len(said))
     return replace(results, repeats=repeats)
 
 
@@ -45,7 +51,10 @@ async def _said(entry: ModelEntry, requests: list[Request], budget: Budget, prog
     engine = open_engine(entry)
     try:
         if isinstance(engine, BatchEngine):
-            async for request, outcome in engine.answers([one for one in requests if budget.reserve(entry, one)]):
+            for request in requests:
+                if not budget.reserve(entry, request):
+                    raise BudgetReached(budget.reached())
+            async for request, outcome in engine.answers(requests):
                 response = outcome if isinstance(outcome, Response) else None
                 budget.settle(entry, request, response)
                 if response is not None:

@@ -133,13 +133,17 @@ def engine_module(entry: ModelEntry, engine: str = "") -> EngineModule:
     return cast(EngineModule, importlib.import_module(ENGINES[engine or entry.engine]))
 
 
+def replayed(entry: ModelEntry) -> bool:
+    """Whether an archive answers for this model, which CODESTRESS_REPLAY names."""
+    return bool(os.environ.get("CODESTRESS_REPLAY")) and not entry.local
+
+
 def open_engine(entry: ModelEntry) -> Engine | BatchEngine:
     """The engine that answers for this model: an archive where CODESTRESS_REPLAY names one, else its own."""
-    archive = os.environ.get("CODESTRESS_REPLAY")
-    if archive and not entry.local:
+    if replayed(entry):
         from codestress.inference.engines.replay import Replay
 
-        return Replay(entry, Path(archive))
+        return Replay(entry, Path(os.environ["CODESTRESS_REPLAY"]))
     return engine_module(entry).open_engine(entry)
 
 

@@ -53,10 +53,11 @@ class Answer:
 
 
 class Repeats(NamedTuple):
-    """Requests that were made once more, and how many of them gave the very text that the store has."""
+    """Requests that were made once more; those that neither gave the store's very text nor failed gave another."""
 
     asked: int
     same: int
+    failed: int
 
 
 @dataclass(frozen=True)
