@@ -15,7 +15,7 @@ from codestress.generation.perturbations.variants import Perturbation, check_pro
 from codestress.problems.contest_programs import contest_problems
 from codestress.problems.generated import generated_problems
 from codestress.sandbox.executor import Executor
-from codestress.sandbox.runtimes import available
+from codestress.sandbox.runtimes import missing
 
 RUNS = 3
 PERTURBATIONS = [name for name in get_args(Perturbation) if name != "VAN"]
@@ -39,7 +39,7 @@ def main() -> None:
     print(f"perturbations on {os.cpu_count()} cores, medians of {RUNS} runs")
     with Executor() as executor:
         print(executor.described())
-        for language, runs in (("python", RUNS), ("javascript", 1 if available("javascript") else 0)):
+        for language, runs in (("python", RUNS), ("javascript", 0 if missing("javascript") else 1)):
             results = [timed(executor, language) for _ in range(runs)]
             for name in results[0] if results else ():
                 print(f"  {language:10} {name:8} {statistics.median(result[name] for result in results):6.1f} s")

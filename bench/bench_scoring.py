@@ -21,8 +21,8 @@ from codestress.generation.line_removal import removable, subsets, without_lines
 from codestress.problems.generated import generated_problems
 from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem
+from codestress.sandbox.backends import interpreter
 from codestress.sandbox.executor import Executor, Program
-from codestress.sandbox.worker import interpreter
 from codestress.scoring.predictions import Answer, Task, score_answers
 
 RUNS = 3

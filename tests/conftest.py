@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import functools
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from codestress.build.artefacts import artefact_names
+from codestress.sandbox.executor import Executor
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = str(Path(sys.executable).with_name("codestress"))
@@ -26,6 +28,19 @@ def codestress(*arguments: str, outputs: Path, **environment: str) -> subprocess
         text=True,
         timeout=600,
     )
+
+
+@functools.cache
+def exposed() -> dict[str, str]:
+    """What this machine does not protect from programs of strangers."""
+    with Executor(workers=1) as executor:
+        return executor.exposed()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skips by name what runs programs of strangers where nothing isolates them."""
+    if item.get_closest_marker("isolation") and exposed():
+        pytest.skip(f"programs of strangers cannot be isolated here: {exposed()}")
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,15 @@ Language = Literal["python", "javascript", "java"]
 """Of programs."""
 
 
+class Source(StrEnum):
+    """Whose a program is. It decides whether it may run where nothing isolates; no file can claim it."""
+
+    KIT = "the kit's own"
+    """Made by this package: generated, contest and Java programs, what its readers piece together of them."""
+    STRANGER = "a stranger's"
+    """All that came from outside: data sets, models, files, submissions. What nothing is known of is one."""
+
+
 class Reason(StrEnum):
     """What became of a question. Counts over all reasons always add up to what was asked."""
 
@@ -69,6 +78,8 @@ class Prompt:
     sampling: Sampling
     prefill: str = ""
     """Beginning of the assistant's turn that the model continues."""
+    source: Source = Source.STRANGER
+    """Of the program that the prompt is about: for engines that run it. No model sees it, no key depends on it."""
 
     @cached_property
     def digest(self) -> str:
@@ -164,6 +175,18 @@ class Score:
 
 
 @dataclass(frozen=True)
+class NotRun:
+    """A part of a study that this machine cannot run: the others are built without it, and it is told everywhere."""
+
+    factor: str
+    """The factor whose value is left out."""
+    value: str
+    label: str
+    """The value for people."""
+    why: str
+
+
+@dataclass(frozen=True)
 class Trials:
     """The trials of a study, with what renders and what judges them."""
 
@@ -177,3 +200,4 @@ class Trials:
     """The prompt of a trial's next request, from the responses so far, to the same model; None when it is done."""
     steps: Callable[[Trial], int] = lambda _: 1
     """Requests that a trial makes when all goes well: for plans."""
+    not_run: tuple[NotRun, ...] = ()

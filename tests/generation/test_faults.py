@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import random
-import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -22,7 +21,7 @@ from codestress.generation.faults.trees import NotNeutral
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.seeds import Seed, normalised, parses, seed_set
 from codestress.sandbox.executor import Executor, Limits, Program
-from codestress.sandbox.runtimes import available
+from codestress.sandbox.runtimes import missing
 from codestress.seeding import rng
 from standard_library import standard_source
 
@@ -332,7 +331,7 @@ def test_the_same_seed_gives_the_same_bytes(number: int, spm: str, strength: int
     assert results[0] == results[1]
 
 
-@pytest.mark.skipif(not (shutil.which("javac") and available("java")), reason="a JDK is not installed")
+@pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
 def test_the_kits_java_programs_and_their_mutants_compile_and_run(tmp_path: Path) -> None:
     seeds = seed_set("java", 50, 300).seeds
     assert len(seeds) >= 20
@@ -375,7 +374,7 @@ def test_the_kits_java_programs_and_their_mutants_compile_and_run(tmp_path: Path
     assert len({str(outcome.value) for outcome in outcomes}) == len(seeds)
 
 
-@pytest.mark.skipif(not (shutil.which("javac") and available("java")), reason="a JDK is not installed")
+@pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
 def test_a_run_shows_the_faults_that_are_asked_about_and_not_the_silent_ones() -> None:
     sites = [(seed, site) for seed in seed_set("java", 50, 300).seeds for site in fault_sites(seed.code, "java")]
     silent = [one for one in sites if is_silent(*one)]

@@ -11,7 +11,7 @@ from codestress.errors import SandboxError
 from codestress.inference.registry import find_models, load_registry
 from codestress.inference.run import run
 from codestress.problems.program import Problem
-from codestress.sandbox import worker
+from codestress.sandbox import probe
 from codestress.scoring.predictions import score_interpreted
 from codestress.types import Message, Prompt, Reason, Response, Sampling, Score, Trial, Trials
 
@@ -38,6 +38,7 @@ def programs() -> Trials:
     return Trials([Trial(f"p{n}", {"case": n % len(sources)}, seed=n) for n in range(70)], render, {"strict": judge})
 
 
+@pytest.mark.isolation
 def test_programs_are_run_once_and_their_ends_are_counted(tmp_path: Path) -> None:
     results = run(programs(), ["python"], store=tmp_path / "s.sqlite")
     assert [answer.scores["strict"].reason for answer in results.answers] == list(CASES.values()) * 10
@@ -55,11 +56,6 @@ def test_the_version_of_python_is_part_of_every_key() -> None:
 
 
 def test_without_isolation_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def bare(*_: object) -> tuple[str, worker.Worker]:
-        started = worker.Worker("none", [])
-        started.layers = {"namespaces": "", "landlock": "", "seccomp": "", "limits": "rlimits"}
-        return "none", started
-
-    monkeypatch.setattr(worker, "start", bare)
-    with pytest.raises(SandboxError, match="CODESTRESS_UNPROTECTED=1"):
+    monkeypatch.setattr(probe, "unprotected", lambda _: {"files": "a file outside was read"})
+    with pytest.raises(SandboxError, match=r"a file outside was read(.|\n)*CODESTRESS_UNPROTECTED=1"):
         run(programs(), ["python"], store=tmp_path / "s.sqlite")

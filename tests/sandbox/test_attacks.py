@@ -17,6 +17,8 @@ from codestress.sandbox import worker
 from codestress.sandbox.attacks import ATTACKS, attack
 from codestress.sandbox.executor import Executor, Limits, Outcome, Program
 
+pytestmark = pytest.mark.isolation
+
 GUESS, MARK = "123123", f"codestress-mark-{os.getpid()}"
 BACKSTOP = {Outcome.CPU_TIME, Outcome.WALL_TIME}
 """Which of the two comes first depends on what else the machine does."""
@@ -121,13 +123,13 @@ def _descendants() -> set[int]:
     return found
 
 
-@pytest.mark.parametrize("walls", ["unshare", "none"])
-def test_what_is_left_without_bubblewrap_still_refuses(walls: str, server: tuple[int, list[object]]) -> None:
+@pytest.mark.parametrize("backend", ["unshare", "none"])
+def test_what_is_left_without_bubblewrap_still_refuses(backend: str, server: tuple[int, list[object]]) -> None:
     port, came = server
     try:
-        left = worker.Worker(walls, [])
+        left = worker.Worker(backend, [])
     except worker.WorkerDied:
-        pytest.skip(f"{walls}: not on this machine")
+        pytest.skip(f"{backend}: not on this machine")
     try:
         if not (left.layers["landlock"] and left.layers["seccomp"]):
             pytest.skip(f"no Landlock and seccomp here: {left.layers}")
@@ -136,7 +138,7 @@ def test_what_is_left_without_bubblewrap_still_refuses(walls: str, server: tuple
         done = left.ask(
             {
                 "programs": [
-                    {"source": p.source, "function": "f", "arguments": [[0], {"d": []}], "call": ""} for p in programs
+                    {"source": p.code, "function": "f", "arguments": [[0], {"d": []}], "call": ""} for p in programs
                 ],
                 "limits": {"steps": 9999, "cpu_s": 1, "wall_s": 5, "memory_bytes": 1 << 28, "output_bytes": 9999},
                 "command": [],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +11,8 @@ from codestress.sandbox import runtimes
 from codestress.sandbox.executor import Execution, Executor, Limits, Outcome, Program
 from codestress.types import Language
 
+pytestmark = pytest.mark.isolation
+
 
 @pytest.fixture(scope="module")
 def executor() -> Iterator[Executor]:
@@ -20,8 +21,8 @@ def executor() -> Iterator[Executor]:
 
 
 def needs(language: Language) -> None:
-    if not runtimes.available(language):
-        pytest.skip(f"{runtimes.NEEDED[language]} is not installed; .ci/run installs it where it may")
+    if why := runtimes.missing(language):
+        pytest.skip(f"{why}; .ci/run installs it where it may")
 
 
 def run(executor: Executor, language: Language, *programs: Program) -> list[Execution]:
@@ -140,13 +141,13 @@ def test_the_counter_changes_no_line_and_no_result() -> None:
 
 
 def test_a_missing_interpreter_is_said_with_the_remedy(executor: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runtimes.shutil, "which", lambda _: None)
+    monkeypatch.setattr(runtimes, "_found", lambda _: None)
     with pytest.raises(SandboxError, match=r"javascript: node is not installed; install Node"):
         list(executor.run([Program("")], language="javascript"))
 
 
 def test_node_and_java_are_what_the_worker_sees(executor: Executor) -> None:
     needs("javascript")
-    version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    version = runtimes.version("javascript")
     (execution,) = run(executor, "javascript", Program("const f = () => process.version", "f"))
     assert execution.value == version

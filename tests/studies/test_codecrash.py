@@ -24,7 +24,7 @@ from codestress.problems.contest_programs import contest_problems
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.problem_files import livecodebench
 from codestress.report.published import published_numbers
-from codestress.sandbox.runtimes import available
+from codestress.sandbox.runtimes import missing
 from codestress.scoring.frames import answers_frame
 from codestress.seeding import rng
 from codestress.studies import codecrash
@@ -293,7 +293,7 @@ def served(monkeypatch: pytest.MonkeyPatch, answer: Callable[[str, int], str]) -
         yield server
 
 
-@pytest.mark.skipif(not available("javascript"), reason="Node is not installed")
+@pytest.mark.skipif(bool(missing("javascript")), reason="Node is not installed")
 def test_a_model_writes_translations_and_only_those_that_mean_the_same_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
@@ -31,6 +31,7 @@ from codestress.inference.budget import Budget
 from codestress.inference.progress import Progress
 from codestress.inference.run import run
 from codestress.paths import FAILED, OUTPUTS, ROOT, shown
+from codestress.sandbox.executor import Ran, programs_run, ran
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class Outcome:
     """`built`, `up to date` or `failed`."""
     seconds: float = 0.0
     error: str = ""
+    not_run: dict[str, str] = field(default_factory=dict)
+    """What it was built without, and why."""
 
 
 @contextlib.contextmanager
@@ -76,7 +79,7 @@ def build(artefacts: Sequence[Artefact], *, jobs: int, force: bool, timeout_s: f
     with build_lock():
         inputs = {artefact.name: inputs_of(artefact) for artefact in artefacts}
         stale = [a for a in artefacts if force or out_of_date(a, inputs[a.name])]
-        fresh = [Outcome(a.name, "up to date") for a in artefacts if a not in stale]
+        fresh = [Outcome(a.name, "up to date", not_run=_not_run(a)) for a in artefacts if a not in stale]
         for artefact in stale:
             check_parameters_cell(artefact.notebook, artefact.study.parameters)
         if not stale:
@@ -94,13 +97,16 @@ def ask(artefacts: Sequence[Artefact], notebooks: _Notebooks) -> None:
     A model that cannot be reached fails the artefacts that need it, without trying again for each.
     """
     trials = {}
+    programs: dict[str, Ran] = {}
     for artefact in artefacts:
+        before = ran()
         try:
             made = artefact.trials()
             check_windows(artefact, made)
             trials[artefact.name] = made
         except CodestressError as error:  # a data set that is not here, for instance
             notebooks.fail(artefact, str(error))
+        programs[artefact.name] = ran() - before
     unreachable: dict[str, str] = {}
     budget = Budget.from_environment()  # one for all artefacts
     possible = [artefact for artefact in artefacts if artefact.name in trials]
@@ -113,6 +119,7 @@ def ask(artefacts: Sequence[Artefact], notebooks: _Notebooks) -> None:
                 progress.skip(len(trials[artefact.name].items) * len(names))
                 notebooks.fail(artefact, unreachable[gone])
                 continue
+            before = ran()
             try:
                 run(
                     trials[artefact.name],
@@ -129,7 +136,7 @@ def ask(artefacts: Sequence[Artefact], notebooks: _Notebooks) -> None:
             except CodestressError as error:
                 notebooks.fail(artefact, str(error))
             else:
-                notebooks.execute(artefact)
+                notebooks.execute(artefact, programs[artefact.name] + ran() - before)
 
 
 class _Worker:
@@ -211,9 +218,9 @@ class _Notebooks:
             worker.kill()
         self.pool.shutdown()
 
-    def execute(self, artefact: Artefact) -> None:
-        """Queues an artefact whose answers are all there."""
-        self.futures.append(self.pool.submit(self._one, artefact))
+    def execute(self, artefact: Artefact, programs: Ran) -> None:
+        """Queues an artefact whose answers are all there; `programs` were run for them."""
+        self.futures.append(self.pool.submit(self._one, artefact, programs))
 
     def fail(self, artefact: Artefact, error: str) -> None:
         """Notes an artefact that cannot be executed."""
@@ -225,11 +232,11 @@ class _Notebooks:
             future.result()
         return self.outcomes
 
-    def _one(self, artefact: Artefact) -> None:
+    def _one(self, artefact: Artefact, programs: Ran) -> None:
         mine = threading.get_ident()
         if mine not in self.workers or self.workers[mine].dead:
             self.workers[mine] = _Worker()
-        self._ended(_execute(self.workers[mine], artefact, self.inputs[artefact.name], self.timeout_s))
+        self._ended(_execute(self.workers[mine], artefact, self.inputs[artefact.name], programs, self.timeout_s))
 
     def _ended(self, outcome: Outcome) -> None:
         with self.lock:
@@ -239,7 +246,9 @@ class _Notebooks:
             tqdm.write(f"{told}\n{outcome.error}" if outcome.error else told, file=sys.stderr)
 
 
-def _execute(worker: _Worker, artefact: Artefact, inputs: dict[str, str], timeout_s: float | None) -> Outcome:
+def _execute(
+    worker: _Worker, artefact: Artefact, inputs: dict[str, str], programs: Ran, timeout_s: float | None
+) -> Outcome:
     started = time.monotonic()
     staging_root = OUTPUTS / artefact.profile / ".staging"
     staging_root.mkdir(parents=True, exist_ok=True)
@@ -254,6 +263,7 @@ def _execute(worker: _Worker, artefact: Artefact, inputs: dict[str, str], timeou
             "parameters": artefact.parameters.model_dump(),
             "staging": str(staging),
             "inputs": inputs,
+            "programs": programs_run(programs),
             "command": f"make {artefact.name} PROFILE={artefact.profile}",
         },
         timeout_s,
@@ -266,7 +276,13 @@ def _execute(worker: _Worker, artefact: Artefact, inputs: dict[str, str], timeou
         return Outcome(artefact.name, "failed", seconds, f"{error}\nthe notebook as far as it came: {shown(kept)}")
     replace_folder(staging, artefact.folder)
     shutil.rmtree(kept, ignore_errors=True)
-    return Outcome(artefact.name, "built", seconds)
+    return Outcome(artefact.name, "built", seconds, not_run=_not_run(artefact))
+
+
+def _not_run(artefact: Artefact) -> dict[str, str]:
+    manifest = json.loads((artefact.folder / "manifest.json").read_text(encoding="utf-8"))
+    left: dict[str, str] = manifest.get("not_run", {})
+    return left
 
 
 def replace_folder(new: Path, folder: Path) -> None:

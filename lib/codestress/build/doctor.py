@@ -18,25 +18,34 @@ from codestress.inference.store import Store
 from codestress.paths import OUTPUTS, STORE, shown
 from codestress.problems.datasets import load_catalogue, state
 from codestress.sandbox import runtimes
-from codestress.sandbox.executor import ISOLATING, Executor
+from codestress.sandbox.executor import Executor
+from codestress.sandbox.probe import PROTECTIONS
+
+NEEDS = (
+    "codestress score, selftest, write; course build and grade; figures of data sets, custom problems, real programs"
+)
+"""What runs programs of strangers."""
 
 
 def _programs() -> Iterator[Finding]:
-    """What holds programs of strangers, and which languages run."""
+    """What holds programs of strangers, what of it is protected, and which languages run."""
     try:
-        with Executor(workers=1, unprotected=True) as executor:
-            missing = [name for name in ISOLATING if not executor.layers[name]]
-            why = "; ".join(f"no {name}: {executor.layers.get(f'no {name}') or 'not available'}" for name in missing)
-            remedy = "; install bubblewrap (Debian: apt install bubblewrap)" if "namespaces" in missing else ""
-            held = executor.described() + (f"; {why}{remedy}" if missing else "")
-            yield Finding("sandbox", "missing" if missing else "ok", held)
+        with Executor(workers=1) as executor:
+            layers = executor.described()
+            absent = "; ".join(f"{name}: {why}" for name, why in executor.layers.items() if name.startswith("no "))
+            yield Finding("sandbox", "ok", f"{executor.backend}: {layers}" + (f" ({absent})" if absent else ""))
+            exposed = executor.exposed()
+            for name in PROTECTIONS:
+                why = exposed.get(name, "")
+                yield Finding(f"protects {name}", "missing" if why else "ok", why or "an attack was tried and failed")
+            yield Finding("the kit's own programs", "ok", "run: make, make test, every artefact of the demo")
+            told = f"are refused: {NEEDS}\n  {executor.remedy()}" if exposed else f"run isolated: {NEEDS}"
+            yield Finding("programs of strangers", "missing" if exposed else "ok", told)
     except CodestressError as error:
         yield Finding("sandbox", "broken", str(error))
-    for language, program in runtimes.NEEDED.items():
-        here = runtimes.available(language)
-        yield Finding(
-            language, "ok" if here else "missing", program if here else f"install {runtimes.INSTALL[language]}"
-        )
+    for language in runtimes.NEEDED:
+        why = runtimes.missing(language)
+        yield Finding(language, "missing" if why else "ok", why or runtimes.version(language))
 
 
 @dataclass(frozen=True)

@@ -90,6 +90,7 @@ def execute(spec: dict[str, Any]) -> None:
         raise CellsIncompleteError(f"the notebook ran, but did not publish {', '.join(missing)}")
     (staging / "notebook.html").write_text(notebook_page(notebook, spec["artefact"]), encoding="utf-8")
     manifest = json.loads((staging / "manifest.json").read_text(encoding="utf-8"))
+    manifest["programs"]["while asking"] = spec["programs"]
     manifest |= {
         "title": spec["title"],
         "leaderboard": spec["leaderboard"],

@@ -11,10 +11,11 @@ import hashlib
 import importlib.metadata
 import json
 import platform
-import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+
+from packaging.requirements import Requirement
 
 from codestress.build.artefacts import Artefact
 from codestress.functions import file_of
@@ -22,6 +23,7 @@ from codestress.generation.perturbations.own import own_perturbations
 from codestress.inference.registry import ENGINES
 from codestress.paths import PARAMS, PUBLISHED, ROOT, shown
 from codestress.problems.own import own_sets
+from codestress.sandbox.runtimes import NEEDED, missing
 
 PACKAGE = Path(__file__).resolve().parents[1]
 SUFFIXES = frozenset({".txt", ".mplstyle", ".yaml", ".json", ".js", ".java"})
@@ -56,6 +58,8 @@ def inputs_of(artefact: Artefact) -> dict[str, str]:
         for name, path in files.items():
             if name in ([named] if isinstance(named, str) else named) and path.is_file():
                 inputs[f"data {shown(path)}"] = _file_digest(path)
+    for language in (name for name in NEEDED if name in artefact.parameters.model_dump().get("languages", ())):
+        inputs[f"runtime {language}"] = missing(language) or "here"
     published = PUBLISHED / f"{artefact.name.split('/')[0]}.json"
     if published.is_file():
         inputs[f"published {shown(published)}"] = _file_digest(published)
@@ -70,8 +74,8 @@ def changes(before: dict[str, str], now: dict[str, str]) -> list[str]:
 @cache
 def environment() -> dict[str, str]:
     """Versions of Python and of the packages that this one requires."""
-    required = importlib.metadata.requires("codestress") or []
-    names = [re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0] for text in required if "extra ==" not in text]
+    required = [Requirement(text) for text in importlib.metadata.requires("codestress") or []]
+    names = [one.name for one in required if one.marker is None or one.marker.evaluate({"extra": ""})]
     return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in sorted(names)}
 
 

@@ -16,6 +16,7 @@ from codestress.errors import ParameterError
 from codestress.paths import OUTPUTS, STORE, shown
 
 if TYPE_CHECKING:
+    from codestress.build.builder import Outcome
     from codestress.build.plan import PlanRow
 
 
@@ -54,11 +55,22 @@ def build(
         states = [outcome.state for outcome in outcomes]
         told = ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(sorted(states)))
         click.echo(f"{told}; gallery: {shown(index)}")
+        _tell_not_run(outcomes)
         for outcome in outcomes:
             if outcome.name in artefacts and outcome.state != "failed":
                 _tell_claims(OUTPUTS / profile / outcome.name / "claims.csv")
     if failed:
         raise click.exceptions.Exit(1)
+
+
+def _tell_not_run(outcomes: list[Outcome]) -> None:
+    """One line for each thing that is missing here, with the artefacts that were built without it."""
+    without: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        for what, why in outcome.not_run.items():
+            without.setdefault(f"{what}: not run here: {why}", []).append(outcome.name)
+    for told, names in without.items():
+        click.echo(f"{told} (built without it: {', '.join(names)})")
 
 
 def _tell_claims(ledger: Path) -> None:

@@ -25,7 +25,7 @@ import numpy as np
 from pydantic import Field
 
 from codestress.seeding import rng
-from codestress.types import Request
+from codestress.types import Request, Source
 from codestress.validation import Strict
 
 CHARACTERS_PER_TOKEN = 4
@@ -88,6 +88,8 @@ class Reading:
     random: np.random.Generator
     lines: list[int]
     """The line of its message in which each kept segment stands, from 0 on."""
+    source: Source
+    """Of the program that the question is about."""
 
 
 def segments(text: str) -> list[str]:
@@ -122,7 +124,9 @@ def read(request: Request, reader: Settings) -> Reading:
     kept = random.random(len(pieces)) >= missed
     question = prompt.messages[-1].content.rstrip().rsplit("\n\n", 1)[-1]
     indices = [int(i) for i in np.flatnonzero(kept)]
-    return Reading([(i, pieces[i]) for i in indices], question, reader, random, [placed[i][0] for i in indices])
+    return Reading(
+        [(i, pieces[i]) for i in indices], question, reader, random, [placed[i][0] for i in indices], prompt.source
+    )
 
 
 def write(steps: list[str], conclusion: str, marker: str, reading: Reading, prefill: str) -> str:

@@ -11,7 +11,7 @@ from codestress.inference.reading import Reading
 from codestress.inference.reading_runs import run_pieces
 from codestress.literals import NotLiteral, parse_literal, same_value
 from codestress.sandbox.executor import Program
-from codestress.types import Language
+from codestress.types import Language, Source
 
 ASKED = re.compile(r"\[ANSWER\] (.*?) (===?) (.*?) \[/ANSWER\]\s*$", re.S)
 HINT = re.compile(r"(?:#|//) The (return value|function call) is (.*)$")
@@ -43,9 +43,9 @@ def complete_assertion(reading: Reading, _prefill: str) -> str | None:
     believed = hint if hint and reading.random.random() < credulity else None
     source = "\n".join(_as_believed(lines, credulity / DOUBTFUL, reading, language))
     if "??" in asked[1]:
-        text = _input(asked[1].partition("(")[0], asked[3], source, believed)
+        text = _input(asked[1].partition("(")[0], asked[3], source, believed, reading.source)
     else:
-        value = believed[2] if believed else _output(asked[1], source, language)
+        value = believed[2] if believed else _output(asked[1], source, language, reading.source)
         text = f"{asked[1]} {asked[2]} {value}"
     answer = f"[ANSWER] {text} [/ANSWER]"
     if reading.reader.style == "reasoning":
@@ -114,16 +114,16 @@ def _without_effect(line: str, language: Language) -> str:
     return f"{indent}return None" if word == "return" else f"{indent}pass"
 
 
-def _output(call: str, source: str, language: Language) -> str:
+def _output(call: str, code: str, language: Language, source: Source) -> str:
     """What the pieced-together program returns, else its first argument."""
     name, _, rest = call.partition("(")
     arguments = rest.rpartition(")")[0]
     try:
         if language == "javascript":
             values = tuple(json.loads(f"[{arguments}]"))
-            (value,) = run_pieces([Program(source, name, values)], language)
+            (value,) = run_pieces([Program(code, name, values, source=source)], language)
             return json.dumps(values[0] if value is None and values else value)
-        (value,) = run_pieces([Program(source, call=call)], language)
+        (value,) = run_pieces([Program(code, call=call, source=source)], language)
     except ValueError:
         value = None
     return repr(value) if value is not None else _first_argument(arguments)
@@ -138,7 +138,7 @@ def _first_argument(arguments: str) -> str:
         return "None"
 
 
-def _input(function: str, expected: str, source: str, believed: re.Match[str] | None) -> str:
+def _input(function: str, expected: str, code: str, believed: re.Match[str] | None, source: Source) -> str:
     """Arguments for which the program gives the value, from some likely ones; else the value itself."""
     if believed:
         return f"{believed[2]} == {expected}"
@@ -147,10 +147,11 @@ def _input(function: str, expected: str, source: str, believed: re.Match[str] | 
     except NotLiteral:
         output = None
     likely = [expected, *(repr(value) for value in ("ab", "a b", [1, 2], ["a", "b"], 1, 3, 0, "", {"a": 1}))]
-    head = re.search(rf"def {re.escape(function)}\((.*?)\)", source)
+    head = re.search(rf"def {re.escape(function)}\((.*?)\)", code)
     parameters = head[1].count(",") + 1 if head else 1
     tries = [", ".join(chosen) for chosen in islice(product(likely, repeat=parameters), 40)]
-    results = run_pieces([Program(source, call=f"{function}({arguments})") for arguments in tries], "python")
+    programs = [Program(code, call=f"{function}({arguments})", source=source) for arguments in tries]
+    results = run_pieces(programs, "python")
     found = next(
         (arguments for arguments, value in zip(tries, results, strict=True) if same_value(value, output)), expected
     )

@@ -6,7 +6,6 @@ import atexit
 from functools import cache
 from typing import Any
 
-from codestress.errors import SandboxError
 from codestress.sandbox.executor import Executor, Limits, Outcome, Program
 from codestress.types import Language
 
@@ -20,8 +19,5 @@ def _executor() -> Executor:
 
 def run_pieces(programs: list[Program], language: Language = "python") -> list[Any]:
     """What each program returned, or None."""
-    try:
-        executions = list(_executor().run(programs, language=language, together=True))
-    except SandboxError:  # no interpreter of this language here
-        return [None] * len(programs)
+    executions = _executor().run(programs, language=language, together=True)
     return [execution.value if execution.outcome is Outcome.RETURNED else None for execution in executions]

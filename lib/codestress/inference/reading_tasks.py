@@ -150,7 +150,7 @@ def predict_output(reading: Reading, prefill: str) -> str | None:
                 value = int(asked[1]) + int(m[3]) * (1 if m[2] == "+" else -1)
                 elements[int(m[1])] = f"{asked[1]} {m[2]} {m[3]}" if unresolved else str(value)
         return f" [{', '.join(elements)}]\n```"
-    run = run_pieces([Program("\n".join(lines), call=f"f({asked[1]})")])[0] if lines else None
+    run = run_pieces([Program("\n".join(lines), call=f"f({asked[1]})", source=reading.source)])[0] if lines else None
     return f" {run!r}\n```" if run is not None else f" {_first_argument(asked[1])}\n```"
 
 
@@ -168,7 +168,8 @@ def predict_input(reading: Reading, prefill: str) -> str | None:
     parameters = lines[0].partition("(")[2].count(",") + 1 if lines else 1
     tries = [", ".join(chosen) for chosen in islice(product(likely, repeat=parameters), 40)]
     source = "\n".join(lines)
-    results = run_pieces([Program(source, call=f"f({arguments})") for arguments in tries]) if lines else []
+    programs = [Program(source, call=f"f({arguments})", source=reading.source) for arguments in tries]
+    results = run_pieces(programs) if lines else []
     for arguments, value in zip(tries, results, strict=False):
         if value is not None and same_value(value, output):
             return f"{arguments})\n```"

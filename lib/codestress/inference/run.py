@@ -25,7 +25,7 @@ from codestress.inference.requests import Asked, chunks, following, request_of
 from codestress.inference.store import Store
 from codestress.inference.work import InTurn, Ordered, Work, only_run
 from codestress.paths import STORE
-from codestress.types import Reason, Request, Response, Score, Trial, Trials, Usage
+from codestress.types import NotRun, Reason, Request, Response, Score, Trial, Trials, Usage
 
 FAILURES_IN_A_ROW = 20
 """Failed requests, with no answer between them, after which a server counts as gone."""
@@ -70,6 +70,8 @@ class Results:
     """Requests that the store lacked."""
     repeats: dict[str, Repeats] = field(default_factory=dict)
     """By model: what came of asking again."""
+    not_run: tuple[NotRun, ...] = ()
+    """What the trials leave out because this machine cannot run it."""
 
     def answered_by(self) -> dict[str, list[str]]:
         """What servers said answers for each model: name and fingerprint. More than one means that it changed."""
@@ -146,7 +148,7 @@ async def _run(
             )
         )
     answers = [one.answers[index] for one in asked for index in range(len(trials.items))]
-    results = Results(answers, entries, sum(one.requests for one in asked))
+    results = Results(answers, entries, sum(one.requests for one in asked), not_run=trials.not_run)
     for model, names in results.answered_by().items():
         if len(names) > 1:
             tqdm.write(

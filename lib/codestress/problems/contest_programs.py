@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from codestress.problems.program import Problem, literal_text
-from codestress.types import Language
+from codestress.types import Language, Source
 
 SUFFIXES: dict[Language, str] = {"python": "py", "javascript": "js"}
 
@@ -31,7 +31,9 @@ def contest_problems(language: Language = "python") -> list[Problem]:
                 arguments, output = program["calls"][number]
                 if language != "python":
                     arguments = positional(arguments, program["parameters"], language)
-                problems.append(Problem(f"{name}_{number}", code, program["function"], arguments, output, language))
+                problems.append(
+                    Problem(f"{name}_{number}", code, program["function"], arguments, output, language, Source.KIT)
+                )
     return problems
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from codestress.types import Language
+from codestress.types import Language, Source
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,18 @@ class Problem:
     output: str
     """The value that the call returns, as a Python literal."""
     language: Language = "python"
+    source: Source = Source.STRANGER
+    """The kit's own generators alone say otherwise. What puts other text into a problem uses `from_stranger`."""
 
     @property
     def call(self) -> str:
         """The call as an expression."""
         return f"{self.function}({self.arguments})"
+
+
+def from_stranger(problem: Problem, **changes: Any) -> Problem:
+    """The problem with parts that came from outside: a model's program, a file's value."""
+    return replace(problem, **changes, source=Source.STRANGER)
 
 
 def literal_text(value: Any, language: Language) -> str:

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from codestress.problems.program import Problem
 from codestress.seeding import rng
+from codestress.types import Source
 
 FEWEST, MOST = 4, 10
 """Assignments in a function, both ends included."""
@@ -32,7 +33,7 @@ def _problem(number: int, digits: int, seed: int) -> Problem:
     lines = [f"    arr[{i}] = x {'-' if added[i] < 0 else '+'} {abs(added[i])}" for i in order]
     zeros = ", ".join("0" * size)
     code = "\n".join(["def f(x):", f"    arr = [{zeros}]", *lines, "    return arr"])
-    return Problem(f"semtrace_{number}", code, "f", str(x), str([x + y for y in added]))
+    return Problem(f"semtrace_{number}", code, "f", str(x), str([x + y for y in added]), source=Source.KIT)
 
 
 def chance_level(assignments: int, digits: int = 2) -> Fraction:

@@ -20,6 +20,8 @@ from codestress.generation.prompts import prompt_hash
 from codestress.inference.run import Results
 from codestress.paths import FILES, OUTPUTS
 from codestress.report.published import published_numbers
+from codestress.sandbox.executor import programs_run, ran
+from codestress.types import NotRun
 
 SIMULATED_NOTE = "sim-…: simulated readers with known parameters, not language models"
 
@@ -55,6 +57,11 @@ def publish(
     if simulated:
         below = -0.06 / figure.get_size_inches()[1]
         figure.text(0.995, below, SIMULATED_NOTE, ha="right", va="top", fontsize=6.5, color="#555555")
+    for number, one in enumerate(results.not_run, start=1 if simulated else 0):
+        below = (-0.06 - 0.11 * number) / figure.get_size_inches()[1]
+        figure.text(0.995, below, f"{one.label}: not run here", ha="right", va="top", fontsize=6.5, color="#555555")
+    alt = " ".join([alt, *(f"{one.label}: not run here." for one in results.not_run)])
+    table = with_not_run(table, results.not_run)
     _save_figure(figure, folder, artefact, alt)
     data.to_parquet(folder / "data.parquet", index=False)
     tables = {"table": table} | (extra_tables or {})
@@ -74,12 +81,23 @@ def publish(
         "published": _provenance(artefact),
         "prompts": {name: prompt_hash(name) for name in prompts},
         **run_facts(results, rule),
+        "not_run": {one.label: one.why for one in results.not_run},
+        "programs": {"in the notebook": programs_run(ran())},
         "files": sorted(
             {*FILES, *(f"{n}.{s}" for n in tables for s in ("csv", "md")), "notebook.ipynb", "notebook.html"}
         ),
     }
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
     return Image(folder / "figure.png", width=round(100 * figure.get_size_inches()[0]), alt=alt)
+
+
+def with_not_run(table: pd.DataFrame, left: tuple[NotRun, ...]) -> pd.DataFrame:
+    """The table with a row for each part that was left out, and the reason in a column of its own."""
+    if not left:
+        return table
+    rows = [{one.factor: one.value} if one.factor in table.columns else {} for one in left]
+    told = [f"{one.label}: not run here: {one.why}" for one in left]
+    return pd.concat([table.assign(not_run=""), pd.DataFrame(rows).assign(not_run=told)], ignore_index=True)
 
 
 def run_facts(results: Results, rule: str) -> dict[str, object]:

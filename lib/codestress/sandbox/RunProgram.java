@@ -1,6 +1,7 @@
 // Compiles and runs one Java program, and writes what its main printed, as the children for Python do. Standard input:
 // the token, the main class, the number of arguments, the arguments (one a line, Base64), then the source.
 import java.io.ByteArrayOutputStream;
+import java.io.File;
 import java.io.FileOutputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -114,7 +115,8 @@ class RunProgram {
       quoted.add(quote(part));
     }
     String line = token + " [" + String.join(", ", quoted) + "]\n";
-    try (OutputStream out = new FileOutputStream("/proc/self/fd/3")) {
+    String result = new File("/proc/self/fd").isDirectory() ? "/proc/self/fd/3" : "/dev/fd/3"; // Linux, else macOS
+    try (OutputStream out = new FileOutputStream(result)) {
       out.write(line.getBytes(StandardCharsets.US_ASCII));
     }
     Runtime.getRuntime().halt(0);

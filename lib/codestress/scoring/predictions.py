@@ -114,8 +114,8 @@ def _spread(answers: Sequence[Answer]) -> list[int]:
 
 def _called(problem: Problem, call: Arguments | str) -> Program:
     if isinstance(call, str):
-        return Program(problem.code, call=call)
-    return Program(problem.code, problem.function, call.positional, call.keywords)
+        return Program(problem.code, call=call, source=problem.source)
+    return Program(problem.code, problem.function, call.positional, call.keywords, source=problem.source)
 
 
 def score_execution(execution: Execution, problem: Problem, unresolved: bool = False) -> Score:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from codestress.errors import DataError, ParameterError
+from codestress.errors import DataError, ParameterError, SandboxError
 from codestress.generation.perturbations.hints import called_function
 from codestress.generation.perturbations.variants import (
     Checked,
@@ -28,23 +29,26 @@ from codestress.generation.perturbations.variants import (
 )
 from codestress.generation.prompts import prompt_text
 from codestress.generation.scopes import parameters
+from codestress.inference.reading import segments
 from codestress.parameters import Parameters, Study
 from codestress.paths import shown
 from codestress.problems.contest_programs import contest_problems, positional
 from codestress.problems.generated import generated_problems
 from codestress.problems.own import known_source, own_problems
 from codestress.problems.problem_files import cruxeval, livecodebench
-from codestress.problems.program import Problem
+from codestress.problems.program import Problem, from_stranger
 from codestress.sandbox.executor import Executor
+from codestress.sandbox.runtimes import missing
 from codestress.scoring.assertions import score_assertion, score_assertion_as_run
 from codestress.scoring.judging import unread
-from codestress.types import Language, Message, Prompt, Response, Sampling, Score, Trial, Trials
+from codestress.types import Language, Message, NotRun, Prompt, Response, Sampling, Score, Trial, Trials
 
 SOURCES = ("cruxeval", "livecodebench", "generated", "contest")
 Source = Annotated[str, known_source(*SOURCES)]
 Mode = Literal["direct", "cot"]
 Density = Annotated[float, Field(gt=0, le=1)]
 LANGUAGES: dict[Language, str] = {"python": "Python", "javascript": "JavaScript", "java": "Java"}
+COMMENT = re.compile(r"\s*(?:#|//) .*$")
 MESSAGES = ("MCC", "MPS")
 """What a density applies to."""
 
@@ -133,7 +137,7 @@ def translated(problems: list[Problem], path: str, source: str) -> list[Problem]
     for problem in problems:
         if problem.id in codes:
             arguments = javascript_arguments(problem)
-            found.append(replace(problem, code=codes[problem.id], arguments=arguments, language="javascript"))
+            found.append(from_stranger(problem, code=codes[problem.id], arguments=arguments, language="javascript"))
     return found
 
 
@@ -209,7 +213,7 @@ def predictions(
             source, language, n_problems, translations, seed, perturbation, density, task, hints
         )
         for source in problems
-        for language in languages
+        for language in runnable(languages)
         for perturbation in perturbations
         for density in (densities if perturbation in MESSAGES else [1.0])
     }
@@ -244,22 +248,22 @@ def predictions(
         density = of["density"] if of["perturbation"] in MESSAGES else 1.0
         return table[of["dataset"], of["language"], of["perturbation"], density][trial.problem].problem  # type: ignore[index]
 
-    def asked(trial: Trial, code: str) -> Prompt:
+    def asked(trial: Trial, problem: Problem) -> Prompt:
         mode: Mode = "cot" if trial.factors["mode"] == "cot" else "direct"
         sampling = Sampling(temperature, top_p, max_tokens_cot if mode == "cot" else max_tokens_direct)
-        return question(problem_of(trial), code, task, mode, bool(trial.factors["ignore"]), sampling)
+        return question(problem, task, mode, bool(trial.factors["ignore"]), sampling)
 
     def render(trial: Trial) -> Prompt:
         problem = problem_of(trial)
         if trial.factors["refactor"]:
             return cleaning(problem, Sampling(temperature, top_p, max_tokens_cot))
-        return asked(trial, problem.code)
+        return asked(trial, problem)
 
     def follow_up(trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
         if not trial.factors["refactor"] or len(responses) > 1:
             return None
         code = fenced_program(responses[0].text)
-        return asked(trial, code) if code else None
+        return asked(trial, written_by_model(problem_of(trial), code)) if code else None
 
     def strict(trial: Trial, response: Response) -> Score:
         if trial.factors["refactor"] and not response.earlier:
@@ -277,10 +281,11 @@ def predictions(
         {"strict": strict, "reference": reference},
         follow_up=follow_up if any(refactor) else None,
         steps=lambda trial: 2 if trial.factors["refactor"] else 1,
+        not_run=not_run(languages),
     )
 
 
-def question(problem: Problem, code: str, task: Task, mode: Mode, ignore: bool, sampling: Sampling) -> Prompt:
+def question(problem: Problem, task: Task, mode: Mode, ignore: bool, sampling: Sampling) -> Prompt:
     """The prompt of appendix D's form: instruction, examples, program, assertion to complete. The kit's own words but
     for the two sentences that the paper prints."""
     language = problem.language
@@ -288,9 +293,10 @@ def question(problem: Problem, code: str, task: Task, mode: Mode, ignore: bool, 
     parts += [prompt_text("codecrash.ignore")] if ignore else []
     parts += [prompt_text(f"codecrash.examples.{task}.{mode}.{language}"), prompt_text("codecrash.question")]
     text = Template("\n\n".join(parts)).substitute(
-        language=LANGUAGES[language], fence=language, code=code, asked=assertion_to_complete(problem, task)
+        language=LANGUAGES[language], fence=language, code=problem.code, asked=assertion_to_complete(problem, task)
     )
-    return Prompt((Message("system", prompt_text("codecrash.system")), Message("user", text)), sampling)
+    messages = (Message("system", prompt_text("codecrash.system")), Message("user", text))
+    return Prompt(messages, sampling, source=problem.source)
 
 
 def assertion_to_complete(problem: Problem, task: Task) -> str:
@@ -314,15 +320,40 @@ def fenced_program(text: str) -> str:
     return str(blocks[-1]) if blocks else ""
 
 
+def written_by_model(problem: Problem, code: str) -> Problem:
+    """The problem with a program that a model wrote from it.
+
+    It stays the kit's own only where it is made of pieces of the shown program (lines, sentences of long ones), in
+    their order, comments taken away: that is all that a reader does.
+    """
+    shown = iter(segments(problem.code))
+    known = all(any(line in (one, COMMENT.sub("", one)) for one in shown) for line in segments(code))
+    return replace(problem, code=code) if known else from_stranger(problem, code=code)
+
+
 def javascript_arguments(problem: Problem) -> str:
     """Arguments of a Python problem as JSON, in the order of the parameters."""
     names = [one.arg for one in parameters(called_function(problem))]
     return positional(problem.arguments, names, "javascript")
 
 
-def no_questions() -> Trials:
+def not_run(languages: Sequence[Language]) -> tuple[NotRun, ...]:
+    """The languages whose programs cannot be run here, and why not."""
+    why = {language: missing(language) for language in languages}
+    return tuple(NotRun("language", name, LANGUAGES[name], reason) for name, reason in why.items() if reason)
+
+
+def runnable(languages: Sequence[Language]) -> list[Language]:
+    """The languages whose programs can be run here; `SandboxError` where none of them can."""
+    left = not_run(languages)
+    if len(left) == len(languages):
+        raise SandboxError("; ".join(f"{one.label}: {one.why}" for one in left))
+    return [language for language in languages if language not in {one.value for one in left}]
+
+
+def no_questions(*, languages: Sequence[Language]) -> Trials:
     """For tables of what was made, not of what was answered."""
-    return Trials([], lambda _: Prompt((), Sampling()), {})
+    return Trials([], lambda _: Prompt((), Sampling()), {}, not_run=not_run(languages))
 
 
 STUDIES = {

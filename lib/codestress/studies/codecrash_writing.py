@@ -17,7 +17,7 @@ from codestress.generation.prompts import prompt_text
 from codestress.inference.run import run, stored_responses
 from codestress.literals import NotLiteral, parse_literal, same_value
 from codestress.paths import STORE
-from codestress.problems.program import Problem
+from codestress.problems.program import Problem, from_stranger
 from codestress.sandbox.executor import Execution, Executor, Outcome, Program
 from codestress.scoring.assertions import assertion_parts, last_block
 from codestress.scoring.input_answers import NotArguments, parse_arguments
@@ -137,7 +137,7 @@ def _translations(tried: list[tuple[Checked, str]], executor: Executor) -> list[
             except (TypeError, ValueError, KeyError):
                 why[index] = "its values have no JSON form" if text == one.problem.arguments else ""
                 continue
-            problem = replace(one.problem, code=codes[index], arguments=arguments, language="javascript")
+            problem = from_stranger(one.problem, code=codes[index], arguments=arguments, language="javascript")
             programs.append(called(problem, arguments))
             places.append((index, execution))
     executions = executor.run(programs, language="javascript") if programs else ()
@@ -177,7 +177,7 @@ def _hinted_inputs(tried: list[tuple[Checked, str]], executor: Executor) -> list
             continue
         arguments = left.strip()[len(one.problem.function) + 1 : -1]
         found.append((arguments, ""))
-        programs.append(called(one.problem, arguments))
+        programs.append(called(from_stranger(one.problem), arguments))
     executions = iter(executor.run(programs) if programs else ())
     checked = []
     for (one, _), (arguments, why) in zip(tried, found, strict=True):

@@ -29,6 +29,7 @@ from codestress.scoring import recall
 from codestress.scoring.predictions import score_interpreted
 from codestress.seeding import rng
 from codestress.types import Message, Prompt, Response, Sampling, Score, Trial, Trials
+from codestress.types import Source as ProgramSource
 
 Source = Annotated[str, known_source("generated", "cruxeval")]
 Dataset = Annotated[str, known_source("generated", "cruxeval", "semtrace")]
@@ -185,7 +186,10 @@ def target_positions(
             mixed = with_keys(mixed, _keys(problem, others, trial.seed))
         shown = (_retrieval(problem, trial.seed) if task in RETRIEVAL else _query(problem)) | {"code_block": mixed.text}
         sampling = Sampling(max_tokens=2 * max_tokens if task == "function_retrieval" else max_tokens)
-        return _prompt(task, shown, sampling, qac=bool(trial.factors["qac"]), prefill=prefill)
+        # A reader may take a distractor's line for the target's, so the program is a stranger's when they are.
+        foreign = count and distractor_source == "codesearchnet"
+        source = ProgramSource.STRANGER if foreign else problem.source
+        return _prompt(task, shown, sampling, source, qac=bool(trial.factors["qac"]), prefill=prefill)
 
     def strict(trial: Trial, response: Response) -> Score:
         problem, task = problem_of(trial), trial.factors["task"]
@@ -273,7 +277,13 @@ def _retrieval(problem: Problem, seed: int) -> dict[str, str]:
 
 
 def _prompt(
-    task: str, shown: Mapping[str, str], sampling: Sampling, *, qac: bool = True, prefill: str = "assistant"
+    task: str,
+    shown: Mapping[str, str],
+    sampling: Sampling,
+    source: ProgramSource,
+    *,
+    qac: bool = True,
+    prefill: str = "assistant",
 ) -> Prompt:
     """A template of appendix J, filled in; without `qac` the query stands only after the code.
 
@@ -284,8 +294,8 @@ def _prompt(
     begun = Template(prompt_text(f"{task}.prefill")).substitute(shown)
     if prefill == "user":
         told = Template(prompt_text("begin_with")).substitute(begun=begun)
-        return Prompt((Message("user", f"{text}\n\n{told}"),), sampling)
-    return Prompt((Message("user", text),), sampling, begun)
+        return Prompt((Message("user", f"{text}\n\n{told}"),), sampling, source=source)
+    return Prompt((Message("user", text),), sampling, begun, source)
 
 
 def line_removal(
@@ -321,10 +331,10 @@ def line_removal(
         problem = table[trial.problem]
         code = without_lines(problem.code, int(trial.factors["mask"] or 0))
         if shown == "program":
-            return Prompt((Message("user", code),), Sampling(max_tokens=1), prefill=problem.call)
+            return Prompt((Message("user", code),), Sampling(max_tokens=1), problem.call, problem.source)
         shown_values = _query(problem) | {"code_block": code}
         task = str(trial.factors["task"])
-        return _prompt(task, shown_values, Sampling(max_tokens=max_tokens), prefill=prefill)
+        return _prompt(task, shown_values, Sampling(max_tokens=max_tokens), problem.source, prefill=prefill)
 
     def strict(trial: Trial, response: Response) -> Score:
         problem = table[trial.problem]

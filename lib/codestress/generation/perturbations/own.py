@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -18,7 +17,7 @@ from codestress.functions import FunctionName, load_function
 from codestress.generation.perturbations.edits import NotPerturbed, Perturbed, Site
 from codestress.paths import PARAMS, shown
 from codestress.problems.generated.drawing import Draw
-from codestress.problems.program import Problem
+from codestress.problems.program import Problem, from_stranger
 from codestress.validation import Strict, check, nearest, read_yaml
 
 FILE = PARAMS / "perturbations.yaml"
@@ -60,7 +59,7 @@ def rewrite(problem: Problem, name: str, draw: Draw) -> Perturbed:
     sites = tuple(
         Site(start + 1, name, "\n".join(after[new:end])) for tag, start, _, new, end in changed if tag != "equal"
     )
-    return Perturbed(replace(problem, code=code), sites)
+    return Perturbed(from_stranger(problem, code=code), sites)
 
 
 def known_perturbation(*kits: str) -> Any:

@@ -20,7 +20,7 @@ from codestress.generation.perturbations.own import known_perturbation, rewrite
 from codestress.generation.perturbations.values import NoOtherValue, other_value
 from codestress.literals import NotLiteral, parse_literal, same_value
 from codestress.problems.generated.drawing import Draw
-from codestress.problems.program import Problem, literal_text
+from codestress.problems.program import Problem, from_stranger, literal_text
 from codestress.sandbox.executor import Execution, Executor, Outcome, Program
 from codestress.seeding import rng
 from codestress.types import Language
@@ -177,15 +177,17 @@ def _argument_nodes(call: ast.Call) -> list[ast.expr]:
 def called(problem: Problem, arguments: str) -> Program:
     """The program that calls the problem's function on these arguments."""
     if problem.language == "javascript":
-        return Program(problem.code, problem.function, javascript.json_arguments(arguments))
-    return Program(problem.code, call=f"{problem.function}({arguments}\n)")
+        values = javascript.json_arguments(arguments)
+        return Program(problem.code, problem.function, values, source=problem.source)
+    return Program(problem.code, call=f"{problem.function}({arguments}\n)", source=problem.source)
 
 
 def _traced(problem: Problem) -> Program:
     """The program that gives what each of its return statements gave."""
     if problem.language == "javascript":
         code = javascript.with_trace(problem.code, problem.function)
-        return Program(code, "traced_returns", javascript.json_arguments(problem.arguments))
+        values = javascript.json_arguments(problem.arguments)
+        return Program(code, "traced_returns", values, source=problem.source)
     tree = ast.parse(problem.code)
     numbered = _returns_in_order(tree)
     for ordinal, node in enumerate(numbered):
@@ -198,7 +200,8 @@ def _traced(problem: Problem) -> Program:
         "    return value\n"
     )
     source = f"{head}{ast.unparse(ast.fix_missing_locations(tree))}"
-    return Program(source, call=f"[{problem.function}({problem.arguments}\n), noted_returns][1]")
+    call = f"[{problem.function}({problem.arguments}\n), noted_returns][1]"
+    return Program(source, call=call, source=problem.source)
 
 
 def _returns_in_order(tree: ast.Module) -> list[ast.Return]:
@@ -265,6 +268,8 @@ def make_variants(
                 continue
             if not candidate.sites:
                 variants[name] = Variant(one.problem, "unchanged", (), attempt)
+            elif written_hints is not None:  # what a file says stands in the program
+                candidates[name] = replace(candidate, problem=from_stranger(candidate.problem))
             else:
                 candidates[name] = candidate
         for name, difference in _differences(candidates, pending, executor):
@@ -374,7 +379,9 @@ def _wrong_values(
         tried += [(one, text) for text in texts]
     found: dict[str, str] = {}
     raising: dict[str, str] = {}
-    programs = [called(one.problem, text) for one, text in tried]
+    programs = [
+        called(one.problem if written_hints is None else from_stranger(one.problem), text) for one, text in tried
+    ]
     for (one, text), execution in zip(tried, executor.run(programs, together=True) if programs else (), strict=True):
         if execution.outcome is Outcome.RETURNED and not same_value(execution.value, one.executions[0].value):
             found.setdefault(one.problem.id, text)

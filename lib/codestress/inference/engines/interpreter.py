@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from pydantic import Field
 
+from codestress.errors import SandboxError
 from codestress.inference.engines.base import Engine, RequestFailed
 from codestress.inference.registry import ModelEntry
 from codestress.sandbox.executor import Execution, Executor, Limits, Outcome, Program
@@ -48,7 +49,8 @@ class Interpreter:
     async def answer(self, request: Request) -> Response:
         """How the program ended. A worker that dies twice over it is a failed request."""
         loop = asyncio.get_running_loop()
-        program = Program(request.prompt.messages[-1].content, call=request.prompt.prefill)
+        prompt = request.prompt
+        program = Program(prompt.messages[-1].content, call=prompt.prefill, source=prompt.source)
         result: asyncio.Future[Execution] = loop.create_future()
         if not self.waiting:
             loop.call_later(0.01, self._start)
@@ -82,9 +84,10 @@ class Interpreter:
         try:
             executions = await loop.run_in_executor(self.pool, run)
         except Exception as error:
+            failure = error if isinstance(error, SandboxError) else RequestFailed(str(error))
             for _, result in batch:
                 if not result.done():
-                    result.set_exception(RequestFailed(str(error)))
+                    result.set_exception(failure)
             return
         for (_, result), execution in zip(batch, executions, strict=True):
             if not result.done():

@@ -21,6 +21,7 @@ from codestress.problems.generated.drawing import Draw
 from codestress.problems.generated.statements import Function, write_function
 from codestress.problems.program import Problem
 from codestress.seeding import rng
+from codestress.types import Source
 
 MOST_LINES = 12
 MOST_STEPS = 2000
@@ -60,7 +61,7 @@ def _problem(seed: int, number: int, take: int) -> Problem:
         found = _example(function, [[draw.value(kind) for kind in function.parameters] for _ in range(TRIED)])
         if found is not None:
             arguments, output = found
-            return Problem(f"generated_{number}", function.code, "f", arguments, output)
+            return Problem(f"generated_{number}", function.code, "f", arguments, output, source=Source.KIT)
     raise AssertionError(f"no function in {ATTEMPTS} attempts for problem {number} of seed {seed}")
 
 

