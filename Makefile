@@ -172,6 +172,9 @@ Makefile pyproject.toml requirements.lock requirements-dev.lock: ;
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "codestress needs Python 3.11 or later, and $(PYTHON) is not; make PYTHON=python3.12, for instance" >&2; exit 1; }
 	@echo 'setting up .venv (a minute or two, once)'
+	@mkdir -p .venv && ln -sf ready .venv/.link 2>/dev/null || { \
+	  echo 'this folder cannot hold symbolic links, which virtual environments need: clone to another disk, or name an' >&2; \
+	  echo 'environment that is elsewhere: make BIN=/path/to/venv/bin (with the packages of requirements.lock)' >&2; exit 1; }
 	@if command -v uv >/dev/null 2>&1; then \
 	  uv venv --quiet --allow-existing --python "$$(command -v $(PYTHON))" .venv && \
 	  uv pip sync --quiet --compile-bytecode --python .venv/bin/python requirements.lock && \

@@ -16,6 +16,8 @@ from codestress.errors import DataError
 from codestress.literals import parse_literal, same_value
 from conftest import ROOT, codestress
 
+pytestmark = pytest.mark.isolation
+
 pytest.importorskip("otter")
 
 

@@ -53,6 +53,7 @@ def statuses(count: int = 40) -> Counter[str]:
     return Counter(variant.status for variant in variants.values())
 
 
+@pytest.mark.isolation
 def test_the_readme_s_perturbation_is_neutral_and_asked_about(put: Callable[[str, str], None], tmp_path: Path) -> None:
     put(readme_code(), "double_negation")
     found = statuses()
@@ -67,6 +68,7 @@ def test_the_readme_s_perturbation_is_neutral_and_asked_about(put: Callable[[str
     assert run(trials, ["sim-careful"], store=tmp_path / "s.sqlite").counts()["sim-careful"]["right"] > 0
 
 
+@pytest.mark.isolation
 @pytest.mark.parametrize(
     "code",
     [

@@ -157,6 +157,7 @@ def zoo(executor: Executor) -> Problem:
     return replace(ZOO, output=repr(execution.value))
 
 
+@pytest.mark.isolation
 @pytest.mark.parametrize("perturbation", ALL)
 def test_all_syntax_keeps_its_meaning(perturbation: Perturbation, zoo: Problem, executor: Executor) -> None:
     checked, faults = check_problems([zoo], executor, 0)
@@ -168,6 +169,7 @@ def test_all_syntax_keeps_its_meaning(perturbation: Perturbation, zoo: Problem, 
         assert variant.problem.code != checked[0].problem.code
 
 
+@pytest.mark.isolation
 def test_names_in_the_papers_form(zoo: Problem) -> None:
     renamed = rename(vanilla(zoo)).problem
     assert re.fullmatch(r"f\(Var_\d+=\['ab', 'Cake', 'aab'\], Var_\d+=2\)", renamed.call)
@@ -328,6 +330,7 @@ def test_hints_stand_where_the_paper_puts_them() -> None:
     assert hint_input(one, "7").problem.code.startswith("def f(x):  # The function call is f(7)\n")
 
 
+@pytest.mark.isolation
 def test_wrong_inputs_give_another_output_and_written_hints_are_checked(executor: Executor) -> None:
     checked, _ = check_problems(generated_problems(30), executor, 0)
     variants = make_variants(checked, "MHC", executor, seed=0, task="input")
@@ -338,6 +341,7 @@ def test_wrong_inputs_give_another_output_and_written_hints_are_checked(executor
     assert "'surely wrong'" in found[checked[1].problem.id].problem.code
 
 
+@pytest.mark.isolation
 def test_what_changes_its_meaning_is_drawn_again_then_rejected_and_counted(executor: Executor) -> None:
     problem = Problem("p", "def f(value):\n    return sorted(locals())", "f", "1", "['value']")
     checked, faults = check_problems([problem], executor, 0)
@@ -351,6 +355,7 @@ def test_what_changes_its_meaning_is_drawn_again_then_rejected_and_counted(execu
     assert make_variants(checked, "RTF", executor, seed=0)["q"].status == "unchanged"
 
 
+@pytest.mark.isolation
 def test_problems_that_cannot_be_used_are_named(executor: Executor) -> None:
     problems = [
         Problem("good", "def f(x):\n    return x", "f", "1", "1"),
@@ -393,6 +398,7 @@ STANDARD = [
 ]
 
 
+@pytest.mark.isolation
 @pytest.mark.parametrize(("module", "function", "arguments"), STANDARD)
 def test_the_standard_librarys_functions_keep_their_meaning(
     module: str, function: str, arguments: str, executor: Executor
@@ -427,6 +433,7 @@ def test_whole_modules_still_parse(module: str) -> None:
     assert names.sub("N", twice.code) == names.sub("N", once.code)
 
 
+@pytest.mark.isolation
 def test_no_perturbation_changes_any_program_of_cruxeval(executor: Executor, shared_data: Path) -> None:
     problems = read_problems(shared_data / "cruxeval" / "cruxeval.jsonl").problems
     checked, faults = check_problems(problems, executor, 0)

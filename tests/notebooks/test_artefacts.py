@@ -95,6 +95,7 @@ def test_the_interpreters_figure_says_what_ran_and_in_which_walls(smoke: Path) -
     assert set(pd.read_csv(folder / "claims.csv")["verdict"]) == {"not run"}
 
 
+@pytest.mark.isolation
 def test_the_papers_figure_from_the_papers_programs(shared_data: Path, tmp_path: Path) -> None:
     """Sense and Sensitivity, Figure 6, to the digit: 71,994 programs, 88 at the smallest share, 23.86 % right."""
     done = codestress(

@@ -77,6 +77,7 @@ def test_they_run_in_the_sandbox_within_few_steps() -> None:
         assert {score.reason.value for score in score_answers(gold, "input", "strict", executor)} == {"right"}
 
 
+@pytest.mark.isolation
 def test_no_line_could_go() -> None:
     """Single lines taken out: what still parses mostly fails or returns something else on the one example given."""
     with Executor() as executor:

@@ -41,6 +41,7 @@ def readme_rows() -> str:
     return "".join(f"{line[4:]}\n" for line in found[1].splitlines())
 
 
+@pytest.mark.isolation
 @pytest.mark.parametrize("name", ["codecrash/tab01", "semtrace/fig01"])
 def test_the_readme_s_problems_are_asked_about(name: str, mine: Callable[[str], Path], tmp_path: Path) -> None:
     mine(readme_rows())

@@ -102,6 +102,7 @@ def test_pass_at_k_is_the_share_of_subsets_with_a_right_answer(n: int, right: in
     assert pass_at_k(n, right, k) == pytest.approx(sum(map(any, subsets)) / len(subsets))
 
 
+@pytest.mark.isolation
 def test_the_command(tmp_path: Path, problems: ProblemFile) -> None:
     assert problems
     answers = tmp_path / "answers.json"

@@ -73,6 +73,7 @@ def test_no_hostile_output_is_right(name: str) -> None:
             assert score.value == 0, (answer, score)
 
 
+@pytest.mark.isolation
 @pytest.mark.parametrize("name", sorted(INPUTS.keys() - RIGHT_IN_THIS_FORM))
 def test_no_hostile_input_is_right(name: str) -> None:
     for problem in EXPLOITED:
@@ -102,6 +103,7 @@ def test_every_kind_of_answer_has_its_reason() -> None:
     assert reason("  ") is Reason.REFUSED
 
 
+@pytest.mark.isolation
 def test_the_artifacts_rule_has_the_holes_that_it_has() -> None:
     none = replace(PROBLEM, code="def f(s):\n    return None", output="None")
     assert score_assertion_as_run(none, "output", says("I do not know.")).value == 1

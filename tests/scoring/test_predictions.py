@@ -69,6 +69,7 @@ CODE = "LIMIT = [2, 3]\n\ndef f(a, b=1, *, key=None):\n    return sorted(a, key=
 WHENCE = Problem("w", CODE, "f", "", "[1]")
 
 
+@pytest.mark.isolation
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
@@ -116,6 +117,7 @@ def test_any_text_is_arguments_or_an_error(text: str) -> None:
     assert isinstance(found, Arguments | str)
 
 
+@pytest.mark.isolation
 def test_the_self_test_passes_under_strict_and_shows_what_reference_lets_through(executor: Executor) -> None:
     rows = list(selftest(generated_problems(60), executor))
     assert [row for row in rows if not row.ok] == []
@@ -131,6 +133,7 @@ def test_the_self_test_passes_under_strict_and_shows_what_reference_lets_through
     assert all(row.asked > 200 for row in rows if row.kind == "exploits")
 
 
+@pytest.mark.isolation
 def test_the_self_test_of_programs(executor: Executor) -> None:
     gold, corrupted, *attacks = selftest_programs(generated_problems(60), executor)
     assert (gold.right, gold.asked, corrupted.right, corrupted.asked) == (60, 60, 0, 60)
@@ -139,6 +142,7 @@ def test_the_self_test_of_programs(executor: Executor) -> None:
         assert row.asked > 80
 
 
+@pytest.mark.isolation
 def test_gold_of_the_real_problems(shared_data: Path, executor: Executor) -> None:
     problems = read_problems(shared_data / "cruxeval/cruxeval.jsonl").problems
     assert len(problems) == 800
@@ -151,6 +155,7 @@ def test_gold_of_the_real_problems(shared_data: Path, executor: Executor) -> Non
     ]
 
 
+@pytest.mark.isolation
 @pytest.mark.parametrize("task", ["input", "output"])
 def test_published_scores_of_real_answers(shared_data: Path, task: Task) -> None:
     """Code Llama 7B on CRUXEval: no problem differs from the scores that its authors published, under either rule."""
@@ -189,6 +194,7 @@ def test_what_the_interpreter_says(text: str, reason: Reason) -> None:
     assert score_interpreted(DOUBLE, text).reason is reason
 
 
+@pytest.mark.isolation
 def test_verdicts_are_the_same_on_a_loaded_machine(shared_data: Path, executor: Executor) -> None:
     """Steps decide, not time: three busy processes beside the workers change nothing."""
     problems = read_problems(shared_data / "cruxeval/cruxeval.jsonl").problems

