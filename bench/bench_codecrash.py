@@ -11,8 +11,8 @@ import statistics
 import time
 from typing import get_args
 
-from codestress.generation.perturbations.variants import Perturbation, check_problems, make_variants
-from codestress.problems.contest_programs import contest_problems
+from codestress.papers.codecrash.contest_programs import contest_problems
+from codestress.papers.codecrash.perturbations.variants import Perturbation, check_problems, make_variants
 from codestress.problems.generated import generated_problems
 from codestress.sandbox.executor import Executor
 from codestress.sandbox.runtimes import missing

@@ -10,13 +10,13 @@ import resource
 import statistics
 import time
 
-from codestress.generation.faults.neutral import SPMS, Labelled, bank, mutate
-from codestress.generation.faults.sites import fault_sites
-from codestress.generation.faults.trees import NotNeutral
+from codestress.papers.faultloc.faults.neutral import SPMS, Labelled, bank, mutate
+from codestress.papers.faultloc.faults.sites import fault_sites
+from codestress.papers.faultloc.faults.trees import NotNeutral
+from codestress.papers.faultloc.seeds import Seed, Source, seed_set
+from codestress.papers.faultloc.studies import Localization, localization
 from codestress.problems.generated.drawing import Draw
-from codestress.problems.seeds import Seed, Source, seed_set
 from codestress.seeding import rng
-from codestress.studies.faultloc import Localization, localization
 
 RUNS = 3
 STRENGTHS = (1, 2, 4, 6, 8)

@@ -12,8 +12,8 @@ from itertools import islice
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from codestress.inference.nano.model import Nano
-from codestress.training.chats import Size, chat
+from codestress.nano.chats import Size, chat
+from codestress.nano.model import Nano
 
 
 def main() -> None:

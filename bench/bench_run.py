@@ -25,7 +25,7 @@ from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_of
 from codestress.inference.run import run
 from codestress.inference.store import Store
-from codestress.problems.distractors import distractors
+from codestress.papers.semtrace.distractors import distractors
 from codestress.types import Message, Prompt, Reason, Response, Sampling, Score, Trial, Trials
 
 SERVER = Path(__file__).resolve().parents[1] / "tests" / "openai_server.py"

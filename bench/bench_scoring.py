@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from codestress.generation.line_removal import removable, subsets, without_lines
+from codestress.papers.semtrace.line_removal import removable, subsets, without_lines
 from codestress.problems.generated import generated_problems
 from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem

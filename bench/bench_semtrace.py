@@ -14,11 +14,11 @@ import time
 import numpy as np
 
 from codestress.fitting.exponential import fit_exponential
-from codestress.generation.line_removal import removable, subsets
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_of
+from codestress.papers.semtrace.line_removal import removable, subsets
+from codestress.papers.semtrace.studies import target_positions
 from codestress.problems.generated import generated_problems
-from codestress.studies.semtrace import target_positions
 
 RUNS = 3
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from codestress.build.artefacts import artefact_names
+from codestress.pipeline.artefacts import artefact_names
 from codestress.sandbox.executor import Executor
 
 ROOT = Path(__file__).resolve().parents[1]

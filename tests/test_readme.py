@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from codestress.build.artefacts import artefact_names, read_artefact
-from codestress.inference.nano.configuration import WEIGHTS
 from codestress.inference.registry import load_registry
+from codestress.nano.configuration import WEIGHTS
+from codestress.pipeline.artefacts import artefact_names, read_artefact
 from conftest import ROOT, exposed
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -7,6 +7,7 @@ import json
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -34,6 +35,10 @@ class Study:
     parameters: type[Parameters]
     trials: Callable[..., Trials]
     """Takes some of the schema's fields by keyword."""
+    files: Callable[[Mapping[str, Any]], list[Path]] = lambda _: []
+    """Files beside the kit's own on which trials with these parameters depend."""
+    lab_models: tuple[str, ...] = ("sim-near", "sim-edges", "sim-flat", "sim-wide", "sim-wordy")
+    """What a notebook asks when it is opened in JupyterLab and run as it is: offline."""
 
 
 def make_trials(study: Study, parameters: Mapping[str, Any]) -> Trials:

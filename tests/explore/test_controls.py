@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from codestress.build.artefacts import Overrides, artefact_names, resolve
 from codestress.explore import answers
 from codestress.explore.controls import chosen_values, factor_controls, nearest_trial, parameter_controls, with_values
 from codestress.explore.prompts import prompt_explorer, prompt_html
 from codestress.inference.registry import load_registry
 from codestress.inference.run import run, stored_responses
+from codestress.pipeline.artefacts import Overrides, artefact_names, resolve
 from codestress.types import Message, Prompt, Sampling
 
 

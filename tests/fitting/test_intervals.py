@@ -9,9 +9,9 @@ import pytest
 from scipy.stats import binomtest
 
 from codestress.fitting.bootstrap import cluster_bootstrap_mean
-from codestress.fitting.decay import fit_decay
 from codestress.fitting.paired import compare
 from codestress.fitting.proportions import wilson
+from codestress.papers.origin.decay import fit_decay
 from codestress.seeding import rng
 
 

@@ -15,8 +15,8 @@ import nbformat
 import pandas as pd
 import pytest
 
-from codestress.build.artefacts import artefact_names
 from codestress.paths import FILES
+from codestress.pipeline.artefacts import artefact_names
 from codestress.types import Reason
 from conftest import ROOT, codestress
 

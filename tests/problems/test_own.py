@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from codestress.build.artefacts import Overrides, resolve
-from codestress.build.inputs import inputs_of
 from codestress.errors import DataError, ParameterError
 from codestress.inference.registry import load_registry
 from codestress.inference.run import run
+from codestress.papers.codecrash import studies as codecrash
+from codestress.papers.semtrace import studies as semtrace
+from codestress.pipeline.artefacts import Overrides, resolve
+from codestress.pipeline.inputs import inputs_of
 from codestress.problems import own
-from codestress.studies import codecrash, semtrace
 from conftest import ROOT
 
 
@@ -57,7 +58,7 @@ def test_the_readme_s_problems_are_asked_about(name: str, mine: Callable[[str], 
 def test_another_content_makes_an_artefact_out_of_date(
     mine: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from codestress.build import inputs
+    from codestress.pipeline import inputs
 
     path = mine(readme_rows())
     monkeypatch.setattr(inputs, "ROOT", path.parent)

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from codestress.papers.origin.distance_curve import FittedSide, distance_curve
+from codestress.papers.origin.length_curve import length_curve
+from codestress.papers.origin.outcome_map import OutcomeRow, outcome_map
 from codestress.report.claims import Claim, claims_frame
-from codestress.report.distance_curve import FittedSide, distance_curve
-from codestress.report.length_curve import length_curve
-from codestress.report.outcome_map import OutcomeRow, outcome_map
 from codestress.report.publish import latex_table, markdown_table
 from codestress.report.published import published_models, published_numbers
 from codestress.report.share_bars import share_bars

@@ -14,17 +14,17 @@ from pathlib import Path
 import pytest
 
 from codestress.errors import SandboxError
-from codestress.generation.perturbations.variants import check_problems, make_variants
-from codestress.problems.contest_programs import contest_problems
+from codestress.papers.codecrash.assertions import score_assertion_as_run
+from codestress.papers.codecrash.contest_programs import contest_problems
+from codestress.papers.codecrash.perturbations.variants import check_problems, make_variants
+from codestress.papers.codecrash.studies import written_by_model
+from codestress.papers.semtrace.traces import trace_problems
 from codestress.problems.generated import generated_problems
 from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem, from_stranger
-from codestress.problems.traces import trace_problems
 from codestress.sandbox import backends, executor, probe, runtimes, worker
 from codestress.sandbox.executor import Executor, Limits, Outcome, Program, ran
-from codestress.scoring.assertions import score_assertion_as_run
 from codestress.scoring.predictions import Answer, score_answers
-from codestress.studies.codecrash import written_by_model
 from codestress.types import Reason, Response, Source
 
 DOUBLE = "def f(x):\n    return 2 * x"
@@ -96,7 +96,7 @@ def test_answers_run_as_the_kits_own_only_when_the_strict_rule_reads_them(
     foreign = from_stranger(problem)
     with pytest.raises(SandboxError):
         score_answers([Answer(foreign, "f(4)")], "input", "strict", bare)
-    monkeypatch.setattr("codestress.scoring.assertions.shared_executor", lambda: bare)
+    monkeypatch.setattr("codestress.papers.codecrash.assertions.shared_executor", lambda: bare)
     said = Response("[ANSWER] f(4) == 8 [/ANSWER]", "stop")
     assert score_assertion_as_run(problem, "input", said).reason is Reason.RIGHT
     acts = Response("[ANSWER] print('x') or f(4) == 8 [/ANSWER]", "stop")

@@ -9,9 +9,9 @@ import json
 import sys
 from pathlib import Path
 
-from codestress.build.artefacts import Overrides, resolve
 from codestress.inference.registry import load_registry
 from codestress.inference.run import run, stored_responses
+from codestress.pipeline.artefacts import Overrides, resolve
 
 
 def main(registry: Path, model: str, store: Path, name: str = "semtrace/fig01") -> None:

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from codestress.build.artefacts import Overrides, resolve
-from codestress.inference.engines.nano import prompt_text
 from codestress.inference.engines.vllm import conversation
-from codestress.inference.nano.configuration import WEIGHTS
-from codestress.inference.nano.model import Nano
 from codestress.inference.registry import load_registry
+from codestress.nano.configuration import WEIGHTS
+from codestress.nano.engine import prompt_text
+from codestress.nano.model import Nano
+from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.types import Request
 
 LONGEST = 48

@@ -28,11 +28,11 @@ import pytest
 from codestress.errors import EngineError
 from codestress.inference.archive import write_archive
 from codestress.inference.engines.vllm import server_command
-from codestress.inference.nano.model import Nano
 from codestress.inference.registry import ModelEntry, load_registry
 from codestress.inference.requests import request_of, stored_requests
 from codestress.inference.run import run
 from codestress.inference.store import Store
+from codestress.nano.model import Nano
 from codestress.types import Message, Prompt, Reason, Sampling, Score, Trial, Trials
 
 HERE = Path(__file__).parent
@@ -154,7 +154,7 @@ def test_one_study_gives_the_same_through_every_engine(checkpoint: Checkpoint, t
         assert other["counts"] == served["counts"]
 
     # The archive of the first rebuilds it with no server at all.
-    from codestress.build.artefacts import Overrides, resolve
+    from codestress.pipeline.artefacts import Overrides, resolve
 
     models = load_registry() | load_registry(tmp_path / "served.yaml")
     [artefact] = resolve(["semtrace/fig01"], "smoke", Overrides(("tiny",), ("max_tokens=12",)), models)
@@ -390,7 +390,7 @@ def test_attention_in_blocks_is_torch_s_own() -> None:
 from functools import partial
 import torch
 from torch.nn import functional
-from codestress.training.attention import causal_attention
+from codestress.nano.training.attention import causal_attention
 
 torch.manual_seed(0)
 for batch, heads, groups, length in ((2, 4, 2, 600), (1, 3, 3, 256), (3, 2, 1, 1)):

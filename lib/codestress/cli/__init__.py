@@ -11,8 +11,9 @@ from codestress import __version__
 from codestress.cli import answers, artefacts, models, sources
 from codestress.course.commands import course
 from codestress.errors import CodestressError, ParameterError
+from codestress.nano.commands import nano
 from codestress.paths import NOTEBOOKS, PARAMS, ROOT
-from codestress.training.commands import nano
+from codestress.rooms import offered
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -39,12 +40,12 @@ for _command in (
     answers.score,
     answers.selftest,
     sources.data,
-    sources.write,
     models.probe,
     models.serve,
     models.doctor,
     course,
     nano,
+    *(command for commands in offered("commands", "COMMANDS") for command in commands),
 ):
     cli.add_command(_command)
 

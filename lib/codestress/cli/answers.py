@@ -99,7 +99,7 @@ def archive_adopt(
 
     You say that they answer the artefact's questions; manifests name the file and its hash as what answered.
     """
-    from codestress.build.adopt import adopt
+    from codestress.pipeline.adopt import adopt
     from codestress.scoring.answer_files import read_answers
 
     (chosen,) = resolved((artefact,), profile, model, settings)

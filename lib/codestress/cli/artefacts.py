@@ -16,8 +16,8 @@ from codestress.errors import ParameterError
 from codestress.paths import OUTPUTS, STORE, shown
 
 if TYPE_CHECKING:
-    from codestress.build.builder import Outcome
-    from codestress.build.plan import PlanRow
+    from codestress.pipeline.builder import Outcome
+    from codestress.pipeline.plan import PlanRow
 
 
 @click.command()
@@ -38,8 +38,8 @@ def build(
     as_json: bool,
 ) -> None:
     """Executes the notebooks that are out of date, then writes the gallery. Default: all of the profile."""
-    from codestress.build.artefacts import load_profile
-    from codestress.build.builder import build as build_artefacts
+    from codestress.pipeline.artefacts import load_profile
+    from codestress.pipeline.builder import build as build_artefacts
 
     chosen = resolved(artefacts, profile, models, settings)
     outcomes = build_artefacts(chosen, jobs=jobs, force=force, timeout_s=load_profile(profile).timeout_s)
@@ -89,7 +89,7 @@ def _tell_claims(ledger: Path) -> None:
 @AS_JSON
 def plan(artefacts: tuple[str, ...], profile: str, models: str, settings: tuple[str, ...], as_json: bool) -> None:
     """Before any call: requests, how many are answered already, characters and dollars, per artefact and model."""
-    from codestress.build.plan import make_plan
+    from codestress.pipeline.plan import make_plan
 
     rows, errors = make_plan(resolved(artefacts, profile, models, settings), STORE)
     for name, error in errors.items():
@@ -150,7 +150,7 @@ def show(
     as_json: bool,
 ) -> None:
     """The requests exactly as a model would get them, with their factors. Nothing is asked."""
-    from codestress.build.plan import show_requests
+    from codestress.pipeline.plan import show_requests
 
     factors = where_of(where)
     (chosen,) = resolved((artefact,), profile, models, settings)
@@ -193,8 +193,8 @@ def explain(
     as_json: bool,
 ) -> None:
     """From a figure back to its answers: what was asked, what came, what was read out of it, and the verdict."""
-    from codestress.build.explain import answers_of, manifest_of
-    from codestress.build.explain import explain as explained
+    from codestress.pipeline.explain import answers_of, manifest_of
+    from codestress.pipeline.explain import explain as explained
     from codestress.types import Reason
     from codestress.validation import nearest
 
@@ -234,7 +234,7 @@ def explain(
 @PROFILE
 def report(profile: str) -> None:
     """Writes the gallery and the claims ledger of a profile anew, from what was built."""
-    from codestress.build.artefacts import load_profile
+    from codestress.pipeline.artefacts import load_profile
     from codestress.report.gallery import gallery
 
     load_profile(profile)
@@ -247,8 +247,8 @@ def report(profile: str) -> None:
 @AS_JSON
 def diff(first: str, second: str, as_json: bool) -> None:
     """Compares two runs: folders, profiles, or PROFILE/PAPER/ARTEFACT. Exit 1 when they differ."""
-    from codestress.build.diff import diff as diff_runs
-    from codestress.build.diff import find_run
+    from codestress.pipeline.diff import diff as diff_runs
+    from codestress.pipeline.diff import find_run
 
     lines = diff_runs(find_run(first), find_run(second))
     click.echo(json.dumps(lines, indent=1) if as_json else "\n".join(lines) or "no difference")
@@ -264,9 +264,9 @@ def diff(first: str, second: str, as_json: bool) -> None:
 @AS_JSON
 def badge(profile: str, clone_profile: str, as_json: bool) -> None:
     """What a committee for artifact evaluation asks, checked; writes outputs/badge.md. Minutes: it builds a clone."""
-    from codestress.build.artefacts import load_profile
-    from codestress.build.badge import examine as criteria_of
-    from codestress.build.badge import ready_for, write
+    from codestress.pipeline.artefacts import load_profile
+    from codestress.pipeline.badge import examine as criteria_of
+    from codestress.pipeline.badge import ready_for, write
 
     load_profile(profile)
     load_profile(clone_profile)
@@ -286,7 +286,7 @@ def badge(profile: str, clone_profile: str, as_json: bool) -> None:
 @click.option("--check", is_flag=True, help="Change nothing; fail when a notebook would change.")
 def sync(check: bool) -> None:
     """Writes the parameters cell of every notebook from its schema, and clears outputs."""
-    from codestress.build.notebooks import sync as sync_notebooks
+    from codestress.pipeline.notebooks import sync as sync_notebooks
 
     changed = sync_notebooks(write=not check)
     for path in changed:

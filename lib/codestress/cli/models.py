@@ -68,7 +68,7 @@ def serve(model: str, port: int, python: str, dry_run: bool) -> None:
 @AS_JSON
 def doctor(as_json: bool) -> None:
     """What is here, what is missing, what to type. Exit 1 when something is broken."""
-    from codestress.build.doctor import examine
+    from codestress.pipeline.doctor import examine
 
     findings = list(examine())
     if as_json:

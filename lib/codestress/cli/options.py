@@ -9,7 +9,7 @@ import click
 from codestress.errors import ParameterError
 
 if TYPE_CHECKING:
-    from codestress.build.artefacts import Artefact
+    from codestress.pipeline.artefacts import Artefact
 
 
 PROFILE = click.option("--profile", default="demo", show_default=True, help="A file in params/profiles/.")
@@ -20,8 +20,8 @@ ARTEFACTS = click.argument("artefacts", nargs=-1, metavar="[PAPER | PAPER/ARTEFA
 
 
 def resolved(artefacts: tuple[str, ...], profile: str, models: str, settings: tuple[str, ...]) -> list[Artefact]:
-    from codestress.build.artefacts import Overrides, load_profile, resolve, select
     from codestress.inference.registry import load_registry
+    from codestress.pipeline.artefacts import Overrides, load_profile, resolve, select
 
     names = select(artefacts, load_profile(profile))
     overrides = Overrides(tuple(models.replace(",", " ").split()), settings)

@@ -286,8 +286,8 @@ def _fault(code: str, random: np.random.Generator) -> tuple[int, str] | None:
 
 def retrievals(student: str, count: int = 12, lines: int = 16, purpose: str = "practice") -> list[RetrievalRow]:
     """The kit's own transformer on questions for a line by its key; this reader is real, and very small."""
-    from codestress.inference.nano.model import END, START, Nano
-    from codestress.training.chats import Size, chat
+    from codestress.nano.chats import Size, chat
+    from codestress.nano.model import END, START, Nano
 
     model = Nano()
     rows: list[RetrievalRow] = []

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import ipywidgets as widgets
 
-from codestress.build.artefacts import Artefact, Overrides, resolve
-from codestress.build.explain import answers_of
 from codestress.explore.controls import LABELS, WIDE, escape, on_change, pre, told
 from codestress.inference.registry import load_registry
 from codestress.inference.run import Answer, Results, run, stored_responses
+from codestress.pipeline.artefacts import Artefact, Overrides, resolve
+from codestress.pipeline.explain import answers_of
 from codestress.types import Scalar, Trial, Trials
 
 ALL = "all"

@@ -10,9 +10,9 @@ import ipywidgets as widgets
 import yaml
 from pydantic.fields import FieldInfo
 
-from codestress.build.artefacts import Artefact, Overrides, resolve
 from codestress.errors import CodestressError
 from codestress.inference.registry import load_registry
+from codestress.pipeline.artefacts import Artefact, Overrides, resolve
 from codestress.types import Scalar, Trials
 
 FIXED = ("artefact",)

@@ -12,8 +12,6 @@ import pandas as pd
 from matplotlib import pyplot
 from matplotlib.figure import Figure
 
-from codestress.build.artefacts import Artefact
-from codestress.build.plan import make_plan
 from codestress.explore.answers import built
 from codestress.explore.controls import (
     LABELS,
@@ -29,6 +27,8 @@ from codestress.explore.points import DraggablePoints
 from codestress.fitting.exponential import ExponentialFit, fit_exponential
 from codestress.fitting.proportions import wilson
 from codestress.paths import STORE
+from codestress.pipeline.artefacts import Artefact
+from codestress.pipeline.plan import make_plan
 from codestress.report.publish import SIMULATED_NOTE
 from codestress.report.style import COLOURS, MARKERS, use_style
 from codestress.scoring.frames import answers_frame

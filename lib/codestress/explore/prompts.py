@@ -7,7 +7,6 @@ from functools import partial
 
 import ipywidgets as widgets
 
-from codestress.build.artefacts import Overrides, artefact_names, resolve
 from codestress.explore.controls import (
     LABELS,
     WIDE,
@@ -22,6 +21,7 @@ from codestress.explore.controls import (
     with_values,
 )
 from codestress.inference.registry import load_registry
+from codestress.pipeline.artefacts import Overrides, artefact_names, resolve
 from codestress.types import Prompt, Trial, Trials
 
 CHARACTERS_PER_TOKEN = 4

@@ -8,8 +8,9 @@ from pathlib import Path
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.coroutines import run_coroutine
 from codestress.inference.engines.base import BatchEngine, RequestFailed
+from codestress.inference.opening import open_engine, replayed
 from codestress.inference.progress import Progress
-from codestress.inference.registry import ModelEntry, open_engine, replayed
+from codestress.inference.registry import ModelEntry
 from codestress.inference.requests import request_of
 from codestress.inference.run import Repeats, Results
 from codestress.inference.store import Store

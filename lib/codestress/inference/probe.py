@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from codestress.errors import EngineError
 from codestress.inference.engines.base import BatchEngine, Engine, RequestFailed
-from codestress.inference.registry import ModelEntry, open_engine
+from codestress.inference.opening import open_engine
+from codestress.inference.registry import ModelEntry
 from codestress.types import Message, Prompt, Request, Response, Sampling
 
 

@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import json
-import os
-import platform
-from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 from pydantic import Field
 
 from codestress.errors import ParameterError
-from codestress.functions import file_of
 from codestress.inference.engines.base import BatchEngine, Engine
-from codestress.inference.nano.configuration import weights_folder
 from codestress.paths import PARAMS, shown
 from codestress.validation import Strict, check, nearest, read_yaml
 
 REGISTRY = PARAMS / "models.yaml"
 
 ENGINES = {
-    "simulated": "codestress.inference.engines.simulated",
+    "simulated": "codestress.simulated.engine",
     "function": "codestress.inference.engines.function",
     "openai": "codestress.inference.engines.openai",
     "interpreter": "codestress.inference.engines.interpreter",
-    "nano": "codestress.inference.engines.nano",
+    "nano": "codestress.nano.engine",
     "openai_batch": "codestress.inference.engines.openai_batch",
     "vllm": "codestress.inference.engines.vllm",
     "ray": "codestress.inference.engines.ray",
 }
 """Engine name to its module, imported only when a model needs it."""
-READERS = "aaf498d05d35d335"
-"""Revision of the simulated readers' code, part of every key of theirs: a new one wherever an answer changes (a test
-compares answers with those of this revision)."""
 LOCAL = ("simulated", "interpreter", "function", "nano")
 """Engines that answer for nothing, in this process."""
 
@@ -88,31 +78,7 @@ class ModelEntry(Strict):
     @property
     def identity(self) -> str:
         """What enters keys: the revision, what requests omit or add; of what runs here its version and parameters."""
-        if self.engine == "interpreter":
-            return f"{platform.python_version()}, {json.dumps(self.settings, sort_keys=True)}"
-        if self.engine == "function":
-            path = file_of(str(self.settings["function"]))
-            code = path.read_bytes() if path.is_file() else b""
-            return f"{self.revision} {hashlib.blake2b(code, digest_size=8).hexdigest()}".strip()
-        if self.engine == "nano":
-            folder = weights_folder(str(self.settings.get("folder", "weights")))
-            return f"{self.revision} {weights_hash(folder)}".strip()
-        if not self.simulated:
-            asked = self.settings.get("worker", {}).get("settings", {}) if self.engine == "ray" else self.settings
-            omitted, effort, template = (asked.get(name) for name in ("omit", "reasoning_effort", "chat_template"))
-            without = f" without {', '.join(omitted)}" if omitted else ""
-            return (
-                f"{self.revision}{without}{f' effort {effort}' if effort else ''}{f' {template}' if template else ''}"
-            )
-        settings = json.dumps(self.settings, sort_keys=True)
-        return hashlib.blake2b(f"{settings} {READERS}".encode(), digest_size=8).hexdigest()
-
-
-@cache
-def weights_hash(folder: Path) -> str:
-    """Of what `nano` answers with; empty where nothing is there."""
-    read = [path.read_bytes() for name in ("model.safetensors", "tokenizer.json") if (path := folder / name).is_file()]
-    return hashlib.blake2b(b"".join(read), digest_size=8).hexdigest() if read else ""
+        return engine_module(self).identity(self)
 
 
 class EngineModule(Protocol):
@@ -120,26 +86,14 @@ class EngineModule(Protocol):
 
     Settings: type[Strict]
 
+    def identity(self, entry: ModelEntry) -> str: ...
+
     def open_engine(self, entry: ModelEntry) -> Engine | BatchEngine: ...
 
 
 def engine_module(entry: ModelEntry, engine: str = "") -> EngineModule:
     """The module that answers for this model, or that of another engine."""
     return cast(EngineModule, importlib.import_module(ENGINES[engine or entry.engine]))
-
-
-def replayed(entry: ModelEntry) -> bool:
-    """Whether an archive answers for this model, which CODESTRESS_REPLAY names."""
-    return bool(os.environ.get("CODESTRESS_REPLAY")) and not entry.local
-
-
-def open_engine(entry: ModelEntry) -> Engine | BatchEngine:
-    """The engine that answers for this model: an archive where CODESTRESS_REPLAY names one, else its own."""
-    if replayed(entry):
-        from codestress.inference.engines.replay import Replay
-
-        return Replay(entry, Path(os.environ["CODESTRESS_REPLAY"]))
-    return engine_module(entry).open_engine(entry)
 
 
 def load_registry(path: Path = REGISTRY) -> dict[str, ModelEntry]:

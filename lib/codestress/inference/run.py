@@ -19,8 +19,9 @@ from codestress.inference.archive import import_known
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.coroutines import first_error, run_coroutine
 from codestress.inference.engines.base import BatchEngine, Engine, RequestFailed
+from codestress.inference.opening import open_engine
 from codestress.inference.progress import Progress
-from codestress.inference.registry import REGISTRY, ModelEntry, find_models, load_registry, open_engine
+from codestress.inference.registry import REGISTRY, ModelEntry, find_models, load_registry
 from codestress.inference.requests import Asked, chunks, following, request_of
 from codestress.inference.store import Store
 from codestress.inference.work import InTurn, Ordered, Work, only_run

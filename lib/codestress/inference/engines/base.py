@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from typing import Literal, Protocol, runtime_checkable
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from codestress.types import Reason, Request, Response
 
@@ -43,3 +43,10 @@ class RequestFailed(Exception):
     ) -> None:
         super().__init__(message)
         self.reason = reason
+
+
+def served_identity(revision: str, settings: Mapping[str, Any]) -> str:
+    """What enters the keys of a model on a server: its revision, and what requests to it omit or add."""
+    omitted, effort, template = (settings.get(name) for name in ("omit", "reasoning_effort", "chat_template"))
+    without = f" without {', '.join(omitted)}" if omitted else ""
+    return f"{revision}{without}{f' effort {effort}' if effort else ''}{f' {template}' if template else ''}"

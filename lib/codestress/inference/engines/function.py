@@ -7,6 +7,7 @@ request's key, so that other code gives other answers.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from pydantic import Field
 
 from codestress.errors import EngineError, ParameterError
-from codestress.functions import FunctionName, load_function
+from codestress.functions import FunctionName, file_of, load_function
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.registry import ModelEntry
 from codestress.types import Request, Response
@@ -70,6 +71,13 @@ class FunctionEngine:
 
     async def close(self) -> None:
         pass
+
+
+def identity(entry: ModelEntry) -> str:
+    """What enters keys: the revision, and the file's content."""
+    path = file_of(str(entry.settings["function"]))
+    code = path.read_bytes() if path.is_file() else b""
+    return f"{entry.revision} {hashlib.blake2b(code, digest_size=8).hexdigest()}".strip()
 
 
 def open_engine(entry: ModelEntry) -> FunctionEngine:

@@ -7,6 +7,8 @@ the call returned, or how it ended: `returned 42`, `raised KeyError: 'a'`, `synt
 from __future__ import annotations
 
 import asyncio
+import json
+import platform
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
@@ -106,6 +108,11 @@ def described(execution: Execution) -> str:
         return f"returned {execution.value!r}"
     except ValueError:  # an integer beyond the limit of digits
         return f"{Outcome.OUTPUT_LIMIT} an integer too large to write out"
+
+
+def identity(entry: ModelEntry) -> str:
+    """What enters keys: the version of Python, and the limits."""
+    return f"{platform.python_version()}, {json.dumps(entry.settings, sort_keys=True)}"
 
 
 def open_engine(entry: ModelEntry) -> Engine:

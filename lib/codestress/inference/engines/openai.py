@@ -21,7 +21,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel, ConfigDict, Field, HttpUrl, TypeAdapter, ValidationError, model_validator
 
 from codestress.errors import EngineError
-from codestress.inference.engines.base import RequestFailed
+from codestress.inference.engines.base import RequestFailed, served_identity
 from codestress.inference.engines.limiter import Limiter
 from codestress.inference.registry import ModelEntry
 from codestress.paths import PARAMS, shown
@@ -345,6 +345,11 @@ class OpenAIEngine:
             words = words.replace(self._key, "[key]")
         line = " ".join("".join(c if c.isprintable() else " " for c in words).split())
         return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1] + "…"
+
+
+def identity(entry: ModelEntry) -> str:
+    """What enters keys."""
+    return served_identity(entry.revision, entry.settings)
 
 
 def open_engine(entry: ModelEntry) -> OpenAIEngine:

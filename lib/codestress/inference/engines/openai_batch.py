@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from codestress.errors import EngineError
 from codestress.inference.engines import openai
-from codestress.inference.engines.base import RequestFailed
+from codestress.inference.engines.base import RequestFailed, served_identity
 from codestress.inference.registry import ModelEntry
 from codestress.paths import OUTPUTS
 from codestress.types import Request, Response
@@ -170,6 +170,11 @@ class OpenAIBatch:
         part = Path(f"{self._open_batches}.part")
         part.write_text(json.dumps(batches), encoding="utf-8")
         part.replace(self._open_batches)
+
+
+def identity(entry: ModelEntry) -> str:
+    """What enters keys."""
+    return served_identity(entry.revision, entry.settings)
 
 
 def open_engine(entry: ModelEntry) -> OpenAIBatch:

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from pydantic import Field
 
 from codestress.errors import EngineError
-from codestress.inference.engines.base import BatchEngine, RequestFailed
+from codestress.inference.engines.base import BatchEngine, RequestFailed, served_identity
 from codestress.inference.registry import ModelEntry, engine_module
 from codestress.paths import OUTPUTS
 from codestress.types import Message, Prompt, Reason, Request, Response, Sampling, Usage
@@ -218,6 +218,11 @@ def _outcome(text: str) -> Response | RequestFailed:
         timed_out = row["reason"] == Reason.TIMEOUT.value
         return RequestFailed(row["failed"], Reason.TIMEOUT if timed_out else Reason.HARNESS_ERROR)
     return Response(**{**row, "usage": Usage(**row["usage"])})
+
+
+def identity(entry: ModelEntry) -> str:
+    """What enters keys: as of the engine that its workers use."""
+    return served_identity(entry.revision, entry.settings.get("worker", {}).get("settings", {}))
 
 
 def open_engine(entry: ModelEntry) -> RayEngine:

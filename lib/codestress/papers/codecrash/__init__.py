@@ -1,0 +1,1 @@
+"""CodeCrash: programs rewritten to the same meaning, and programs whose comments lie."""

@@ -1,0 +1,134 @@
+"""Answers as assertions between tags: `[ANSWER] f("a") == "b" [/ANSWER]` (CodeCrash, appendix D).
+
+`strict` reads the assertion as an expression, takes its sides apart and judges them as `predictions` does. `reference`
+does what the paper's artifact does: the text is cut at `==` and pasted behind `assert`; what cannot be extracted counts
+as None, so it is right where the output is None; the call, echoed, passes as its own output.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from functools import lru_cache
+
+from codestress.literals import NotLiteral, parse_literal
+from codestress.papers.codecrash.javascript_values import assertion_sides
+from codestress.problems.program import Problem
+from codestress.sandbox.executor import Outcome, Program
+from codestress.scoring.input_answers import NotArguments, parse_arguments
+from codestress.scoring.judging import shared_executor, unanswered, unread
+from codestress.scoring.predictions import REASONS, Answer, Task, score_answers, score_output
+from codestress.scoring.reasoning import said
+from codestress.types import Reason, Response, Score, Source
+
+OPENING, CLOSING = "[ANSWER]", "[/ANSWER]"
+
+
+def score_assertion(problem: Problem, task: Task, response: Response) -> Score:
+    """The strict score. A block that does not parse is a syntax error (appendix D); no block is unparsable."""
+    if score := unanswered(response):
+        return score
+    content = last_block(said(response.text))
+    if content is None:
+        return unread(response, f"no {OPENING}")
+    return _strict(problem, task, content)
+
+
+def last_block(text: str) -> str | None:
+    """What stands between the last opening tag and the closing one behind it; None where one of them is missing."""
+    _, opening, rest = text.rpartition(OPENING)
+    content, closing, _ = rest.partition(CLOSING)
+    return content.strip() if opening and closing else None
+
+
+@lru_cache(maxsize=100_000)
+def _strict(problem: Problem, task: Task, content: str) -> Score:
+    try:
+        left, right = assertion_parts(content, problem)
+    except SyntaxError as error:
+        return Score(Reason.SYNTAX_ERROR, 0.0, str(error))
+    except ValueError as error:
+        return Score(Reason.UNPARSABLE, 0.0, str(error))
+    if task == "output":
+        return score_output(Answer(problem, right))
+    return score_answers([Answer(problem, left)], "input", "strict", shared_executor())[0]
+
+
+def assertion_parts(content: str, problem: Problem) -> tuple[str, str]:
+    """Both sides of an assertion as Python expressions; of a text without `==`, the text twice.
+
+    `SyntaxError` where it is no expression, `ValueError` where the left side is no call of the problem's function.
+    """
+    text = content.removeprefix("```python").removeprefix("```").removesuffix("```").strip().removeprefix("assert ")
+    if problem.language == "javascript":
+        return assertion_sides(text, problem.function)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            node = ast.parse(text.strip(), mode="eval").body
+        except (ValueError, RecursionError, MemoryError) as error:
+            raise SyntaxError(str(error)) from None
+    if not (isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq)):
+        return text, text
+    left, right = node.left, node.comparators[0]
+    if not (isinstance(left, ast.Call) and isinstance(left.func, ast.Name) and left.func.id == problem.function):
+        raise ValueError(f"the left side is no call of {problem.function}")
+    # The sides as they were written: a value may be arithmetic, and a text may hold anything.
+    return ast.get_source_segment(text.strip(), left) or "", ast.get_source_segment(text.strip(), right) or ""
+
+
+def score_assertion_as_run(problem: Problem, task: Task, response: Response) -> Score:
+    """The score by the artifact's rule. JavaScript, for which there is no artifact, is judged strictly."""
+    if problem.language != "python":
+        return score_assertion(problem, task, response)
+    if score := unanswered(response):
+        return score
+    text = said(response.text)
+    content = text.rpartition(OPENING)[2].partition(CLOSING)[0].strip() if OPENING in text else ""
+    return _as_run(problem, task, content)
+
+
+@lru_cache(maxsize=100_000)
+def _as_run(problem: Problem, task: Task, content: str) -> Score:
+    sides = content.split("==")
+    answer = "None"
+    if len(sides) > 1 and _parses(content):
+        answer = sides[1].strip() if task == "output" else sides[0].strip()
+    if task == "output":
+        try:
+            right = bool(parse_literal(problem.output).value == parse_literal(answer).value)
+        except NotLiteral:
+            assertion = f"{problem.call} == {answer}"
+        else:
+            return Score(Reason.RIGHT if right else Reason.WRONG, float(right), answer)
+    else:
+        assertion = f"{answer} == {problem.output}"
+    source = problem.source if _written_out(answer, problem, task) else Source.STRANGER
+    (execution,) = shared_executor().run([Program(f"{problem.code}\nassert {assertion}", source=source)])
+    if execution.outcome is Outcome.RETURNED:
+        return Score(Reason.RIGHT, 1.0, answer)
+    if execution.detail.startswith("AssertionError"):
+        return Score(Reason.WRONG, 0.0, answer)
+    return Score(REASONS[execution.outcome], 0.0, execution.detail)
+
+
+def _written_out(answer: str, problem: Problem, task: Task) -> bool:
+    """Whether an answer that is pasted into a program is one that the strict rule reads: then nothing in it can act."""
+    try:
+        if task == "output":
+            parse_literal(answer)
+        else:
+            parse_arguments(answer, problem)
+    except (NotLiteral, NotArguments):
+        return False
+    return True
+
+
+def _parses(text: str) -> bool:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return False
+    return True

@@ -1,0 +1,421 @@
+"""Variants of problems: perturbed, run to see that they still mean the same, else drawn again, else left out.
+
+CodeCrash, section 2.1, checks a variant on the problem's own input; here on inputs near by as well. The paper's
+artifact saves what fails unperturbed; here it is `rejected` and counted, as `unchanged` is where nothing could change.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from codestress.literals import NotLiteral, parse_literal, same_value
+from codestress.papers.codecrash.perturbations import conditions, garbage, hints, javascript, messages, renaming
+from codestress.papers.codecrash.perturbations.edits import NotPerturbed, Perturbed, Site, parse, vanilla
+from codestress.papers.codecrash.perturbations.own import known_perturbation, rewrite
+from codestress.papers.codecrash.perturbations.values import NoOtherValue, other_value
+from codestress.problems.generated.drawing import Draw
+from codestress.problems.program import Problem, from_stranger, literal_text
+from codestress.sandbox.executor import Execution, Executor, Outcome, Program
+from codestress.seeding import rng
+from codestress.types import Language
+
+PERTURBATIONS = ("VAN", "REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS", "MHC")
+"""The paper's names: vanilla; renamed; conditions; garbage; all three; misleading comments, prints and hints."""
+Perturbation = Annotated[str, known_perturbation(*PERTURBATIONS)]
+"""One of the paper's, or one of your own (params/perturbations.yaml)."""
+Task = Literal["output", "input"]
+Status = Literal["applied", "unchanged", "rejected"]
+ATTEMPTS = 4
+"""Draws of a variant before it is rejected."""
+INPUTS = 3
+"""Inputs beside the problem's own on which a variant is tried."""
+WRONG_INPUTS = 40
+"""Inputs near by among which one that gives another output is looked for (MHC)."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A vanilla problem that reproduces its output, with what it does on the inputs that variants are tried on."""
+
+    problem: Problem
+    inputs: tuple[str, ...]
+    """Argument texts, the problem's own first."""
+    executions: tuple[Execution, ...]
+    returned: Mapping[int, frozenset[str]]
+    """What each return statement gives in the problem's call, by its number in the text."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What became of a perturbation of one problem."""
+
+    problem: Problem
+    """The perturbed problem; the vanilla one where it was not applied."""
+    status: Status
+    sites: tuple[Site, ...] = ()
+    attempts: int = 1
+    why: str = ""
+    """Why it was rejected."""
+
+
+def check_problems(problems: Sequence[Problem], executor: Executor, seed: int) -> tuple[list[Checked], dict[str, str]]:
+    """The problems that can be used, and for each of the others, by id, why not.
+
+    A problem is left out of every condition when it does not parse, does not return its recorded output, or does not
+    do the same thing twice.
+    """
+    faults: dict[str, str] = {}
+    ready: list[tuple[Problem, tuple[str, ...]]] = []
+    for problem in problems:
+        try:
+            clean = vanilla(problem)
+            if problem.language == "javascript":
+                javascript.called_function(clean)
+            else:
+                hints.called_function(clean)
+                parse(clean)
+        except (SyntaxError, ValueError, RecursionError) as error:
+            faults[problem.id] = f"the program does not parse: {error}"
+            continue
+        draw = Draw(rng(seed, "inputs", problem.id))
+        ready.append((clean, (problem.arguments, *other_inputs(clean, draw, INPUTS))))
+    checked: list[Checked] = []
+    for language in ("python", "javascript"):
+        mine = [one for one in ready if one[0].language == language]
+        checked += _checked(mine, language, executor, faults)
+    order = {problem.id: place for place, problem in enumerate(problems)}
+    return sorted(checked, key=lambda one: order[one.problem.id]), faults
+
+
+def _checked(
+    ready: list[tuple[Problem, tuple[str, ...]]], language: Language, executor: Executor, faults: dict[str, str]
+) -> list[Checked]:
+    if not ready:
+        return []
+    programs = [called(problem, arguments) for problem, inputs in ready for arguments in inputs]
+    executions = executor.run(programs, language=language, together=True)
+    again = executor.run([called(problem, problem.arguments) for problem, _ in ready], language=language, together=True)
+    traced = executor.run([_traced(problem) for problem, _ in ready], language=language, together=True)
+    checked = []
+    first = list(executions)
+    for (problem, inputs), second, trace in zip(ready, again, traced, strict=True):
+        mine, first = first[: len(inputs)], first[len(inputs) :]
+        expected = parse_literal(problem.output).value
+        if mine[0].outcome is not Outcome.RETURNED:
+            faults[problem.id] = f"its call does not return: {mine[0].outcome} {mine[0].detail}".strip()
+        elif not same_value(mine[0].value, expected):
+            faults[problem.id] = f"its call returns {mine[0].value!r:.60}, not the recorded {problem.output:.60}"
+        elif not _same(mine[0], second):
+            faults[problem.id] = f"not deterministic: {mine[0].value!r:.60}, then {second.value!r:.60}"
+        else:
+            tried = [place for place, one in enumerate(mine) if one.outcome in (Outcome.RETURNED, Outcome.RAISED)]
+            checked.append(
+                Checked(
+                    problem,
+                    tuple(inputs[place] for place in tried),
+                    tuple(mine[place] for place in tried),
+                    _returned(trace, language),
+                )
+            )
+    return checked
+
+
+def other_inputs(problem: Problem, draw: Draw, count: int) -> list[str]:
+    """Argument texts near the problem's own, the next ones further off; fewer where arguments are no data."""
+    try:
+        own = argument_values(problem)
+    except (NotLiteral, ValueError):
+        return []
+    found: dict[str, None] = {}
+    for _ in range(3 * count if own else 0):
+        values = copy.deepcopy(own)
+        for _ in range(1 + len(found) // 4):
+            at = draw.integer(0, len(values) - 1)
+            try:
+                values[at] = other_value(values[at], draw)
+            except NoOtherValue:
+                break
+        text = with_values(problem, [literal_text(value, problem.language) for value in values])
+        if values != own and len(found) < count:
+            found[text] = None
+    return list(found)
+
+
+def argument_values(problem: Problem) -> list[Any]:
+    """The arguments in the order of the text; `NotLiteral` where one is no data."""
+    if problem.language == "javascript":
+        return list(javascript.json_arguments(problem.arguments))
+    return [parse_literal(ast.unparse(node)).value for node in _argument_nodes(_call(problem))]
+
+
+def with_values(problem: Problem, texts: Sequence[str]) -> str:
+    """The problem's arguments with other values, by position and keyword as they are."""
+    if problem.language == "javascript":
+        return ", ".join(texts)
+    call = _call(problem)
+    keywords = [""] * len(call.args) + [f"{one.arg}=" for one in call.keywords]
+    return ", ".join(f"{keyword}{text}" for keyword, text in zip(keywords, texts, strict=True))
+
+
+def _call(problem: Problem) -> ast.Call:
+    node = ast.parse(f"f({problem.arguments}\n)", mode="eval").body
+    if not isinstance(node, ast.Call) or any(one.arg is None for one in node.keywords):
+        raise NotLiteral("no call")
+    return node
+
+
+def _argument_nodes(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(one.value for one in call.keywords)]
+
+
+def called(problem: Problem, arguments: str) -> Program:
+    """The program that calls the problem's function on these arguments."""
+    if problem.language == "javascript":
+        values = javascript.json_arguments(arguments)
+        return Program(problem.code, problem.function, values, source=problem.source)
+    return Program(problem.code, call=f"{problem.function}({arguments}\n)", source=problem.source)
+
+
+def _traced(problem: Problem) -> Program:
+    """The program that gives what each of its return statements gave."""
+    if problem.language == "javascript":
+        code = javascript.with_trace(problem.code, problem.function)
+        values = javascript.json_arguments(problem.arguments)
+        return Program(code, "traced_returns", values, source=problem.source)
+    tree = ast.parse(problem.code)
+    numbered = _returns_in_order(tree)
+    for ordinal, node in enumerate(numbered):
+        value = node.value or ast.Constant(None)
+        node.value = ast.Call(ast.Name("note_return", ast.Load()), [ast.Constant(ordinal), value], [])
+    head = (
+        "noted_returns = {}\n"
+        "def note_return(ordinal, value):\n"
+        "    noted_returns.setdefault(ordinal, set()).add(repr(value)[:200])\n"
+        "    return value\n"
+    )
+    source = f"{head}{ast.unparse(ast.fix_missing_locations(tree))}"
+    call = f"[{problem.function}({problem.arguments}\n), noted_returns][1]"
+    return Program(source, call=call, source=problem.source)
+
+
+def _returns_in_order(tree: ast.Module) -> list[ast.Return]:
+    """The return statements in the order in which `message_sites` counts them."""
+
+    def visit(statements: Sequence[ast.stmt]) -> Iterator[ast.Return]:
+        for statement in statements:
+            if isinstance(statement, ast.Return):
+                yield statement
+            for block in messages.blocks(statement):
+                yield from visit(block)
+
+    return list(visit(tree.body))
+
+
+def _returned(trace: Execution, language: Language) -> dict[int, frozenset[str]]:
+    if trace.outcome is not Outcome.RETURNED:
+        return {}
+    pairs = trace.value if language == "javascript" else trace.value.items()
+    read: Callable[[str], str] = (lambda text: repr(json.loads(text))) if language == "javascript" else str
+    return {int(ordinal): frozenset(map(read, texts)) for ordinal, texts in pairs}
+
+
+def _same(first: Execution, second: Execution) -> bool:
+    """Whether two runs cannot be told apart: the same value, or the same kind of exception."""
+    if first.outcome is not second.outcome:
+        return False
+    if first.outcome is Outcome.RETURNED:
+        return same_value(first.value, second.value)
+    return first.detail.partition(":")[0] == second.detail.partition(":")[0]
+
+
+# --- making variants ------------------------------------------------------------------------------------------------
+
+
+def make_variants(
+    problems: Sequence[Checked],
+    perturbation: Perturbation,
+    executor: Executor,
+    *,
+    seed: int,
+    density: float = 1.0,
+    task: Task = "output",
+    written_hints: Mapping[str, str] | None = None,
+) -> dict[str, Variant]:
+    """What becomes of each problem, by id. Every applied variant did the same as its vanilla program on all inputs.
+
+    `written_hints`: values for MHC by problem, in the place of the kit's own; a right one is rejected.
+    """
+    if perturbation == "VAN":
+        return {one.problem.id: Variant(one.problem, "applied") for one in problems}
+    wrong = _wrong_values(problems, executor, seed, task, written_hints) if perturbation == "MHC" else {}
+    variants: dict[str, Variant] = {}
+    pending = {one.problem.id: one for one in problems}
+    why: dict[str, str] = {}
+    for attempt in range(1, ATTEMPTS + 1):
+        candidates: dict[str, Perturbed] = {}
+        for name, one in pending.items():
+            draw = Draw(rng(seed, "perturb", perturbation, name, attempt))
+            try:
+                candidate = perturb(one, perturbation, draw, density=density, task=task, wrong=wrong.get(name, ""))
+            except (NotPerturbed, NotLiteral, SyntaxError, RecursionError, UnicodeError) as error:
+                variants[name] = Variant(one.problem, "rejected", (), attempt, str(error))
+                continue
+            if not candidate.sites:
+                variants[name] = Variant(one.problem, "unchanged", (), attempt)
+            elif written_hints is not None:  # what a file says stands in the program
+                candidates[name] = replace(candidate, problem=from_stranger(candidate.problem))
+            else:
+                candidates[name] = candidate
+        for name, difference in _differences(candidates, pending, executor):
+            if difference:
+                why[name] = difference
+            else:
+                variants[name] = Variant(candidates[name].problem, "applied", candidates[name].sites, attempt)
+        pending = {name: one for name, one in pending.items() if name not in variants}
+        if not pending:
+            break
+    for name, one in pending.items():
+        variants[name] = Variant(one.problem, "rejected", (), ATTEMPTS, why[name])
+    return {one.problem.id: variants[one.problem.id] for one in problems}
+
+
+def perturb(
+    checked: Checked, perturbation: Perturbation, draw: Draw, *, density: float, task: Task, wrong: str
+) -> Perturbed:
+    """One draw of a perturbation, not yet run; `wrong` is the value of MHC."""
+    problem = checked.problem
+    if perturbation not in PERTURBATIONS:
+        return rewrite(problem, perturbation, draw)
+    python = problem.language == "python"
+    if perturbation in ("MCC", "MPS"):
+        insert = messages.insert_messages if python else javascript.insert_messages
+        style: messages.Format = "comment" if perturbation == "MCC" else "print"
+        return insert(problem, draw, style=style, density=density, returned=checked.returned)
+    if perturbation == "MHC":
+        if not wrong:
+            raise NotPerturbed("no wrong value of the same type was found")
+        if task == "input":
+            return hints.hint_input(problem, wrong)
+        return hints.hint_output(problem, wrong) if python else javascript.hint_output(problem, wrong)
+    steps: dict[str, Callable[[Problem], Perturbed]] = {
+        "REN": renaming.rename if python else javascript.rename,
+        "RTF": partial((conditions if python else javascript).reformat_conditions, draw=draw),
+        "GBC": partial((garbage if python else javascript).insert_garbage, draw=draw),
+    }
+    sites: tuple[Site, ...] = ()
+    for name in ("RTF", "GBC", "REN") if perturbation == "PSC-ALL" else (perturbation,):
+        done = steps[name](problem)
+        problem, sites = done.problem, sites + done.sites
+    return Perturbed(problem, sites)
+
+
+def _differences(
+    candidates: Mapping[str, Perturbed], checked: Mapping[str, Checked], executor: Executor
+) -> Iterator[tuple[str, str]]:
+    """For each candidate how it differs from its vanilla program; empty where it does not, on any input."""
+    for language in ("python", "javascript"):
+        mine = {name: one.problem for name, one in candidates.items() if one.problem.language == language}
+        programs, ready = [], []
+        for name, problem in mine.items():
+            try:
+                inputs = [_moved(checked[name].problem, problem, text) for text in checked[name].inputs]
+            except (NotLiteral, SyntaxError) as error:
+                yield name, str(error)
+                continue
+            ready.append(name)
+            programs += [called(problem, text) for text in inputs]
+        executions = iter(executor.run(programs, language=language, together=True) if programs else ())
+        for name in ready:
+            difference = ""
+            for text, before in zip(checked[name].inputs, checked[name].executions, strict=True):
+                after = next(executions)
+                if not difference and not _same(before, after):
+                    difference = f"on {text:.60}: {_told(before)} became {_told(after)}"
+            yield name, difference
+
+
+def _moved(before: Problem, after: Problem, arguments: str) -> str:
+    """An input of the vanilla program as an input of the perturbed one, whose keywords may have other names."""
+    if arguments == before.arguments:
+        return after.arguments
+    if before.arguments == after.arguments:
+        return arguments
+    nodes = _argument_nodes(_call(replace(before, arguments=arguments)))
+    return with_values(after, [ast.unparse(node) for node in nodes])
+
+
+def _told(execution: Execution) -> str:
+    if execution.outcome is Outcome.RETURNED:
+        return f"{execution.value!r:.60}"
+    return f"{execution.outcome} {execution.detail:.60}"
+
+
+# --- wrong values for hints -----------------------------------------------------------------------------------------
+
+
+def _wrong_values(
+    problems: Sequence[Checked],
+    executor: Executor,
+    seed: int,
+    task: Task,
+    written_hints: Mapping[str, str] | None,
+) -> dict[str, str]:
+    """A wrong output, or an input that gives another output, by problem; none where there is none."""
+    if task == "output":
+        return {one.problem.id: _wrong_output(one.problem, seed, written_hints) for one in problems}
+    tried: list[tuple[Checked, str]] = []
+    for one in problems:
+        if written_hints is not None:
+            texts = [written_hints[one.problem.id]] if one.problem.id in written_hints else []
+        else:
+            draw = Draw(rng(seed, "wrong input", one.problem.id))
+            texts = [*other_inputs(one.problem, draw, WRONG_INPUTS), *_misfits(one.problem)]
+        tried += [(one, text) for text in texts]
+    found: dict[str, str] = {}
+    raising: dict[str, str] = {}
+    programs = [
+        called(one.problem if written_hints is None else from_stranger(one.problem), text) for one, text in tried
+    ]
+    for (one, text), execution in zip(tried, executor.run(programs, together=True) if programs else (), strict=True):
+        if execution.outcome is Outcome.RETURNED and not same_value(execution.value, one.executions[0].value):
+            found.setdefault(one.problem.id, text)
+        elif execution.outcome is Outcome.RAISED:
+            raising.setdefault(one.problem.id, text)
+    return raising | found
+
+
+def _misfits(problem: Problem) -> Iterator[str]:
+    """Inputs that do not fit, for functions that give the same output for everything: arguments swapped, or of other
+    types (appendix B.3 tells its model to do that)."""
+    try:
+        values = argument_values(problem)
+    except (NotLiteral, ValueError):
+        return
+    for changed in (values[::-1], [None] * len(values), [0] * len(values)):
+        if not same_value(changed, values):
+            yield with_values(problem, [literal_text(value, problem.language) for value in changed])
+
+
+def _wrong_output(problem: Problem, seed: int, written_hints: Mapping[str, str] | None) -> str:
+    value = parse_literal(problem.output).value
+    if written_hints is not None:
+        text = written_hints.get(problem.id, "")
+        try:
+            return "" if not text or same_value(parse_literal(text).value, value) else text
+        except NotLiteral:
+            return ""
+    draw = Draw(rng(seed, "wrong output", problem.id))
+    for _ in range(WRONG_INPUTS):
+        try:
+            other = other_value(copy.deepcopy(value), draw)
+        except NoOtherValue:
+            return ""
+        if not same_value(other, value):
+            return literal_text(other, problem.language)
+    return ""

@@ -1,0 +1,60 @@
+"""CodeCrash: what tells conditions apart, and what they are called in figures and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from codestress.papers.codecrash.studies import MESSAGES
+
+CELL = ["model", "dataset", "language", "task", "mode", "ignore", "refactor", "perturbation", "density"]
+"""What tells conditions apart."""
+SETTING = ["language", "task", "mode", "ignore", "refactor"]
+MERGE = "merge"
+"""All data sets together, every problem with the same weight (the paper's Merge)."""
+NAMES = {
+    **{"cruxeval": "CRUXEval", "livecodebench": "LiveCodeBench", "generated": "generated problems"},
+    **{"contest": "contest programs", MERGE: "all problems"},
+}
+MODES = {"direct": "direct", "cot": "chain of thought"}
+LANGUAGE_NAMES = {"python": "Python", "javascript": "JavaScript"}
+
+
+def scores_by_problem(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
+    """One row for each condition and problem: `score` (the share of its candidates that are right), `status`."""
+    merged = answers.assign(dataset=MERGE, problem=answers["dataset"] + "/" + answers["problem"])
+    both = pd.concat([answers, merged]) if answers["dataset"].nunique() > 1 else answers
+    grouped = both.groupby([*CELL, "problem"], sort=False)
+    return grouped.agg(score=(f"value_{rule}", "mean"), status=("status", "first")).reset_index()
+
+
+def panel_name(row: Mapping[Any, Any], varying: Sequence[str]) -> str:
+    """What a panel shows, by what differs between panels."""
+    words = [NAMES[row["dataset"]]] if "dataset" in varying or not varying else []
+    if "language" in varying:
+        words.append(LANGUAGE_NAMES[row["language"]])
+    if "task" in varying:
+        words.append(f"{row['task']} prediction")
+    if "mode" in varying:
+        words.append(MODES[row["mode"]])
+    if "ignore" in varying:
+        words.append("told to ignore comments" if row["ignore"] else "not told")
+    if "refactor" in varying:
+        words.append("cleaned up first" if row["refactor"] else "as it is")
+    return ", ".join(words)
+
+
+def condition_name(row: Mapping[Any, Any]) -> str:
+    if row["perturbation"] in MESSAGES and row["density"] < 1:
+        return f"{row['perturbation']} (p = {row['density']:g})"
+    return str(row["perturbation"])
+
+
+def prompt_files(task: str, modes: Sequence[str], languages: Sequence[str], ignore: bool, refactor: bool) -> list[str]:
+    """The files that prompts were made from, whose hashes go into the manifest."""
+    names = ["codecrash.system", "codecrash.question"]
+    for mode in modes:
+        names += [f"codecrash.{task}.{mode}", *(f"codecrash.examples.{task}.{mode}.{name}" for name in languages)]
+    return names + (["codecrash.ignore"] if ignore else []) + (["codecrash.refactor"] if refactor else [])

@@ -1,0 +1,128 @@
+"""CodeCrash: reasoning models: accuracy and the tokens that they think (Table 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import pandas as pd
+
+from codestress.fitting.bootstrap import cluster_bootstrap_mean
+from codestress.papers.codecrash.results.conditions import CELL, NAMES, SETTING, condition_name, panel_name
+from codestress.papers.codecrash.results.differences import differences
+from codestress.report.claims import Claim
+from codestress.report.published import published_models, published_numbers
+from codestress.scoring.reasoning import collapse_start, reasoning_tokens
+from codestress.seeding import rng
+from codestress.types import Response
+
+
+def with_reasoning(answers: pd.DataFrame, texts: Mapping[str, Response]) -> pd.DataFrame:
+    """The answers with `reasoning_tokens`, `collapsed` (whether the response ends in endless repetition)."""
+    responses = [texts[key] for key in answers["key"]]
+    return answers.assign(
+        reasoning_tokens=[reasoning_tokens(one) for one in responses],
+        collapsed=[collapse_start(one.text) is not None for one in responses],
+    )
+
+
+def reasoning_table(answers: pd.DataFrame, *, rule: str, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
+    """Table 4: for each model, data set and perturbation Pass@1, the difference to vanilla in points with interval,
+    reasoning tokens (mean with interval, maximum) and collapses."""
+    table = differences(answers, rule=rule, confidence=confidence, resamples=resamples, seed=seed)
+    points = table.set_index(CELL)[["points", "points_low", "points_high"]]
+    rows = []
+    for group, part in answers.groupby(CELL, sort=False):
+        estimate = cluster_bootstrap_mean(
+            part["reasoning_tokens"],
+            part["problem"],
+            confidence=confidence,
+            resamples=resamples,
+            rng=rng(seed, "reasoning", *map(str, cast(tuple[Any, ...], group))),
+        )
+        found = points.loc[group] if group in points.index else pd.Series({name: 0.0 for name in points.columns})
+        rows.append(
+            dict(zip(CELL, cast(tuple[Any, ...], group), strict=True))
+            | {"asked": len(part), "pass_at_1_pct": 100 * part[f"value_{rule}"].mean(), **found}
+            | {"average_tokens": estimate.value, "tokens_low": estimate.interval.low}
+            | {"tokens_high": estimate.interval.high, "most_tokens": int(part["reasoning_tokens"].max())}
+            | {"collapses": int(part["collapsed"].sum())}
+        )
+    return pd.DataFrame(rows)
+
+
+def published_reasoning() -> pd.DataFrame:
+    """The paper's Table 4, read from a picture of it. Columns: label, dataset, perturbation, pass_at_1_pct, points,
+    average_tokens, most_tokens."""
+    numbers = published_numbers("codecrash/tab04")
+    rows = []
+    for label, datasets in (numbers or {"values": {}})["values"].items():
+        for dataset, values in datasets.items():
+            rows.append((label, dataset, "VAN", values[0], 0.0, *values[1:3]))
+            for number, name in enumerate(("PSC-ALL", "MCC", "MPS", "MHC")):
+                points, average, most = values[3 + 3 * number : 6 + 3 * number]
+                rows.append((label, dataset, name, values[0] + points, points, average, most))
+    columns = ["label", "dataset", "perturbation", "pass_at_1_pct", "points", "average_tokens", "most_tokens"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def reasoning_claims(artefact: str, table: pd.DataFrame, published: pd.DataFrame) -> list[Claim]:
+    """Average reasoning tokens and differences of the paper's Table 4, beside the regenerated ones."""
+    names = published_models("codecrash")
+    index = table.set_index(["model", "dataset", "perturbation"])
+    claims = []
+    for row in published.itertuples():
+        model = names[row.label]
+        key = (model, row.dataset, row.perturbation)
+        head = f"Table 4: {row.label}, {NAMES[row.dataset]}, {row.perturbation}"
+        basis = f"needs the answers of {model} on {NAMES[row.dataset]}"
+        found = index.loc[key] if key in index.index else None
+        token_claim = Claim(artefact, f"{head}: average reasoning tokens", row.average_tokens, "tokens", basis=basis)
+        point_claim = Claim(artefact, f"{head}: difference to vanilla", row.points, "points", basis=basis)
+        if found is not None:
+            asked = f"{found['asked']} answers"
+            token_claim = Claim(
+                artefact,
+                token_claim.statement,
+                row.average_tokens,
+                "tokens",
+                float(found["average_tokens"]),
+                float(found["tokens_low"]),
+                float(found["tokens_high"]),
+                asked,
+            )
+            point_claim = Claim(
+                artefact,
+                point_claim.statement,
+                row.points,
+                "points",
+                float(found["points"]),
+                float(found["points_low"]),
+                float(found["points_high"]),
+                asked,
+            )
+        claims += [token_claim] if row.perturbation == "VAN" else [token_claim, point_claim]
+    return claims
+
+
+def token_points(table: pd.DataFrame, published: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """What `token_dots` draws: the regenerated points and the paper's."""
+    varying = [name for name in ("dataset", *SETTING) if table[name].nunique() > 1]
+    rows = table.to_dict("records")
+    points = table.assign(
+        panel=[panel_name(row, varying) for row in rows], condition=[condition_name(row) for row in rows]
+    )
+    names = {"average_tokens": "average", "tokens_low": "low", "tokens_high": "high", "most_tokens": "most"}
+    points = points.rename(columns=names)[["model", "panel", "condition", *names.values()]]
+    theirs = published.rename(columns={**names, "perturbation": "condition"})[["condition", "average", "most"]]
+    return points, theirs
+
+
+def describe_reasoning(table: pd.DataFrame) -> str:
+    """The figure in words."""
+    parts = [
+        f"{row.model}, {NAMES[row.dataset]}, {row.perturbation}: {row.average_tokens:,.0f} tokens on average, "
+        f"at most {row.most_tokens:,}, {row.collapses} collapses"
+        for row in table.itertuples()
+    ]
+    return "Reasoning tokens. " + "; ".join(parts) + "."

@@ -1,0 +1,161 @@
+"""CodeCrash: what became of the perturbations, and of programs that models cleaned up."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from codestress.fitting.proportions import wilson
+from codestress.inference.run import stored_responses
+from codestress.literals import parse_literal, same_value
+from codestress.papers.codecrash.perturbations.variants import Perturbation, Task, Variant, called
+from codestress.papers.codecrash.results.conditions import LANGUAGE_NAMES, NAMES, condition_name, panel_name
+from codestress.papers.codecrash.studies import (
+    MESSAGES,
+    checked_problems,
+    fenced_program,
+    runnable,
+    variants,
+    written_by_model,
+)
+from codestress.problems.program import Problem
+from codestress.report.claims import Claim
+from codestress.sandbox.executor import Executor, Outcome
+from codestress.types import Language
+
+
+def variant_counts(
+    *,
+    problems: Sequence[str],
+    n_problems: int,
+    languages: Sequence[Language],
+    translations: str,
+    task: Task,
+    perturbations: Sequence[Perturbation],
+    densities: Sequence[float],
+    hints: str,
+    seed: int,
+) -> pd.DataFrame:
+    """Applied, unchanged and rejected variants for each data set and perturbation, and problems left out of all.
+
+    Columns: dataset, language, perturbation, density, problems, applied, unchanged, rejected, drawn_again, sites,
+    left_out, why. The three add up to problems (checked).
+    """
+    rows = []
+    for source in problems:
+        for language in runnable(languages):
+            usable, faults = checked_problems(source, language, n_problems, translations, seed)
+            for perturbation in perturbations:
+                for density in densities if perturbation in MESSAGES else [1.0]:
+                    found = variants(
+                        source, language, n_problems, translations, seed, perturbation, density, task, hints
+                    )
+                    counts = Counter(one.status for one in found.values())
+                    if sum(counts.values()) != len(usable):
+                        raise AssertionError(f"{perturbation}: {dict(counts)} of {len(usable)} problems")
+                    rejected = [f"{name}: {one.why}" for name, one in found.items() if one.status == "rejected"]
+                    rows.append(
+                        {
+                            "dataset": source,
+                            "language": language,
+                            "perturbation": perturbation,
+                            "density": density,
+                            "problems": len(usable),
+                            "applied": counts["applied"],
+                            "unchanged": counts["unchanged"],
+                            "rejected": counts["rejected"],
+                            "drawn_again": sum(one.attempts > 1 for one in found.values()),
+                            "sites": float(np.mean([len(one.sites) for one in found.values()])) if found else 0.0,
+                            "left_out": len(faults),
+                            "why": "; ".join([*(f"{name}: {why}" for name, why in faults.items()), *rejected])[:500],
+                        }
+                    )
+    return pd.DataFrame(rows)
+
+
+def describe_variants(table: pd.DataFrame) -> str:
+    """The figure in words."""
+    parts = [
+        f"{NAMES[row.dataset]}, {LANGUAGE_NAMES[row.language]}, {row.perturbation}: {row.applied} applied, "
+        f"{row.unchanged} unchanged, {row.rejected} rejected"
+        for row in table.itertuples()
+    ]
+    return "What became of each perturbation. " + "; ".join(parts) + "."
+
+
+def variant_claims(artefact: str, table: pd.DataFrame) -> list[Claim]:
+    """The share of CRUXEval's programs that RTF leaves as they are: in the published perturbed set, 46 %."""
+    chosen = table[(table["dataset"] == "cruxeval") & (table["perturbation"] == "RTF")]
+    statement = "published RTF set: programs of CRUXEval that are byte-identical to vanilla"
+    if chosen.empty or chosen["problems"].iloc[0] < 800:
+        return [Claim(artefact, statement, 46.0, "%", basis="needs problems = ['cruxeval'], all of them")]
+    count, total = int(chosen["unchanged"].iloc[0]), int(chosen["problems"].iloc[0])
+    low, high = wilson(count, total, 0.95)
+    basis = f"{total} programs"
+    return [Claim(artefact, statement, 46.0, "%", 100 * count / total, 100 * low, 100 * high, basis)]
+
+
+def status_points(table: pd.DataFrame) -> pd.DataFrame:
+    """Bars of `status_bars`: panel, label, applied, unchanged, rejected."""
+    varying = [name for name in ("dataset", "language") if table[name].nunique() > 1]
+    rows = table.to_dict("records")
+    return table.assign(panel=[panel_name(row, varying) for row in rows], label=[condition_name(row) for row in rows])
+
+
+def told_variant(perturbation: str, variant: Variant) -> str:
+    """A variant for people."""
+    head = f"=== {perturbation}: {variant.status}, {len(variant.sites)} sites {variant.why}".rstrip()
+    return "\n".join([head, variant.problem.code, f">>> {variant.problem.call}", ""])
+
+
+def unified_diff(before: str, after: str) -> str:
+    """The lines that a perturbation changed, with those around them."""
+    lines = difflib.unified_diff(before.split("\n"), after.split("\n"), "vanilla", "perturbed", lineterm="", n=2)
+    return "\n".join(lines)
+
+
+def refactored(
+    answers: pd.DataFrame, *, n_problems: int, translations: str, task: Task, hints: str, seed: int
+) -> pd.DataFrame:
+    """Whether the programs that models cleaned up still return the recorded output (section 4.3).
+
+    Columns: model, dataset, language, perturbation, programs (distinct answers), same, different, failed (raised or
+    stopped), none (no program in the answer); the last four add up to programs. They run apart.
+    """
+    by = ["model", "dataset", "language", "perturbation"]
+    rows = answers[answers["refactor"]]
+    rows = rows.assign(cleaned=[(*earlier, key)[0] for earlier, key in zip(rows["earlier"], rows["key"], strict=True)])
+    rows = rows.drop_duplicates([*by, "cleaned"])
+    texts = stored_responses(rows["cleaned"]) if len(rows) else {}
+    counts: dict[tuple[str, ...], Counter[str]] = {}
+    programs: dict[Language, list[tuple[tuple[str, ...], Problem]]] = {"python": [], "javascript": []}
+    for row in rows.itertuples():
+        group = tuple(getattr(row, name) for name in by)
+        found = variants(
+            row.dataset, row.language, n_problems, translations, seed, row.perturbation, row.density or 1.0, task, hints
+        )
+        code = fenced_program(texts[row.cleaned].text)
+        counts.setdefault(group, Counter())["programs"] += 1
+        if code:
+            programs[row.language].append((group, written_by_model(found[row.problem].problem, code)))
+        else:
+            counts[group]["none"] += 1
+    with Executor() as executor:
+        for language, waiting in programs.items():
+            calls = [called(problem, problem.arguments) for _, problem in waiting]
+            executions = executor.run(calls, language=language) if calls else ()
+            for (group, problem), execution in zip(waiting, executions, strict=True):
+                kind = "failed"
+                if execution.outcome is Outcome.RETURNED:
+                    same = same_value(execution.value, parse_literal(problem.output).value)
+                    kind = "same" if same else "different"
+                counts[group][kind] += 1
+    kinds = ["programs", "same", "different", "failed", "none"]
+    table = [
+        dict(zip(by, group, strict=True)) | {kind: found[kind] for kind in kinds} for group, found in counts.items()
+    ]
+    return pd.DataFrame(table, columns=[*by, *kinds])

@@ -1,0 +1,372 @@
+"""CodeCrash: predictions on programs that were rewritten to the same meaning, or carry comments and prints that lie.
+
+Every condition asks about the same problems: a problem that does not return its recorded output is left out of all of
+them, a variant that does not mean the same as its program is never asked.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from string import Template
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from codestress.errors import DataError, ParameterError, SandboxError
+from codestress.functions import file_of
+from codestress.generation.prompts import prompt_text
+from codestress.generation.scopes import parameters
+from codestress.papers.codecrash.assertions import score_assertion, score_assertion_as_run
+from codestress.papers.codecrash.contest_programs import contest_problems, positional
+from codestress.papers.codecrash.perturbations.hints import called_function
+from codestress.papers.codecrash.perturbations.own import own_perturbations
+from codestress.papers.codecrash.perturbations.variants import (
+    Checked,
+    Perturbation,
+    Task,
+    Variant,
+    check_problems,
+    make_variants,
+)
+from codestress.parameters import Parameters, Study
+from codestress.paths import shown
+from codestress.problems.generated import generated_problems
+from codestress.problems.own import known_source, own_problems
+from codestress.problems.problem_files import cruxeval, livecodebench
+from codestress.problems.program import Problem, from_stranger
+from codestress.sandbox.executor import Executor
+from codestress.sandbox.runtimes import missing
+from codestress.scoring.judging import unread
+from codestress.simulated.reading import segments
+from codestress.types import Language, Message, NotRun, Prompt, Response, Sampling, Score, Trial, Trials
+
+SOURCES = ("cruxeval", "livecodebench", "generated", "contest")
+Source = Annotated[str, known_source(*SOURCES)]
+Mode = Literal["direct", "cot"]
+Density = Annotated[float, Field(gt=0, le=1)]
+LANGUAGES: dict[Language, str] = {"python": "Python", "javascript": "JavaScript", "java": "Java"}
+COMMENT = re.compile(r"\s*(?:#|//) .*$")
+MESSAGES = ("MCC", "MPS")
+"""What a density applies to."""
+
+
+class Predictions(Parameters):
+    """Sections 2 and 3. Defaults are the paper's."""
+
+    problems: list[Source] = Field(
+        ["cruxeval", "livecodebench"],
+        min_length=1,
+        description="generated and contest are the kit's own, the others data sets",
+    )
+    n_problems: int = Field(0, ge=0, description="how many of each, from the first on; 0: all (generated: 800)")
+    languages: list[Literal["python", "javascript"]] = Field(
+        ["python"], min_length=1, description="of the programs; javascript: contest has twins, others need translations"
+    )
+    translations: str = Field("", description="JSON Lines of id and code: JavaScript written by a model")
+    task: Literal["output", "input"] = Field("output", description="what is predicted; livecodebench: outputs only")
+    modes: list[Mode] = Field(["direct"], min_length=1, description="direct: 2 examples; cot: step by step, 1 example")
+    perturbations: list[Perturbation] = Field(
+        ["VAN", "PSC-ALL", "MCC", "MPS", "MHC"], min_length=1, description="VAN is the program as it is"
+    )
+    densities: list[Density] = Field([1.0], min_length=1, description="share of the places that get a message (p)")
+    hints: str = Field("generated", description="MHC's values: generated, or a JSON Lines file of id, task and value")
+    ignore: list[bool] = Field([False], min_length=1, description="the model is told to ignore comments")
+    refactor: list[bool] = Field([False], min_length=1, description="the model first cleans the program up")
+    samples_direct: int = Field(3, ge=1, description="candidates, direct")
+    samples_cot: int = Field(1, ge=1, description="candidates, step by step")
+    temperature: float = Field(0.2, ge=0, le=2, description="of all requests")
+    top_p: float = Field(0.95, gt=0, le=1, description="of all requests")
+    max_tokens_direct: int = Field(200, ge=1, description="longest direct answer")
+    max_tokens_cot: int = Field(2000, ge=1, description="longest answer step by step, and longest clean program")
+    relative: bool = Field(True, description="differences to vanilla in % of it; false: in points")
+
+
+class DensitySweep(Predictions):
+    """Section 4.1: Figure 4 and Table 6."""
+
+    show: Literal["accuracy", "tokens"] = Field("accuracy", description="what is drawn against the density")
+
+
+class Perturbations(Parameters):
+    """Section 2: the perturbations themselves; nothing is asked."""
+
+    problems: list[Source] = Field(["cruxeval", "livecodebench"], min_length=1, description="as for the figures")
+    n_problems: int = Field(0, ge=0, description="how many of each, from the first on; 0: all (generated: 800)")
+    languages: list[Literal["python", "javascript"]] = Field(["python"], min_length=1, description="of the programs")
+    translations: str = Field("", description="JSON Lines of id and code: JavaScript written by a model")
+    task: Literal["output", "input"] = Field("output", description="what MHC's hints are about")
+    perturbations: list[Perturbation] = Field(
+        ["REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS", "MHC"], min_length=1, description="what is counted"
+    )
+    densities: list[Density] = Field([1.0], min_length=1, description="share of the places that get a message (p)")
+    hints: str = Field("generated", description="MHC's values: generated, or a JSON Lines file of id, task and value")
+
+
+@cache
+def checked_problems(
+    source: str, language: Language, n_problems: int, translations: str, seed: int
+) -> tuple[list[Checked], dict[str, str]]:
+    """The problems of a source that can be used, and the others with what is wrong, by id."""
+    if source == "generated":
+        problems = generated_problems(n_problems or 800, seed=seed)
+    elif source == "contest":
+        problems = contest_problems(language)
+    elif source in SOURCES:
+        problems = cruxeval() if source == "cruxeval" else livecodebench()
+    else:
+        problems = own_problems(source)
+    problems = problems[: n_problems or None]
+    if language == "javascript" and source != "contest":
+        problems = translated(problems, translations, source)
+    with Executor() as executor:
+        return check_problems(problems, executor, seed)
+
+
+def translated(problems: list[Problem], path: str, source: str) -> list[Problem]:
+    """JavaScript versions of problems, from a file that `codestress write translations` made."""
+    if not path:
+        raise ParameterError(
+            f"languages = ['javascript']: {source} has no JavaScript programs; make them with "
+            "`codestress write translations` and name the file in translations, or take problems = ['contest']"
+        )
+    codes = {row["id"]: row["code"] for row in read_rows(path, ("id", "code"))}
+    found = []
+    for problem in problems:
+        if problem.id in codes:
+            arguments = javascript_arguments(problem)
+            found.append(from_stranger(problem, code=codes[problem.id], arguments=arguments, language="javascript"))
+    return found
+
+
+def read_rows(path: str, fields: tuple[str, ...]) -> list[dict[str, str]]:
+    """Rows of a JSON Lines file that all have these fields as texts; `DataError` names the line that does not."""
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: cannot be read: {error}") from None
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            row = json.loads(line)
+            if not all(isinstance(row[field], str) for field in fields):
+                raise TypeError
+        except (ValueError, TypeError, KeyError):
+            raise DataError(f"{shown(Path(path))}, line {number}: not an object with {', '.join(fields)}") from None
+        rows.append(row)
+    return rows
+
+
+@cache
+def variants(
+    source: str,
+    language: Language,
+    n_problems: int,
+    translations: str,
+    seed: int,
+    perturbation: Perturbation,
+    density: float,
+    task: Task,
+    hints: str,
+) -> dict[str, Variant]:
+    """What became of each problem of a source under a perturbation, by id."""
+    problems, _ = checked_problems(source, language, n_problems, translations, seed)
+    written = None
+    if perturbation == "MHC" and hints != "generated":
+        rows = read_rows(hints, ("id", "task", "value"))
+        written = {row["id"]: row["value"] for row in rows if row["task"] == task}
+    with Executor() as executor:
+        return make_variants(
+            problems, perturbation, executor, seed=seed, density=density, task=task, written_hints=written
+        )
+
+
+def predictions(
+    *,
+    problems: list[str],
+    n_problems: int,
+    languages: list[Language],
+    translations: str,
+    task: Task,
+    modes: list[Mode],
+    perturbations: list[Perturbation],
+    densities: list[float],
+    hints: str,
+    ignore: list[bool],
+    refactor: list[bool],
+    samples_direct: int,
+    samples_cot: int,
+    temperature: float,
+    top_p: float,
+    max_tokens_direct: int,
+    max_tokens_cot: int,
+    seed: int,
+) -> Trials:
+    """Every question about every variant. What was rejected is not asked; what a perturbation left unchanged is the
+    vanilla question again, so it is asked once."""
+    if task == "input" and ("livecodebench" in problems or "javascript" in languages):
+        raise ParameterError("task = 'input': not for livecodebench (one input is recorded, section 3.1) or JavaScript")
+    table: dict[tuple[str, Language, Perturbation, float], dict[str, Variant]] = {
+        (source, language, perturbation, density): variants(
+            source, language, n_problems, translations, seed, perturbation, density, task, hints
+        )
+        for source in problems
+        for language in runnable(languages)
+        for perturbation in perturbations
+        for density in (densities if perturbation in MESSAGES else [1.0])
+    }
+    trials = [
+        Trial(
+            problem=name,
+            factors={
+                "dataset": source,
+                "language": language,
+                "task": task,
+                "mode": mode,
+                "perturbation": perturbation,
+                "density": density if perturbation in MESSAGES else 0.0 if perturbation == "VAN" else 1.0,
+                "ignore": told,
+                "refactor": cleaned,
+                "status": variant.status,
+            },
+            seed=seed,
+            sample=sample,
+        )
+        for (source, language, perturbation, density), found in table.items()
+        for mode in modes
+        for told in ignore
+        for cleaned in refactor
+        for name, variant in found.items()
+        if variant.status != "rejected"
+        for sample in range(samples_direct if mode == "direct" else samples_cot)
+    ]
+
+    def problem_of(trial: Trial) -> Problem:
+        of = trial.factors
+        density = of["density"] if of["perturbation"] in MESSAGES else 1.0
+        return table[of["dataset"], of["language"], of["perturbation"], density][trial.problem].problem  # type: ignore[index]
+
+    def asked(trial: Trial, problem: Problem) -> Prompt:
+        mode: Mode = "cot" if trial.factors["mode"] == "cot" else "direct"
+        sampling = Sampling(temperature, top_p, max_tokens_cot if mode == "cot" else max_tokens_direct)
+        return question(problem, task, mode, bool(trial.factors["ignore"]), sampling)
+
+    def render(trial: Trial) -> Prompt:
+        problem = problem_of(trial)
+        if trial.factors["refactor"]:
+            return cleaning(problem, Sampling(temperature, top_p, max_tokens_cot))
+        return asked(trial, problem)
+
+    def follow_up(trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
+        if not trial.factors["refactor"] or len(responses) > 1:
+            return None
+        code = fenced_program(responses[0].text)
+        return asked(trial, written_by_model(problem_of(trial), code)) if code else None
+
+    def strict(trial: Trial, response: Response) -> Score:
+        if trial.factors["refactor"] and not response.earlier:
+            return unread(response, "no program in a fenced block")
+        return score_assertion(problem_of(trial), task, response)
+
+    def reference(trial: Trial, response: Response) -> Score:
+        if trial.factors["refactor"] and not response.earlier:
+            return unread(response, "no program in a fenced block")
+        return score_assertion_as_run(problem_of(trial), task, response)
+
+    return Trials(
+        trials,
+        render,
+        {"strict": strict, "reference": reference},
+        follow_up=follow_up if any(refactor) else None,
+        steps=lambda trial: 2 if trial.factors["refactor"] else 1,
+        not_run=not_run(languages),
+    )
+
+
+def question(problem: Problem, task: Task, mode: Mode, ignore: bool, sampling: Sampling) -> Prompt:
+    """The prompt of appendix D's form: instruction, examples, program, assertion to complete. The kit's own words but
+    for the two sentences that the paper prints."""
+    language = problem.language
+    parts = [prompt_text(f"codecrash.{task}.{mode}")]
+    parts += [prompt_text("codecrash.ignore")] if ignore else []
+    parts += [prompt_text(f"codecrash.examples.{task}.{mode}.{language}"), prompt_text("codecrash.question")]
+    text = Template("\n\n".join(parts)).substitute(
+        language=LANGUAGES[language], fence=language, code=problem.code, asked=assertion_to_complete(problem, task)
+    )
+    messages = (Message("system", prompt_text("codecrash.system")), Message("user", text))
+    return Prompt(messages, sampling, source=problem.source)
+
+
+def assertion_to_complete(problem: Problem, task: Task) -> str:
+    """`f(1) == ??`, or `f(??) == 2`."""
+    if task == "input":
+        return f"{problem.function}(??) == {problem.output}"
+    return f"{problem.call} {'===' if problem.language == 'javascript' else '=='} ??"
+
+
+def cleaning(problem: Problem, sampling: Sampling) -> Prompt:
+    """The first request of the refactoring pipeline (section 4.3)."""
+    text = Template(prompt_text("codecrash.refactor")).substitute(
+        language=LANGUAGES[problem.language], function=problem.function, fence=problem.language, code=problem.code
+    )
+    return Prompt((Message("user", text),), sampling)
+
+
+def fenced_program(text: str) -> str:
+    """The content of the last fenced block; empty where there is none."""
+    blocks = re.findall(r"```[\w]*\n(.*?)\n```", text, re.S)
+    return str(blocks[-1]) if blocks else ""
+
+
+def written_by_model(problem: Problem, code: str) -> Problem:
+    """The problem with a program that a model wrote from it.
+
+    It stays the kit's own only where it is made of pieces of the shown program (lines, sentences of long ones), in
+    their order, comments taken away: that is all that a reader does.
+    """
+    shown = iter(segments(problem.code))
+    known = all(any(line in (one, COMMENT.sub("", one)) for one in shown) for line in segments(code))
+    return replace(problem, code=code) if known else from_stranger(problem, code=code)
+
+
+def javascript_arguments(problem: Problem) -> str:
+    """Arguments of a Python problem as JSON, in the order of the parameters."""
+    names = [one.arg for one in parameters(called_function(problem))]
+    return positional(problem.arguments, names, "javascript")
+
+
+def not_run(languages: Sequence[Language]) -> tuple[NotRun, ...]:
+    """The languages whose programs cannot be run here, and why not."""
+    why = {language: missing(language) for language in languages}
+    return tuple(NotRun("language", name, LANGUAGES[name], reason) for name, reason in why.items() if reason)
+
+
+def runnable(languages: Sequence[Language]) -> list[Language]:
+    """The languages whose programs can be run here; `SandboxError` where none of them can."""
+    left = not_run(languages)
+    if len(left) == len(languages):
+        raise SandboxError("; ".join(f"{one.label}: {one.why}" for one in left))
+    return [language for language in languages if language not in {one.value for one in left}]
+
+
+def no_questions(*, languages: Sequence[Language]) -> Trials:
+    """For tables of what was made, not of what was answered."""
+    return Trials([], lambda _: Prompt((), Sampling()), {}, not_run=not_run(languages))
+
+
+def custom_files(parameters: Mapping[str, Any]) -> list[Path]:
+    """Files of the custom perturbations that are named."""
+    return [file_of(own.function) for name, own in own_perturbations().items() if name in parameters["perturbations"]]
+
+
+CREDULOUS = ("sim-careful", "sim-trusting", "sim-thinking")
+STUDIES = {
+    "predictions": Study(Predictions, predictions, custom_files, CREDULOUS),
+    "density": Study(DensitySweep, predictions, custom_files, CREDULOUS),
+    "variants": Study(Perturbations, no_questions, custom_files, CREDULOUS),
+}
+"""What params/codecrash/*.yaml may name as `study: codecrash.NAME`."""

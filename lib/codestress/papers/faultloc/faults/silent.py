@@ -1,0 +1,74 @@
+"""Faults in the kit's own Java programs that none of their runs shows: they are not asked about.
+
+A fault that changes the text but no run may be equivalent (section IV-A asks for faults, not for changes). Which ones
+they are was found by running all of them, and stands in silent.json. Made by `python -m
+codestress.papers.faultloc.faults.silent`, which needs a JDK and three minutes; anew when a program or its runs change.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+from functools import cache
+from importlib.resources import as_file, files
+
+from codestress.papers.faultloc.faults.sites import FaultSite, fault_sites
+from codestress.papers.faultloc.seeds import Seed, seed_set
+
+NAME = "silent.json"
+
+
+@cache
+def _table() -> dict[str, set[tuple[str, int, str]]]:
+    content = json.loads((files(__package__) / NAME).read_text(encoding="utf-8"))
+    return {name: {(kind, start, text) for kind, start, text in sites} for name, sites in content.items()}
+
+
+def is_silent(seed: Seed, site: FaultSite) -> bool:
+    """Whether no run of the program shows the fault; always false for programs without runs."""
+    return bool(seed.runs) and (site.kind, site.start, site.text) in _table().get(seed.id, set())
+
+
+def seek() -> dict[str, list[tuple[str, int, str]]]:
+    """The silent sites of all Java programs of the kit, by running each mutant on the program's runs.
+
+    The programs are the kit's own, so they run in one virtual machine, unprotected, 1.5 s a run at most.
+    """
+    jobs: list[tuple[Seed, FaultSite | None]] = []
+    for seed in seed_set("java", 1, 0).seeds:
+        jobs += [(seed, None), *((seed, site) for site in fault_sites(seed.code, "java"))]
+    lines = []
+    for seed, site in jobs:
+        code = site.apply(seed.code) if site else seed.code
+        lines.append(" ".join([seed.id, _packed(f"{code}\n"), *(_packed("\t".join(run)) for run in seed.runs)]))
+    with as_file(files(__package__) / "SeekDifference.java") as program:
+        command = ["java", "-Xss16m", "-XX:TieredStopAtLevel=1", str(program)]
+        done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=True)
+    results = [base64.b64decode(line).decode() for line in done.stdout.split()]
+    found: dict[str, list[tuple[str, int, str]]] = {}
+    expected = ""
+    for (seed, site), result in zip(jobs, results, strict=True):
+        if site is None:
+            expected = result
+        elif result in (expected, "does not compile"):
+            found.setdefault(seed.id, []).append((site.kind, site.start, site.text))
+    return found
+
+
+def _packed(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def main() -> None:
+    """Writes the file anew."""
+    parts = []
+    for name, sites in sorted(seek().items()):
+        rows = ",\n".join(f"  {json.dumps(site)}" for site in sites)
+        parts.append(f"{json.dumps(name)}: [\n{rows}\n]")
+    with as_file(files(__package__) / NAME) as path:
+        path.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

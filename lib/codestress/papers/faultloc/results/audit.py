@@ -1,0 +1,73 @@
+"""Fault Localizability: the labels of the public tasks, checked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from codestress.fitting.proportions import wilson
+from codestress.papers.faultloc.faults.sites import KINDS
+from codestress.papers.faultloc.results.conditions import QUARTERS
+from codestress.papers.faultloc.results.paper import stated_claims
+from codestress.papers.faultloc.seeds import packed_rows
+from codestress.report.claims import Claim
+from codestress.report.published import published_numbers
+
+
+def audit(tasks: str, tolerance: int) -> pd.DataFrame:
+    """How far the public Python tasks' labels are from the line that really changed, by fault and labelled quarter.
+
+    `tasks`: `public` reads the tasks; `counted` takes the counts that this gave (tolerance 2), where they are not at
+    hand. Columns: fault, quarter (0: all), tasks, within (labels within the tolerance), share, low, high (Wilson).
+    `share` is what a perfect localizer would score; tasks whose program is the seed (39) are left out.
+    """
+    counts = _counted() if tasks == "counted" else _count_labels(tolerance)
+    every: dict[tuple[str, int], list[int]] = {}
+    for (fault, quarter), (within, total) in counts.items():
+        for key in ((fault, quarter), (fault, 0), ("all faults", quarter), ("all faults", 0)):
+            sums = every.setdefault(key, [0, 0])
+            sums[0] += within
+            sums[1] += total
+    rows = []
+    for (fault, quarter), (within, total) in every.items():
+        low, high = wilson(within, total, 0.95)
+        rows.append((fault, quarter, total, within, within / total, low, high))
+    return pd.DataFrame(rows, columns=["fault", "quarter", "tasks", "within", "share", "low", "high"])
+
+
+def audit_cells(table: pd.DataFrame) -> pd.DataFrame:
+    """Cells of the heat map of the audit: row, column, share, tasks."""
+    order = {name: place for place, name in enumerate((*KINDS, "all faults"))}
+    shown = table[table["quarter"] > 0]
+    shown = shown.assign(row=shown["fault"].replace({"BooleanLogic": "IncorrectBooleanLogic"}))
+    shown = shown.assign(place=shown["row"].map(order)).sort_values(["place", "quarter"], ignore_index=True)
+    return shown.assign(column=[QUARTERS[int(quarter) - 1] for quarter in shown["quarter"]])
+
+
+def audit_claims(artefact: str, table: pd.DataFrame) -> list[Claim]:
+    """What was counted in the public tasks before (spec: the facts about them), counted again."""
+    every = table.set_index(["fault", "quarter"])
+    values = {
+        **{
+            f"{fault}": float(every.loc[(fault, 0), "within"]) for fault in ("BooleanLogic", "OffByOne", "OperatorSwap")
+        },
+        "MisplacedReturn": float(every.loc[("MisplacedReturn", 0), "within"]),
+        **{f"quarter {n}": 100 * float(every.loc[("all faults", n), "share"]) for n in range(1, 5)},
+    }
+    found = {key: (value, value, value, "the public tasks") for key, value in values.items()}
+    return stated_claims(artefact, found)
+
+
+def _count_labels(tolerance: int) -> dict[tuple[str, int], tuple[int, int]]:
+    """Labels within the tolerance, and tasks, by fault and labelled quarter (1 to 4)."""
+    rows = pd.DataFrame(packed_rows("python_buggy_index.jsonl.gz")).dropna(subset=["changed_line"])
+    percent = rows["line_no_percent"].str.rstrip("%").astype(int)
+    quarters = 1 + np.searchsorted([25, 50, 75], percent, side="right")
+    rows = rows.assign(quarter=quarters, within=(rows["line_no"] - rows["changed_line"]).abs() <= tolerance)
+    table = rows.groupby(["sam", "quarter"])["within"].agg(["sum", "size"])
+    return {(str(sam), int(q)): (int(row["sum"]), int(row["size"])) for (sam, q), row in table.iterrows()}
+
+
+def _counted() -> dict[tuple[str, int], tuple[int, int]]:
+    counts = (published_numbers("faultloc/audit") or {"counts": {}})["counts"]
+    return {(fault, n + 1): (cell[0], cell[1]) for fault, cells in counts.items() for n, cell in enumerate(cells)}

@@ -1,0 +1,196 @@
+"""Fault Localizability: where faults are found (Figures 2 to 5), by what a model is, and one program of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from codestress.fitting.bootstrap import cluster_bootstrap_mean, cluster_weights, percentile_interval
+from codestress.fitting.summaries import paired_differences
+from codestress.inference.registry import ModelEntry
+from codestress.papers.faultloc.faults.sites import KINDS
+from codestress.papers.faultloc.results.conditions import LANGUAGES, ORACLE, QUARTERS, with_seed
+from codestress.seeding import rng
+from codestress.types import Reason
+
+
+def localized(
+    answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence: float, resamples: int, seed: int
+) -> pd.DataFrame:
+    """Tasks as they are: one row for each model and combination of `by`, and for the perfect localizer.
+
+    Columns: model, `by`, tasks, found, share, low, high (bootstrap over programs); kept (tasks that at least one model
+    finds: the paper's filter), share_kept, kept_low, kept_high; found_reference, share_reference (within two lines).
+    Intervals of shares among kept tasks do not know that the filter is drawn too.
+    """
+    plain = with_seed(answers[answers["spm"] == "none"])
+    value = f"value_{rule}"
+    found_by_any = plain.groupby(["source", "problem"])[value].transform("max") > 0
+    plain = plain.assign(kept=found_by_any)
+    rows = []
+    for group, part in plain.groupby(["model", *by], sort=False):
+        names = cast(tuple[Any, ...], group)
+        kept = part[part["kept"]]
+        estimates = [
+            cluster_bootstrap_mean(
+                one[value],
+                one["seed_program"],
+                confidence=confidence,
+                resamples=resamples,
+                rng=rng(seed, "localized", *map(str, names)),
+            )
+            for one in (part, kept)
+        ]
+        rows.append(
+            dict(zip(["model", *by], names, strict=True))
+            | {"tasks": len(part), "found": int(part[value].sum()), "share": estimates[0].value}
+            | {"low": estimates[0].interval.low, "high": estimates[0].interval.high}
+            | {"kept": len(kept), "share_kept": estimates[1].value}
+            | {"kept_low": estimates[1].interval.low, "kept_high": estimates[1].interval.high}
+            | {"found_reference": int(part["value_reference"].sum())}
+            | {"share_reference": float(part["value_reference"].mean())}
+        )
+    table = pd.DataFrame(rows)
+    ceiling = table.groupby(list(by), sort=False, as_index=False)[["tasks", "kept"]].max()
+    ones = {name: 1.0 for name in ("share", "low", "high", "share_kept", "kept_low", "kept_high", "share_reference")}
+    oracle = ceiling.assign(model=ORACLE, found=ceiling["tasks"], found_reference=ceiling["tasks"], **ones)
+    return pd.concat([table, oracle], ignore_index=True)[list(table.columns)]
+
+
+def by_relevance(answers: pd.DataFrame, *, rule: str, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
+    """As `localized`, by how well people judged specification and program to fit; empty where nobody judged them."""
+    judged = answers[answers["relevance"].notna()]
+    if judged.empty:
+        return pd.DataFrame(columns=["model", "language", "relevance"])
+    by = ["language", "relevance"]
+    return localized(judged, by, rule=rule, confidence=confidence, resamples=resamples, seed=seed)
+
+
+def place_effect(answers: pd.DataFrame, *, rule: str, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
+    """For each model and language: of all faults found, the share that stands in each quarter, and accuracy in the
+    last quarter relative to the first with a bootstrap over programs (a perfect localizer: 1)."""
+    plain = with_seed(answers[answers["spm"] == "none"])
+    value = f"value_{rule}"
+    rows = []
+    for (model, language), part in plain.groupby(["model", "language"], sort=False):
+        quarters = part.groupby("quarter")[value].agg(["sum", "mean"]).reindex(range(1, 5))
+        codes, programs = pd.factorize(part["seed_program"])
+        weights = cluster_weights(len(programs), resamples, rng(seed, "place", model, language))
+        draws = []
+        for quarter in (1, 4):
+            inside = (part["quarter"] == quarter).to_numpy()
+            sums = np.bincount(codes, part[value].to_numpy(float) * inside, len(programs))
+            counts = np.bincount(codes, inside, len(programs))
+            with np.errstate(divide="ignore", invalid="ignore"):
+                draws.append((weights @ sums) / (weights @ counts))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            low, high = percentile_interval(np.where(draws[0] > 0, draws[1] / draws[0], np.nan), confidence)
+        total = float(quarters["sum"].sum())
+        first, last = float(quarters["mean"].iloc[0]), float(quarters["mean"].iloc[3])
+        rows.append(
+            {"model": model, "language": language, "found": int(total)}
+            | {f"of_found_{n}": float(quarters["sum"].iloc[n - 1]) / total if total else np.nan for n in range(1, 5)}
+            | {"last_to_first": last / first if first else np.nan, "low": low, "high": high}
+        )
+    return pd.DataFrame(rows)
+
+
+def heat_cells(table: pd.DataFrame) -> pd.DataFrame:
+    """Cells of the heat map: row, column, share, tasks; means over models, and the perfect localizer's row."""
+    models = table[table["model"] != ORACLE]
+    cells = models.groupby(["fault", "quarter"], as_index=False, sort=False).agg(
+        share=("share", "mean"), tasks=("tasks", "max")
+    )
+    ceiling = (
+        table[table["model"] == ORACLE]
+        .groupby("quarter", as_index=False)
+        .agg(share=("share", "mean"), tasks=("tasks", "sum"))
+    )
+    order = {kind: place for place, kind in enumerate((*KINDS, ORACLE))}
+    both = pd.concat([cells, ceiling.assign(fault=ORACLE)], ignore_index=True)
+    both = both.assign(place=both["fault"].map(order)).sort_values(["place", "quarter"], ignore_index=True)
+    return both.assign(row=both["fault"], column=[QUARTERS[int(q) - 1] for q in both["quarter"]])
+
+
+def share_panels(table: pd.DataFrame, label: str, value: str = "share") -> dict[str, pd.DataFrame]:
+    """Bars: a panel for each language, the models side by side (`share_bars`)."""
+    low, high = ("kept_low", "kept_high") if value == "share_kept" else ("low", "high")
+    return {
+        LANGUAGES[str(language)]: pd.DataFrame(
+            {
+                "label": part[label].astype(str),
+                "condition": part["model"] if label != "model" else "",
+                "share": part[value],
+                "low": part[low],
+                "high": part[high],
+            }
+        )
+        for language, part in table.groupby("language", sort=False)
+    }
+
+
+def by_category(answers: pd.DataFrame, models: Sequence[ModelEntry]) -> pd.DataFrame:
+    """The answers with each model's category (the registry's `architecture.category`, else what it is simulated as)
+    in the place of its name."""
+    names = {
+        entry.name: str(entry.architecture.get("category", "simulated" if entry.simulated else "uncategorised"))
+        for entry in models
+    }
+    return answers.assign(model=answers["model"].map(names))
+
+
+def version_differences(
+    answers: pd.DataFrame, *, rule: str, confidence: float, resamples: int, seed: int
+) -> pd.DataFrame:
+    """Each later model against the first one on the same tasks as they are, for each language (Figure 11)."""
+    plain = answers[answers["spm"] == "none"]
+    parts = [
+        paired_differences(
+            part.assign(version=part["model"], model=LANGUAGES[str(language)]),
+            "version",
+            rule=rule,
+            confidence=confidence,
+            resamples=resamples,
+            seed=seed,
+        )
+        for language, part in plain.groupby("language", sort=False)
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def best_known(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
+    """The answers about the one task that most models localize as it is."""
+    plain = answers[answers["spm"] == "none"]
+    return answers[answers["problem"] == plain.groupby("problem", sort=False)[f"value_{rule}"].mean().idxmax()]
+
+
+def example_cells(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
+    """Cells of one program's heat map: row (condition), column (model), share (1: localized); skipped ones are left
+    out."""
+    asked = answers[answers[f"reason_{rule}"] != Reason.SKIPPED.value]
+    conditions = zip(asked["spm"], asked["strength"], strict=True)
+    rows = ["as it is" if spm == "none" else f"{spm}, {strength}" for spm, strength in conditions]
+    return pd.DataFrame({"row": rows, "column": asked["model"], "share": asked[f"value_{rule}"]})
+
+
+def describe_shares(panels: Mapping[str, pd.DataFrame], what: str) -> str:
+    """The figure in words."""
+    parts = [
+        f"{panel}, {row.condition}, {row.label}: {row.share:.1%}"
+        for panel, frame in panels.items()
+        for row in frame.itertuples()
+    ]
+    return f"{what}. " + "; ".join(parts) + "."
+
+
+def describe_heat(panels: Mapping[str, pd.DataFrame], what: str) -> str:
+    """The figure in words."""
+    parts = [
+        f"{panel}, {row.row}, {row.column}: {row.share:.0%}"
+        for panel, frame in panels.items()
+        for row in frame.itertuples()
+    ]
+    return f"{what}. " + "; ".join(parts) + "."

@@ -1,0 +1,149 @@
+"""Fault Localizability: the programs, their faults and rewritings, before any model sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from codestress.fitting.proportions import wilson
+from codestress.inference.registry import ModelEntry
+from codestress.papers.faultloc.faults.neutral import Labelled, Spm, bank
+from codestress.papers.faultloc.faults.sites import Kind
+from codestress.papers.faultloc.results.conditions import LANGUAGES
+from codestress.papers.faultloc.seeds import Source, seed_set
+from codestress.papers.faultloc.studies import Task, localize_prompt, mutated_program, tasks_of
+from codestress.types import Sampling
+
+BINS = (50, 100, 200, 300, 400, 500)
+"""Lower ends of Figure 5's bins, in lines."""
+
+
+def seed_tables(
+    *, seeds: Sequence[Source], n_seeds: int, min_lines: int, max_lines: int
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """How many programs have how many lines (panel, label, programs), and how many were dropped for which reason."""
+    kept, dropped = [], []
+    for source in seeds:
+        found = seed_set(source, min_lines, max_lines)
+        chosen = found.seeds[: n_seeds or None]
+        sizes = [seed.lines for seed in chosen]
+        for low, high in zip(BINS, (*BINS[1:], None), strict=True):
+            count = sum(low <= size and (high is None or size < high) for size in sizes)
+            kept.append((source, f"{low} to {high - 1}" if high else f"{low} and more", count))
+        dropped.append((source, "kept", len(chosen)))
+        dropped += [(source, why, count) for why, count in found.dropped.most_common()]
+    return (
+        pd.DataFrame(kept, columns=["source", "lines", "programs"]),
+        pd.DataFrame(dropped, columns=["source", "what", "programs"]),
+    )
+
+
+def size_panels(kept: pd.DataFrame, published: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """What `count_bars` draws: the regenerated sizes, then the paper's."""
+    both = pd.concat([kept, published]).rename(columns={"lines": "label", "programs": "count"})
+    return {str(source): part for source, part in both.groupby("source", sort=False)}
+
+
+def task_statistics(
+    *,
+    seeds: Sequence[Source],
+    n_seeds: int,
+    min_lines: int,
+    max_lines: int,
+    faults: Sequence[Kind],
+    per_quarter: int,
+    spms: Sequence[Spm],
+    strengths: Sequence[int],
+    seed: int,
+) -> pd.DataFrame:
+    """Table IV for these parameters, for one model that localizes everything: programs, tasks (faulty programs and
+    their mutants), lines and characters of the faulty programs. Columns: source, programs, faulty, tasks, mean_lines,
+    total_lines, tokens (at four characters each)."""
+    rows = []
+    for source in seeds:
+        tasks = tasks_of(source, n_seeds, min_lines, max_lines, tuple(faults), per_quarter, seed)
+        programs = [task.program.code for task in tasks.values()]
+        lines = [code.count("\n") + 1 for code in programs]
+        times = 1 + len(spms) * len(strengths)
+        rows.append(
+            {
+                "source": source,
+                "programs": len({task.seed.id for task in tasks.values()}),
+                "faulty": len(tasks),
+                "tasks": len(tasks) * times,
+                "mean_lines": float(np.mean(lines)) if lines else 0.0,
+                "total_lines": sum(lines) * times,
+                "tokens": sum(map(len, programs)) * times // 4,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def labels_checked(tasks: Mapping[str, Task]) -> pd.DataFrame:
+    """For each language and kind of fault how many tasks there are, and of how many undoing the edit gives the seed
+    back and the labelled line is the one that differs: all of them."""
+    rows: dict[tuple[str, str], list[int]] = {}
+    for task in tasks.values():
+        program, seed = task.program, task.seed.code.split("\n")
+        lines = program.code.split("\n")
+        taken = [*lines[: program.line - 1], *lines[program.line :]]
+        rest = seed if len(lines) > len(seed) else [*seed[: program.line - 1], *seed[program.line :]]
+        same = taken == rest and (len(lines) > len(seed) or lines[program.line - 1] != seed[program.line - 1])
+        right = same and task.site.undo(program.code) == task.seed.code
+        counts = rows.setdefault((task.seed.language, task.site.kind), [0, 0])
+        counts[0] += 1
+        counts[1] += right
+    columns = ["language", "fault", "tasks", "label_is_right"]
+    return pd.DataFrame([(*key, *counts) for key, counts in rows.items()], columns=columns)
+
+
+def example(task: Task, spms: Sequence[Spm], strength: int, seed: int) -> str:
+    """A fault and mutations of the program around it, for people."""
+    program = task.program
+    parts = [f"=== {task.id}: {task.site.kind} in line {program.line}", _around(program)]
+    for spm in spms:
+        mutated = mutated_program(task, spm, strength, bank(task.seed.language), seed)
+        parts.append(f"--- {spm}, strength {strength}")
+        parts.append(mutated if isinstance(mutated, str) else f"fault in line {mutated.line}\n{_around(mutated)}")
+    return "\n".join([*parts, ""])
+
+
+def _around(program: Labelled, lines: int = 4) -> str:
+    numbered = list(enumerate(program.code.split("\n"), start=1))
+    shown = numbered[max(0, program.line - 1 - lines) : program.line + lines]
+    return "\n".join(f"{'>' if number == program.line else ' '} {number:4} {line}" for number, line in shown)
+
+
+def label_panels(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Bars of the share of exact labels, a panel for each language."""
+    intervals = [wilson(int(row.label_is_right), int(row.tasks), 0.95) for row in table.itertuples()]
+    frame = table.assign(
+        label=table["fault"],
+        condition="label is the line that differs",
+        share=table["label_is_right"] / table["tasks"],
+        low=[interval.low for interval in intervals],
+        high=[interval.high for interval in intervals],
+    )
+    return {LANGUAGES[str(language)]: part for language, part in frame.groupby("language", sort=False)}
+
+
+def model_facts(models: Sequence[ModelEntry]) -> pd.DataFrame:
+    """Table III: name, size, category, licence."""
+    return pd.DataFrame(
+        [
+            {
+                "name": entry.name,
+                "size": str(entry.architecture.get("size", "undisclosed" if not entry.simulated else "simulated")),
+                "category": str(entry.architecture.get("category", "")),
+                "licence": entry.licence,
+            }
+            for entry in models
+        ]
+    )
+
+
+def prompt_of(task: Task, numbered: bool) -> str:
+    """The question about a task as it is."""
+    return localize_prompt(task.seed, task.program.code, numbered, Sampling()).messages[0].content

@@ -1,0 +1,336 @@
+"""Fault Localizability: a model that found a fault once, does it still find it after changes that do not matter?
+
+Faults are edits of one line, so their labels are exact; a localized task is asked again under mutations that are
+proved neutral, in the same run.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from string import Template
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from codestress.generation.prompts import prompt_text
+from codestress.papers.faultloc.faults.neutral import SPMS, Content, Labelled, Spm, bank, mutate, quarter_of
+from codestress.papers.faultloc.faults.silent import is_silent
+from codestress.papers.faultloc.faults.sites import KINDS, FaultSite, Kind, fault_sites
+from codestress.papers.faultloc.faults.trees import NotNeutral
+from codestress.papers.faultloc.scoring import TOLERANCE, score_location
+from codestress.papers.faultloc.seeds import Seed, Source, parses, seed_set
+from codestress.parameters import Parameters, Study
+from codestress.problems.generated.drawing import Draw
+from codestress.seeding import rng
+from codestress.types import Message, Prompt, Reason, Response, Sampling, Score, Trial, Trials
+
+Strength = Annotated[int, Field(ge=1, le=8)]
+LANGUAGES = {"python": "Python", "java": "Java", "javascript": "JavaScript"}
+ATTEMPTS = 4
+"""Draws of a mutation before it is given up."""
+
+
+class Localization(Parameters):
+    """Sections IV and V. Defaults are the paper's, where it says."""
+
+    seeds: list[Source] = Field(
+        ["alpaca", "codesearchnet"],
+        min_length=1,
+        description="alpaca, codesearchnet: the paper's; standard, java: the standard library's, the kit's own",
+    )
+    n_seeds: int = Field(0, ge=0, description="how many of each, from the first on; 0: all")
+    min_lines: int = Field(50, ge=1, description="shortest program")
+    max_lines: int = Field(0, ge=0, description="longest program; 0: no limit")
+    faults: list[Kind] = Field(list(KINDS), min_length=1, description="kinds of faults")
+    per_quarter: int = Field(1, ge=0, description="faults of a kind in each quarter of a program; 0: all sites")
+    spms: list[Spm] = Field(list(SPMS), description="mutations under which localized faults are asked again")
+    strengths: list[Strength] = Field([1, 2, 4, 6, 8], min_length=1, description="applications of a mutation")
+    content: Literal["bank", "model"] = Field("model", description="bank: the kit's; model: by the model under test")
+    numbered: bool = Field(False, description="lines are shown with their numbers")
+    temperature: float = Field(0.0, ge=0, le=2, description="the paper does not say")
+    max_tokens: int = Field(512, ge=1, description="longest answer")
+
+
+@dataclass(frozen=True)
+class Task:
+    """A program with one fault."""
+
+    id: str
+    seed: Seed
+    site: FaultSite
+
+    @property
+    def program(self) -> Labelled:
+        return Labelled(self.site.apply(self.seed.code), self.site.line)
+
+    @property
+    def quarter(self) -> int:
+        """Of the fault in the faulty program, 0 to 3."""
+        program = self.program
+        return quarter_of(program.line, program.code.count("\n") + 1)
+
+
+@cache
+def tasks_of(
+    source: Source,
+    n_seeds: int,
+    min_lines: int,
+    max_lines: int,
+    kinds: tuple[Kind, ...],
+    per_quarter: int,
+    seed: int,
+) -> dict[str, Task]:
+    """The tasks of a source by id: for each program, kind and quarter as many sites as asked for, drawn by the seed.
+
+    Mutants that do not parse, and those of the kit's own programs that no run shows, are drawn again.
+    """
+    tasks: dict[str, Task] = {}
+    for program in seed_set(source, min_lines, max_lines).seeds[: n_seeds or None]:
+        by_place: dict[tuple[Kind, int], list[FaultSite]] = {}
+        for site in sites_of(program):
+            total = program.lines + (site.kind == "MisplacedReturn")
+            by_place.setdefault((site.kind, quarter_of(site.line, total)), []).append(site)
+        for kind in kinds:
+            for quarter in range(4):
+                sites = by_place.get((kind, quarter), [])
+                order = rng(seed, "sites", program.id, kind, quarter).permutation(len(sites))
+                made = 0
+                for index in order:
+                    if per_quarter and made == per_quarter:
+                        break
+                    task = Task(f"{program.id}/{kind}/{quarter + 1}.{made + 1}", program, sites[int(index)])
+                    if parses(task.program.code, program.language) and not is_silent(program, task.site):
+                        tasks[task.id] = task
+                        made += 1
+    return tasks
+
+
+@lru_cache(maxsize=4096)
+def sites_of(program: Seed) -> list[FaultSite]:
+    """All sites of a program."""
+    return fault_sites(program.code, program.language)
+
+
+def localization(
+    *,
+    seeds: list[Source],
+    n_seeds: int,
+    min_lines: int,
+    max_lines: int,
+    faults: list[Kind],
+    per_quarter: int,
+    spms: list[Spm],
+    strengths: list[int],
+    content: Literal["bank", "model"],
+    numbered: bool,
+    temperature: float,
+    max_tokens: int,
+    seed: int,
+) -> Trials:
+    """Every task as it is, and under every mutation at every strength.
+
+    A mutated task begins with the question about the task as it is, which is asked once for all; only who localizes
+    the fault is asked again. Otherwise, or where no neutral mutation can be made, the trial is skipped and counted.
+    """
+    table = {
+        source: tasks_of(source, n_seeds, min_lines, max_lines, tuple(faults), per_quarter, seed) for source in seeds
+    }
+    conditions = [("none", 0), *((spm, strength) for spm in spms for strength in strengths)]
+    trials = [
+        Trial(
+            name,
+            {
+                "source": source,
+                "language": task.seed.language,
+                "relevance": task.seed.relevance,
+                "fault": task.site.kind,
+                "quarter": task.quarter + 1,
+                "spm": spm,
+                "strength": strength,
+            },
+            seed,
+        )
+        for source, tasks in table.items()
+        for name, task in tasks.items()
+        for spm, strength in conditions
+    ]
+    sampling = Sampling(temperature=temperature, max_tokens=max_tokens)
+
+    def task_of(trial: Trial) -> Task:
+        return table[trial.factors["source"]][trial.problem]  # type: ignore[index]
+
+    def render(trial: Trial) -> Prompt:
+        task = task_of(trial)
+        return localize_prompt(task.seed, task.program.code, numbered, sampling)
+
+    def follow_up(trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
+        task, spm = task_of(trial), trial.factors["spm"]
+        if spm == "none" or not _localized(task, responses[0]):
+            return None
+        if content == "model" and len(responses) == 1:
+            return content_prompt(task, str(spm), int(trial.factors["strength"] or 1), sampling)
+        if len(responses) == (3 if content == "model" else 2):
+            return None
+        mutated = _mutated(task, trial, _content(task, content, responses))
+        return localize_prompt(task.seed, mutated.code, numbered, sampling) if isinstance(mutated, Labelled) else None
+
+    def judge(trial: Trial, response: Response, tolerance: int) -> Score:
+        task, earlier = task_of(trial), response.earlier
+        if trial.factors["spm"] == "none":
+            program = task.program
+            return score_location(response, program.line, program.code, tolerance)
+        responses = (*earlier, response)
+        if not _localized(task, responses[0]):
+            return Score(Reason.SKIPPED, 0.0, "not localized before")
+        mutated = _mutated(task, trial, _content(task, content, responses))
+        if isinstance(mutated, str) or len(responses) < (3 if content == "model" else 2):
+            return Score(Reason.SKIPPED, 0.0, str(mutated))
+        return score_location(response, mutated.line, mutated.code, tolerance)
+
+    return Trials(
+        trials,
+        render,
+        {
+            "strict": lambda trial, response: judge(trial, response, 0),
+            "reference": lambda trial, response: judge(trial, response, TOLERANCE),
+        },
+        follow_up=follow_up if spms else None,
+        steps=lambda trial: 1 if trial.factors["spm"] == "none" else 2 if content == "bank" else 3,
+    )
+
+
+def _localized(task: Task, response: Response) -> bool:
+    """Whether the fault was found, exactly."""
+    program = task.program
+    return score_location(response, program.line, program.code, 0).reason is Reason.RIGHT
+
+
+def _mutated(task: Task, trial: Trial, content: Content) -> Labelled | str:
+    """The mutated program, or why there is none."""
+    return mutated_program(
+        task,
+        trial.factors["spm"],
+        int(trial.factors["strength"] or 1),
+        content,
+        trial.seed,
+    )
+
+
+@lru_cache(maxsize=20_000)
+def mutated_program(task: Task, spm: Spm, strength: int, content: Content, seed: int) -> Labelled | str:
+    """A neutral mutation of a task in a quarter drawn for it, drawn again a few times; else why there is none."""
+    why = ""
+    for attempt in range(ATTEMPTS):
+        draw = Draw(rng(seed, "mutate", task.id, spm, strength, attempt))
+        quarter = draw.integer(0, 3)
+        try:
+            return mutate(
+                task.program, spm, task.seed.language, draw, strength=strength, quarter=quarter, content=content
+            )
+        except NotNeutral as error:
+            why = str(error)
+    return f"no neutral mutation: {why}"
+
+
+def _content(task: Task, content: Literal["bank", "model"], responses: tuple[Response, ...]) -> Content:
+    if content == "bank":
+        return bank(task.seed.language)
+    return read_content(responses[1].text) if len(responses) > 1 else Content((), (), ())
+
+
+def read_content(text: str) -> Content:
+    """What a model wrote to put into its program: the lists of the last JSON object; anything else is left out."""
+    found = re.search(r"\{.*\}", text, re.S)
+    try:
+        value = json.loads(found[0], strict=False) if found else {}
+    except ValueError:
+        value = {}
+
+    def texts(name: str) -> tuple[str, ...]:
+        items = value.get(name) if isinstance(value, dict) else None
+        return tuple(one.strip("\n") for one in items if isinstance(one, str)) if isinstance(items, list) else ()
+
+    comments = tuple(one for one in texts("comments") if "\n" not in one and "*/" not in one)
+    return Content(comments, texts("names"), texts("dead_code"))
+
+
+def localize_prompt(seed: Seed, code: str, numbered: bool, sampling: Sampling) -> Prompt:
+    """The question of section II, with a structured answer."""
+    shown = "\n".join(f"{n}: {line}" for n, line in enumerate(code.split("\n"), start=1)) if numbered else code
+    text = Template(prompt_text("localize")).substitute(
+        specification=seed.specification,
+        numbers=prompt_text("localize.numbers") if numbered else "",
+        fence=seed.language,
+        code=shown,
+    )
+    return Prompt((Message("user", text),), sampling)
+
+
+WANTED = {
+    "comments": ("misleading comments of one line each", '"comments": ["…"]'),
+    "names": ("misleading names for variables", '"names": ["…"]'),
+    "dead_code": (
+        "snippets of two or three lines that are never executed, each under a condition of constants that is false",
+        '"dead_code": ["…"]',
+    ),
+}
+
+
+def content_prompt(task: Task, spm: str, strength: int, sampling: Sampling) -> Prompt:
+    """Asks the model under test for what its program is to be mutated with (section IV-C)."""
+    parts = [part for part in spm.split("+") if part in WANTED] or ["comments"]
+    wanted = "; ".join(f"{2 * strength} {WANTED[part][0]}" for part in parts) + "."
+    text = Template(prompt_text("localize.content")).substitute(
+        language=LANGUAGES[task.seed.language],
+        wanted=wanted,
+        form="{" + ", ".join(WANTED[part][1] for part in parts) + "}",
+        fence=task.seed.language,
+        code=task.program.code,
+    )
+    return Prompt((Message("user", text),), sampling)
+
+
+class Seeds(Parameters):
+    """Section IV-A and Table IV: the programs; nothing is asked."""
+
+    seeds: list[Source] = Field(["alpaca", "codesearchnet"], min_length=1, description="as for the figures")
+    n_seeds: int = Field(0, ge=0, description="how many of each, from the first on; 0: all")
+    min_lines: int = Field(50, ge=1, description="shortest program")
+    max_lines: int = Field(0, ge=0, description="longest program; 0: no limit")
+    faults: list[Kind] = Field(list(KINDS), min_length=1, description="kinds of faults")
+    per_quarter: int = Field(1, ge=0, description="faults of a kind in each quarter of a program; 0: all sites")
+    spms: list[Spm] = Field(list(SPMS), description="mutations")
+    strengths: list[Strength] = Field([1, 2, 4, 6, 8], min_length=1, description="applications of a mutation")
+
+
+class LocalizationFigure(Localization):
+    """The figures of section V that share their questions."""
+
+    show: Literal["faults", "quarters", "categories", "versions", "spms", "models", "strengths"] = Field(
+        "faults", description="what the figure tells apart"
+    )
+
+
+class Audit(Parameters):
+    """The public tasks' labels; nothing is asked."""
+
+    tasks: Literal["public", "counted"] = Field(
+        "public", description="public: the tasks, a data set; counted: what was counted in them (tolerance 2)"
+    )
+    tolerance: int = Field(2, ge=0, description="lines by which the artifact lets an answer be off")
+
+
+def no_questions() -> Trials:
+    """For tables of facts."""
+    return Trials([], lambda _: Prompt((), Sampling()), {})
+
+
+STUDIES = {
+    "localization": Study(LocalizationFigure, localization),
+    "seeds": Study(Seeds, no_questions),
+    "audit": Study(Audit, no_questions),
+}
+"""What params/faultloc/*.yaml may name as `study: faultloc.NAME`."""

@@ -1,0 +1,52 @@
+"""What nano learns of Find the Origin."""
+
+from __future__ import annotations
+
+from string import Template
+
+import numpy as np
+
+from codestress.generation.prompts import prompt_text
+from codestress.nano.chats import Chat, Size, Split, Task, Turn, Writer, pick, words_of
+from codestress.papers.origin.connections import TARGET, Link
+
+SYSTEM = "You are a helpful assistant."
+"""The system message of the study."""
+HELD_OUT = TARGET
+"""The paper's own chain is not trained on."""
+
+
+def _find_the_origin(random: np.random.Generator, size: Size, split: Split) -> Chat:
+    """Chains of two links at one distance, as in the paper; some lists are shuffled."""
+    lines = max(2, size.lines)  # a chain's
+    d = size.d or pick(random, (1, 1, 1, -1, 1, 2, 3, -2, 4, 5, 6, 8, -4, 10, 15))
+    d = max(-lines + 1, min(d, lines - 1))
+    count = lines + 2 * abs(d)
+    words = words_of(split)
+    drawn = [words[int(i)] for i in random.permutation(len(words))[: 3 * count]]
+    chains = [drawn[i : i + 3] for i in range(0, len(drawn) - 2, 3)]
+    ranks = [[Link(a, b) for a, b, _ in chains], [Link(b, c) for _, b, c in chains]]
+    if d < 0:
+        ranks.reverse()
+    block = abs(d)
+    laid = [link for at in range(0, len(chains), block) for rank in ranks for link in rank[at : at + block]]
+    top = int(random.integers(block))
+    shown = laid[top : top + lines]
+    if not size.d and random.random() < 0.2:
+        shown = [shown[int(i)] for i in random.permutation(len(shown))]
+    inside = set(shown)
+    whole = [chain for chain in chains if Link(*chain[:2]) in inside and Link(*chain[1:]) in inside]
+    template = prompt_text("find_the_origin.as_run")
+    listed = "\n".join(map(str, shown))
+    turns: list[Turn] = []
+    for chosen in random.permutation(len(whole))[: size.turns]:
+        first, second, third = whole[int(chosen)]
+        text = Template(template).substitute(connections=listed, destination=third)
+        question = text.rsplit("\n", 1)[1].split(" Work")[0] if turns else text
+        found = (Link(second, third), Link(first, second))
+        steps = [f'To "{link.destination}":\n' + "\n".join(map(str, shown[: shown.index(link) + 1])) for link in found]
+        turns.append(Turn(question, "", "\n".join([*steps, f'FINAL ANSWER: "{first}"'])))
+    return Chat("find_the_origin", tuple(turns), SYSTEM)
+
+
+WRITERS: dict[Task, Writer] = {"find_the_origin": _find_the_origin}

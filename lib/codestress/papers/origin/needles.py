@@ -1,0 +1,121 @@
+"""Long texts with something planted in them (Find the Origin, section 6), at any length.
+
+The long texts are the kit's own prose, and for the listing the source of an installed library (click, whose
+version the lock file pins), read at run time.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from itertools import accumulate, pairwise
+from pathlib import Path
+
+from codestress.errors import DataError
+from codestress.generation.prompts import prompt_text
+
+LISTING_PLACES = (0.35, 0.73)
+"""Where `is_prime` and `square_sum` stand, as shares of the listing: 34.7 % and 72.5 % in the authors' long prompt."""
+
+
+@cache
+def _library() -> tuple[list[str], list[int], list[int]]:
+    """The library's lines; the lines after which it may be cut; the cuts, by index, at which a listing may begin."""
+    found = importlib.util.find_spec("click.core")
+    if found is None or found.origin is None:
+        raise DataError("the listing is made of the source of the package click, which is not installed; run `make`")
+    lines = Path(found.origin).read_text(encoding="utf-8").rstrip("\n").split("\n")
+    tree = ast.parse("\n".join(lines))
+    tops = [_first_line(node) - 1 for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    ends = [node.end_lineno or node.lineno for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    cuts = sorted({0, *tops, *ends, len(lines)})
+    return lines, cuts, [0, *(cuts.index(line) for line in tops)]
+
+
+def paragraphs(name: str) -> list[str]:
+    """The paragraphs of one of the kit's own texts, title first."""
+    text = (files(__package__) / "texts" / f"{name}.txt").read_text(encoding="utf-8")
+    return [paragraph for paragraph in text.strip().split("\n\n") if paragraph]
+
+
+def _run_of(lengths: Sequence[int], wanted: int, variant: int, begins: Sequence[int]) -> tuple[int, int]:
+    """(first piece, number of pieces) of a run that begins at one of `begins`, wraps, and is about `wanted` long.
+
+    Variant v takes the begin that comes v-th closest, so that every length is met as well as the pieces allow.
+    """
+    around = [0, *accumulate([*lengths, *lengths])]
+
+    def best(begin: int) -> tuple[int, int, int]:
+        counts = range(1, len(lengths) + 1)
+        return min((abs(around[begin + n] - around[begin] - wanted), begin, n) for n in counts)
+
+    _, begin, count = sorted(best(begin) for begin in begins)[variant % len(begins)]
+    return begin, count
+
+
+def listing(characters: int, variant: int = 0) -> str:
+    """Real library code of about this length, cut after a function, with the two inefficient functions planted.
+
+    Variants begin at other top-level functions and classes of the library's source.
+    """
+    planted = prompt_text("inefficient_functions").split("\n\n")
+    wanted = characters - sum(map(len, planted))
+    source, cuts, begins = _library()
+    pieces = [sum(len(line) + 1 for line in source[a:b]) for a, b in pairwise(cuts)]
+    if not 1000 <= wanted <= sum(pieces):
+        raise DataError(f"a listing can have 1500 to {sum(pieces)} characters, not {characters}")
+    first, count = _run_of(pieces, wanted, variant, begins)
+    around = [*source, "", "", *source]
+    begin, end = cuts[first], cuts[(first + count) % len(pieces)] or len(source)
+    shown = around[begin : end if end > begin else len(source) + 2 + end]
+    return "\n".join(_plant(shown, planted))
+
+
+def _first_line(node: ast.FunctionDef | ast.ClassDef) -> int:
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+
+
+def _plant(shown: list[str], planted: Sequence[str]) -> list[str]:
+    """The lines with each function planted near its place, before or after a function and indented like it."""
+    nodes = [node for node in ast.walk(ast.parse("\n".join(shown))) if isinstance(node, ast.FunctionDef)]
+    indents = {(node.end_lineno or 0) + 1: node.col_offset for node in nodes}
+    indents |= {_first_line(node): node.col_offset for node in nodes}
+    length = list(accumulate((len(line) + 1 for line in shown), initial=0))
+    chosen = []
+    for function, place in zip(planted, LISTING_PLACES, strict=True):
+        start = min(indents, key=lambda line: abs(length[line - 1] - place * length[-1]))
+        indent = " " * indents.pop(start)
+        chosen.append((start, [*(indent + line if line else "" for line in function.split("\n")), ""]))
+    for start, lines in sorted(chosen, reverse=True):  # from the end, so that places above stay what they are
+        shown[start - 1 : start - 1] = lines
+    return shown
+
+
+def _passage(name: str, characters: int, variant: int) -> list[str]:
+    """Paragraphs of a text, of about this length together; variant v begins at another paragraph, the end wraps."""
+    title, *pieces = paragraphs(name)
+    total = sum(len(piece) + 2 for piece in pieces)
+    if characters > total * 1.1:
+        raise DataError(f"the kit's own text has {total} characters, {characters} were asked for; use a shorter length")
+    begin, count = _run_of([len(p) + 2 for p in pieces], characters - len(title), variant, range(len(pieces)))
+    return [title, *[*pieces, *pieces][begin : begin + max(2, count)]]
+
+
+def chapter(characters: int, place: float, variant: int = 0) -> str:
+    """A chapter of prose with the clue as a paragraph of its own at `place`, and the ciphertext at the end."""
+    pieces = _passage("harbour_chapter", characters, variant)
+    at = min(max(2, round(place * len(pieces))), len(pieces) - 1)
+    pieces = [*pieces[:at], prompt_text("clue"), *pieces[at:]]
+    return "\n\n".join(pieces) + " " + prompt_text("ciphertext")
+
+
+def article(characters: int, place: float, variant: int = 0) -> str:
+    """An article with the planted sentences after the first sentence of the paragraph at `place`."""
+    pieces = _passage("microbiology", characters, variant)
+    at = min(max(1, int(place * len(pieces))), len(pieces) - 1)
+    first, separator, rest = pieces[at].partition(". ")
+    pieces[at] = f"{first}{separator}{prompt_text('unlock')} {rest}".rstrip()
+    return "\n\n".join(pieces)

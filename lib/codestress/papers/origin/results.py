@@ -1,0 +1,356 @@
+"""Find the Origin: tables of its figures, the paper's own numbers beside the regenerated ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from codestress.fitting.proportions import wilson
+from codestress.papers.origin.decay import DecayFit, fit_decay
+from codestress.papers.origin.distance_curve import FittedSide
+from codestress.papers.origin.outcome_map import OutcomeRow
+from codestress.report.claims import Claim
+from codestress.report.published import published_models, published_numbers
+from codestress.seeding import rng
+from codestress.types import Reason
+
+PAPER = "origin"
+
+
+# --- Figures 1, 2, 3, 10: right and wrong at every size -----------------------------------------------------------
+
+
+def published_outcomes(artefact: str) -> list[OutcomeRow]:
+    """The paper's outcomes, a row per model, best first; empty where the paper has no such figure."""
+    numbers = published_numbers(artefact)
+    if not numbers:
+        return []
+    first, last = numbers["lines"]
+    lines = range(first, last + 1, (last - first) // (numbers["sizes"] - 1))
+    names = {"1": Reason.RIGHT.value, "0": Reason.WRONG.value}
+    return [OutcomeRow(model, lines, [names[bit] for bit in bits]) for model, bits in numbers["outcomes"].items()]
+
+
+def regenerated_outcomes(answers: pd.DataFrame, rule: str) -> list[OutcomeRow]:
+    """A row per model, best first. Where a size was asked several times, right means right in most of them."""
+    rows = []
+    for model, part in answers.groupby("model", sort=False):
+        cells = part.groupby("lines")[f"reason_{rule}"].agg(_most)
+        rows.append(OutcomeRow(str(model), cells.index.tolist(), cells.tolist()))
+    return sorted(rows, key=lambda row: -row.right)
+
+
+def _most(reasons: pd.Series) -> str:
+    right = int((reasons == Reason.RIGHT.value).sum())
+    others = reasons[reasons != Reason.RIGHT.value]
+    return Reason.RIGHT.value if right > len(reasons) / 2 else str(others.mode().iloc[0])
+
+
+def outcome_table(
+    published: Sequence[OutcomeRow], regenerated: Sequence[OutcomeRow], confidence: float
+) -> pd.DataFrame:
+    """Columns: source, model, prompts, right, share, low, high (Wilson), lines_of_first_failure."""
+    rows = []
+    for source, group in (("published", published), ("regenerated", regenerated)):
+        for row in group:
+            low, high = wilson(row.right, len(row.reasons), confidence)
+            failed = [n for n, reason in zip(row.lines, row.reasons, strict=True) if reason != Reason.RIGHT]
+            rows.append(
+                {
+                    "source": source,
+                    "model": row.label,
+                    "prompts": len(row.reasons),
+                    "right": row.right,
+                    "share": row.right / len(row.reasons),
+                    "low": low,
+                    "high": high,
+                    "lines_of_first_failure": failed[0] if failed else None,
+                }
+            )
+    return pd.DataFrame(rows).astype({"lines_of_first_failure": "Int64"})
+
+
+def outcome_cells(published: Sequence[OutcomeRow], regenerated: Sequence[OutcomeRow]) -> pd.DataFrame:
+    """The plotted cells, a row each: source, model, lines, reason."""
+    return pd.DataFrame(
+        [
+            {"source": source, "model": row.label, "lines": lines, "reason": reason}
+            for source, group in (("published", published), ("regenerated", regenerated))
+            for row in group
+            for lines, reason in zip(row.lines, row.reasons, strict=True)
+        ]
+    )
+
+
+def describe_outcomes(table: pd.DataFrame) -> str:
+    """The figure in words: what share of the prompts each model answers rightly."""
+    sources = {"published": "Published by the paper", "regenerated": "Regenerated"}
+    parts = [
+        f"{sources[str(source)]}: " + ", ".join(f"{r.model} {r.right} of {r.prompts}" for r in part.itertuples())
+        for source, part in table.groupby("source", sort=False)
+    ]
+    return "Right answers at each size of the list. " + ". ".join(parts) + "."
+
+
+# --- Figures 4, 5, 11: shares -------------------------------------------------------------------------------------
+
+
+def condition_label(row: pd.Series) -> str:
+    """`d = 15, shuffled` and so on: what tells the bars of a model apart."""
+    order = "other lines shuffled" if row["shuffled"] else "in order"
+    wording = "" if row["wording"] == "as_run" else ", prompt as printed"
+    return f"d = {row['d']}, {order}{wording}"
+
+
+def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
+    """Columns label, condition, share, low, high, best first; from the paper's counts of right answers."""
+    numbers = published_numbers(artefact)
+    columns = ["label", "condition", "share", "low", "high"]
+    if not numbers:
+        return pd.DataFrame(columns=columns)
+    asked = numbers["asked"]
+    rows = [
+        (model, "the paper's runs", right / asked, *wilson(right, asked, confidence))
+        for model, right in numbers["right"].items()
+    ]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def best_first(shares: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the models with the largest share under the first condition first."""
+    first = shares[shares["condition"] == shares["condition"].iloc[0]]
+    order = first.sort_values("share", ascending=False, kind="stable")["label"].tolist()
+    return shares.sort_values("label", key=lambda labels: labels.map(order.index), kind="stable")
+
+
+def share_table(published: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
+    """Published and regenerated shares in one table, with the share under every rule and the count of each reason."""
+    ours = summary.rename(columns={"model": "label"}).assign(source="regenerated")
+    theirs = published.assign(source="published")
+    columns = ["source", *[column for column in ours.columns if column != "source"]]
+    return pd.concat([part for part in (theirs, ours) if len(part)], ignore_index=True)[columns]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def describe_shares(published: pd.DataFrame, regenerated: pd.DataFrame) -> str:
+    """The figure in words."""
+    parts = []
+    for name, part in (("Published by the paper", published), ("Regenerated", regenerated)):
+        several = part["condition"].nunique() > 1
+        told = [
+            f"{row.label}{f' ({row.condition})' if several else ''} {_percent(row.share)} "
+            f"[{_percent(row.low)}, {_percent(row.high)}]"
+            for row in part.itertuples()
+        ]
+        if told:
+            parts.append(f"{name}: " + ", ".join(told))
+    return "Share of right answers with intervals. " + ". ".join(parts) + "."
+
+
+# --- Figures 6 to 9: shares against d -----------------------------------------------------------------------------
+
+
+def published_distances(artefact: str, confidence: float) -> pd.DataFrame:
+    """Columns label, published, d, share, low, high; the share is the bar's height, the interval from its counts."""
+    numbers = published_numbers(artefact)
+    if not numbers:
+        return pd.DataFrame(columns=["label", "published", "d", "share", "low", "high"])
+    rows = []
+    for row in numbers["shares"]:
+        low, high = wilson(row["right"], row["asked"], confidence)
+        share = row["right"] / row["asked"]
+        rows.append((f"{numbers['model']} (published)", True, row["d"], share, low, high))
+    return pd.DataFrame(rows, columns=["label", "published", "d", "share", "low", "high"]).sort_values("d")
+
+
+def fit_sides(
+    answers: pd.DataFrame, *, rule: str, confidence: float, resamples: int, seed: int
+) -> tuple[list[FittedSide], pd.DataFrame]:
+    """share = top * exp(-(|d| - 1) / reach), fitted for each model to d > 0 and to d < 0.
+
+    Returns the curves, and a table with `FIT_COLUMNS`: intervals from a bootstrap over items. A side with fewer
+    than three distances is not fitted.
+    """
+    fits, rows = [], []
+    for model, part in answers.groupby("model", sort=False):
+        for sign, side in ((1, "d > 0"), (-1, "d < 0")):
+            chosen = part[np.sign(part["d"]) == sign]
+            wide = chosen.assign(x=chosen["d"].abs()).pivot_table(index="problem", columns="x", values=f"value_{rule}")
+            if wide.shape[1] < 3:
+                continue
+            fit: DecayFit = fit_decay(
+                wide.columns.to_numpy(float),
+                wide.to_numpy(float),
+                confidence=confidence,
+                resamples=resamples,
+                rng=rng(seed, "decay", str(model), sign),
+            )
+            fits.append(FittedSide(str(model), sign, fit.top, fit.reach))
+            rows.append((str(model), side, *fit[:3], *fit.top_interval, *fit.reach_interval, fit.failed, resamples))
+    return fits, pd.DataFrame(rows, columns=FIT_COLUMNS)
+
+
+FIT_COLUMNS = [
+    "model",
+    "side",
+    "top",
+    "reach_lines",
+    "half_life_lines",
+    "top_low",
+    "top_high",
+    "reach_low",
+    "reach_high",
+    "failed_fits",
+    "resamples",
+]
+
+
+def describe_distances(points: pd.DataFrame, fits: Sequence[FittedSide]) -> str:
+    """The figure in words."""
+    told = [
+        f"{label}: " + ", ".join(f"d = {r.d} {100 * r.share:.0f} %" for r in part.sort_values("d").itertuples())
+        for label, part in points.groupby("label", sort=False)
+    ]
+    fitted = [
+        f"{fit.label}, {'down' if fit.sign > 0 else 'up'}: share falls to 1/e over {fit.reach:.1f} lines"
+        for fit in fits
+    ]
+    return "Share of right answers against d. " + ". ".join([*told, *fitted]) + "."
+
+
+# --- Sections 6.1 to 6.3: planted things --------------------------------------------------------------------------
+
+OUTCOMES = {
+    "inefficient_code": ["both", "one", "none", "indiscriminate", "refused"],
+    "clue": ["solved", "attempted", "cipher noticed", "nothing noticed", "refused"],
+    "unlock": ["said it", "mentioned it", "nothing noticed", "refused"],
+}
+"""Outcomes of each test, best first; failed requests are added under their reason."""
+
+
+def published_lengths(artefact: str, confidence: float) -> pd.DataFrame:
+    """Columns label, published, characters, share, low, high; the paper gives counts for two or three lengths."""
+    numbers = published_numbers(artefact)
+    columns = ["label", "published", "characters", "share", "low", "high"]
+    if not numbers:
+        return pd.DataFrame(columns=columns)
+    rows = [
+        (
+            f"{numbers['model']} (published)",
+            True,
+            row["characters"],
+            row["right"] / row["asked"],
+            *wilson(row["right"], row["asked"], confidence),
+        )
+        for row in numbers["rows"]
+    ]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def outcome_shares(answers: pd.DataFrame) -> pd.DataFrame:
+    """Columns label, characters, outcome, share, count: what was noticed, at every length."""
+    failed = answers["finish_reason"] == ""
+    outcome = answers["detail_strict"].where(~failed, answers["reason_strict"])
+    counts = answers.assign(label=answers["model"], outcome=outcome).groupby(
+        ["label", "characters", "outcome"], sort=False
+    )
+    table = counts.size().rename("count").reset_index()
+    table["share"] = table["count"] / table.groupby(["label", "characters"])["count"].transform("sum")
+    return table
+
+
+def outcome_order(test: str, outcomes: pd.DataFrame) -> list[str]:
+    """The outcomes that occurred, best first, reasons of failure last."""
+    known = OUTCOMES[test]
+    found = set(outcomes["outcome"])
+    return [name for name in known if name in found] + sorted(found - set(known))
+
+
+PLANTED_PROMPTS = {
+    "inefficient_code": ["inefficient_code", "inefficient_functions"],
+    "clue": ["clue", "ciphertext"],
+    "unlock": ["unlock"],
+}
+"""The prompt files behind each test."""
+
+
+def describe_lengths(points: pd.DataFrame) -> str:
+    """The figure in words."""
+    told = [
+        f"{label}: " + ", ".join(f"{r.characters} characters {100 * r.share:.0f} %" for r in part.itertuples())
+        for label, part in points.groupby("label", sort=False)
+    ]
+    return "Share of right answers against the length of the text. " + ". ".join(told) + "."
+
+
+# --- Claims -------------------------------------------------------------------------------------------------------
+
+
+def share_claims(artefact: str, shares: pd.DataFrame) -> list[Claim]:
+    """For every share that the paper publishes for this artefact, the same model's regenerated one, if it was run.
+
+    `shares`: columns model, share, low, high, and d or characters where the paper's numbers have them.
+    """
+    numbers = published_numbers(artefact)
+    if not numbers:
+        return []
+    registry = published_models(PAPER)
+    wanted: list[tuple[str, float, dict[str, int]]] = []
+    if "outcomes" in numbers:
+        wanted = [(m, bits.count("1") / len(bits), {}) for m, bits in numbers["outcomes"].items()]
+    elif "asked" in numbers:
+        wanted = [(m, right / numbers["asked"], {}) for m, right in numbers["right"].items()]
+    elif "shares" in numbers:
+        wanted = [(numbers["model"], row["right"] / row["asked"], {"d": row["d"]}) for row in numbers["shares"]]
+    elif "rows" in numbers:
+        wanted = [
+            (numbers["model"], row["right"] / row["asked"], {"characters": row["characters"]})
+            for row in numbers["rows"]
+        ]
+    claims = []
+    for label, value, where in wanted:
+        place = "".join(f", {name} = {number}" for name, number in where.items())
+        found = shares[shares["model"] == registry[label]]
+        for name, number in where.items():
+            near = found[name] == number if name == "d" else (found[name] / number - 1).abs() < 0.15
+            found = found[near]
+        statement = f"{label}{place}: share of right answers"
+        if found.empty:
+            basis = f"needs answers of {registry[label]}: MODELS={registry[label]}"
+            claims.append(Claim(artefact, statement, 100 * value, "%", basis=basis))
+        else:
+            row = found.iloc[0]
+            share, low, high = (float(100 * row[column]) for column in ("share", "low", "high"))
+            basis = f"{int(row['asked'])} answers of {registry[label]}"
+            claims.append(Claim(artefact, statement, 100 * value, "%", share, low, high, basis))
+    return claims
+
+
+def bar_claims(artefact: str) -> list[Claim]:
+    """The heights of the paper's bars against the counts behind them, its heat maps: does it agree with itself?"""
+    numbers = published_numbers(artefact)
+    if not numbers or "bar_percent" not in numbers:
+        return []
+    claims = []
+    for label, bar in numbers["bar_percent"].items():
+        counted = 100 * numbers["right"][label] / numbers["asked"]
+        cells = f"{numbers['right'][label]} of {numbers['asked']} cells of the paper's heat map"
+        basis = f"{cells}; bars are read to 0.1 points"
+        statement = f"{label}: height of the bar"
+        claims.append(Claim(artefact, statement, bar, "%", counted, counted - 0.1, counted + 0.1, basis))
+    return claims
+
+
+def token_claims(artefact: str) -> list[Claim]:
+    """Tokens of the shortest and of the longest published prompt: known to the letter, but counted only elsewhere."""
+    counts = (published_numbers(f"{PAPER}/tokens") or {}).get(artefact.partition("/")[2], [])
+    basis = "needs words=authors and the vocabulary cl100k_base; a test counts them where it is at hand"
+    return [
+        Claim(artefact, f"{which} prompt: tokens of the user message", count, "tokens", basis=basis)
+        for which, count in zip(("shortest", "last counted"), counts[:1] + counts[-1:], strict=False)
+    ]

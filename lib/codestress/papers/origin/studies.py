@@ -1,0 +1,237 @@
+"""Find the Origin: "Challenging LLMs Beyond Information Retrieval" (Fraga, 2024).
+
+Can a model follow two links in a list of links when the list grows and the two links move apart?
+"""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from string import Template
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from codestress.generation.prompts import prompt_text
+from codestress.papers.origin import connections
+from codestress.papers.origin import needles as planted
+from codestress.papers.origin.final_answer import score_reference, score_strict
+from codestress.papers.origin.needle_scores import score_clue, score_inefficient_code, score_unlock
+from codestress.parameters import Parameters, Study
+from codestress.problems.datasets import data_file
+from codestress.problems.words import word_list
+from codestress.types import Message, Prompt, Response, Sampling, Score, Trial, Trials
+
+Wording = Literal["as_run", "as_printed"]
+
+
+def _nonzero(d: int) -> int:
+    if d == 0:
+        raise ValueError("two links cannot stand on one line: use -15 to -1 or 1 to 15")
+    return d
+
+
+Distance = Annotated[int, Field(ge=-200, le=200), AfterValidator(_nonzero)]
+
+
+class FindTheOrigin(Parameters):
+    """Sections 4 and 5. Defaults are the protocol of the paper's figures."""
+
+    again: int = Field(
+        0, ge=0, description="questions that each model is asked once more, to see whether it says the same here"
+    )
+    d: list[Distance] = Field([15], description="lines from a chain's first link down to its second (negative: up)")
+    shuffled: list[bool] = Field([False], description="the target's lines stay in place, the others are shuffled")
+    wording: list[Wording] = Field(
+        ["as_run"], description="as_run: what the published token counts prove; as_printed: section 4's template"
+    )
+    first_lines: int = Field(4, ge=2, description="fewest lines in a list, if the target chain fits in them")
+    lines_below: int = Field(950, gt=4, description="all lists have fewer lines than this")
+    step: int = Field(8, ge=1, description="lines by which a list grows (8 lines are about 84 tokens)")
+    lists: int = Field(1, ge=1, description="independently drawn lists of words")
+    samples: int = Field(1, ge=1, description="times that each prompt is asked (the paper: 1)")
+    hops: int = Field(2, ge=2, le=6, description="links in a chain (the paper: 2)")
+    target_place: float = Field(0.5, ge=0, le=1, description="place of the target in the list, 0 first, 1 last")
+    words: Literal["embedded", "authors"] = Field("embedded", description="the kit's words or the authors' list")
+    temperature: float = Field(0.0, ge=0, le=2, description="of the sampling (section 4: 0)")
+    max_tokens: int = Field(1024, ge=1, description="longest answer; the authors' harness cut answers at 256")
+    retry_temperature: float = Field(
+        0.8, ge=0, le=2, description="at which refused answers are asked again (section 7)"
+    )
+    retries: int = Field(2, ge=0, description="times that a refused answer is asked again (section 7)")
+    system: str = Field("You are a helpful assistant.", description="system message; the paper prints none")
+
+    @model_validator(mode="after")
+    def _one_list(self) -> Self:
+        if self.words == "authors" and (self.lists > 1 or self.hops != 2):
+            raise ValueError("words = 'authors' is one list of chains with 2 links: use lists = 1 and hops = 2")
+        return self
+
+
+def find_the_origin(
+    *,
+    d: list[int],
+    shuffled: list[bool],
+    wording: list[str],
+    first_lines: int,
+    lines_below: int,
+    step: int,
+    lists: int,
+    samples: int,
+    hops: int,
+    target_place: float,
+    words: str,
+    temperature: float,
+    max_tokens: int,
+    retry_temperature: float,
+    retries: int,
+    system: str,
+    seed: int,
+) -> Trials:
+    """Every combination of d, shuffling and wording at every size of the list.
+
+    Item i of each combination has `first + i * step` lines, where `first` is the larger of `first_lines` and the
+    lines that the target chain spans; items are paired between combinations by list and i.
+    """
+    trials = [
+        Trial(
+            problem=f"list {number}, size {size}",
+            factors={
+                "d": distance,
+                "shuffled": shuffle,
+                "wording": words_of_prompt,
+                "lines": lines,
+                "size": size,
+                "list": number,
+            },
+            seed=seed,
+            sample=sample,
+        )
+        for words_of_prompt in wording
+        for shuffle in shuffled
+        for distance in d
+        for number in range(lists)
+        for size, lines in enumerate(range(max(first_lines, abs(distance) * (hops - 1) + 1), lines_below, step))
+        for sample in range(samples)
+    ]
+    sampling = Sampling(temperature=temperature, max_tokens=max_tokens)
+
+    def render(trial: Trial) -> Prompt:
+        shown = list_of(trial, hops=hops, target_place=target_place, words=words)
+        template = Template(prompt_text(f"find_the_origin.{trial.factors['wording']}"))
+        text = template.substitute(connections="\n".join(map(str, shown)), destination=connections.TARGET[-1])
+        opening = (Message("system", system),) if system else ()
+        return Prompt((*opening, Message("user", text)), sampling)
+
+    def strict(_: Trial, response: Response) -> Score:
+        return score_strict(response, connections.TARGET[0])
+
+    def reference(_: Trial, response: Response) -> Score:
+        return score_reference(response, connections.TARGET[0])
+
+    return Trials(
+        trials, render, {"strict": strict, "reference": reference}, retry_temperatures=(retry_temperature,) * retries
+    )
+
+
+@lru_cache(maxsize=128)
+def _links(words: str, hops: int, seed: int, number: int, d: int) -> tuple[tuple[connections.Link, ...], ...]:
+    """The whole list laid out at distance d, and the target's chain."""
+    if words == "authors":
+        text = data_file("find-the-origin", "findtheorigin/vertices.txt").read_text(encoding="utf-8")
+        links = connections.parse_links(text)
+    else:
+        links = connections.make_links(word_list(), hops=hops, seed=seed, index=number)
+    return tuple(connections.lay_out(links, d=d, hops=hops)), tuple(connections.target_chain(links))
+
+
+def list_of(trial: Trial, *, hops: int, target_place: float, words: str) -> list[connections.Link]:
+    """The lines that a trial's prompt shows."""
+    d, lines, number = int(trial.factors["d"] or 0), int(trial.factors["lines"] or 0), int(trial.factors["list"] or 0)
+    laid_out, chain = _links(words, hops, trial.seed, number, d)
+    shown = connections.window(laid_out, lines=lines, d=d, hops=hops, target_place=target_place)
+    if trial.factors["shuffled"]:
+        return connections.shuffle_around_target(shown, chain, number, d, lines, seed=trial.seed)
+    return shown
+
+
+class Planted(Parameters):
+    """Section 6: something planted in a long text. Defaults are those of section 6.2."""
+
+    test: Literal["inefficient_code", "clue", "unlock"] = Field("clue", description="section 6.1, 6.2 or 6.3")
+    characters: list[int] = Field([900, 1400, 27000], min_length=1, description="lengths of the text")
+    place: float = Field(0.5, ge=0, le=1, description="where the clue or the sentence stands (6.1: fixed, two places)")
+    text: Literal["own", "authors"] = Field("own", description="the kit's texts, or the authors' one long prompt")
+    variants: int = Field(1, ge=1, le=8, description="different texts of each length (the paper: 1)")
+    samples: int = Field(10, ge=1, description="times that each prompt is asked (the paper: 4 to 10)")
+    temperature: float = Field(0.7, ge=0, le=2, description="of the sampling")
+    max_tokens: int = Field(4096, ge=1, description="longest answer")
+    rule: Literal["strict"] = Field("strict", description="the paper judged by hand; the kit's rules agree with it")
+
+
+_LONG_PROMPTS = {
+    "inefficient_code": "additionaltests/highlight-inefficient-code-long.txt",
+    "clue": "additionaltests/decrypting-cryptography-long.txt",
+    "unlock": "additionaltests/unlock-100-long.txt",
+}
+
+
+def planted_in_text(
+    *,
+    test: str,
+    characters: list[int],
+    place: float,
+    text: str,
+    variants: int,
+    samples: int,
+    temperature: float,
+    max_tokens: int,
+    seed: int,
+) -> Trials:
+    """One prompt for each length and variant, asked `samples` times; one user message alone, as printed.
+
+    At temperature 0 repetitions of a prompt tell little that is new; variants do.
+    """
+    sampling = Sampling(temperature=temperature, max_tokens=max_tokens)
+    if text == "authors":
+        authors = data_file("origin-long-prompts", _LONG_PROMPTS[test]).read_text(encoding="utf-8")
+        characters, variants = [len(authors)], 1
+
+    @cache
+    def written(length: int, variant: int) -> str:
+        if text == "authors":
+            return authors
+        if test == "inefficient_code":
+            code = planted.listing(length, variant)
+            return Template(prompt_text("inefficient_code")).substitute(code=code)
+        return planted.chapter(length, place, variant) if test == "clue" else planted.article(length, place, variant)
+
+    def text_of(trial: Trial) -> str:
+        return written(int(trial.factors["characters"] or 0), int(trial.factors["variant"] or 0))
+
+    def render(trial: Trial) -> Prompt:
+        return Prompt((Message("user", text_of(trial)),), sampling)
+
+    def judge(trial: Trial, response: Response) -> Score:
+        if test == "inefficient_code":
+            return score_inefficient_code(response, text_of(trial))
+        return score_clue(response) if test == "clue" else score_unlock(response)
+
+    trials = [
+        Trial(
+            problem=f"{test}, {length} characters, variant {variant}",
+            factors={"characters": length, "variant": variant},
+            seed=seed,
+            sample=sample,
+        )
+        for length in characters
+        for variant in range(variants)
+        for sample in range(samples)
+    ]
+    return Trials(trials, render, {"strict": judge})
+
+
+STUDIES = {
+    "find_the_origin": Study(FindTheOrigin, find_the_origin),
+    "planted_in_text": Study(Planted, planted_in_text),
+}
+"""What params/origin/*.yaml may name as `study: origin.NAME`."""

@@ -1,0 +1,166 @@
+"""What nano learns of Sense and Sensitivity: retrieval by keys, SemTrace, outputs of programs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+from string import Template
+
+import numpy as np
+
+from codestress.generation.prompts import prompt_text
+from codestress.nano.chats import (
+    Chat,
+    Size,
+    Split,
+    Task,
+    Turn,
+    Writer,
+    invented,
+    keys_of,
+    pick,
+    rewritten,
+    seed_of,
+    split_of,
+)
+from codestress.nano.steps import worked_out
+from codestress.papers.semtrace.distractors import distractors
+from codestress.papers.semtrace.traces import trace_problems
+from codestress.problems.generated import generated_problems
+from codestress.problems.program import Problem
+
+PERTURBED = 0.3
+"""Share of programs that are rewritten."""
+LONGEST_LINE = 60
+"""Characters of a line in a block to retrieve from; longer lines are cut out, with their functions."""
+
+
+@cache
+def functions_of(split: Split) -> tuple[str, ...]:
+    """The distractors' part, those without long lines."""
+    return tuple(
+        code
+        for code in distractors("installed")
+        if split_of(code) == split and max(map(len, code.split("\n"))) <= LONGEST_LINE
+    )
+
+
+def _retrieval(random: np.random.Generator, size: Size, split: Split, first: Task) -> Chat:
+    functions: list[list[str]] = []
+    while (missing := size.lines - sum(len(code) + 1 for code in functions)) > 0:
+        functions.append(_function(random, split).split("\n")[:missing])
+    lines = [line for code in functions for line in [*code, ""]][: size.lines]
+    keys = keys_of(random, len(lines), split)
+    block = "\n".join(f"{key} {line}" for key, line in zip(keys, lines, strict=True))
+    starts = np.cumsum([0, *(len(code) + 1 for code in functions)])
+    placed = {i for i in range(len(lines)) if size.places[0] <= i / max(1, len(lines) - 1) <= size.places[1]}
+    whole = [
+        (int(start), len(code))
+        for start, code in zip(starts, functions, strict=False)
+        if len(code) > 1 and int(start) in placed
+    ]
+    shuffled = [int(i) for i in random.permutation(len(lines)) if lines[int(i)].strip()]
+    asked = [i for i in shuffled if i in placed] or shuffled
+    turns: list[Turn] = []
+    for line in asked[: size.turns]:
+        task = first if not turns else pick(random, ("line_retrieval", "line_retrieval", "function_retrieval"))
+        start, length = (line, 1)
+        if task == "function_retrieval" and whole:
+            start, length = whole[int(random.integers(len(whole)))]
+        task = "function_retrieval" if length > 1 else "line_retrieval"
+        part = range(start, start + length)
+        shown = {"key": keys[start], "start": keys[start], "end": keys[part[-1]], "code_block": block}
+        answer = "\n" + "\n".join(f"{keys[i]} {lines[i]}" for i in part) + "\n```"
+        turns.append(_turn(task, shown, answer, followed=bool(turns), before=random.random() < 0.7))
+    return Chat(first, tuple(turns))
+
+
+def _turn(task: str, shown: dict[str, str], answer: str, *, followed: bool, before: bool, other: bool = False) -> Turn:
+    """A question of appendix J of Sense and Sensitivity; after the first only what is asked for is said.
+
+    With `other`, that is about a program of its own, which is shown.
+    """
+    text = Template(prompt_text(task)).substitute(shown)
+    if followed and "retrieval" in task:
+        text = text.rsplit("starts with a random key. ", 1)[1]
+    elif followed:
+        text = text.split("[FUNCTIONS]" if other else "[/FUNCTIONS]\n\n", 1)[1].split("\n\nYou are given", 1)[0]
+        text = f"[FUNCTIONS]{text}" if other else text
+    elif before:
+        text = f"{Template(prompt_text(f'{task}.before')).substitute(shown)}\n\n{text}"
+    return Turn(text, Template(prompt_text(f"{task}.prefill")).substitute(shown), answer)
+
+
+def _function(random: np.random.Generator, split: Split) -> str:
+    """A distractor, or an invented one."""
+    return pick(random, functions_of(split)) if random.random() < 0.4 else invented(random, split)
+
+
+def _semtrace(random: np.random.Generator, size: Size, split: Split) -> Chat:
+    """One function, of as many assignments as there are lines to have, and several inputs, each asked about."""
+    [problem] = trace_problems(1, seed=seed_of(random, split))
+    if size.lines < problem.code.count("] = x"):
+        problem = _shortened(problem, size.lines)
+    assigned = dict(re.findall(r"arr\[(\d+)\] = x (. \d+)", problem.code))
+    turns: list[Turn] = []
+    for x in [int(problem.arguments), *(int(x) for x in random.integers(10, 100, size.turns - 1))]:
+        shown = {"input": str(x), "code_block": problem.code}
+        lines = [worked(x, f"arr[{i}]", assigned[str(i)]) for i in range(len(assigned))]
+        answer = "\n".join([" [", *lines, "]", "```"])
+        turns.append(_turn("output_prediction", shown, answer, followed=bool(turns), before=random.random() < 0.7))
+    return Chat("semtrace", tuple(turns))
+
+
+def worked(x: int, name: str, change: str) -> str:
+    """An element of a SemTrace list, under a comment with the assignment and the sum digit by digit, ones first.
+
+    A Python literal may hold comments; without them a model of this size does not learn the sums.
+    """
+    added = int(change.replace(" ", ""))
+    first, second = (x, added) if added >= 0 else (max(x, -added), min(x, -added))
+    (tens, ones), (other_tens, other_ones) = divmod(first, 10), divmod(second, 10)
+    if added >= 0:
+        carried = ones + other_ones >= 10
+        steps = f"{ones}+{other_ones}={ones + other_ones}, {tens}+{other_tens}{'+1' if carried else ''}"
+        steps = f"{first}+{second}, {steps}={tens + other_tens + carried}"
+    else:
+        borrowed = ones < other_ones
+        ones, tens = ones + 10 * borrowed, tens - borrowed
+        steps = f"{ones}-{other_ones}={ones - other_ones}, {tens}-{other_tens}={tens - other_tens}"
+        steps = f"{f'{first}-{second}' if x == first else f'-({first}-{second})'}, {steps}"
+    return f"# {name} = x {change}: {steps}\n{x + added},"
+
+
+def _shortened(problem: Problem, assignments: int) -> Problem:
+    """A SemTrace problem with its list's first elements alone."""
+    first = {f"    arr[{i}] " for i in range(assignments)}
+    head, _, *lines, end = problem.code.split("\n")
+    zeros = f"    arr = [{', '.join('0' * assignments)}]"
+    kept = [line for line in lines if line[: line.index("=")] in first]
+    return replace(problem, code="\n".join([head, zeros, *kept, end]))
+
+
+def _output_prediction(random: np.random.Generator, size: Size, split: Split) -> Chat:
+    """Programs with an input each; some are rewritten or commented on as CodeCrash does it."""
+    turns: list[Turn] = []
+    for _ in range(size.turns):
+        [problem] = generated_problems(1, seed=seed_of(random, split))
+        if random.random() < PERTURBED:
+            problem = rewritten(random, problem)
+        turns.append(_output_turn(problem, followed=bool(turns), before=random.random() < 0.7))
+    return Chat("output_prediction", tuple(turns))
+
+
+def _output_turn(problem: Problem, *, followed: bool, before: bool) -> Turn:
+    shown = {"input": problem.arguments, "code_block": problem.code}
+    answer = f"{worked_out(problem)}\n```"
+    return _turn("output_prediction", shown, answer, followed=followed, before=before, other=True)
+
+
+WRITERS: dict[Task, Writer] = {
+    "line_retrieval": lambda random, size, split: _retrieval(random, size, split, "line_retrieval"),
+    "function_retrieval": lambda random, size, split: _retrieval(random, size, split, "function_retrieval"),
+    "semtrace": _semtrace,
+    "output_prediction": _output_prediction,
+}

@@ -1,0 +1,103 @@
+"""How a simulated reader retrieves lines and functions by keys, and predicts outputs and inputs."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice, product, takewhile
+
+from codestress.literals import NotLiteral, parse_literal, same_value
+from codestress.sandbox.executor import Program
+from codestress.simulated.reading import Reading
+from codestress.simulated.runs import run_pieces
+
+_KEYED = re.compile(r"^[0-9a-f]{6} ")
+
+
+def retrieve_line(reading: Reading, prefill: str) -> str | None:
+    """Writes the line behind the key when it was kept, else one that was kept near by."""
+    asked = re.search(r"Here is the line with key ([0-9a-f]{6}):", prefill)
+    if not asked:
+        return None
+    lines = [text for _, text in reading.kept if _KEYED.match(text)]
+    found = next((text for text in lines if text.startswith(asked[1])), None)
+    if found is None and lines:
+        found = lines[int(reading.random.integers(len(lines)))]
+    return f"\n{(found or '')[7:]}\n```"
+
+
+def retrieve_function(reading: Reading, prefill: str) -> str | None:
+    """Writes the kept lines from the first key to the last; a line that was not kept is missing."""
+    asked = re.search(r"starting at key `([0-9a-f]{6})` and ending at key `([0-9a-f]{6})`:", prefill)
+    if not asked:
+        return None
+    lines = [text for _, text in reading.kept if _KEYED.match(text)]
+    first = next((i for i, text in enumerate(lines) if text.startswith(asked[1])), None)
+    last = next((i for i, text in enumerate(lines) if text.startswith(asked[2])), None)
+    found = lines[first : (last or first) + 1] if first is not None else []
+    return "".join(f"\n{text[7:]}" for text in found) + "\n```"
+
+
+def predict_output(reading: Reading, prefill: str) -> str | None:
+    """Works the function out from the lines that were kept; assignments that were not leave their element at 0.
+
+    A trace is computed by hand, and by a wordy reader sometimes left uncomputed; other functions are run, and where
+    that fails the answer is the first argument.
+    """
+    asked = re.search(r"assert f\((.*)\) ==$", prefill, re.S)
+    if not asked:
+        return None
+    lines = _function(reading)
+    zeros = next((m for line in lines if (m := re.match(r" +arr = \[(0(?:, 0)*)\]$", line))), None)
+    if zeros:
+        elements = ["0"] * (zeros[1].count(",") + 1)
+        unresolved = reading.reader.style == "verbose" and reading.random.random() < 0.3
+        for line in lines:
+            if (m := re.match(r" +arr\[(\d+)\] = x ([+-]) (\d+)$", line)) and int(m[1]) < len(elements):
+                value = int(asked[1]) + int(m[3]) * (1 if m[2] == "+" else -1)
+                elements[int(m[1])] = f"{asked[1]} {m[2]} {m[3]}" if unresolved else str(value)
+        return f" [{', '.join(elements)}]\n```"
+    run = run_pieces([Program("\n".join(lines), call=f"f({asked[1]})", source=reading.source)])[0] if lines else None
+    return f" {run!r}\n```" if run is not None else f" {_first_argument(asked[1])}\n```"
+
+
+def predict_input(reading: Reading, prefill: str) -> str | None:
+    """Tries some inputs on the lines of the function that were kept; without success the output is the guess."""
+    asked = re.search(r"assert (.*) == f\($", prefill, re.S)
+    if not asked:
+        return None
+    lines = _function(reading)
+    try:
+        output = parse_literal(asked[1]).value
+    except NotLiteral:
+        output = None
+    likely = [asked[1], *(repr(v) for v in ("ab", "a b", [1, 2], ["a", "b"], 1, 3, 0, "", {"a": 1}, output))]
+    parameters = lines[0].partition("(")[2].count(",") + 1 if lines else 1
+    tries = [", ".join(chosen) for chosen in islice(product(likely, repeat=parameters), 40)]
+    source = "\n".join(lines)
+    programs = [Program(source, call=f"f({arguments})", source=reading.source) for arguments in tries]
+    results = run_pieces(programs) if lines else []
+    for arguments, value in zip(tries, results, strict=False):
+        if value is not None and same_value(value, output):
+            return f"{arguments})\n```"
+    return f"{asked[1]})\n```"
+
+
+def _function(reading: Reading) -> list[str]:
+    """The kept lines of the function f, without keys: from its head to the next line that is not indented."""
+    lines = [_KEYED.sub("", text) for _, text in reading.kept]
+    start = next((i for i, line in enumerate(lines) if line.startswith("def f(")), None)
+    if start is None:
+        return []
+    body = takewhile(lambda line: line.startswith(" ") or not line.strip(), lines[start + 1 :])
+    return [lines[start], *body]
+
+
+def _first_argument(arguments: str) -> str:
+    try:
+        values = parse_literal(f"({arguments},)").value
+    except NotLiteral:
+        return arguments
+    return repr(values[0])
+
+
+TASKS = (retrieve_line, retrieve_function, predict_output, predict_input)

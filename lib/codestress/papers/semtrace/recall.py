@@ -1,0 +1,74 @@
+"""Judges of Sense and Sensitivity: predictions from completions, exact retrieval, partial traces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from codestress.literals import NotLiteral, parse_literal, same_value
+from codestress.papers.semtrace.completions import Incomplete, completed_arguments, completed_block, completed_output
+from codestress.problems.program import Problem
+from codestress.scoring.judging import shared_executor, unanswered, unread
+from codestress.scoring.predictions import Answer, score_answers, score_output
+from codestress.types import Reason, Response, Score
+
+
+def score_output_completion(problem: Problem, response: Response) -> Score:
+    """The value after `assert f(…) ==`, compared by value and type."""
+    if score := unanswered(response):
+        return score
+    score = score_output(Answer(problem, completed_output(response.text)))
+    return unread(response, score.detail) if score.reason is Reason.UNPARSABLE else score
+
+
+def score_partial_trace(problem: Problem, response: Response) -> Score:
+    """Share of the list's elements that are right, by position (section 3.3); a list of another length has none.
+
+    The paper does not say what a wrong length is worth; elements beyond it could only be guesses.
+    """
+    exact = score_output_completion(problem, response)
+    if exact.reason is not Reason.WRONG:
+        return exact
+    expected = parse_literal(problem.output).value
+    try:
+        found = parse_literal(completed_output(response.text)).value
+    except NotLiteral as error:
+        return unread(response, str(error))
+    if not isinstance(found, list) or len(found) != len(expected):
+        return exact
+    right = sum(same_value(one, other) for one, other in zip(found, expected, strict=True))
+    return Score(Reason.WRONG, right / len(expected), exact.detail, exact.unresolved)
+
+
+def score_input_completion(problem: Problem, response: Response) -> Score:
+    """Right when the program returns the output for the arguments (several can be right)."""
+    if score := unanswered(response):
+        return score
+    try:
+        arguments = completed_arguments(response.text, problem.function)
+    except Incomplete as error:
+        return unread(response, str(error))
+    return _score_input(Answer(problem, f"{problem.function}({arguments})"))
+
+
+@lru_cache(maxsize=100_000)
+def _score_input(answer: Answer) -> Score:
+    """Judged once: many places and models give the same answer."""
+    return score_answers([answer], "input", "strict", shared_executor())[0]
+
+
+def score_retrieval(lines: Sequence[str], keys: Sequence[str], response: Response) -> Score:
+    """Right when the block is these lines, to the character, with or without their keys.
+
+    Only the line break before the closing fence is stripped; indentation counts (section 3.2: an exact match).
+    """
+    if score := unanswered(response):
+        return score
+    try:
+        found = completed_block(response.text)
+    except Incomplete as error:
+        return unread(response, str(error))
+    plain = "\n".join(lines)
+    keyed = "\n".join(f"{key} {line}" for key, line in zip(keys, lines, strict=True))
+    right = found.rstrip("\n") in (plain.rstrip("\n"), keyed.rstrip("\n"))
+    return Score(Reason.RIGHT if right else Reason.WRONG, float(right), found)

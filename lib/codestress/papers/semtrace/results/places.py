@@ -1,0 +1,239 @@
+"""Sense and Sensitivity: answers by the place of the target (Figures 1 to 4 and 7 to 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from codestress.fitting.bootstrap import cluster_weights, percentile_interval
+from codestress.fitting.position_dip import position_dip
+from codestress.fitting.proportions import wilson
+from codestress.fitting.summaries import summarize
+from codestress.papers.semtrace.distractors import Source
+from codestress.papers.semtrace.mixing import mix
+from codestress.papers.semtrace.studies import CHARACTERS_PER_TOKEN, surroundings
+from codestress.problems.program import Problem
+from codestress.report.claims import Claim
+from codestress.report.published import published_numbers
+from codestress.seeding import rng
+
+PANEL = ["dataset", "task", "digits", "qac", "keys", "metric"]
+"""What tells the panels of a figure apart, beside the number of distractors."""
+DATASETS = {"cruxeval": "CRUXEval", "semtrace": "SemTrace", "generated": "generated problems"}
+METRICS = {"strict": "", "partial": "partial matches"}
+
+
+def accuracy_by_place(
+    answers: pd.DataFrame, *, metrics: Sequence[str], confidence: float, resamples: int, seed: int
+) -> pd.DataFrame:
+    """One row for each model, panel, number of distractors and place, as `summarize` makes them, with `metric`.
+
+    `relative`, `relative_low` and `relative_high` are shares of the curve's own maximum (nan where it is 0); the
+    interval does not know that the maximum is an estimate too. `unresolved` counts answers with arithmetic left in.
+    """
+    by = ["model", *PANEL[:-1], "distractors", "position", "place"]
+    parts = [
+        summarize(answers, by=by, rule=metric, confidence=confidence, resamples=resamples, seed=seed).assign(
+            metric=metric
+        )
+        for metric in metrics
+    ]
+    table = pd.concat(parts, ignore_index=True)
+    unresolved = answers.groupby(by, sort=False)["unresolved_strict"].sum().rename("unresolved").reset_index()
+    table = table.merge(unresolved, on=by, how="left")
+    top = table.groupby(["model", *PANEL, "distractors"])["share"].transform("max").replace(0, np.nan)
+    scaled = {
+        "relative": table["share"] / top,
+        "relative_low": table["low"] / top,
+        "relative_high": table["high"] / top,
+    }
+    return table.assign(**scaled)
+
+
+def place_points(table: pd.DataFrame, *, show: str, relative: bool, confidence: float) -> pd.DataFrame:
+    """The points to draw: model, row, column, place, share, low, high.
+
+    Rows are named by what differs between panels. Columns are numbers of distractors, or of digits where those differ.
+    `show`: `accuracy`, or `unresolved` for the share of answers with arithmetic left in.
+    """
+    columns = ["relative", "relative_low", "relative_high"] if relative else ["share", "low", "high"]
+    by_digits = table["digits"].nunique() > 1
+    varying = [name for name in PANEL if table[name].nunique() > 1 and not (name == "digits" and by_digits)]
+    if by_digits:
+        column = table["digits"].map(lambda n: f"{n} digits")
+    else:
+        column = table["distractors"].map(lambda n: f"{n} distractors" if n else "no distractors")
+    rows = [_panel_name(row, varying) for row in table.to_dict("records")]
+    points = table.assign(row=rows, column=column)
+    drawn = ["model", "row", "column", "place", "share", "low", "high"]
+    if show == "unresolved":
+        counts = zip(points["unresolved"], points["asked"], strict=True)
+        intervals = [wilson(int(n), int(asked), confidence) for n, asked in counts]
+        low, high = ([interval[side] for interval in intervals] for side in (0, 1))
+        return points.assign(share=points["unresolved"] / points["asked"], low=low, high=high)[drawn]
+    return points[["model", "row", "column", "place", *columns]].set_axis(drawn, axis=1)
+
+
+def _panel_name(row: dict[Hashable, Any], varying: Sequence[str]) -> str:
+    words = [str(row["task"]).replace("_", " ")] if "task" in varying or not varying else []
+    if "dataset" in varying:
+        words.append(DATASETS[str(row["dataset"])])
+    if "metric" in varying:
+        words.append(METRICS[str(row["metric"])] or "exact matches")
+    if "qac" in varying:
+        words.append("query on both sides" if row["qac"] else "query after the code")
+    if "keys" in varying:
+        words.append("with keys" if row["keys"] else "without keys")
+    return ", ".join(words)
+
+
+def dips(
+    answers: pd.DataFrame, *, metrics: Sequence[str], confidence: float, resamples: int, seed: int
+) -> pd.DataFrame:
+    """For each model, panel and number of distractors: the dip in the middle and the largest drop, in points (0 to 100)
+    and relative to the maximum (%), with intervals, and the p-value of a U-shape, on the same problems."""
+    rows = []
+    for metric in metrics:
+        for group, part in answers.groupby(["model", *PANEL[:-1], "distractors"], sort=False):
+            cells = part.pivot_table(index="problem", columns="position", values=f"value_{metric}").dropna()
+            found = position_dip(
+                cells.to_numpy(),
+                confidence=confidence,
+                resamples=resamples,
+                rng=rng(seed, "dip", metric, *map(str, group)),
+            )
+            rows.append(
+                dict(zip(["model", *PANEL[:-1], "distractors"], group, strict=True))
+                | {
+                    "metric": metric,
+                    "dip_points": 100 * found.dip,
+                    "dip_low": 100 * found.dip_interval.low,
+                    "dip_high": 100 * found.dip_interval.high,
+                    "dip_relative_pct": 100 * found.relative_dip,
+                    "drop_points": 100 * found.drop,
+                    "drop_low": 100 * found.drop_interval.low,
+                    "drop_high": 100 * found.drop_interval.high,
+                    "drop_relative_pct": 100 * found.relative_drop,
+                    "drop_relative_low": 100 * found.relative_drop_interval.low,
+                    "drop_relative_high": 100 * found.relative_drop_interval.high,
+                    "p_value": found.p_value,
+                    "problems": found.items,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def place_claims(artefact: str, drops: pd.DataFrame) -> list[Claim]:
+    """The paper's numbers on drops: of single models the largest over its numbers of distractors, of groups the mean.
+
+    Decided only on the paper's problems and models.
+    """
+    numbers = published_numbers(artefact) or {}
+    claims = []
+    for stated in numbers.get("drops", []):
+        unit = "% of the maximum" if stated["relative"] else "points"
+        value, low, high = (
+            ("drop_relative_pct", "drop_relative_low", "drop_relative_high")
+            if stated["relative"]
+            else ("drop_points", "drop_low", "drop_high")
+        )
+        chosen = drops[drops["model"].isin(stated["models"]) & drops["dataset"].isin(["cruxeval", "semtrace"])]
+        for name in ("dataset", "task", "digits", "distractors", "metric"):
+            if name in stated:
+                chosen = chosen[chosen[name] == stated[name]]
+        if set(chosen["model"]) != set(stated["models"]):
+            told = f"needs the answers of {', '.join(stated['models'])}"
+            claims.append(Claim(artefact, stated["statement"], stated["value"], unit, basis=told))
+            continue
+        largest = chosen.loc[chosen.groupby("model")[value].idxmax()]
+        told = f"largest drop over numbers of distractors, {len(largest)} models, {largest['problems'].min()} problems"
+        claims.append(
+            Claim(
+                artefact,
+                stated["statement"],
+                stated["value"],
+                unit,
+                float(largest[value].mean()),
+                float(largest[low].mean()),
+                float(largest[high].mean()),
+                told,
+            )
+        )
+    return claims
+
+
+def task_claims(artefact: str, answers: pd.DataFrame, *, confidence: float, resamples: int, seed: int) -> list[Claim]:
+    """The paper's comparisons of SemTrace with CRUXEval's outputs: by how much per cent some models' mean is higher.
+
+    Decided where both data sets were asked of these models with so many distractors; problems are resampled.
+    """
+    claims = []
+    for stated in (published_numbers(artefact) or {}).get("gains", []):
+        told = f"needs problems = ['semtrace', 'cruxeval'] and the answers of {', '.join(stated['models'])}"
+        rows = answers[
+            answers["model"].isin(stated["models"])
+            & (answers["task"] == "output_prediction")
+            & (answers["distractors"] == stated["distractors"])
+        ]
+        draws, means = {}, {}
+        for dataset in ("semtrace", "cruxeval"):
+            part = rows[rows["dataset"] == dataset]
+            if set(part["model"]) == set(stated["models"]):
+                by_problem = part.groupby("problem")["value_strict"].mean().to_numpy()
+                means[dataset] = by_problem.mean()
+                weights = cluster_weights(len(by_problem), resamples, rng(seed, "gain", dataset))
+                draws[dataset] = weights @ by_problem / len(by_problem)
+        if len(means) < 2 or not means["cruxeval"]:
+            claims.append(Claim(artefact, stated["statement"], stated["value"], "%", basis=told))
+            continue
+        gain = 100 * (means["semtrace"] / means["cruxeval"] - 1)
+        low, high = percentile_interval(100 * (draws["semtrace"] / draws["cruxeval"] - 1), confidence)
+        basis = f"{len(stated['models'])} models, problems resampled"
+        claims.append(Claim(artefact, stated["statement"], stated["value"], "%", gain, low, high, basis))
+    return claims
+
+
+def contexts(
+    answers: pd.DataFrame,
+    *,
+    problems_of: Callable[[str, int], Mapping[str, Problem]],
+    source: Source,
+    tokens: int | None,
+    positions: int,
+    fragments: int,
+    seed: int,
+) -> pd.DataFrame:
+    """How targets stand in their contexts (Equation 2), means over problems, a row for each number of distractors and
+    place: granularity, concentration, and depth and length of the context in tokens (at four characters each)."""
+    keys = ["dataset", "digits", "problem", "distractors", "position", "place"]
+    rows = []
+    for dataset, digits, problem, count, position, place in answers[keys].drop_duplicates().itertuples(index=False):
+        others = surroundings(problem, int(count), source, tokens, seed)
+        code = problems_of(dataset, int(digits))[problem].code
+        mixed = mix(code, others, position=int(position), positions=positions, fragments=fragments)
+        rows.append(
+            {
+                "distractors": count,
+                "place": place,
+                "granularity": mixed.granularity,
+                "concentration": mixed.concentration,
+                "depth_tokens": mixed.depth / CHARACTERS_PER_TOKEN,
+                "context_tokens": len(mixed.text) / CHARACTERS_PER_TOKEN,
+            }
+        )
+    return pd.DataFrame(rows).groupby(["distractors", "place"], as_index=False).mean()
+
+
+def describe_places(points: pd.DataFrame) -> str:
+    """The figure in words."""
+    parts = []
+    for (row, column, model), part in points.groupby(["row", "column", "model"], sort=False):
+        curve = part.sort_values("place")["share"]
+        parts.append(
+            f"{row}, {column}, {model}: {curve.iloc[0]:.0%} at the beginning, {curve.min():.0%} at the worst place, "
+            f"{curve.iloc[-1]:.0%} at the end"
+        )
+    return "Accuracy against the place of the target. " + "; ".join(parts) + "."

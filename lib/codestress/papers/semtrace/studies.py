@@ -1,0 +1,424 @@
+"""Sense and Sensitivity: what models recall of code, and what they understand, in long contexts (semtrace).
+
+A target function stands among unrelated ones, at one of several places; a model predicts an input or an output of it,
+or retrieves it (sections 3.1-3.3), or predicts with some of its lines removed (section 3.4; the interpreter: appendix
+B).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from string import Template
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from codestress.errors import ParameterError
+from codestress.generation.prompts import prompt_text
+from codestress.papers.semtrace import distractors as distractor_functions
+from codestress.papers.semtrace import recall
+from codestress.papers.semtrace.line_removal import removable, subsets, without_lines
+from codestress.papers.semtrace.mixing import MOST_FRAGMENTS, line_keys, mix, with_keys
+from codestress.papers.semtrace.traces import trace_problems
+from codestress.parameters import Parameters, Study
+from codestress.problems.generated import generated_problems
+from codestress.problems.own import known_source, own_problems
+from codestress.problems.problem_files import cruxeval
+from codestress.problems.program import Problem
+from codestress.scoring.predictions import score_interpreted
+from codestress.seeding import rng
+from codestress.types import Message, Prompt, Response, Sampling, Score, Trial, Trials
+from codestress.types import Source as ProgramSource
+
+Source = Annotated[str, known_source("generated", "cruxeval")]
+Dataset = Annotated[str, known_source("generated", "cruxeval", "semtrace")]
+Prediction = Literal["input_prediction", "output_prediction"]
+Task = Literal["input_prediction", "output_prediction", "function_retrieval", "line_retrieval"]
+Digits = Annotated[int, Field(ge=1, le=9)]
+Count = Annotated[int, Field(ge=0, le=1000)]
+RETRIEVAL = ("function_retrieval", "line_retrieval")
+CHARACTERS_PER_TOKEN = 4
+"""Rough, for contexts that are matched by length; no model's tokenizer."""
+
+
+class LineRemoval(Parameters):
+    """Section 3.4 and appendix B. Defaults are the paper's for models."""
+
+    tasks: list[Prediction] = Field(
+        ["input_prediction", "output_prediction"], min_length=1, description="what is asked"
+    )
+    shown: Literal["prompt", "program"] = Field(
+        "prompt", description="prompt: the paper's, to a model; program: as it is, to the interpreter (outputs only)"
+    )
+    problems: Source = Field("cruxeval", description="cruxeval: the paper's, a data set; generated: the kit's own")
+    n_problems: int = Field(800, ge=1, description="how many, from the first on")
+    versions: int = Field(0, ge=0, description="most versions of a program, drawn by the seed; 0: all (the paper)")
+    prefill: Literal["assistant", "user"] = Field(
+        "assistant", description="where the answer's beginning stands; user: for models that cannot continue one"
+    )
+    max_tokens: int = Field(256, ge=1, description="longest answer")
+    trend: Literal["exponential", "exponential_with_floor"] = Field(
+        "exponential", description="the curve that is fitted; the paper does not say whether its curves have a floor"
+    )
+    weighted: bool = Field(False, description="weight each share of lines removed by its number of programs")
+    epsilon: float = Field(1e-9, gt=0, description="of equation 5, which leaves it open")
+    rule: Literal["strict"] = Field("strict", description="values are compared by type")
+    resamples: int = Field(1000, ge=100, description="of the bootstrap over problems")
+
+
+class Positions(Parameters):
+    """Sections 3.1 to 3.3 and appendices A, C, D. Defaults are the paper's."""
+
+    again: int = Field(
+        0, ge=0, description="questions that each model is asked once more, to see whether it says the same here"
+    )
+    tasks: list[Task] = Field(["input_prediction", "output_prediction"], min_length=1, description="what is asked")
+    problems: list[Dataset] = Field(
+        ["cruxeval"], min_length=1, description="cruxeval, semtrace (outputs only), or generated: the kit's own"
+    )
+    n_problems: int = Field(800, ge=1, description="how many of each, from the first on")
+    subsample: float = Field(1.0, gt=0, le=1, description="share of them, drawn by the seed (the paper's GPT 4.1: 1/8)")
+    digits: list[Digits] = Field([2], min_length=1, description="of the numbers in SemTrace")
+    distractors: list[Count] = Field(
+        [20, 40, 60, 80], min_length=1, description="unrelated functions around the target"
+    )
+    distractor_source: distractor_functions.Source = Field(
+        "codesearchnet", description="codesearchnet: a data set; installed: functions of the standard library"
+    )
+    matched: Literal["count", "tokens"] = Field(
+        "count", description="tokens: as many functions as make up distractor_tokens for each that is asked for"
+    )
+    distractor_tokens: int = Field(200, ge=10, description="length of the paper's average distractor")
+    positions: int = Field(11, ge=1, description="places for the target, equally spaced")
+    fragments: int = Field(1, ge=1, le=MOST_FRAGMENTS, description="parts the target is cut into (the paper: 1)")
+    qac: list[bool] = Field([True], min_length=1, description="the query stands before the code as well as after it")
+    keys: list[bool] = Field([False], min_length=1, description="hexadecimal keys before all lines, in predictions too")
+    prefill: Literal["assistant", "user"] = Field(
+        "assistant", description="where the answer's beginning stands; user: for models that cannot continue one"
+    )
+    max_tokens: int = Field(256, ge=1, description="longest answer; functions may be twice as long")
+    metrics: list[Literal["strict", "partial"]] = Field(
+        ["strict"], min_length=1, description="partial: the share of right elements (SemTrace)"
+    )
+    show: Literal["accuracy", "unresolved"] = Field(
+        "accuracy", description="unresolved: the share of answers with arithmetic left in"
+    )
+    relative: bool = Field(False, description="accuracies relative to each curve's maximum")
+    rule: Literal["strict"] = Field("strict", description="values are compared by type, lines to the character")
+    resamples: int = Field(1000, ge=100, description="of the bootstrap over problems")
+
+
+@cache
+def problems_of(source: str, count: int, seed: int, digits: int = 2) -> dict[str, Problem]:
+    """The first problems of a source, by id."""
+    if source == "cruxeval":
+        chosen = cruxeval()[:count]
+    elif source == "semtrace":
+        chosen = trace_problems(count, digits=digits, seed=seed)
+    elif source == "generated":
+        chosen = generated_problems(count, seed=seed)
+    else:
+        chosen = own_problems(source)[:count]
+    return {problem.id: problem for problem in chosen}
+
+
+def target_positions(
+    *,
+    tasks: list[Task],
+    problems: list[str],
+    n_problems: int,
+    subsample: float,
+    digits: list[int],
+    distractors: list[int],
+    distractor_source: distractor_functions.Source,
+    matched: Literal["count", "tokens"],
+    distractor_tokens: int,
+    positions: int,
+    fragments: int,
+    qac: list[bool],
+    keys: list[bool],
+    prefill: Literal["assistant", "user"],
+    max_tokens: int,
+    seed: int,
+) -> Trials:
+    """Every task on every problem at every place in every context.
+
+    A problem has the same distractors in the same order for all of them, and the 20 are the first of the 40. Without
+    distractors there is one place.
+    """
+    trials = [
+        Trial(
+            problem=name,
+            factors={
+                "dataset": dataset,
+                "digits": size,
+                "task": task,
+                "qac": both_sides,
+                "keys": keyed,
+                "distractors": count,
+                "position": position,
+                "place": position / (positions - 1) if positions > 1 else 0.0,
+            },
+            seed=seed,
+        )
+        for dataset in problems
+        for size in (digits if dataset == "semtrace" else digits[:1])
+        for name in _drawn(problems_of(dataset, n_problems, seed, size), subsample, seed)
+        for task in (("output_prediction",) if dataset == "semtrace" else tasks)
+        for both_sides in qac
+        for keyed in ((True,) if task in RETRIEVAL else keys)
+        for count in distractors
+        for position in (range(positions) if count else (0,))
+    ]
+    length = distractor_tokens if matched == "tokens" else None
+
+    def problem_of(trial: Trial) -> Problem:
+        dataset = str(trial.factors["dataset"])
+        return problems_of(dataset, n_problems, seed, int(trial.factors["digits"] or 2))[trial.problem]
+
+    def render(trial: Trial) -> Prompt:
+        problem, task = problem_of(trial), str(trial.factors["task"])
+        count, place = int(trial.factors["distractors"] or 0), int(trial.factors["position"] or 0)
+        others = surroundings(problem.id, count, distractor_source, length, trial.seed)
+        mixed = mix(problem.code, others, position=place, positions=positions, fragments=fragments)
+        if trial.factors["keys"]:
+            mixed = with_keys(mixed, _keys(problem, others, trial.seed))
+        shown = (_retrieval(problem, trial.seed) if task in RETRIEVAL else _query(problem)) | {"code_block": mixed.text}
+        sampling = Sampling(max_tokens=2 * max_tokens if task == "function_retrieval" else max_tokens)
+        # A reader may take a distractor's line for the target's, so the program is a stranger's when they are.
+        foreign = count and distractor_source == "codesearchnet"
+        source = ProgramSource.STRANGER if foreign else problem.source
+        return _prompt(task, shown, sampling, source=source, qac=bool(trial.factors["qac"]), prefill=prefill)
+
+    def strict(trial: Trial, response: Response) -> Score:
+        problem, task = problem_of(trial), trial.factors["task"]
+        if task == "input_prediction":
+            return recall.score_input_completion(problem, response)
+        if task == "output_prediction":
+            return recall.score_output_completion(problem, response)
+        lines, lines_keys = problem.code.split("\n"), _target_keys(problem, trial.seed)
+        if task == "line_retrieval":
+            wanted = _line(problem, trial.seed)
+            lines, lines_keys = [lines[wanted]], [lines_keys[wanted]]
+        return recall.score_retrieval(lines, lines_keys, response)
+
+    def partial(trial: Trial, response: Response) -> Score:
+        if trial.factors["dataset"] != "semtrace":
+            return strict(trial, response)
+        return recall.score_partial_trace(problem_of(trial), response)
+
+    return Trials(trials, render, {"strict": strict} | ({"partial": partial} if "semtrace" in problems else {}))
+
+
+def _drawn(problems: Mapping[str, Problem], share: float, seed: int) -> list[str]:
+    """The problems of a seeded subsample, in their order."""
+    names = list(problems)
+    if share == 1:
+        return names
+    count = max(1, round(share * len(names)))
+    chosen = rng(seed, "subsample").permutation(len(names))[:count]
+    return [names[int(i)] for i in sorted(chosen)]
+
+
+@lru_cache(maxsize=256)
+def surroundings(
+    problem: str, count: int, source: distractor_functions.Source, tokens: int | None, seed: int
+) -> tuple[str, ...]:
+    """The first `count` distractors of a problem; with `tokens`, as many as have that many tokens for each of them."""
+    if not count:
+        return ()
+    pool = distractor_functions.distractors(source)
+    order = rng(seed, "distractors", source, problem).permutation(len(pool))
+    if tokens is None:
+        chosen = [pool[int(i)] for i in order[:count]]
+        enough = len(chosen) == count
+    else:
+        wanted, chosen = count * tokens * CHARACTERS_PER_TOKEN, []
+        for i in order:
+            if wanted <= 0:
+                break
+            chosen.append(pool[int(i)])
+            wanted -= len(chosen[-1]) + 2
+        enough = wanted <= 0
+    if not enough:
+        raise ParameterError(
+            f"distractors = {count}: {source} has only {len(pool)} functions of a fitting length; "
+            "ask for fewer, or take another distractor_source"
+        )
+    return tuple(chosen)
+
+
+@lru_cache(maxsize=64)
+def _keys(problem: Problem, others: tuple[str, ...], seed: int) -> dict[tuple[int, int], str]:
+    return line_keys(rng(seed, "keys", problem.id, problem.code), [problem.code, *others])
+
+
+def _target_keys(problem: Problem, seed: int) -> list[str]:
+    keys = _keys(problem, (), seed)
+    return [keys[-1, number] for number in range(problem.code.count("\n") + 1)]
+
+
+def _line(problem: Problem, seed: int) -> int:
+    """The line that is asked for: any of the target's that are not blank."""
+    lines = [number for number, line in enumerate(problem.code.split("\n")) if line.strip()]
+    return lines[int(rng(seed, "line", problem.id).integers(len(lines)))]
+
+
+def _query(problem: Problem) -> dict[str, str]:
+    """What the templates for predictions ask about."""
+    return {"input": problem.arguments, "output": problem.output}
+
+
+def _retrieval(problem: Problem, seed: int) -> dict[str, str]:
+    """What the templates for retrieval ask about."""
+    keys = _target_keys(problem, seed)
+    return {"start": keys[0], "end": keys[-1], "key": keys[_line(problem, seed)]}
+
+
+def _prompt(
+    task: str,
+    shown: Mapping[str, str],
+    sampling: Sampling,
+    *,
+    source: ProgramSource = ProgramSource.STRANGER,
+    qac: bool = True,
+    prefill: str = "assistant",
+) -> Prompt:
+    """A template of appendix J, filled in; without `qac` the query stands only after the code.
+
+    With `prefill` in the user's turn the model is told how its answer begins, and writes all of it.
+    """
+    parts = [f"{task}.before", task] if qac else [task]
+    text = "\n\n".join(Template(prompt_text(part)).substitute(shown) for part in parts)
+    begun = Template(prompt_text(f"{task}.prefill")).substitute(shown)
+    if prefill == "user":
+        told = Template(prompt_text("begin_with")).substitute(begun=begun)
+        return Prompt((Message("user", f"{text}\n\n{told}"),), sampling, source=source)
+    return Prompt((Message("user", text),), sampling, begun, source)
+
+
+def line_removal(
+    *,
+    tasks: list[Prediction],
+    shown: Literal["prompt", "program"],
+    problems: str,
+    n_problems: int,
+    versions: int,
+    prefill: Literal["assistant", "user"],
+    max_tokens: int,
+    seed: int,
+) -> Trials:
+    """Every problem with every subset of its lines removed, without distractors.
+
+    An input is right when the complete program returns the output for it: what is asked is what the lines that are
+    missing would do too. (The paper does not say on which program an input is run.)
+    """
+    table = problems_of(problems, n_problems, seed)
+    trials = [
+        Trial(
+            problem=problem.id,
+            factors={"task": task, "lines": lines, "removed": mask.bit_count(), "mask": mask},
+            seed=seed,
+        )
+        for task in (tasks if shown == "prompt" else ["output_prediction"])
+        for problem in table.values()
+        if (lines := removable(problem.code)) > 0
+        for mask in _masks(problem, versions, seed)
+    ]
+
+    def render(trial: Trial) -> Prompt:
+        problem = table[trial.problem]
+        code = without_lines(problem.code, int(trial.factors["mask"] or 0))
+        if shown == "program":
+            return Prompt((Message("user", code),), Sampling(max_tokens=1), problem.call, problem.source)
+        shown_values = _query(problem) | {"code_block": code}
+        task = str(trial.factors["task"])
+        sampling = Sampling(max_tokens=max_tokens)
+        return _prompt(task, shown_values, sampling, source=problem.source, prefill=prefill)
+
+    def strict(trial: Trial, response: Response) -> Score:
+        problem = table[trial.problem]
+        if shown == "program":
+            return score_interpreted(problem, response.text)
+        if trial.factors["task"] == "input_prediction":
+            return recall.score_input_completion(problem, response)
+        return recall.score_output_completion(problem, response)
+
+    return Trials(trials, render, {"strict": strict})
+
+
+def _masks(problem: Problem, versions: int, seed: int) -> list[int]:
+    """The subsets of lines to remove; a drawn part of them keeps the untouched program."""
+    masks = list(subsets(removable(problem.code)))
+    if not versions or versions >= len(masks):
+        return masks
+    drawn = rng(seed, "versions", problem.id).permutation(len(masks) - 1)[: versions - 1]
+    return [0, *sorted(int(i) + 1 for i in drawn)]
+
+
+class Templates(Parameters):
+    """Appendix J: the prompts, rendered on one problem; nothing is asked."""
+
+    problems: Source = Field("cruxeval", description="cruxeval: the paper's, a data set; generated: the kit's own")
+    problem: int = Field(0, ge=0, description="number of the problem")
+    distractors: list[Count] = Field([0, 20, 80], min_length=1, description="unrelated functions around the target")
+    distractor_source: distractor_functions.Source = Field("codesearchnet", description="as for the figures")
+    rule: Literal["strict"] = Field("strict", description="nothing is judged")
+
+
+class Registry(Parameters):
+    """Appendices F and G: what the registry says of the models; nothing is asked."""
+
+    show: Literal["licences", "architecture"] = Field("licences", description="which table")
+    longest_context: int = Field(30_810, ge=1000, description="tokens; the paper: approximately 31k")
+    rule: Literal["strict"] = Field("strict", description="nothing is judged")
+
+
+def rendered_templates(
+    *,
+    problems: str,
+    problem: int,
+    distractors: list[int],
+    distractor_source: distractor_functions.Source,
+    seed: int,
+) -> list[tuple[str, int, Prompt]]:
+    """Task, number of distractors and prompt, for all four templates on one problem, the target in the middle."""
+    trials = target_positions(
+        tasks=["input_prediction", "output_prediction", "function_retrieval", "line_retrieval"],
+        problems=[problems],
+        n_problems=problem + 1,
+        subsample=1.0,
+        digits=[2],
+        distractors=distractors,
+        distractor_source=distractor_source,
+        matched="count",
+        distractor_tokens=200,
+        positions=3,
+        fragments=1,
+        qac=[True],
+        keys=[False],
+        prefill="assistant",
+        max_tokens=256,
+        seed=seed,
+    )
+    last = trials.items[-1].problem
+    return [
+        (str(trial.factors["task"]), int(trial.factors["distractors"] or 0), trials.render(trial))
+        for trial in trials.items
+        if trial.problem == last and (trial.factors["position"] == 1 or not trial.factors["distractors"])
+    ]
+
+
+def no_questions() -> Trials:
+    """For tables of facts."""
+    return Trials([], lambda _: Prompt((), Sampling()), {})
+
+
+STUDIES = {
+    "line_removal": Study(LineRemoval, line_removal),
+    "templates": Study(Templates, no_questions),
+    "registry": Study(Registry, no_questions),
+    "target_positions": Study(Positions, target_positions),
+}
+"""What params/semtrace/*.yaml may name as `study: semtrace.NAME`."""

@@ -1,0 +1,202 @@
+"""Artefacts and profiles: what params/ says, checked before anything runs.
+
+An artefact's parameters come, later ones winning, from the schema's defaults, params/PAPER/ARTEFACT.yaml, the
+profile's patterns in their order, `--models` and `--set`. Every complaint names the place that wrote the value.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import Field
+
+from codestress.errors import ParameterError
+from codestress.inference.registry import ModelEntry, find_models
+from codestress.parameters import Parameters, Study, make_trials
+from codestress.paths import NOTEBOOKS, OUTPUTS, PARAMS, shown
+from codestress.rooms import module_of
+from codestress.types import Trials
+from codestress.validation import Strict, check, nearest, read_yaml
+
+PROFILES = PARAMS / "profiles"
+NOT_PAPERS = {"profiles", "published"}
+
+
+class ArtefactFile(Strict):
+    """params/PAPER/ARTEFACT.yaml."""
+
+    title: str
+    notebook: str
+    """Below notebooks/."""
+    study: str
+    """PAPER.NAME: an entry of `STUDIES` in codestress.papers.PAPER.studies."""
+    parameters: dict[str, Any] = {}
+    leaderboard: bool = False
+    """Whether the report ranks the paper's models by it."""
+
+
+class Profile(Strict):
+    """params/profiles/PROFILE.yaml."""
+
+    description: str
+    timeout_s: float | None = Field(default=None, gt=0)
+    """Longest execution of a notebook; answers are asked before and do not count. null: no limit."""
+    artefacts: list[str] = ["*"]
+    """Patterns of what this profile builds."""
+    parameters: dict[str, dict[str, Any]] = {}
+    """Overrides by pattern of artefact names, applied in order."""
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """A figure or table with its parameters, checked and complete."""
+
+    name: str
+    """PAPER/ARTEFACT."""
+    title: str
+    notebook: Path
+    study_name: str
+    study: Study
+    parameters: Parameters
+    models: list[ModelEntry]
+    profile: str
+    leaderboard: bool
+
+    @property
+    def folder(self) -> Path:
+        return OUTPUTS / self.profile / self.name
+
+    def trials(self) -> Trials:
+        return make_trials(self.study, self.parameters.model_dump())
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """What the command line says."""
+
+    models: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    """KEY=VALUE, the value in YAML."""
+
+
+def artefact_names() -> list[str]:
+    """All artefacts, by paper, in the order of their names."""
+    papers = sorted(folder for folder in PARAMS.iterdir() if folder.is_dir() and folder.name not in NOT_PAPERS)
+    return [f"{paper.name}/{file.stem}" for paper in papers for file in sorted(paper.glob("*.yaml"))]
+
+
+def profile_names() -> list[str]:
+    return sorted(file.stem for file in PROFILES.glob("*.yaml"))
+
+
+def load_profile(name: str) -> Profile:
+    """The profile; patterns that match no artefact are errors, so that a typo cannot silently do nothing."""
+    if name not in profile_names():
+        raise ParameterError(f"profile {name!r}: no file in {shown(PROFILES)}{nearest(name, profile_names())}")
+    path = PROFILES / f"{name}.yaml"
+    profile = check(Profile, read_yaml(path), shown(path))
+    known = artefact_names()
+    for pattern in [*profile.artefacts, *profile.parameters]:
+        if not any(fnmatch(artefact, pattern) for artefact in known):
+            raise ParameterError(f"{shown(path)}: {pattern!r} matches no artefact{nearest(pattern, known)}")
+    return profile
+
+
+def select(wanted: Sequence[str], profile: Profile) -> list[str]:
+    """Artefact names for what a person typed: nothing (the profile's), a paper, or PAPER/ARTEFACT."""
+    known = artefact_names()
+    if not wanted:
+        return [name for name in known if any(fnmatch(name, pattern) for pattern in profile.artefacts)]
+    papers = {name.split("/")[0] for name in known}
+    chosen = []
+    for name in wanted:
+        if name not in known and name not in papers:
+            raise ParameterError(f"artefact {name!r}: not in {shown(PARAMS)}{nearest(name, [*known, *papers])}")
+        chosen += [k for k in known if name in (k, k.split("/")[0])]
+    return list(dict.fromkeys(chosen))
+
+
+def load_study(name: str, source: str) -> Study:
+    """The study that a YAML file names."""
+    module_name, _, study_name = name.partition(".")
+    path = module_of(module_name, "studies")
+    try:
+        studies: Mapping[str, Study] = importlib.import_module(path).STUDIES
+    except ModuleNotFoundError as error:
+        if error.name not in (path, path.rpartition(".")[0]):
+            raise
+        raise ParameterError(f"{source}: study = {name!r}: there is no module {path}") from None
+    if study_name not in studies:
+        hint = nearest(name, [f"{module_name}.{known}" for known in studies])
+        raise ParameterError(f"{source}: study = {name!r}: unknown study{hint}")
+    return studies[study_name]
+
+
+def read_artefact(name: str) -> ArtefactFile:
+    path = PARAMS / f"{name}.yaml"
+    return check(ArtefactFile, read_yaml(path), shown(path))
+
+
+def resolve(
+    names: Sequence[str], profile_name: str, overrides: Overrides, registry: Mapping[str, ModelEntry]
+) -> list[Artefact]:
+    """The artefacts with all parameters in place and checked."""
+    profile = load_profile(profile_name)
+    settings = [_parse_setting(text) for text in overrides.settings]
+    used: set[str] = set()
+    artefacts = []
+    for name in names:
+        path = PARAMS / f"{name}.yaml"
+        file = read_artefact(name)
+        study = load_study(file.study, shown(path))
+        values: dict[str, Any] = {"artefact": name}
+        sources = {"artefact": shown(path)}
+
+        def put(
+            layer: Mapping[str, Any], source: str, values: dict[str, Any] = values, sources: dict[str, str] = sources
+        ) -> None:
+            values.update(layer)
+            sources.update(dict.fromkeys(layer, source))
+
+        put(file.parameters, shown(path))
+        for pattern, layer in profile.parameters.items():
+            if fnmatch(name, pattern):
+                put(layer, f"{shown(PROFILES / profile_name)}.yaml")
+        if overrides.models:
+            put({"models": list(overrides.models)}, "--models")
+        for key, value in settings:
+            if key in study.parameters.model_fields or len(names) == 1:
+                put({key: value}, "--set")
+                used.add(key)
+        parameters = check(study.parameters, values, sources)
+        models = find_models(parameters.models, dict(registry), sources.get("models", shown(path)))
+        notebook = NOTEBOOKS / file.notebook
+        if not notebook.is_file():
+            known = [str(p.relative_to(NOTEBOOKS)) for p in NOTEBOOKS.rglob("*.ipynb")]
+            raise ParameterError(
+                f"{shown(path)}: notebook = {file.notebook!r}: no such file{nearest(file.notebook, known)}"
+            )
+        artefacts.append(
+            Artefact(name, file.title, notebook, file.study, study, parameters, models, profile_name, file.leaderboard)
+        )
+    for key, value in settings:
+        if key not in used:
+            valid = {field for artefact in artefacts for field in artefact.study.parameters.model_fields}
+            raise ParameterError(f"--set: {key} = {value!r}: no chosen artefact has it{nearest(key, valid)}")
+    return artefacts
+
+
+def _parse_setting(text: str) -> tuple[str, Any]:
+    key, separator, value = text.partition("=")
+    if not separator or not key:
+        raise ParameterError(f"--set {text!r}: expected KEY=VALUE, for instance --set seed=1 or --set 'd=[1, 15]'")
+    try:
+        return key.strip(), yaml.safe_load(value)
+    except yaml.YAMLError:
+        raise ParameterError(f"--set {text!r}: the value is not valid YAML") from None

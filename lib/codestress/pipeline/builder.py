@@ -1,0 +1,304 @@
+"""Builds what is out of date: asks every question once, and executes the notebooks in parallel."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+
+import click
+from tqdm import tqdm
+
+from codestress.errors import CodestressError, EngineError, StoreError
+from codestress.inference.budget import Budget
+from codestress.inference.progress import Progress
+from codestress.inference.run import run
+from codestress.paths import FAILED, OUTPUTS, ROOT, shown
+from codestress.pipeline.artefacts import Artefact
+from codestress.pipeline.inputs import changes, inputs_of
+from codestress.pipeline.notebooks import check_parameters_cell
+from codestress.pipeline.plan import check_windows
+from codestress.sandbox.executor import Ran, programs_run, ran
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one artefact in a build."""
+
+    name: str
+    state: str
+    """`built`, `up to date` or `failed`."""
+    seconds: float = 0.0
+    error: str = ""
+    not_run: dict[str, str] = field(default_factory=dict)
+    """What it was built without, and why."""
+
+
+@contextlib.contextmanager
+def build_lock() -> Iterator[None]:
+    """One build at a time: two would ask the same questions twice."""
+    try:
+        OUTPUTS.mkdir(parents=True, exist_ok=True)
+        lock = (OUTPUTS / ".build.lock").open("w")
+    except OSError as error:
+        raise StoreError(f"{OUTPUTS}: cannot be written: {error}; name another folder in CODESTRESS_OUTPUTS") from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            click.echo("another build is running here; waiting for it to end", err=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError as error:
+            raise StoreError(
+                f"{OUTPUTS}: its file system has no locks ({error}), which keep two builds and their answers apart; "
+                "name a folder on a local disk in CODESTRESS_OUTPUTS"
+            ) from None
+        yield
+
+
+def out_of_date(artefact: Artefact, inputs: dict[str, str]) -> list[str]:
+    """Why it must be built: the inputs that changed, or what is missing; empty when it is up to date."""
+    try:
+        manifest = json.loads((artefact.folder / "manifest.json").read_text(encoding="utf-8"))
+        missing = [name for name in manifest["files"] if not (artefact.folder / name).is_file()]
+        return [f"{name} is missing" for name in missing] or changes(manifest["inputs"], inputs)
+    except (OSError, ValueError, KeyError):
+        return ["not built yet"]
+
+
+def build(artefacts: Sequence[Artefact], *, jobs: int, force: bool, timeout_s: float | None) -> list[Outcome]:
+    """Brings every artefact up to date; failures do not stop the others.
+
+    The models are asked in this process, one artefact after the other, so that every question is asked once; a
+    notebook is executed as soon as its answers are there.
+    """
+    with build_lock():
+        inputs = {artefact.name: inputs_of(artefact) for artefact in artefacts}
+        stale = [a for a in artefacts if force or out_of_date(a, inputs[a.name])]
+        fresh = [Outcome(a.name, "up to date", not_run=_not_run(a)) for a in artefacts if a not in stale]
+        for artefact in stale:
+            check_parameters_cell(artefact.notebook, artefact.study.parameters)
+        if not stale:
+            return fresh
+        for profile in {artefact.profile for artefact in stale}:
+            shutil.rmtree(OUTPUTS / profile / ".staging", ignore_errors=True)  # of a build that was killed
+        with _Notebooks(min(jobs, len(stale)), len(stale), inputs, timeout_s) as notebooks:
+            ask(stale, notebooks)
+            return fresh + notebooks.wait()
+
+
+def ask(artefacts: Sequence[Artefact], notebooks: _Notebooks) -> None:
+    """Asks what each artefact lacks, then hands it to the notebooks.
+
+    A model that cannot be reached fails the artefacts that need it, without trying again for each.
+    """
+    trials = {}
+    programs: dict[str, Ran] = {}
+    for artefact in artefacts:
+        before = ran()
+        try:
+            made = artefact.trials()
+            check_windows(artefact, made)
+            trials[artefact.name] = made
+        except CodestressError as error:  # a data set that is not here, for instance
+            notebooks.fail(artefact, str(error))
+        programs[artefact.name] = ran() - before
+    unreachable: dict[str, str] = {}
+    budget = Budget.from_environment()  # one for all artefacts
+    possible = [artefact for artefact in artefacts if artefact.name in trials]
+    total = sum(len(trials[a.name].items) * len(a.models) for a in possible)
+    with Progress(total, "answers") as progress:
+        for artefact in possible:
+            names = [model.name for model in artefact.models]
+            gone = next((name for name in names if name in unreachable), None)
+            if gone is not None:
+                progress.skip(len(trials[artefact.name].items) * len(names))
+                notebooks.fail(artefact, unreachable[gone])
+                continue
+            before = ran()
+            try:
+                run(
+                    trials[artefact.name],
+                    names,
+                    failures=artefact.parameters.failures,
+                    progress=progress,
+                    budget=budget,
+                )
+            except EngineError as error:
+                unreachable[error.model] = str(error)
+                notebooks.fail(artefact, str(error))
+            except StoreError:
+                raise
+            except CodestressError as error:
+                notebooks.fail(artefact, str(error))
+            else:
+                notebooks.execute(artefact, programs[artefact.name] + ran() - before)
+
+
+class _Worker:
+    """A process that executes one notebook after the other, each in a fresh kernel; killed with its kernel."""
+
+    def __init__(self) -> None:
+        # One thread for each kernel: several notebooks run side by side.
+        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        self.log = tempfile.TemporaryFile(mode="w+", encoding="utf-8")  # noqa: SIM115  (lives as long as the worker)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "codestress.pipeline.execute"],
+            cwd=ROOT,
+            env=os.environ | threads | {"PYTHONHASHSEED": "0"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+            start_new_session=True,
+        )
+
+    def execute(self, spec: dict[str, object], timeout_s: float | None) -> str:
+        """What went wrong, empty when all is well. After a time-out or a crash the worker is dead."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        timer = threading.Timer(timeout_s, self.kill) if timeout_s else None
+        started = time.monotonic()
+        if timer:
+            timer.start()
+        try:
+            self.process.stdin.write(json.dumps(spec) + "\n")
+            self.process.stdin.flush()
+            reply = self.process.stdout.readline()
+        except OSError:
+            reply = ""
+        finally:
+            if timer:
+                timer.cancel()
+        if reply:
+            error: str = json.loads(reply)["error"]
+            return error
+        self.process.wait()
+        if timeout_s and time.monotonic() - started >= timeout_s:
+            return f"stopped after {timeout_s:g} s; raise timeout_s in params/profiles/{spec['profile']}.yaml"
+        self.log.seek(0)
+        last = "\n".join(self.log.read().strip().splitlines()[-8:])
+        return f"the process that executed it ended with status {self.process.returncode}\n{last}".strip()
+
+    def kill(self) -> None:
+        """Ends the process and its kernel; they form a group of their own."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+    @property
+    def dead(self) -> bool:
+        return self.process.poll() is not None
+
+
+class _Notebooks:
+    """Executes notebooks in parallel, a line for each that ends; left early, it kills what is running."""
+
+    def __init__(self, jobs: int, total: int, inputs: dict[str, dict[str, str]], timeout_s: float | None) -> None:
+        self.total = total
+        self.inputs = inputs
+        self.timeout_s = timeout_s
+        self.outcomes: list[Outcome] = []
+        self.workers: dict[int, _Worker] = {}
+        self.pool = ThreadPoolExecutor(max_workers=max(1, jobs))
+        self.futures: list[Future[None]] = []
+        self.lock = threading.Lock()
+
+    def __enter__(self) -> _Notebooks:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.pool.shutdown(wait=False, cancel_futures=True)
+        for worker in list(self.workers.values()):
+            worker.kill()
+        self.pool.shutdown()
+
+    def execute(self, artefact: Artefact, programs: Ran) -> None:
+        """Queues an artefact whose answers are all there; `programs` were run for them."""
+        self.futures.append(self.pool.submit(self._one, artefact, programs))
+
+    def fail(self, artefact: Artefact, error: str) -> None:
+        """Notes an artefact that cannot be executed."""
+        self._ended(Outcome(artefact.name, "failed", error=error))
+
+    def wait(self) -> list[Outcome]:
+        """All outcomes, when all have ended."""
+        for future in self.futures:
+            future.result()
+        return self.outcomes
+
+    def _one(self, artefact: Artefact, programs: Ran) -> None:
+        mine = threading.get_ident()
+        if mine not in self.workers or self.workers[mine].dead:
+            self.workers[mine] = _Worker()
+        self._ended(_execute(self.workers[mine], artefact, self.inputs[artefact.name], programs, self.timeout_s))
+
+    def _ended(self, outcome: Outcome) -> None:
+        with self.lock:
+            self.outcomes.append(outcome)
+            line = f"[{len(self.outcomes):>{len(str(self.total))}}/{self.total}] {outcome.name}  {outcome.state}"
+            told = f"{line}  {outcome.seconds:.1f} s" if outcome.seconds else line
+            tqdm.write(f"{told}\n{outcome.error}" if outcome.error else told, file=sys.stderr)
+
+
+def _execute(
+    worker: _Worker, artefact: Artefact, inputs: dict[str, str], programs: Ran, timeout_s: float | None
+) -> Outcome:
+    started = time.monotonic()
+    staging_root = OUTPUTS / artefact.profile / ".staging"
+    staging_root.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix=artefact.name.replace("/", "-") + "-", dir=staging_root))
+    error = worker.execute(
+        {
+            "artefact": artefact.name,
+            "title": artefact.title,
+            "leaderboard": artefact.leaderboard,
+            "profile": artefact.profile,
+            "notebook": str(artefact.notebook),
+            "parameters": artefact.parameters.model_dump(),
+            "staging": str(staging),
+            "inputs": inputs,
+            "programs": programs_run(programs),
+            "command": f"make {artefact.name} PROFILE={artefact.profile}",
+        },
+        timeout_s,
+    )
+    seconds = time.monotonic() - started
+    kept = FAILED / artefact.profile / artefact.name
+    if error:
+        (staging / "error.txt").write_text(error + "\n", encoding="utf-8")
+        replace_folder(staging, kept)
+        return Outcome(artefact.name, "failed", seconds, f"{error}\nthe notebook as far as it came: {shown(kept)}")
+    replace_folder(staging, artefact.folder)
+    shutil.rmtree(kept, ignore_errors=True)
+    return Outcome(artefact.name, "built", seconds, not_run=_not_run(artefact))
+
+
+def _not_run(artefact: Artefact) -> dict[str, str]:
+    manifest = json.loads((artefact.folder / "manifest.json").read_text(encoding="utf-8"))
+    left: dict[str, str] = manifest.get("not_run", {})
+    return left
+
+
+def replace_folder(new: Path, folder: Path) -> None:
+    """Puts a complete folder in the place of another; a reader sees the old or the new one, never half of one."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    old = new.with_name(new.name + ".old")
+    if folder.exists():
+        folder.rename(old)
+    new.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,142 @@
+"""Executes notebooks, each in a kernel of its own: one JSON specification a line on stdin, one JSON reply on stdout.
+
+Success means more than papermill's: every code cell completed, none printed an error (papermill takes
+`sys.exit(0)` in a cell for a good end), and everything that an artefact leaves is there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import papermill
+from jupyter_client.kernelspec import KernelSpec
+from jupyter_client.manager import AsyncKernelManager
+from papermill.exceptions import PapermillExecutionError
+from traitlets import default
+
+from codestress.errors import CodestressError
+from codestress.paths import FILES, ROOT
+from codestress.pipeline.inputs import environment
+from codestress.report.notebook_page import notebook_page
+
+
+class IpcKernelManager(AsyncKernelManager):
+    """Kernels of this Python that talk over sockets in a folder of their own: TCP ports clash in parallel builds."""
+
+    @default("transport")
+    def _transport_default(self) -> str:
+        return "ipc"
+
+    sockets = ""
+    """Folder of the sockets, a new one for each kernel."""
+
+    @default("ip")
+    def _ip_default(self) -> str:
+        return str(Path(self.sockets) / "k")
+
+    @property
+    def kernel_spec(self) -> KernelSpec:
+        # Not the installed kernel called python3, which may be another Python's.
+        argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        return KernelSpec(argv=argv, language="python", display_name="codestress")
+
+
+class CellsIncompleteError(CodestressError):
+    """papermill reported success, but the notebook did not run to its end."""
+
+
+def check_completed(notebook: nbformat.NotebookNode) -> None:
+    """Every code cell with something in it ran, and none of them ended in an error."""
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
+    for number, cell in enumerate(cells, start=1):
+        errors = [output for output in cell.outputs if output.output_type == "error"]
+        if errors:
+            raise CellsIncompleteError(f"code cell {number} ended with {errors[0].ename}: {errors[0].evalue}")
+        if cell.execution_count is None:
+            raise CellsIncompleteError(f"code cell {number} of {len(cells)} did not run: the kernel ended before it")
+
+
+def execute(spec: dict[str, Any]) -> None:
+    """Runs the notebook into `spec["staging"]` and completes the manifest that it published."""
+    staging = Path(spec["staging"])
+    output = staging / "notebook.ipynb"
+    started = time.monotonic()
+    with warnings.catch_warnings(), tempfile.TemporaryDirectory(prefix="codestress-") as IpcKernelManager.sockets:
+        warnings.simplefilter("ignore")
+        notebook = papermill.execute_notebook(
+            spec["notebook"],
+            str(output),
+            spec["parameters"],
+            kernel_name="python3",
+            kernel_manager_class=IpcKernelManager,
+            progress_bar=False,
+            start_timeout=120,
+            cwd=str(ROOT),
+        )
+    check_completed(notebook)
+    missing = [name for name in FILES if not (staging / name).is_file()]
+    if missing:
+        raise CellsIncompleteError(f"the notebook ran, but did not publish {', '.join(missing)}")
+    (staging / "notebook.html").write_text(notebook_page(notebook, spec["artefact"]), encoding="utf-8")
+    manifest = json.loads((staging / "manifest.json").read_text(encoding="utf-8"))
+    manifest["programs"]["while asking"] = spec["programs"]
+    manifest |= {
+        "title": spec["title"],
+        "leaderboard": spec["leaderboard"],
+        "profile": spec["profile"],
+        "command": spec["command"],
+        "parameters": spec["parameters"],
+        "environment": environment(),
+        "commit": commit(),
+        "built_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "build_seconds": round(time.monotonic() - started, 2),
+        "inputs": spec["inputs"],
+    }
+    (staging / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+
+
+def commit() -> str:
+    """The commit of the checkout, with `+changes` when files differ from it; empty where there is no git."""
+    try:
+        head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True)
+        changed = subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return head.stdout.strip() + ("+changes" if changed.stdout.strip() else "")
+
+
+def attempt(spec: dict[str, Any]) -> str:
+    """Executes; returns what went wrong, empty when the artefact is complete in its staging folder."""
+    os.environ["CODESTRESS_STAGING"] = spec["staging"]
+    try:
+        execute(spec)
+    except PapermillExecutionError as error:
+        return f"{error.ename}: {error.evalue}"
+    except (CodestressError, OSError) as error:
+        return str(error)
+    except Exception:  # whatever papermill, the kernel or the converter raise: reported, never lost
+        return traceback.format_exc(limit=-3)
+    return ""
+
+
+def main() -> None:
+    """Replies `{"error": ""}` or what went wrong to each line, until stdin ends."""
+    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what libraries print must not end up among the replies
+    for line in sys.stdin:
+        print(json.dumps({"error": attempt(json.loads(line))}), file=replies, flush=True)
+
+
+if __name__ == "__main__":
+    main()

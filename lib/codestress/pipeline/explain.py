@@ -1,0 +1,82 @@
+"""From a figure back to its answers: what was asked, what came, what was read out of it, the verdict and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from codestress.errors import IncompleteError
+from codestress.inference.budget import Budget, BudgetReached
+from codestress.inference.registry import find_models, load_registry
+from codestress.inference.run import Answer, Results, run, stored_responses
+from codestress.paths import STORE
+from codestress.pipeline.artefacts import Artefact
+from codestress.pipeline.plan import factors_of, matches
+from codestress.types import Scalar
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One answer behind a figure."""
+
+    factors: dict[str, Scalar]
+    verdicts: dict[str, str]
+    """By scoring rule: the reason code."""
+    extracted: str
+    """What the figure's rule read out of the answer, or what was missing."""
+    key: str
+    answered_by: str
+    text: str
+    prompt: str
+    """Of the last request that was made for the trial: the last message."""
+    error: str
+
+
+def answers_of(artefact: Artefact, store: Path = STORE) -> Results:
+    """All answers of an artefact from the store; `IncompleteError` where one is missing. Nothing is asked."""
+    names = [model.name for model in artefact.models]
+    try:
+        return run(artefact.trials(), names, failures="count", store=store, budget=Budget(requests=0))
+    except BudgetReached:
+        raise IncompleteError(
+            f"{artefact.name}: the store has no answer to some of its questions; build it first, with the same "
+            f"profile, models and parameters: codestress build {artefact.name} --profile {artefact.profile}"
+        ) from None
+
+
+def explain(
+    artefact: Artefact, results: Results, rule: str, where: Mapping[str, str], reason: str = ""
+) -> Iterator[Explained]:
+    """The answers with these factors and, where one is given, this reason code under a rule."""
+    trials = artefact.trials()
+    entries = {entry.name: entry for entry in find_models(list(results.counts()), load_registry(), "explain")}
+    for answer in results.answers:
+        entry = entries[answer.model]
+        if not matches(answer.trial, entry, where) or reason not in ("", answer.scores[rule].reason.value):
+            continue
+        text = _text(answer)
+        yield Explained(
+            factors_of(answer.trial, entry),
+            {name: score.reason.value for name, score in answer.scores.items()},
+            answer.scores[rule].detail,
+            answer.key,
+            answer.answered_by,
+            text,
+            trials.render(answer.trial).messages[-1].content,
+            answer.error,
+        )
+
+
+def _text(answer: Answer, store: Path = STORE) -> str:
+    found = stored_responses([answer.key], store)
+    return found[answer.key].text if answer.key in found else ""
+
+
+def manifest_of(artefact: Artefact) -> dict[str, Any]:
+    """What the built figure says of itself; empty where it was not built."""
+    path = artefact.folder / "manifest.json"
+    manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return manifest

@@ -1,0 +1,130 @@
+"""Everything that a built artefact depends on, hashed, so that exactly what is out of date is built again.
+
+Inputs: the notebook, its parameters, the modules of this package that it imports (and their data files), the
+registry's rows of its models, the published numbers of its paper, the data catalogue, the environment.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.metadata
+import json
+import platform
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+from codestress.inference.registry import ENGINES
+from codestress.paths import PARAMS, PUBLISHED, ROOT, shown
+from codestress.pipeline.artefacts import Artefact
+from codestress.problems.own import own_sets
+from codestress.rooms import module_of
+from codestress.sandbox.runtimes import NEEDED, missing
+
+PACKAGE = Path(__file__).resolve().parents[1]
+SUFFIXES = frozenset({".txt", ".mplstyle", ".yaml", ".json", ".js", ".java"})
+"""Data files that modules read from their own folder; of folders that are no packages also .py."""
+
+
+def digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+@cache
+def _file_digest(path: Path) -> str:
+    return digest(path.read_bytes())
+
+
+def inputs_of(artefact: Artefact) -> dict[str, str]:
+    """Name of each input to its hash."""
+    modules = closure(artefact)
+    inputs = {
+        f"notebook {shown(artefact.notebook)}": _file_digest(artefact.notebook),
+        "parameters": digest(artefact.parameters.model_dump_json().encode()),
+        "environment": digest(json.dumps(environment()).encode()),
+        f"data {shown(PARAMS / 'datasets.yaml')}": _file_digest(PARAMS / "datasets.yaml"),
+    }
+    inputs |= {f"model {m.name}": digest(m.model_dump_json().encode()) for m in artefact.models}
+    inputs |= {f"module {shown(path)}": _file_digest(path) for path in sorted(modules)}
+    parameters = artefact.parameters.model_dump()
+    named = parameters.get("problems", ())
+    files = [
+        ROOT / own.file for name, own in own_sets().items() if name in ([named] if isinstance(named, str) else named)
+    ]
+    files += artefact.study.files(parameters)
+    inputs |= {f"data {shown(path)}": _file_digest(path) for path in files if path.is_file()}
+    for language in (name for name in NEEDED if name in parameters.get("languages", ())):
+        inputs[f"runtime {language}"] = missing(language) or "here"
+    published = PUBLISHED / f"{artefact.name.split('/')[0]}.json"
+    if published.is_file():
+        inputs[f"published {shown(published)}"] = _file_digest(published)
+    return inputs
+
+
+def changes(before: dict[str, str], now: dict[str, str]) -> list[str]:
+    """The inputs that differ, by name."""
+    return sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+
+
+@cache
+def environment() -> dict[str, str]:
+    """Versions of Python and of the packages that this one requires."""
+    required = [Requirement(text) for text in importlib.metadata.requires("codestress") or []]
+    names = [one.name for one in required if one.marker is None or one.marker.evaluate({"extra": ""})]
+    return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in sorted(names)}
+
+
+def closure(artefact: Artefact) -> set[Path]:
+    """Files of this package that the notebook, its study or its models' engines import, directly or not."""
+    cells = json.loads(artefact.notebook.read_text(encoding="utf-8"))["cells"]
+    code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    waiting = set(_imported(code, str(artefact.notebook)))
+    paper = artefact.study_name.partition(".")[0]
+    waiting |= {module_of(paper, "studies"), module_of(paper, "reading")}
+    waiting |= {ENGINES[model.engine] for model in artefact.models}
+    seen: set[Path] = set()
+    while waiting:
+        path = _module_file(waiting.pop())
+        if path is not None and path not in seen:
+            seen.add(path)
+            waiting |= _imports_of(path)
+    return seen | {data for path in seen for data in _data_files(path.parent)}
+
+
+def _data_files(package: Path, suffixes: frozenset[str] = SUFFIXES) -> Iterator[Path]:
+    for path in package.iterdir():
+        if path.suffix in suffixes:
+            yield path
+        elif path.is_dir() and not (path / "__init__.py").exists():
+            yield from _data_files(path, SUFFIXES | {".py"})
+
+
+@cache
+def _imports_of(path: Path) -> frozenset[str]:
+    return frozenset(_imported(path.read_text(encoding="utf-8"), str(path)))
+
+
+def _imported(code: str, where: str) -> Iterator[str]:
+    """Names of this package's modules that the code may import, their packages included."""
+    for node in ast.walk(ast.parse(code, where)):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        for name in names:
+            parts = name.split(".")
+            if parts[0] == "codestress":
+                yield from (".".join(parts[: i + 1]) for i in range(len(parts)))
+
+
+@cache
+def _module_file(module: str) -> Path | None:
+    path = PACKAGE.joinpath(*module.split(".")[1:])
+    for candidate in (path.with_suffix(".py"), path / "__init__.py"):
+        if candidate.is_file():
+            return candidate
+    return None

@@ -1,0 +1,78 @@
+"""The `parameters` cell of a notebook is made from its study's schema, so that the two cannot drift apart."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from codestress.errors import ParameterError
+from codestress.parameters import Parameters, parameters_cell
+from codestress.paths import NOTEBOOKS, shown
+from codestress.pipeline.artefacts import artefact_names, load_study, read_artefact
+
+
+def schemas() -> dict[Path, tuple[type[Parameters], dict[str, Any]]]:
+    """Each notebook that artefacts use, with its schema and the defaults of its cell (its first artefact's)."""
+    found: dict[Path, tuple[type[Parameters], dict[str, Any]]] = {}
+    for name in artefact_names():
+        file = read_artefact(name)
+        study = load_study(file.study, name)
+        schema = study.parameters
+        path = NOTEBOOKS / file.notebook
+        if path in found and found[path][0] is not schema:
+            raise ParameterError(f"{shown(path)}: artefacts with different schemas share it; the last is {name}")
+        found.setdefault(path, (schema, {**file.parameters, "artefact": name, "models": list(study.lab_models)}))
+    return found
+
+
+def check_parameters_cell(path: Path, schema: type[Parameters]) -> None:
+    """Compares the cell's names, types and comments with the schema; the values are free."""
+    source = _read_cell(path)
+    written = [_shape(line) for line in source.strip().splitlines()]
+    wanted = [_shape(line) for line in parameters_cell(schema, {"artefact": "", "models": []}).splitlines()]
+    if written != wanted:
+        line = next((w for w, v in zip([*written, ""], [*wanted, ""], strict=False) if w != v), written[-1])
+        raise ParameterError(
+            f"{shown(path)}: the parameters cell differs from the schema {schema.__name__} at {line!r}; "
+            "run `codestress sync` to write it anew"
+        )
+
+
+def _shape(line: str) -> str:
+    """`name: type # comment` of a line of the cell, without the value."""
+    declared, _, rest = line.partition(" = ")
+    return f"{declared}  #{rest.rpartition('  #')[2]}"
+
+
+def _read_cell(path: Path) -> str:
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        if "parameters" in cell["metadata"].get("tags", []):
+            return "".join(cell["source"])
+    raise ParameterError(f"{shown(path)}: no cell is tagged 'parameters'")
+
+
+def sync(*, write: bool) -> list[Path]:
+    """Writes the cells anew and clears outputs; returns the notebooks that change."""
+    import nbformat  # a second to import; builds only compare the cells
+
+    changed = []
+    for path, (schema, defaults) in schemas().items():
+        notebook = nbformat.read(path, as_version=4)
+        for cell in notebook.cells:
+            if "parameters" in cell.metadata.get("tags", []):
+                cell.source = parameters_cell(schema, defaults)
+            if cell.cell_type == "code":
+                cell.outputs, cell.execution_count = [], None
+        notebook.metadata = nbformat.from_dict(
+            {
+                "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+                "language_info": {"name": "python"},
+            }
+        )
+        text = nbformat.writes(notebook) + "\n"
+        if text != path.read_text(encoding="utf-8"):
+            if write:
+                path.write_text(text, encoding="utf-8")
+            changed.append(path)
+    return changed

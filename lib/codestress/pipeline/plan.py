@@ -1,0 +1,187 @@
+"""Before any call: what a build would ask, and the requests exactly as a model would get them."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from codestress.errors import CodestressError, ParameterError
+from codestress.inference.archive import import_known
+from codestress.inference.budget import cost
+from codestress.inference.progress import Progress
+from codestress.inference.registry import ModelEntry
+from codestress.inference.requests import CHUNK, request_of
+from codestress.inference.store import Store
+from codestress.pipeline.artefacts import Artefact
+from codestress.types import Prompt, Request, Scalar, Trial, Trials
+from codestress.validation import nearest
+
+CHARACTERS_PER_TOKEN = 4
+"""Rough: counts of one text differ by a quarter between tokenizers."""
+
+
+@dataclass(frozen=True)
+class PlanRow:
+    """What one model would be asked for one artefact."""
+
+    artefact: str
+    model: str
+    requests: int
+    answered: int
+    """In the store already, or asked by an artefact above in the same plan."""
+    characters: int
+    """In the messages of the requests still to be made."""
+    dollars_low: float | None
+    """For the prompts alone, at a token per 4 characters; None without a price in the registry."""
+    dollars_high: float | None
+    """The same with every answer as long as it may be."""
+    seconds: float | None
+    """At the rate of the model's last requests in the store; None where it has none."""
+
+    too_long: int
+    """Requests longer than the model's window, at a token per 4 characters: they would fail."""
+
+    unpriced: bool
+    """Whether somebody is paid for the answers, and nobody knows how much."""
+
+    @property
+    def missing(self) -> int:
+        return self.requests - self.answered
+
+
+class Plan(NamedTuple):
+    """What a build would ask, and what of it cannot be built, by artefact."""
+
+    rows: list[PlanRow]
+    errors: dict[str, str]
+
+
+def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
+    """One row for each artefact and model. Refused answers that will be asked again are not foreseen; later requests
+    of a trial count as missing, and as long as its first one, for as long as that is missing."""
+    rows = []
+    errors = {}
+    planned: set[str] = set()
+    made: dict[str, Trials] = {}
+    for artefact in artefacts:
+        try:
+            made[artefact.name] = artefact.trials()
+        except CodestressError as error:
+            errors[artefact.name] = str(error)
+    total = sum(len(trials.items) for trials in made.values())
+    import_known((entry for artefact in artefacts for entry in artefact.models), store)
+    with Store(store) as responses, Progress(total, "prompts") as progress:
+        for artefact in artefacts:
+            if artefact.name in made:
+                rows += _rows(artefact, made[artefact.name], responses, planned, progress)
+    return Plan(rows, errors)
+
+
+def _rows(artefact: Artefact, trials: Trials, responses: Store, planned: set[str], progress: Progress) -> list[PlanRow]:
+    """A row for each model; every prompt is rendered once for all of them."""
+    sums = {entry.name: Counter[str]() for entry in artefact.models}
+    rates = {entry.name: responses.rate(entry.name) for entry in artefact.models if not entry.local}
+    numbered = iter(trials.items)
+    while chunk := list(itertools.islice(numbered, CHUNK)):
+        prompts = [trials.render(trial) for trial in chunk]
+        for entry in artefact.models:
+            requests = [
+                Request(entry.id, entry.identity, prompt, trial.sample)
+                for trial, prompt in zip(chunk, prompts, strict=True)
+            ]
+            absent = set(responses.missing([request.key for request in requests])) - planned
+            counts = sums[entry.name]
+            counts["requests"] += sum(trials.steps(trial) for trial in chunk)
+            for trial, request in zip(chunk, requests, strict=True):
+                counts["too long"] += beyond_window(request.prompt, entry)
+                if request.key in absent - planned:
+                    steps = trials.steps(trial)
+                    counts["missing"] += steps
+                    counts["characters"] += steps * _characters(request.prompt)
+                    counts["longest"] += steps * request.prompt.sampling.max_tokens
+                    planned.add(request.key)
+        for _ in chunk:
+            progress.answered()
+    rows = []
+    for entry in artefact.models:
+        counts = sums[entry.name]
+        answered = counts["requests"] - counts["missing"]
+        rate = rates.get(entry.name)
+        dollars = _dollars(entry, counts["characters"], counts["longest"])
+        rows.append(
+            PlanRow(
+                artefact.name,
+                entry.name,
+                counts["requests"],
+                answered,
+                counts["characters"],
+                *dollars,
+                counts["missing"] / rate if rate else None,
+                counts["too long"],
+                entry.needs_key and entry.price is None,
+            )
+        )
+    return rows
+
+
+def beyond_window(prompt: Prompt, entry: ModelEntry) -> bool:
+    """Whether a prompt is longer than the model's window even at 4 characters a token, which is few for code."""
+    return entry.context is not None and _characters(prompt) > entry.context * CHARACTERS_PER_TOKEN
+
+
+def check_windows(artefact: Artefact, trials: Trials) -> None:
+    """Says before the first call when prompts cannot fit a model's window: how many, and one of them."""
+    limited = [entry for entry in artefact.models if entry.context is not None]
+    found: dict[str, list[tuple[Trial, int]]] = {entry.name: [] for entry in limited}
+    for trial in trials.items if limited else ():
+        prompt = trials.render(trial)
+        for entry in limited:
+            if beyond_window(prompt, entry):
+                found[entry.name].append((trial, _characters(prompt)))
+    for entry in limited:
+        if found[entry.name]:
+            trial, length = found[entry.name][0]
+            factors = ", ".join(f"{name} = {value}" for name, value in trial.factors.items())
+            raise ParameterError(
+                f"{artefact.name}: {len(found[entry.name]):,} of {len(trials.items):,} prompts are longer than the "
+                f"window of {entry.name}, {entry.context:,} tokens; one has {length:,} characters ({factors}).\n"
+                "Make them shorter (fewer distractors, for instance), or leave the model out with MODELS=…"
+            )
+
+
+def _characters(prompt: Prompt) -> int:
+    return sum(len(message.content) for message in prompt.messages)
+
+
+def _dollars(entry: ModelEntry, characters: int, longest: int) -> tuple[float | None, float | None]:
+    if entry.price is None:
+        return None, None
+    tokens = characters / CHARACTERS_PER_TOKEN
+    return cost(entry, tokens, 0), cost(entry, tokens, longest)
+
+
+def show_requests(artefact: Artefact, where: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """The first requests of an artefact with their factors, one for each trial and model, that match `where`."""
+    trials = artefact.trials()
+    for trial, entry in itertools.product(trials.items, artefact.models):
+        if matches(trial, entry, where):
+            request = request_of(trials, trial, entry)
+            yield {"factors": factors_of(trial, entry), "key": request.key, **asdict(request)}
+
+
+def factors_of(trial: Trial, entry: ModelEntry) -> dict[str, Scalar]:
+    """All that tells a trial from others."""
+    return {"model": entry.name, "problem": trial.problem, "sample": trial.sample, **trial.factors}
+
+
+def matches(trial: Trial, entry: ModelEntry, where: Mapping[str, str]) -> bool:
+    """Whether a trial has these factors; `ParameterError` with the nearest name where there is no such factor."""
+    known = factors_of(trial, entry)
+    for name in where:
+        if name not in known:
+            raise ParameterError(f"--where {name}: no such factor{nearest(name, known)}")
+    return all(str(known[name]).lower() == value.lower() for name, value in where.items())

@@ -1,0 +1,38 @@
+"""The papers, each a room of its own below `papers/`: what they offer is reached from here, by name, and only so.
+
+A paper is a folder there with `studies.py` (its parameters and trials, as `STUDIES`) and, where it has them,
+`reading.py` (how simulated readers answer it: `TASKS`), `chats.py` (what nano learns of it: `WRITERS`) and
+`commands.py` (`COMMANDS` of the console script). A fifth paper is a fifth folder; nothing here knows any of them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from codestress.paths import PACKAGE
+
+PAPERS = PACKAGE / "papers"
+
+
+@cache
+def papers() -> tuple[str, ...]:
+    """The papers' names, in the order of the alphabet."""
+    return tuple(sorted(path.parent.name for path in PAPERS.glob("*/studies.py")))
+
+
+def module_of(paper: str, part: str) -> str:
+    """The dotted name of a paper's module."""
+    return f"codestress.papers.{paper}.{part}"
+
+
+def offered(part: str, name: str) -> Iterator[Any]:
+    """What the papers' modules of this kind offer under a name; nothing from those that have none."""
+    for paper in papers():
+        if (PAPERS / paper / f"{part}.py").is_file():
+            module = importlib.import_module(module_of(paper, part))
+            if hasattr(module, name):
+                yield getattr(module, name)

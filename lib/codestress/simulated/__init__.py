@@ -1,0 +1,1 @@
+"""The readers of the demo: instruments with known parameters. The papers offer how they answer (rooms.py)."""

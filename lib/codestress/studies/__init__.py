@@ -1,1 +1,0 @@
-"""One module per paper; the only place that knows a paper."""

@@ -1,0 +1,151 @@
+"""What `nano` learns from: right answers, seeds that give the same bytes, and nothing of what it is evaluated on."""
+
+from __future__ import annotations
+
+import re
+from typing import get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codestress.literals import parse_literal, same_value
+from codestress.nano.chats import Chat, Size, Task, chat, split_of, words_of
+from codestress.nano.configuration import WEIGHTS
+from codestress.nano.model import Nano
+from codestress.nano.training.vocabulary import encode
+from codestress.papers.origin.connections import TARGET
+from codestress.papers.origin.final_answer import score_strict
+from codestress.papers.semtrace.chats import functions_of, worked
+from codestress.papers.semtrace.recall import score_retrieval
+from codestress.sandbox.executor import Executor, Limits, Outcome, Program
+from codestress.types import Reason, Response
+
+SEEDS = st.integers(0, 2**40)
+SIZES = st.builds(Size, lines=st.integers(2, 30), turns=st.integers(1, 6))
+TASKS = get_args(Task)
+
+
+@given(st.sampled_from(TASKS), SIZES, SEEDS)
+@settings(deadline=None, max_examples=60)
+def test_the_same_seed_gives_the_same_chat(task: Task, size: Size, number: int) -> None:
+    one = chat(task, size, "train", 3, number)
+    assert one == chat(task, size, "train", 3, number)
+    assert 1 <= len(one.turns) <= size.turns
+    assert all(turn.question and turn.answer for turn in one.turns)
+
+
+def _said(one: Chat) -> str:
+    return "\n".join(part for turn in one.turns for part in (turn.question, turn.begun, turn.answer))
+
+
+@given(st.sampled_from(["copy", "line_retrieval", "function_retrieval", "find_the_origin"]), SIZES, SEEDS)
+@settings(deadline=None, max_examples=60)
+def test_training_never_shows_what_is_held_out(task: Task, size: Size, number: int) -> None:
+    train, held = chat(task, size, "train", 3, number), chat(task, size, "evaluate", 3, number)
+    for one, split in ((train, "train"), (held, "evaluate")):
+        keys = re.findall(r"(?m)^([0-9a-f]{6})(?: |$)", one.turns[0].question)
+        assert all(split_of(key) == split for key in keys)
+        words = [
+            word for pair in re.findall(r'"(\w+)" is connected to "(\w+)"', one.turns[0].question) for word in pair
+        ]
+        assert all(split_of(word) == split for word in words if len(word) > 1)  # "X" and "Y" are the template's
+    assert not set(TARGET) & set(words_of("train"))
+
+
+def test_splits_are_disjoint_and_whole() -> None:
+    for of in (words_of, functions_of):
+        train, held = set(of("train")), set(of("evaluate"))
+        assert not train & held
+        assert len(held) > 100
+        assert 0.1 < len(held) / len(train | held) < 0.3
+
+
+@given(SIZES, SEEDS)
+@settings(deadline=None, max_examples=40)
+def test_answers_are_right_by_the_studies_own_rules(size: Size, number: int) -> None:
+    turn = chat("line_retrieval", size, "train", 5, number).turns[0]
+    [key, *rest] = turn.answer.strip("\n`").split(" ", 1)
+    response = Response(f"{turn.begun}{turn.answer}", "stop")
+    assert score_retrieval(["".join(rest)], [key], Response(turn.answer, "stop")).reason is Reason.RIGHT, response
+    for turn in chat("find_the_origin", size, "train", 5, number).turns:
+        listed = dict(reversed(pair) for pair in re.findall(r'"(\w+)" is connected to "(\w+)"', turn.answer))
+        asked = re.findall(r'origin of "(\w+)"', turn.question)[-1]
+        assert score_strict(Response(turn.answer, "stop"), listed[listed[asked]]).value == 1
+
+
+@given(SEEDS, st.integers(1, 12))
+@settings(deadline=None, max_examples=40)
+def test_semtrace_answers_are_what_the_function_returns(number: int, most: int) -> None:
+    one = chat("semtrace", Size(most, 4), "train", 7, number)
+    assigned = re.findall(r"arr\[(\d+)\] = x ([+-]) (\d+)", one.turns[0].question)
+    assert 1 <= len(assigned) <= most
+    for turn in one.turns:
+        x = int(re.findall(r"assert f\((-?\d+)\) ==", turn.begun)[0])
+        values = parse_literal(turn.answer.removesuffix("\n```")).value
+        assert len(values) == len(assigned)
+        for index, sign, added in assigned:
+            assert values[int(index)] == (x + int(added) if sign == "+" else x - int(added))
+
+
+def test_every_step_of_every_sum_is_right() -> None:
+    for x in range(10, 100):
+        for change in [f"{sign} {size}" for sign in "+-" for size in range(101)]:
+            comment, element = worked(x, "arr[0]", change).split("\n")
+            sums, *steps = comment.split(": ", 1)[1].split(", ")
+            expected = x + int(change.replace(" ", ""))
+            assert int(element.removesuffix(",")) == expected == _summed(sums)
+            assert all(_summed(left) == int(right) for left, right in (step.split("=") for step in steps))
+
+
+def _summed(text: str) -> int:
+    """Of a sum like `12-5+1` or `-(5-3)`."""
+    if text.startswith("-("):
+        return -_summed(text[2:-1])
+    return sum(int(term) for term in re.findall(r"[+-]?\d+", text))
+
+
+@pytest.mark.isolation
+def test_programs_return_what_is_taught_perturbed_or_not() -> None:
+    chats = [chat("output_prediction", Size(turns=6), "train", 7, number) for number in range(12)]
+    turns = [turn for one in chats for turn in one.turns]
+    programs = []
+    for turn in turns:
+        code = turn.question.split("[FUNCTIONS]\n", 1)[1].split("\n[/FUNCTIONS]", 1)[0]
+        call = turn.begun.split("assert ", 1)[1].removesuffix(" ==")
+        programs.append(Program(f"{code}\n\ndef __asked__():\n    return {call}", "__asked__", (), {}))
+    with Executor(workers=1, limits=Limits(steps=100_000)) as executor:
+        for turn, done in zip(turns, executor.run(programs), strict=True):
+            expected = parse_literal(turn.answer.strip().removesuffix("\n```")).value
+            assert done.outcome is Outcome.RETURNED
+            assert same_value(done.value, expected), turn.question
+    assert any("#" in turn.question or "Var_" in turn.question for turn in turns)
+
+
+@given(st.floats(0, 1), st.floats(0, 1), SEEDS)
+@settings(deadline=None, max_examples=40)
+def test_lines_stand_where_they_are_wanted(one: float, other: float, number: int) -> None:
+    low, high = sorted((one, other))
+    asked = chat("line_retrieval", Size(20, 20, places=(low, high)), "train", 5, number)
+    block = asked.turns[0].question.split("```python\n", 1)[1].split("\n```", 1)[0].split("\n")
+    possible = [low <= place / 19 <= high and " " in line.strip() for place, line in enumerate(block)]
+    for turn in asked.turns:
+        assert not any(possible) or low <= block.index(turn.answer.split("\n")[1]) / 19 <= high
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_tokens_give_the_text_back_and_what_is_learnt_is_the_answer(task: Task) -> None:
+    tokenizer = Nano(WEIGHTS).tokenizer
+    one = chat(task, Size(12, 3), "evaluate", 0, 0)
+    tokens, learnt = encode(tokenizer, one)
+    said = tokenizer.decode(tokens, skip_special_tokens=False)
+    for turn in one.turns:
+        assert f"{turn.question}<|im_end|>\n<|im_start|>assistant\n{turn.begun}{turn.answer}<|im_end|>" in said
+    told = tokenizer.decode([token for token, marked in zip(tokens, learnt, strict=True) if marked])
+    assert told == "".join(turn.answer for turn in one.turns)
+
+
+def test_digits_are_tokens_and_keys_are_pairs() -> None:
+    tokenizer = Nano(WEIGHTS).tokenizer
+    assert tokenizer.encode("0c7b64 return 90210").tokens == ["0c", "7b", "64", "Ġreturn", "Ġ", *"90210"]
+    assert {f"{value:02x}" for value in range(256)} <= tokenizer.get_vocab().keys()

@@ -1,0 +1,166 @@
+"""Assertions between tags: gold answers score 100 %, corrupted and hostile ones 0 %; the artifact's rule beside."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from codestress.literals import parse_literal
+from codestress.papers.codecrash.assertions import score_assertion, score_assertion_as_run
+from codestress.papers.codecrash.contest_programs import contest_problems
+from codestress.papers.codecrash.perturbations.values import NoOtherValue, other_value
+from codestress.problems.generated import generated_problems
+from codestress.problems.generated.drawing import Draw
+from codestress.problems.program import Problem, literal_text
+from codestress.scoring.exploits import INPUTS, OUTPUTS, written
+from codestress.scoring.reasoning import collapse_start, doubts, reasoning_tokens, said, thinking
+from codestress.scoring.selftest import EXPLOITED
+from codestress.seeding import rng
+from codestress.types import Reason, Response, Usage
+
+PROBLEM = Problem("p", "def f(s):\n    return s + '=='", "f", "'a'", "'a=='")
+BOTH = (score_assertion, score_assertion_as_run)
+
+
+def says(text: str, finish: str = "stop") -> Response:
+    return Response(text, finish)  # type: ignore[arg-type]
+
+
+def gold(problem: Problem, value: str | None = None) -> Response:
+    equals = "===" if problem.language == "javascript" else "=="
+    return says(f"[ANSWER] {problem.call} {equals} {value or problem.output} [/ANSWER]")
+
+
+def test_gold_answers_are_right_and_other_values_wrong() -> None:
+    for problem in (*generated_problems(60), *contest_problems()[:60]):
+        assert score_assertion(problem, "output", gold(problem)).reason is Reason.RIGHT
+        assert score_assertion(problem, "input", gold(problem)).reason is Reason.RIGHT
+        try:
+            other = other_value(parse_literal(problem.output).value, Draw(rng(0, problem.id)))
+        except NoOtherValue:
+            continue
+        wrong = score_assertion(problem, "output", gold(problem, repr(other)))
+        assert (wrong.reason, wrong.value) == (Reason.WRONG, 0.0)
+
+
+def test_javascript_values() -> None:
+    for problem in contest_problems("javascript")[:60]:
+        value = literal_text(parse_literal(problem.output).value, "javascript")
+        assert score_assertion(problem, "output", gold(problem, value)).reason is Reason.RIGHT
+    one = Problem("p", "function f(x) { return x; }", "f", '"a"', "{'k': [1, 'b', True, None]}", "javascript")
+    for right in ("{k: [1, 'b', true, null]}", '{"k": [1.0, "b", true, undefined]}', "({k: [1, 'b', true, null]})"):
+        assert score_assertion(one, "output", gold(one, right)).reason is Reason.RIGHT, right
+    for wrong in ("{k: [1, 'b', 1, null]}", "{k: [1, 'b', true]}", "{}"):
+        assert score_assertion(one, "output", gold(one, wrong)).reason is Reason.WRONG, wrong
+    for none in ("f('a')", "`a`", "[1].concat(2)", "1 + 1", "x", "/a/", "() => 1", "new Map()", "0x10", "{...a}"):
+        score = score_assertion(one, "output", gold(one, none))
+        assert score.reason in (Reason.UNPARSABLE, Reason.SYNTAX_ERROR), none
+    assert score_assertion(one, "output", gold(one, "[1, ")).reason is Reason.SYNTAX_ERROR
+    assert score_assertion(one, "output", gold(one, "[" * 5000 + "]" * 5000)).value == 0
+
+
+RIGHT_IN_THIS_FORM = {"a fence", "the gold call, compared", "an assertion"}
+"""Exploits of other harnesses that are what this form of answer asks for."""
+
+
+@pytest.mark.parametrize("name", sorted(OUTPUTS.keys() - RIGHT_IN_THIS_FORM))
+def test_no_hostile_output_is_right(name: str) -> None:
+    for problem in EXPLOITED:
+        text = written(OUTPUTS[name], problem)
+        for answer in (text, f"{problem.call} == {text}"):
+            score = score_assertion(problem, "output", says(f"[ANSWER] {answer} [/ANSWER]"))
+            assert score.value == 0, (answer, score)
+
+
+@pytest.mark.isolation
+@pytest.mark.parametrize("name", sorted(INPUTS.keys() - RIGHT_IN_THIS_FORM))
+def test_no_hostile_input_is_right(name: str) -> None:
+    for problem in EXPLOITED:
+        text = written(INPUTS[name], problem)
+        for answer in (text, f"{text} == {problem.output}"):
+            score = score_assertion(problem, "input", says(f"[ANSWER] {answer} [/ANSWER]"))
+            assert score.value == 0, (answer, score)
+
+
+def test_every_kind_of_answer_has_its_reason() -> None:
+    def reason(text: str, finish: str = "stop") -> Reason:
+        return score_assertion(PROBLEM, "output", says(text, finish)).reason
+
+    assert reason("[ANSWER] f('a') == 'a==' [/ANSWER]") is Reason.RIGHT
+    assert reason("[ANSWER] 'a==' [/ANSWER]") is Reason.RIGHT
+    assert reason("[ANSWER] assert f('a') == 'a==' [/ANSWER]") is Reason.RIGHT
+    assert reason("[ANSWER]\n```python\nf('a') == 'a=='\n```\n[/ANSWER]") is Reason.RIGHT
+    assert reason("[ANSWER] 'x' [/ANSWER] No: [ANSWER] f('a') == 'a==' [/ANSWER]") is Reason.RIGHT
+    assert reason("<think>[ANSWER] 'x' [/ANSWER]</think>[ANSWER] f('a') == 'a==' [/ANSWER]") is Reason.RIGHT
+    assert reason("[ANSWER] f('a') == 'b' [/ANSWER]") is Reason.WRONG
+    assert reason("[ANSWER] f('a') == [/ANSWER]") is Reason.SYNTAX_ERROR  # appendix D
+    assert reason("[ANSWER] f('a') == f('a') [/ANSWER]") is Reason.UNPARSABLE
+    assert reason("[ANSWER] 'a==' == 'a==' [/ANSWER]") is Reason.UNPARSABLE
+    assert reason("The value is 'a=='.") is Reason.UNPARSABLE
+    assert reason("[ANSWER] f('a') == 'a=", "length") is Reason.TRUNCATED
+    assert reason("<think>[ANSWER] f('a') == 'a==' [/ANSWER]", "length") is Reason.TRUNCATED
+    assert reason("  ") is Reason.REFUSED
+
+
+@pytest.mark.isolation
+def test_the_artifacts_rule_has_the_holes_that_it_has() -> None:
+    none = replace(PROBLEM, code="def f(s):\n    return None", output="None")
+    assert score_assertion_as_run(none, "output", says("I do not know.")).value == 1
+    assert score_assertion(none, "output", says("I do not know.")).value == 0
+    plain = replace(PROBLEM, code="def f(s):\n    return s", output="'a'")
+    echoed = says("[ANSWER] f('a') == f('a') [/ANSWER]")
+    assert (score_assertion_as_run(plain, "output", echoed).value, score_assertion(plain, "output", echoed).value) == (
+        1,
+        0,
+    )
+    # A value that holds == is cut in two, so the right answer is wrong.
+    assert score_assertion_as_run(PROBLEM, "output", says("[ANSWER] f('a') == 'a==' [/ANSWER]")).value == 0
+    one = replace(PROBLEM, code="def f(s):\n    return True", output="True")
+    as_number = says("[ANSWER] f('a') == 1 [/ANSWER]")
+    assert (
+        score_assertion_as_run(one, "output", as_number).value,
+        score_assertion(one, "output", as_number).value,
+    ) == (1, 0)
+
+
+def test_gold_is_right_under_the_artifacts_rule_too() -> None:
+    for problem in contest_problems()[:20]:
+        for task in ("output", "input"):
+            score = score_assertion_as_run(problem, task, gold(problem))  # type: ignore[arg-type]
+            assert score.reason is Reason.RIGHT, (problem.id, task, score)
+
+
+def test_what_is_thought_is_told_from_what_is_said() -> None:
+    text = "<think>one two\nthree</think>\nfour"
+    assert (thinking(text), said(text)) == ("one two\nthree", "\nfour")
+    assert (thinking("four"), said("four")) == ("", "four")
+    assert said("thought, its opening cut off</think>four") == "four"
+    assert (thinking("<think>never ends"), said("<think>never ends")) == ("never ends", "")
+    assert reasoning_tokens(says("<think>12345678</think>a")) == 2
+    assert reasoning_tokens(Response("a", "stop", Usage(reasoning_tokens=7))) == 7
+
+
+@pytest.mark.parametrize(
+    "unit", ["Hmm ", "Hmm", "Wait, let me check again.\n", "Hmm. Maybe. So the answer is 12, no.\n", "ab"]
+)
+def test_a_long_run_of_one_unit_is_a_collapse(unit: str) -> None:
+    before = "The value is 3. Let me check that once more, line by line."
+    found = collapse_start(before + unit * 400)
+    assert found is not None
+    assert abs(found - len(before)) <= len(unit)
+    cut = collapse_start((before + unit * 400)[:-1])
+    assert cut is not None
+
+
+def test_what_only_repeats_a_little_is_no_collapse() -> None:
+    assert collapse_start("") is None
+    assert collapse_start("Hmm " * 10) is None
+    assert collapse_start("[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]") is None
+    assert collapse_start("Hmm " * 400 + "So the answer is 12, and I am sure of it.") is None
+    assert collapse_start("".join(f"step {n}: x = {n}\n" for n in range(3000))) is None
+    assert collapse_start("text" + "\n" * 3000) is None
+
+
+def test_words_of_doubt() -> None:
+    assert doubts("Wait. Maybe hmm, I'm confused; but the hint is odd. Awaiting.") == [0, 6, 12, 21, 31, 47]

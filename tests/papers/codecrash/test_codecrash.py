@@ -1,0 +1,371 @@
+"""CodeCrash: the paper's numbers recomputed, the conditions paired, the prompts, what readers make of them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codestress.errors import DataError, ParameterError
+from codestress.inference.registry import load_registry
+from codestress.inference.requests import request_of
+from codestress.inference.run import run, stored_responses
+from codestress.literals import parse_literal
+from codestress.papers.codecrash import studies as codecrash
+from codestress.papers.codecrash.contest_programs import contest_problems
+from codestress.papers.codecrash.perturbations.values import other_value
+from codestress.papers.codecrash.results import cases, collapse, differences, paper, reasoning, variants
+from codestress.papers.codecrash.writing import write_hints, write_translations
+from codestress.parameters import make_trials
+from codestress.pipeline.artefacts import Artefact, Overrides, load_profile, resolve, select
+from codestress.pipeline.plan import make_plan
+from codestress.problems.generated.drawing import Draw
+from codestress.problems.problem_files import livecodebench
+from codestress.report.published import published_numbers
+from codestress.sandbox.runtimes import missing
+from codestress.scoring.frames import answers_frame
+from codestress.seeding import rng
+from codestress.types import Trials
+from openai_server import OpenAIServer, Received, Reply, completion
+
+READERS = ["sim-careful", "sim-trusting"]
+
+
+def trials_of(**changes: Any) -> Trials:
+    given = {"artefact": "codecrash/x", "models": READERS, "problems": ["contest"], "n_problems": 6} | changes
+    study = codecrash.STUDIES["predictions"]
+    return make_trials(study, codecrash.Predictions.model_validate(given).model_dump())
+
+
+def one_artefact(name: str, profile: str, *models: str) -> Artefact:
+    (artefact,) = resolve([name], profile, Overrides(models=models), load_registry())
+    return artefact
+
+
+def test_the_headline_comes_out_of_the_published_values() -> None:
+    published = paper.published_differences()
+    assert round(paper.headline(published, "direct"), 2) == 23.21
+    assert round(paper.headline(published, "cot"), 2) == 13.78
+    assert {claim.verdict for claim in paper.headline_claims("codecrash/tab02", published, ["direct", "cot"])} == {
+        "holds"
+    }
+    assert published["label"].nunique() == 17
+
+
+def test_the_published_tables_come_out_of_the_published_values(shared_data: Path) -> None:
+    known = json.loads((shared_data / "published" / "published-results.json").read_text())["codecrash"]
+    frame = paper.published_differences()
+    index = frame.set_index(["label", "dataset", "mode", "perturbation"])
+    datasets = {"Crux": "cruxeval", "LCB": "livecodebench"}
+
+    def check(values: dict[str, Any], columns: list[str], mode: str, column: str) -> int:
+        compared = 0
+        for label, rows in values.items():
+            for short, dataset in datasets.items():
+                for name, value in zip(columns, rows[short], strict=True):
+                    assert index.loc[(label, dataset, mode, name), column] == pytest.approx(value, abs=0.0051)
+                    compared += 1
+        return compared
+
+    tab01, tab10, tab13 = (
+        known[name]
+        for name in (
+            "table1_direct_relative_pct",
+            "table10_direct_structural_relative_pct",
+            "table13_direct_absolute_pp",
+        )
+    )
+    assert check(tab01["values"], tab01["columns"], "direct", "relative_pct") == 136
+    assert check(tab10["values"], tab10["columns"], "direct", "relative_pct") == 136
+    assert check(tab13["values"], tab13["columns"], "direct", "points") == 238
+    four = ["PSC-ALL", "MCC", "MPS", "MHC"]
+    assert check(known["table15_16_cot"]["relative_pct"], four, "cot", "relative_pct") == 136
+    assert check(known["table15_16_cot"]["absolute_pp"], four, "cot", "points") == 136
+    for label, rows in known["table2_direct_vs_cot_merge_relative_pct"]["values"].items():
+        for mode, title in (("direct", "Direct"), ("cot", "CoT")):
+            for name, value in zip(four, rows[title], strict=True):
+                found = index.loc[(label, "merge", mode, name), "relative_pct"]
+                assert found == pytest.approx(value, abs=0.0051)
+    row = known["table13_direct_absolute_pp"]["website_average_row"]
+    for name, (crux, lcb, merged) in row.items():
+        for dataset, value in (("cruxeval", crux), ("livecodebench", lcb), ("merge", merged)):
+            chosen = frame[
+                (frame["dataset"] == dataset) & (frame["mode"] == "direct") & (frame["perturbation"] == name)
+            ]
+            assert chosen["points"].mean() == pytest.approx(value, abs=0.0101)  # a mean of rounded ones
+
+
+def test_input_prediction_as_published() -> None:
+    frame = paper.published_differences("input")
+    stated = published_numbers("codecrash/input")
+    assert stated is not None
+    means = [
+        frame[(frame["perturbation"] == name) & (frame["mode"] == mode)]["relative_pct"].mean()
+        for name in ("PSC-ALL", "MCC", "MPS", "MHC")
+        for mode in ("direct", "cot")
+    ]
+    assert means == pytest.approx(stated["averages"], abs=0.01)
+
+
+def test_prompts_have_the_papers_two_sentences_and_form() -> None:
+    trials = trials_of(problems=["generated"], perturbations=["VAN", "REN"], modes=["direct", "cot"])
+    for trial in trials.items:
+        system, user = trials.render(trial).messages
+        assert (system.role, user.role) == ("system", "user")
+        assert "Do NOT output any extra information" in user.content
+        assert "Ensure the provided expression syntax is correct" in user.content
+        shots = user.content.count("[/ANSWER]") - 2  # the instruction names the tag, the question ends with it
+        assert shots == (2 if trial.factors["mode"] == "direct" else 1)
+        assert user.content.endswith(" == ?? [/ANSWER]")
+        assert ("[THOUGHT]" in user.content) == (trial.factors["mode"] == "cot")
+        sampling = trials.render(trial).sampling
+        assert (sampling.temperature, sampling.top_p) == (0.2, 0.95)
+        assert sampling.max_tokens == (200 if trial.factors["mode"] == "direct" else 2000)
+    renamed = [trials.render(t).messages[1].content for t in trials.items if t.factors["perturbation"] == "REN"]
+    assert all("def f(Var_" in text for text in renamed)
+    assert Counter(trial.sample for trial in trials.items if trial.factors["mode"] == "direct") == dict.fromkeys(
+        range(3), 12
+    )
+
+
+def test_candidates_are_different_requests_and_unchanged_programs_are_asked_once() -> None:
+    trials = trials_of(problems=["generated"], n_problems=12, perturbations=["VAN", "RTF"])
+    entry = load_registry()["sim-careful"]
+    keys: dict[tuple[str, str], list[str]] = {}
+    for trial in trials.items:
+        found = keys.setdefault((str(trial.factors["perturbation"]), trial.problem), [])
+        found.append(request_of(trials, trial, entry).key)
+    assert all(len(set(found)) == 3 for found in keys.values())
+    unchanged = {trial.problem for trial in trials.items if trial.factors["status"] == "unchanged"}
+    assert unchanged
+    for name in {trial.problem for trial in trials.items}:
+        assert (keys["RTF", name] == keys["VAN", name]) == (name in unchanged)
+
+
+def test_two_runs_with_one_seed_ask_the_same_bytes() -> None:
+    texts = []
+    for _ in range(2):
+        for cached in (codecrash.checked_problems, codecrash.variants):
+            cached.cache_clear()
+        trials = trials_of(perturbations=["VAN", "PSC-ALL", "MCC", "MPS", "MHC"])
+        texts.append([trials.render(trial).messages[1].content for trial in trials.items])
+    assert texts[0] == texts[1]
+
+
+def test_every_artefact_resolves_at_the_papers_size_as_far_as_its_data_is_here() -> None:
+    names = select(["codecrash"], load_profile("paper"))
+    assert len(names) == 21
+    for artefact in resolve(names, "paper", Overrides(), load_registry()):
+        assert artefact.parameters.model_dump()["confidence"] == 0.95
+    with pytest.raises(DataError, match=r"livecodebench/execution-v2\.jsonl"):
+        one_artefact("codecrash/fig03", "paper").trials()
+
+
+@pytest.mark.isolation
+def test_cruxeval_at_full_size(shared_data: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
+    artefact = one_artefact("codecrash/tab05", "paper", "sim-careful")
+    trials = artefact.trials()
+    counts = Counter((t.factors["perturbation"], t.factors["mode"]) for t in trials.items)
+    assert counts["VAN", "direct"] == 2400
+    assert counts["VAN", "cot"] == 800
+    assert counts["PSC-ALL", "direct"] == 2400
+    assert counts["MHC", "direct"] >= 3 * 780
+    (row,) = make_plan([artefact], tmp_path / "s.sqlite").rows
+    assert row.requests == len(trials.items)
+
+
+def test_readers_and_all_conditions(tmp_path: Path) -> None:
+    store = tmp_path / "s.sqlite"
+    trials = trials_of(
+        n_problems=10, perturbations=["VAN", "PSC-ALL", "MCC", "MPS", "MHC"], refactor=[False, True], samples_direct=2
+    )
+    results = run(trials, READERS, store=store)
+    assert all(sum(counts.values()) == len(trials.items) for counts in results.counts().values())
+    answers = answers_frame(results)
+    table = differences.differences(answers, rule="strict", confidence=0.95, resamples=200, seed=0)
+    assert set(table["problems"]) == {10}
+    hint = table[(table["perturbation"] == "MHC") & ~table["refactor"]].set_index("model")
+    assert hint.loc["sim-trusting", "points"] < hint.loc["sim-careful", "points"]
+    assert run(trials, READERS, store=store).asked == 0
+    earlier = [len(keys) for keys in answers["earlier"]]
+    assert set(earlier) <= {0, 1}
+    assert sum(earlier) > 0.4 * len(earlier)
+    texts = stored_responses([keys[0] for keys in answers["earlier"] if keys], store)
+    assert all(response.text.startswith("```python") for response in texts.values())
+
+
+def test_the_refactored_programs_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trials = trials_of(n_problems=5, perturbations=["VAN", "MCC"], refactor=[True], samples_direct=1)
+    store = tmp_path / "s.sqlite"
+    answers = answers_frame(run(trials, ["sim-careful"], store=store))
+    monkeypatch.setattr(variants, "stored_responses", lambda keys: stored_responses(keys, store))
+    table = variants.refactored(answers, n_problems=5, translations="", task="output", hints="generated", seed=0)
+    assert list(table["programs"]) == [5, 5]
+    assert (table[["same", "different", "failed", "none"]].sum(axis=1) == table["programs"]).all()
+    assert table["same"].sum() >= 7
+
+
+def test_plans_count_both_requests_of_a_pipeline(tmp_path: Path) -> None:
+    artefact = one_artefact("codecrash/tab09", "smoke", "sim-careful")
+    (row,) = make_plan([artefact], tmp_path / "s.sqlite").rows
+    trials = artefact.trials()
+    assert row.requests == len(trials.items) + sum(bool(trial.factors["refactor"]) for trial in trials.items)
+
+
+def test_what_cannot_be_asked_is_said() -> None:
+    with pytest.raises(ParameterError, match=r"no JavaScript programs.*codestress write translations"):
+        trials_of(problems=["generated"], languages=["javascript"])
+    with pytest.raises(ParameterError, match="one input is recorded"):
+        trials_of(problems=["livecodebench"], task="input")
+    with pytest.raises(DataError, match="cannot be read"):
+        trials_of(perturbations=["MHC"], hints="/nowhere/hints.jsonl")
+
+
+MINIMUM_COST = """def minimumCost(s: str) -> int:
+    ans = 0
+    for i in range(1, len(s)):
+        if s[i - 1] != s[i]:
+            ans += min(i, len(s) - i)
+    return ans"""
+
+
+@pytest.mark.isolation
+def test_livecodebench_in_its_own_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [
+        {
+            "question_id": 2777,
+            "id": f"sample_{number}",
+            "function_name": "minimumCost",
+            "code": MINIMUM_COST,
+            "input": f"minimumCost(s = {text!r})",
+            "output": output,
+            "numsteps": 13,
+        }
+        for number, (text, output) in enumerate([("0011", "2"), ("010101", "9")])
+    ]
+    folder = tmp_path / "livecodebench"
+    folder.mkdir()
+    (folder / "execution-v2.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    monkeypatch.setenv("CODESTRESS_DATA", str(tmp_path))
+    for cached in (livecodebench, codecrash.checked_problems, codecrash.variants):
+        cached.cache_clear()
+    trials = trials_of(problems=["livecodebench"], n_problems=0, perturbations=["VAN", "REN", "PSC-ALL", "MHC"])
+    assert len(trials.items) == 2 * 4 * 3
+    renamed = next(trials.render(t) for t in trials.items if t.factors["perturbation"] == "REN")
+    assert "[ANSWER] f(Var_3='0011') == ?? [/ANSWER]" in renamed.messages[1].content
+    for cached in (livecodebench, codecrash.checked_problems, codecrash.variants):
+        cached.cache_clear()
+
+
+def test_collapse_and_cases(tmp_path: Path) -> None:
+    store = tmp_path / "s.sqlite"
+    trials = trials_of(n_problems=40, perturbations=["VAN", "MCC", "MHC"], samples_direct=1, max_tokens_direct=4096)
+    answers = answers_frame(run(trials, ["sim-thinking"], store=store))
+    texts = stored_responses(answers["key"], store)
+    thought = reasoning.with_reasoning(answers, texts)
+    table = reasoning.reasoning_table(thought, rule="strict", confidence=0.95, resamples=200, seed=0)
+    average = table.set_index("perturbation")["average_tokens"]
+    assert average["VAN"] < min(average["MCC"], average["MHC"])
+    assert table.set_index("perturbation")["collapses"]["MHC"] >= 1
+    assert table.set_index("perturbation")["collapses"]["VAN"] == 0
+    found = collapse.doubt_curve(answers, texts)
+    assert (found.perturbation, found.collapse_at is not None) == ("MHC", True)
+    assert found.growth.r2_quadratic > found.growth.r2_linear > 0.9
+    told = cases.cases(answers, rule="strict", per_condition=1, seed=0)
+    assert len(told) >= 1
+    text = cases.told_case(next(told.itertuples()), trials, texts)
+    assert "answer to the perturbed program" in text
+
+
+@contextmanager
+def served(monkeypatch: pytest.MonkeyPatch, answer: Callable[[str, int], str]) -> Iterator[OpenAIServer]:
+    """A real server for the registry's llama-3.1-8b; `answer` gets the prompt and how often it was asked before."""
+
+    def behave(request: Received) -> Reply:
+        return completion(answer(request.prompt, request.seen))
+
+    with OpenAIServer(behave) as server:
+        monkeypatch.setenv("LOCAL_BASE_URL", server.base_url)
+        yield server
+
+
+@pytest.mark.isolation
+@pytest.mark.skipif(bool(missing("javascript")), reason="Node is not installed")
+def test_a_model_writes_translations_and_only_those_that_mean_the_same_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = {problem.id: problem.code for problem in contest_problems()[:5]}
+    twins = {problem.id: problem.code for problem in contest_problems("javascript")[:5]}
+    names = {code: name for name, code in python.items()}
+    first, second, third, *_ = python
+
+    def answer(prompt: str, seen: int) -> str:
+        name = names[codecrash.fenced_program(prompt)]
+        if name == first and seen == 0:
+            return "I would rather not."
+        if name == second:
+            return f"```javascript\n{twins[third]}\n```"  # another program: never accepted
+        return f"```javascript\n{twins[name]}\n```"
+
+    checked, _ = codecrash.checked_problems("contest", "python", 5, "", 0)
+    with served(monkeypatch, answer) as server:
+        written = write_translations(checked, "llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite")
+        assert len(server.requests) == 5 + 2 + 1
+    assert [row["id"] for row in written.rows] == [name for name in python if name != second]
+    assert written.counts["accepted"] == 4
+    assert sum(written.counts.values()) == 5
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in written.rows))
+    found = codecrash.translated(contest_problems()[:5], str(path), "contest")
+    assert [(problem.id, problem.language) for problem in found] == [(row["id"], "javascript") for row in written.rows]
+
+
+@pytest.mark.isolation
+def test_a_model_writes_hints_and_only_wrong_ones_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked, _ = codecrash.checked_problems("generated", "python", 6, "", 0)
+    by_code = {one.problem.code: one.problem for one in checked}
+    order = [one.problem.id for one in checked]
+
+    def answer(prompt: str, seen: int) -> str:
+        problem = by_code[prompt.partition("```python\n")[2].partition("\n```")[0]]
+        number = order.index(problem.id)
+        value = repr(other_value(parse_literal(problem.output).value, Draw(rng(0, "test", problem.id))))
+        assertions = {
+            0: f"{problem.call} == {problem.output}",  # true: not wrong
+            1: f"{problem.call} == {{'another': 'type'}}" if seen == 0 else f"{problem.call} == {value}",
+        }
+        return f"[ANSWER] {assertions.get(number, f'{problem.call} == {value}')} [/ANSWER]"
+
+    with served(monkeypatch, answer):
+        written = write_hints(checked, "output", "llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite")
+    assert [row["id"] for row in written.rows] == order[1:]
+    assert written.counts == {"accepted": 5, "not wrong": 1}
+    path = tmp_path / "h.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in written.rows))
+    trials = trials_of(problems=["generated"], perturbations=["VAN", "MHC"], hints=str(path), samples_direct=1)
+    told = {t.problem: trials.render(t).messages[1].content for t in trials.items if t.factors["perturbation"] == "MHC"}
+    assert set(told) == set(order[1:])
+    assert all(f"# The return value is {row['value']}\n" in told[row["id"]] for row in written.rows)
+
+
+@pytest.mark.isolation
+def test_written_inputs_are_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked, _ = codecrash.checked_problems("generated", "python", 4, "", 0)
+    by_code = {one.problem.code: one.problem for one in checked}
+    order = [one.problem.id for one in checked]
+
+    def answer(prompt: str, _seen: int) -> str:
+        problem = by_code[prompt.partition("```python\n")[2].partition("\n```")[0]]
+        calls = [problem.call, "f(None)", "f(__import__('os').getpid())", "f()"]
+        return f"[ANSWER] {calls[order.index(problem.id)]} == {problem.output} [/ANSWER]"
+
+    with served(monkeypatch, answer):
+        written = write_hints(checked, "input", "llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite")
+    assert [(row["id"], row["value"]) for row in written.rows] == [(order[1], "None"), (order[3], "")]
+    assert written.counts == {"accepted": 2, "not wrong": 1, "not a call": 1}

@@ -1,0 +1,53 @@
+"""Relative differences and growth: known answers, and intervals that cover as often as they say."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from codestress.papers.codecrash.growth import fit_growth
+from codestress.papers.codecrash.relative import relative_difference
+
+
+def test_a_known_difference() -> None:
+    found = relative_difference(
+        [1, 1, 1, 0], [1, 0, 0.5, 0], confidence=0.95, resamples=500, rng=np.random.default_rng(0)
+    )
+    assert (found.absolute, found.relative, found.items) == (pytest.approx(-0.375), pytest.approx(-0.5), 4)
+    same = relative_difference([1, 0, 1], [1, 0, 1], confidence=0.95, resamples=500, rng=np.random.default_rng(0))
+    assert (same.relative, same.relative_interval) == (0, (0, 0))
+    none = relative_difference([0, 0], [1, 0], confidence=0.95, resamples=500, rng=np.random.default_rng(0))
+    assert math.isnan(none.relative)
+    empty = relative_difference([], [], confidence=0.95, resamples=500, rng=np.random.default_rng(0))
+    assert (empty.items, math.isnan(empty.relative)) == (0, True)
+    with pytest.raises(ValueError, match="one shape"):
+        relative_difference([1], [1, 2], confidence=0.95, resamples=500, rng=np.random.default_rng(0))
+
+
+def test_intervals_cover_the_truth() -> None:
+    random = np.random.default_rng(1)
+    covered = np.zeros(2)
+    for _ in range(500):
+        skill = random.random(200)
+        before = random.random(200) < skill
+        after = random.random(200) < 0.7 * skill
+        found = relative_difference(before, after, confidence=0.95, resamples=400, rng=random)
+        covered += [
+            found.absolute_interval.low <= -0.15 <= found.absolute_interval.high,
+            found.relative_interval.low <= -0.3 <= found.relative_interval.high,
+        ]
+    assert all(0.92 <= share <= 0.98 for share in covered / 500)
+
+
+def test_growth_is_recovered() -> None:
+    x = np.linspace(0, 20_000, 300)
+    found = fit_growth(x, 3 + 0.01 * x + 2e-6 * x**2)
+    assert found.quadratic == pytest.approx((3, 0.01, 2e-6), rel=1e-6)
+    assert found.r2_quadratic == pytest.approx(1)
+    assert found.r2_linear < found.r2_quadratic
+    line = fit_growth(x, 5 + 0.1 * x + np.random.default_rng(0).normal(0, 20, 300))
+    assert abs(line.quadratic[2]) < 4 * line.curvature_error
+    assert math.isnan(fit_growth([1, 2], [1, 2]).r2_linear)
+    assert math.isnan(fit_growth([1, 2, 3, 4], [1, 1, 1, 1]).quadratic[0])

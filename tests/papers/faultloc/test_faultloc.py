@@ -1,0 +1,284 @@
+"""Fault Localizability: an oracle scores 100 % everywhere, the public labels are audited, two stages resume."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from codestress.inference.registry import load_registry
+from codestress.inference.run import run
+from codestress.papers.codecrash.studies import fenced_program
+from codestress.papers.faultloc import studies as faultloc
+from codestress.papers.faultloc.faults.neutral import Labelled, bank
+from codestress.papers.faultloc.results import audit, localization, paper, programs, robustness
+from codestress.papers.faultloc.scoring import named_line, score_location
+from codestress.papers.faultloc.seeds import seed_set
+from codestress.parameters import make_trials
+from codestress.pipeline.artefacts import Overrides, load_profile, resolve, select
+from codestress.report.published import published_numbers
+from codestress.scoring.frames import answers_frame
+from codestress.types import Reason, Response, Trials
+from openai_server import OpenAIServer, Received, Reply, completion
+
+SMALL: dict[str, Any] = {
+    "artefact": "faultloc/x",
+    "models": ["sim-careful"],
+    "seeds": ["standard", "java"],
+    "n_seeds": 4,
+    "max_lines": 300,
+    "content": "bank",
+    "strengths": [1, 4],
+}
+
+
+def parameters(**changes: Any) -> dict[str, Any]:
+    return faultloc.Localization.model_validate(SMALL | changes).model_dump()
+
+
+def trials_of(**changes: Any) -> Trials:
+    return make_trials(faultloc.STUDIES["localization"], parameters(**changes))
+
+
+def tasks(**changes: Any) -> dict[str, faultloc.Task]:
+    given = parameters(**changes)
+    names = ("n_seeds", "min_lines", "max_lines")
+    return {
+        name: task
+        for source in given["seeds"]
+        for name, task in faultloc.tasks_of(
+            source, *(given[n] for n in names), tuple(given["faults"]), given["per_quarter"], given["seed"]
+        ).items()
+    }
+
+
+def says(number: object, line: str = "") -> str:
+    return json.dumps({"line_number": number, "line": line})
+
+
+@contextmanager
+def oracle(monkeypatch: pytest.MonkeyPatch, labels: dict[str, int]) -> Iterator[OpenAIServer]:
+    """A real server that knows the faulty line of every program it may be shown; the registry's llama-3.1-8b."""
+
+    def behave(request: Received) -> Reply:
+        return completion(says(labels[fenced_program(request.prompt)]))
+
+    with OpenAIServer(behave) as server:
+        monkeypatch.setenv("LOCAL_BASE_URL", server.base_url)
+        yield server
+
+
+def test_an_oracle_scores_100_percent_in_every_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    labels: dict[str, int] = {}
+    for task in tasks().values():
+        programs: list[Labelled | str] = [task.program]
+        for spm in parameters()["spms"]:
+            for strength in SMALL["strengths"]:
+                programs.append(faultloc.mutated_program(task, spm, strength, bank(task.seed.language), 0))
+        labels |= {program.code: program.line for program in programs if isinstance(program, Labelled)}
+    trials = trials_of()
+    with oracle(monkeypatch, labels) as server:
+        results = run(trials, ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
+        assert len(server.requests) == results.asked == len({answer.key for answer in results.answers})
+    counts = results.counts()["llama-3.1-8b"]
+    assert counts["right"] + counts["skipped"] == len(trials.items)
+    answers = answers_frame(results)
+    skipped = answers[answers["reason_strict"] == "skipped"]
+    assert skipped["detail_strict"].str.startswith("no neutral mutation").all()
+    given = {"rule": "strict", "confidence": 0.95, "resamples": 200, "seed": 0}
+    table = localization.localized(answers, ["language", "fault", "quarter"], **given)  # type: ignore[arg-type]
+    assert set(table["share"]) == set(table["share_kept"]) == {1.0}
+    again = robustness.robustness(answers, ["language", "spm", "strength"], **given)  # type: ignore[arg-type]
+    assert set(again["share"].dropna()) == {1.0}
+    assert (again["tasks"] == again["localized"]).all()
+    effect = localization.place_effect(answers, **given)  # type: ignore[arg-type]
+    assert set(effect["last_to_first"]) == {1.0}
+    slopes = robustness.strength_slopes(answers, **given)  # type: ignore[arg-type]
+    assert slopes["slope"].abs().max() < 1e-9
+
+
+def test_labels_are_right_in_all_tasks() -> None:
+    table = programs.labels_checked(tasks(n_seeds=12, per_quarter=2))
+    assert (table["label_is_right"] == table["tasks"]).all()
+    assert table["tasks"].sum() > 200
+
+
+def test_tasks_are_drawn_by_quarter_and_do_not_depend_on_how_many_there_are() -> None:
+    few, many = tasks(n_seeds=3), tasks(n_seeds=6)
+    assert {name: task.site for name, task in few.items()} == {name: many[name].site for name in few}
+    counts = Counter((task.seed.id, task.site.kind, name.split("/")[-1][0]) for name, task in many.items())
+    assert set(counts.values()) == {1}
+    for name, task in many.items():
+        assert int(name.split("/")[-1][0]) == task.quarter + 1
+    every = tasks(n_seeds=2, per_quarter=0)
+    assert len(every) > 3 * len(tasks(n_seeds=2))
+
+
+def test_who_does_not_find_it_is_not_asked_again_and_two_stages_resume(tmp_path: Path) -> None:
+    trials = trials_of(n_seeds=3)
+    store = tmp_path / "s.sqlite"
+    first = run(trials, ["sim-careful"], store=store)
+    frame = answers_frame(first)
+    plain = frame[frame["spm"] == "none"].set_index("problem")["value_strict"]
+    mutated = frame[frame["spm"] != "none"]
+    again = mutated["reason_strict"] != "skipped"
+    assert again.any()
+    assert plain[mutated.loc[again, "problem"]].eq(1).all()
+    lost = mutated[mutated["detail_strict"] == "not localized before"]
+    assert plain[lost["problem"]].eq(0).all()
+    assert first.asked == frame["key"].nunique() <= len(plain) + int(again.sum())
+    assert run(trials, ["sim-careful"], store=store).asked == 0
+
+
+def test_content_by_the_model_under_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    labels = {task.program.code: task.program.line for task in tasks(seeds=["standard"], n_seeds=1).values()}
+    written = {
+        "comments": ["Nobody calls this.", "Two\nlines", "The loop is endless."] * 4,
+        "names": [f"misleading_{n}" for n in range(8)],
+        "dead_code": ["x = 1", *[f"if False:\n    never_{n} = {n}" for n in range(8)]],
+    }
+
+    def behave(request: Received) -> Reply:
+        program = fenced_program(request.prompt)
+        if request.prompt.startswith("Below is a Python program"):
+            return completion(f"Here you are:\n{json.dumps(written)}")
+        return completion(says(labels.get(program, 1)))
+
+    trials = trials_of(seeds=["standard"], n_seeds=1, content="model", strengths=[2], spms=["comments", "dead_code"])
+    with OpenAIServer(behave) as server:
+        monkeypatch.setenv("LOCAL_BASE_URL", server.base_url)
+        results = run(trials, ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
+        texts = [request.prompt for request in server.requests]
+    frame = answers_frame(results)
+    asked_again = frame[(frame["spm"] != "none") & (frame["reason_strict"] != "skipped")]
+    assert len(asked_again) > 0
+    assert asked_again["earlier"].map(len).eq(2).all()
+    shown = "\n".join(texts)
+    assert "# Nobody calls this." in shown or "# The loop is endless." in shown
+    assert "# Two" not in shown
+    assert "        never_" in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (says(4, "    return x"), (4, "    return x")),
+        ("The fault:\n```json\n" + says(4) + "\n```", (4, "")),
+        (says(9) + "\nNo, rather: " + says(4), (4, "")),
+        ('{"line_number": 4, "line": "print("a")"}', (4, None)),
+        ('{"line_number": 4}', (4, None)),
+        (says("4"), None),
+        (says(True), None),
+        (says(4.0), None),
+        ("line 4", None),
+        ("", None),
+        ('{"line": "x"}', None),
+    ],
+)
+def test_answers_are_read_strictly(text: str, expected: tuple[int, str | None] | None) -> None:
+    assert named_line(text) == expected
+
+
+def test_scores_and_tolerance() -> None:
+    code = "a\nb\nc\nd\ne"
+
+    def score(number: int, tolerance: int, line: str = "") -> tuple[Reason, str]:
+        found = score_location(Response(says(number, line), "stop"), 3, code, tolerance)
+        return found.reason, found.detail
+
+    assert [score(n, 0)[0] for n in range(7)] == [
+        *(Reason.WRONG, Reason.WRONG, Reason.WRONG, Reason.RIGHT, Reason.WRONG, Reason.WRONG, Reason.WRONG)
+    ]
+    assert [n for n in range(-3, 9) if score(n, 2)[0] is Reason.RIGHT] == [1, 2, 3, 4, 5]
+    assert score(3, 0, " c ")[1] == "line 3"
+    assert score(3, 0, "d")[1] == "line 3, but the quoted line stands in [4]"
+    assert score(3, 0, "z")[1] == "line 3, but the quoted line is not there"
+    assert score_location(Response('{"line_num', "length"), 3, code, 0).reason is Reason.TRUNCATED
+    assert score_location(Response("I cannot tell.", "stop"), 3, code, 0).reason is Reason.UNPARSABLE
+    assert score_location(Response("  ", "stop"), 3, code, 0).reason is Reason.REFUSED
+
+
+def test_the_public_labels_are_audited(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
+    table = audit.audit("public", 2)
+    counted = audit.audit("counted", 2)
+    first, second = (one.sort_values(["fault", "quarter"], ignore_index=True) for one in (table, counted))
+    assert first.equals(second)
+    found = table.set_index(["fault", "quarter"])
+    for fault, within, total in (
+        ("BooleanLogic", 102, 622),
+        ("OffByOne", 466, 2031),
+        ("OperatorSwap", 449, 2727),
+        ("MisplacedReturn", 3731, 3731),
+    ):
+        assert tuple(found.loc[(fault, 0), ["within", "tasks"]]) == (within, total)
+    assert [round(100 * found.loc[("all faults", n), "share"]) for n in (1, 2, 3, 4)] == [86, 62, 51, 27]
+    assert [round(100 * found.loc[("BooleanLogic", n), "share"]) for n in (1, 2, 3, 4)] == [40, 27, 21, 3]
+    assert {claim.verdict for claim in audit.audit_claims("faultloc/audit", table)} == {"holds"}
+    exact = audit.audit("public", 0).set_index(["fault", "quarter"])
+    assert exact.loc[("all faults", 0), "within"] < found.loc[("all faults", 0), "within"]
+
+
+def test_the_papers_programs(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
+    python, java = seed_set("alpaca", 50, 0), seed_set("codesearchnet", 50, 0)
+    assert len(python.seeds) + sum(python.dropped.values()) == 637
+    assert len(java.seeds) + sum(java.dropped.values()) == 670
+    assert python.dropped["fewer than 50 lines"] == 121
+    assert java.dropped["a program that is there already"] == 60
+    judged = Counter(seed.relevance for seed in java.seeds)
+    assert judged[0] > 250
+    assert judged[3] > 80
+    artefact = next(iter(resolve(["faultloc/tab02"], "paper", Overrides(models=("sim-careful",)), load_registry())))
+    trials = artefact.trials()
+    languages = Counter(trial.factors["language"] for trial in trials.items)
+    assert languages["python"] > 1500
+    assert languages["java"] > 4000
+
+
+def test_the_kits_own_programs() -> None:
+    standard = seed_set("standard", 50, 300)
+    assert len(standard.seeds) > 150
+    assert all(seed.specification and seed.lines >= 50 for seed in standard.seeds)
+    java = seed_set("java", 50, 300)
+    assert len(java.seeds) >= 20
+    assert not java.dropped
+    assert all(len(seed.runs) >= 3 for seed in java.seeds)
+
+
+def test_claims_are_decided_only_on_the_papers_programs(tmp_path: Path) -> None:
+    answers = answers_frame(run(trials_of(spms=[]), ["sim-careful"], store=tmp_path / "s.sqlite"))
+    given = {"rule": "strict", "confidence": 0.95, "resamples": 200, "seed": 0}
+    table = localization.localized(answers, ["language", "fault"], **given)  # type: ignore[arg-type]
+    claims = paper.localization_claims("faultloc/tab02", table, ["standard", "java"])
+    assert len(claims) == 80
+    assert {claim.verdict for claim in claims} == {"not run"}
+    flagged = [claim.statement for claim in claims if "Figure 7" in claim.statement]
+    assert len(flagged) == 2
+    own = table[table["model"] == "sim-careful"].assign(model="phi-4")
+    decided = paper.localization_claims("faultloc/tab02", own, ["alpaca", "codesearchnet"])
+    assert sum(claim.verdict != "not run" for claim in decided) == (own["kept"] > 0).sum()
+
+
+def test_every_artefact_resolves_at_the_papers_size() -> None:
+    names = select(["faultloc"], load_profile("paper"))
+    assert len(names) == 13
+    assert len(resolve(names, "paper", Overrides(), load_registry())) == 13
+    heat = paper.published_heat()
+    assert isinstance(heat, pd.DataFrame)
+    assert heat.set_index(["row", "column"]).loc[("OffByOne", "0-25 %"), "share"] == 0.65
+    numbers = published_numbers("faultloc/tab02")
+    assert numbers is not None
+    for language, faults in numbers["values"].items():
+        for fault, values in faults.items():
+            of = numbers["denominators"][language][fault]
+            odd = {one["model"] for one in numbers["flagged"] if (one["language"], one["fault"]) == (language, fault)}
+            for label, value in zip(numbers["columns"], values, strict=True):
+                if label not in odd:
+                    assert round(value * of / 100) / of * 100 == pytest.approx(value, abs=0.00501)

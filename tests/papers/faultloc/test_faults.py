@@ -1,0 +1,393 @@
+"""Faults: one line, known exactly, undone byte for byte; mutations: proved neutral, the label follows."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import random
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codestress.papers.faultloc.faults.neutral import SPMS, Content, Labelled, bank, mutate, quarter_of
+from codestress.papers.faultloc.faults.proof import neutral_fault
+from codestress.papers.faultloc.faults.silent import is_silent
+from codestress.papers.faultloc.faults.sites import KINDS, FaultSite, fault_sites
+from codestress.papers.faultloc.faults.trees import NotNeutral
+from codestress.papers.faultloc.seeds import Seed, normalised, parses, seed_set
+from codestress.problems.generated.drawing import Draw
+from codestress.sandbox.executor import Executor, Limits, Program
+from codestress.sandbox.runtimes import missing
+from codestress.seeding import rng
+from standard_library import standard_source
+
+PYTHON = '''\
+def total(items, limit=10):
+    """Adds items up to a limit."""
+    result = 0
+    for i in range(len(items)):
+        if items[i] > 0 and result + items[i] <= limit:  # keep below
+            result += items[i] * 2
+    while result > limit and limit > 0:
+        result = result - limit
+    for j in range(1, limit):
+        result -= j / 2
+    return result
+'''
+JAVA = """\
+public class Total {
+    static int total(int[] items, int limit) {
+        int result = 0;
+        for (int i = 0; i < items.length; i++) {
+            if (items[i] > 0 && result + items[i] <= limit) {
+                result += items[i] * 2;
+            }
+        }
+        String text = "sum: " + result;
+        System.out.println(text);
+        return result - limit / 2;
+    }
+
+    static boolean fits(int value, int limit) {
+        return value < limit || limit == 0;
+    }
+}
+"""
+
+
+def check(code: str, site: FaultSite) -> None:
+    """The label is the one line that differs, and undoing the edit gives the program back byte for byte."""
+    faulty = site.apply(code)
+    assert site.undo(faulty) == code
+    before, after = code.split("\n"), faulty.split("\n")
+    if site.kind == "MisplacedReturn":
+        assert after[: site.line - 1] + after[site.line :] == before
+        assert "return" in after[site.line - 1]
+    else:
+        assert len(before) == len(after)
+        assert [n for n, pair in enumerate(zip(before, after, strict=True), start=1) if pair[0] != pair[1]] == [
+            site.line
+        ]
+
+
+def test_all_kinds_in_python() -> None:
+    sites = fault_sites(PYTHON, "python")
+    edits = {(site.kind, site.line, site.before, site.text) for site in sites if site.kind != "MisplacedReturn"}
+    assert ("OffByOne", 4, "len(items)", "len(items) - 1") in edits
+    assert ("OffByOne", 4, "len(items)", "len(items) + 1") in edits
+    assert ("OffByOne", 7, ">", ">=") in edits
+    assert ("OffByOne", 9, "limit", "limit - 1") in edits
+    assert ("IncorrectBooleanLogic", 5, "and", "or") in edits
+    assert {site.text for site in sites if site.kind == "OperatorSwap" and site.line == 6} == {"+", "-", "*", "/"}
+    assert {line for kind, line, *_ in edits if kind == "OperatorSwap"} == {5, 6, 8, 10}
+    # Before each statement but the last return, and at the end of the blocks of the loops and of the condition.
+    assert {site.line for site in sites if site.kind == "MisplacedReturn"} == {3, 4, 7, 9, 11}
+    for site in sites:
+        check(PYTHON, site)
+        assert parses(site.apply(PYTHON), "python")
+
+
+def test_all_kinds_in_java() -> None:
+    sites = fault_sites(JAVA, "java")
+    edits = {(site.kind, site.line, site.before, site.text) for site in sites}
+    assert ("OffByOne", 4, "<", "<=") in edits
+    assert ("IncorrectBooleanLogic", 5, "&&", "||") in edits
+    assert ("IncorrectBooleanLogic", 15, "||", "&&") in edits
+    assert {line for kind, line, *_ in edits if kind == "OperatorSwap"} == {5, 6, 11}  # not the text of line 9
+    assert ("MisplacedReturn", 7, "", "\n                return 0;") in edits
+    for site in sites:
+        check(JAVA, site)
+        assert parses(site.apply(JAVA), "java")
+
+
+@pytest.mark.parametrize("module", ["textwrap", "heapq", "argparse", "statistics", "shlex", "fractions", "difflib"])
+def test_every_site_of_the_standard_library(module: str) -> None:
+    code = normalised(standard_source(module))
+    sites = fault_sites(code, "python")
+    assert {site.kind for site in sites} <= set(KINDS)
+    assert sum(site.kind == "MisplacedReturn" for site in sites) > 5
+    for site in sites[:: max(1, len(sites) // 150)]:
+        check(code, site)
+        assert parses(site.apply(code), "python"), site
+        if site.kind != "MisplacedReturn":
+            assert ast.dump(ast.parse(site.apply(code))) != ast.dump(ast.parse(code))
+
+
+ODD = [
+    "def f(größe, n):\n\ttotal = 0\n\tfor i in range(größe):\n\t\ttotal += größe * n  # größe\n\treturn total",
+    "def f(n):\n    s = '''\n    a and b\n    '''\n    while n < 3 and s: n = n + 1\n    return (n\n        - 1)",
+    "def f(x):\n    if x and (  # and\n        x or\n        not x\n    ): return x - 1\n    return f'{x + 1} and {x}'",
+    "x = [i * 2 for i in range(3) if i or i < 2]\ndef f():\n    return x[0] - -x[1]; y = 1 + 2",
+    "async def f(n):\n    async for i in n:\n        i -= 1\n    else:\n        i = 2 * i\n    return i and n",
+    "def f(n):\n    for i in range(n if n > 3 else 3): pass\n    for j in range(-n, n + 1, 2):\n        print(j and n)",
+]
+
+
+@pytest.mark.parametrize("code", ODD)
+def test_tabs_other_alphabets_and_odd_layouts(code: str) -> None:
+    sites = fault_sites(code, "python")
+    assert sites
+    for site in sites:
+        check(code, site)
+        assert parses(site.apply(code), "python"), (site, site.apply(code))
+    texts = {code[: site.start].count("\n") + 1 for site in sites if site.kind in ("OperatorSwap", "OffByOne")}
+    assert all("'''" not in code.split("\n")[line - 1] for line in texts)
+
+
+def test_what_has_no_site_or_does_not_parse_has_none() -> None:
+    assert fault_sites("x = 1", "python") == []
+    assert fault_sites("def f(:\n  pass", "python") == []
+    assert fault_sites("\x00", "python") == []
+    assert fault_sites("class A { void f() { int x = ; } }", "java") == []
+    assert fault_sites("(" * 3000, "python") == []
+
+
+def test_programs_are_normalised_before_anything_counts_their_lines() -> None:
+    text = "\ufeffdef f(n):\r\n    a = n + 1\r    \f\n    return a - 1\r\n\r\n"
+    code = normalised(text)
+    assert code == "def f(n):\n    a = n + 1\n     \n    return a - 1"
+    for site in fault_sites(code, "python"):
+        check(code, site)
+
+
+def test_forty_thousand_lines() -> None:
+    code = "\n".join(f"def f{n}(x):\n    y = x + {n}\n    return y" for n in range(13_400))
+    sites = fault_sites(code, "python")
+    assert Counter(site.kind for site in sites)["OperatorSwap"] == 3 * 13_400
+    for site in random.Random(0).sample(sites, 10):
+        check(code, site)
+
+
+def seeds() -> list[Seed]:
+    return [*seed_set("standard", 50, 200).seeds[:40:2], *seed_set("java", 50, 300).seeds[:12]]
+
+
+@pytest.mark.parametrize("spm", SPMS)
+@pytest.mark.parametrize("strength", [1, 4])
+def test_mutations_are_neutral_and_the_label_follows(spm: str, strength: int) -> None:
+    made = 0
+    for seed in seeds():
+        sites = fault_sites(seed.code, seed.language)
+        if not sites:
+            continue
+        site = sites[len(sites) // 2]
+        program = Labelled(site.apply(seed.code), site.line)
+        faulty = program.code.split("\n")[program.line - 1]
+        for quarter in range(4):
+            draw = Draw(rng(0, seed.id, spm, strength, quarter))
+            try:
+                mutated = mutate(
+                    program,
+                    spm,  # type: ignore[arg-type]
+                    seed.language,
+                    draw,
+                    strength=strength,
+                    quarter=quarter,
+                    content=bank(seed.language),
+                )
+            except NotNeutral:
+                continue
+            made += 1
+            assert mutated.code != program.code
+            assert parses(mutated.code, seed.language)
+            line = mutated.code.split("\n")[mutated.line - 1]
+            if "names" not in spm:
+                assert line == faulty
+            else:
+                assert len(line.split()) == len(faulty.split())
+            if spm in ("comments", "dead_code"):
+                added = mutated.code.count("\n") - program.code.count("\n")
+                assert added >= strength
+    assert made > 20
+
+
+def test_mutations_stand_in_the_quarter_that_is_asked_for() -> None:
+    code = "\n".join(["def f(x):", *(f"    y{n} = x" for n in range(80)), "    return x"])
+    for quarter in range(4):
+        mutated = mutate(
+            Labelled(code, 2),
+            "comments",
+            "python",
+            Draw(rng(0, quarter)),
+            strength=3,
+            quarter=quarter,
+            content=bank("python"),
+        )
+        where = [n for n, line in enumerate(mutated.code.split("\n"), start=1) if line.lstrip().startswith("#")]
+        assert len(where) == 3
+        assert {quarter_of(line, 85) for line in where} <= {quarter - 1, quarter, quarter + 1}
+
+
+def content(**parts: list[str]) -> Content:
+    return Content(tuple(parts.get("comments", [])), tuple(parts.get("names", [])), tuple(parts.get("dead_code", [])))
+
+
+HOSTILE = [
+    ("dead_code", content(dead_code=["x = 1"])),
+    ("dead_code", content(dead_code=["if x:\n    pass"])),
+    ("dead_code", content(dead_code=["if False:\n    pass\nelse:\n    x = 1"])),
+    ("dead_code", content(dead_code=["if False:\n    pass\nx = 1"])),
+    ("dead_code", content(dead_code=["while True:\n    pass"])),
+    ("dead_code", content(dead_code=["return None"])),
+    ("dead_code", content(dead_code=["if (x := 0):\n    pass"])),
+    ("dead_code", content(dead_code=["if print(1):\n    pass"])),
+    ("dead_code", content(dead_code=["if False: (\n"])),
+    ("dead_code", content(dead_code=["def g(:\n"])),
+    ("names", content(names=["class"])),
+    ("names", content(names=["a b"])),
+    ("names", content(names=["len"])),
+    ("names", content(names=[])),
+    ("comments", content(comments=[])),
+]
+
+
+@pytest.mark.parametrize(("spm", "given_content"), HOSTILE)
+def test_content_that_would_change_the_program_is_refused(spm: str, given_content: Content) -> None:
+    program = Labelled("def f(x, n):\n    total = x + n\n    return len(str(total))", 2)
+    with pytest.raises(NotNeutral):
+        mutate(program, spm, "python", Draw(rng(0)), strength=1, quarter=0, content=given_content)  # type: ignore[arg-type]
+
+
+BINDING = [
+    ("def f(x):\n    x = _(x)\n    return x", "for _ in []:\n    y = 1"),  # gettext's _ becomes local
+    ("def f(x):\n    x = x + 1\n    return len(x)", "if False:\n    len = 1"),
+    ("def f(x):\n    x = x + 1\n    return os.sep", "if False:\n    import os.path"),
+    ("def f(x):\n    x = x + 1\n    return g(x)", "if False:\n    def g(): pass"),
+    ("def f(x):\n    x = x + 1\n    return x", "if False:\n    yield x"),
+    ("def f(x):\n    x = x + 1\n    return x", "if False:\n    global y\n    y = 1"),
+    ("def f(x):\n    x = x + 1\n    return x", "if False:\n    break"),
+    ("async def f(x):\n    x = x + 1\n    yield x", "if False:\n    return 1"),
+]
+
+
+@pytest.mark.parametrize(("code", "snippet"), BINDING)
+def test_dead_code_that_changes_its_function_by_being_there_is_refused(code: str, snippet: str) -> None:
+    given_content = content(dead_code=[snippet])
+    with pytest.raises(NotNeutral, match=r"dead code|compile"):
+        mutate(Labelled(code, 2), "dead_code", "python", Draw(rng(0)), strength=1, quarter=0, content=given_content)
+    fine = Labelled("def f(x):\n    y = 0\n    for y in x:\n        x = _(y)\n    return x", 2)
+    harmless = content(dead_code=["if False:\n    y = x\n    return y"])
+    assert mutate(fine, "dead_code", "python", Draw(rng(0)), strength=1, quarter=0, content=harmless).code != fine.code
+
+
+A, G = "class A:\n", "    def g(self): return "
+
+
+@pytest.mark.parametrize(
+    ("part", "before", "after"),
+    [
+        ("comments", "x = 1", "x = 2"),
+        ("comments", "x = 1  # a", "x = '1  # a'"),
+        ("names", "def f(a, b):\n    return a", "def f(a, b):\n    return b"),
+        ("names", "def f(a):\n    b = a\n    return b", "def f(c):\n    c = c\n    return c"),
+        ("names", "def f(a):\n    return a.b", "def f(c):\n    return c.d"),
+        ("functions", f"{A}    def f(self): return 1\n{G}2", f"{A}    def f(self): return 2\n{G}1"),
+        ("dead_code", "x = 1", "if 1 > 0:\n    y = 2\nx = 1"),
+        ("dead_code", "x = 1", "if x:\n    y = 2\nx = 1"),
+    ],
+)
+def test_the_proof_sees_what_is_not_neutral(part: str, before: str, after: str) -> None:
+    assert neutral_fault(before, after, part, "python")
+    assert not neutral_fault(before, before, part, "python")
+
+
+def test_the_proof_sees_what_is_not_neutral_in_java() -> None:
+    changed = JAVA.replace("result += ", "result -= ")
+    for part in ("comments", "names", "functions", "dead_code"):
+        assert neutral_fault(JAVA, changed, part, "java"), part
+        assert not neutral_fault(JAVA, JAVA, part, "java")
+    assert neutral_fault(JAVA, JAVA.replace("int result", "int limit"), "names", "java")
+    dead = JAVA.replace("        String text", "        if (x > 1) {\n        }\n        String text")
+    assert neutral_fault(JAVA, dead, "dead_code", "java")
+    never = JAVA.replace("        String text", "        if (2 < 1) {\n        }\n        String text")
+    assert not neutral_fault(JAVA, never, "dead_code", "java")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from(SPMS), st.integers(1, 8), st.integers(0, 3))
+def test_the_same_seed_gives_the_same_bytes(number: int, spm: str, strength: int, quarter: int) -> None:
+    seed = seeds()[number % 8]
+    results = []
+    for _ in range(2):
+        draw = Draw(rng(number, "same"))
+        try:
+            results.append(
+                mutate(
+                    Labelled(seed.code, 5),
+                    spm,  # type: ignore[arg-type]
+                    seed.language,
+                    draw,
+                    strength=strength,
+                    quarter=quarter,
+                    content=bank(seed.language),
+                )
+            )
+        except NotNeutral as error:
+            results.append(str(error))  # type: ignore[arg-type]
+    assert results[0] == results[1]
+
+
+@pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
+def test_the_kits_java_programs_and_their_mutants_compile_and_run(tmp_path: Path) -> None:
+    seeds = seed_set("java", 50, 300).seeds
+    assert len(seeds) >= 20
+    folders = {}
+    for number, seed in enumerate(seeds):
+        site = random.Random(number).choice(fault_sites(seed.code, "java"))
+        program = Labelled(site.apply(seed.code), site.line)
+        spm = ("comments+names+dead_code", "functions")[number % 2]
+        draw = Draw(rng(number, "compiles"))
+        with contextlib.suppress(NotNeutral):
+            program = mutate(
+                program,
+                spm,  # type: ignore[arg-type]
+                "java",
+                draw,
+                strength=2,
+                quarter=number % 4,
+                content=bank("java"),
+            )
+        for name, code in ((f"{number}", seed.code), (f"{number}.mutated", program.code)):
+            folder = tmp_path / name
+            folder.mkdir()
+            (folder / f"{seed.id}.java").write_text(f"{code}\n")
+            folders[name] = (folder, seed)
+    names = [name for name in folders if not name.endswith(".mutated")]
+    sources = [str(folders[name][0] / f"{folders[name][1].id}.java") for name in names]
+    done = subprocess.run(
+        ["javac", "-proc:none", "-d", str(tmp_path / "out"), *sources], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    for number in range(0, len(seeds), 4):
+        folder, seed = folders[f"{number}.mutated"]
+        command = ["javac", "-proc:none", "-d", str(folder), str(folder / f"{seed.id}.java")]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    with Executor() as executor:
+        programs = [Program(f"{seed.code}\n", seed.id, seed.runs[0]) for seed in seeds]
+        outcomes = list(executor.run(programs, language="java"))
+    assert {outcome.outcome for outcome in outcomes} == {"returned"}
+    assert len({str(outcome.value) for outcome in outcomes}) == len(seeds)
+
+
+@pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
+def test_a_run_shows_the_faults_that_are_asked_about_and_not_the_silent_ones() -> None:
+    sites = [(seed, site) for seed in seed_set("java", 50, 300).seeds for site in fault_sites(seed.code, "java")]
+    silent = [one for one in sites if is_silent(*one)]
+    assert 0 < len(silent) < 0.1 * len(sites)
+    loud = [one for one in sites if not is_silent(*one)]
+    drawn = random.Random(5)
+    with Executor(limits=Limits(cpu_s=4, wall_s=20)) as executor:
+        for chosen, shown in ((drawn.sample(silent, 3), False), (drawn.sample(loud, 3), True)):
+            for seed, site in chosen:
+                programs = [
+                    Program(f"{code}\n", seed.id, run)
+                    for run in seed.runs
+                    for code in (seed.code, site.apply(seed.code))
+                ]
+                results = [(one.outcome, one.value) for one in executor.run(programs, language="java")]
+                assert any(results[n] != results[n + 1] for n in range(0, len(results), 2)) is shown, (seed.id, site)

@@ -1,0 +1,102 @@
+"""Gold 100 %, corrupted 0 %, hostile 0 %; and where the authors' rule differs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codestress.papers.origin.final_answer import extract_final_answer, score_reference, score_strict
+from codestress.types import Reason, Response
+
+
+def answer(text: str, finish: str = "stop") -> Response:
+    return Response(text, finish)  # type: ignore[arg-type]
+
+
+PAPER = """To find the origin of "admire", we need to trace back the connections from "admire" to the earliest vertex.
+1. "workbench" is connected to "dad"
+2. "dad" is connected to "admire"
+Thus we find that the origin of "admire" is "workbench".
+FINAL ANSWER: workbench"""
+
+GOLD = [
+    PAPER,
+    "FINAL ANSWER: workbench",
+    "FINAL ANSWER: workbench.",
+    'FINAL ANSWER: "workbench"',
+    "FINAL ANSWER: “Workbench”",
+    "**FINAL ANSWER:** workbench",
+    "**FINAL ANSWER: workbench**",
+    "**Final Answer**: `workbench`",
+    "## FINAL ANSWER: WORKBENCH\n",
+    "FINAL ANSWER: [workbench]",
+    "FINAL ANSWER:\n\nworkbench",
+    "FINAL ANSWER :  'workbench'!",
+    'FINAL ANSWER: dad\nNo, once more.\n"FINAL ANSWER: workbench".',
+    "FINAL_ANSWER: workbench",
+    "FINAL ANSWER: workbench. It leads to dad, and dad to admire.",
+]
+CORRUPTED = [
+    "FINAL ANSWER: dad",
+    "FINAL ANSWER: admire",
+    "FINAL ANSWER: bench",
+    "FINAL ANSWER: work bench",
+    "FINAL ANSWER: wrkbench",
+]
+HOSTILE = [
+    "FINAL ANSWER: workbenches",
+    "FINAL ANSWER: workbench or dad",
+    "FINAL ANSWER: workbench, dad, admire",
+    "FINAL ANSWER: not workbench",
+    "FINAL ANSWER: workbench\nFINAL ANSWER: dad",
+    "FINAL ANSWER: dad (or workbench)",
+    "FINAL ANSWER: workbench -> dad -> admire",
+    "workbench",
+    "The answer is workbench",
+    'FINAL ANSWER: YOUR_ANSWER\n"workbench" is connected to "dad"',
+    "FINAL ANSWER: workbench/dad",
+    "FINAL ANSWER:",
+    "FINAL ANSWER",
+]
+
+
+@pytest.mark.parametrize("text", GOLD)
+def test_gold(text: str) -> None:
+    assert score_strict(answer(text), "workbench").reason is Reason.RIGHT
+
+
+@pytest.mark.parametrize("text", CORRUPTED + HOSTILE)
+def test_corrupted_and_hostile(text: str) -> None:
+    score = score_strict(answer(text), "workbench")
+    assert score.value == 0
+    assert score.reason in (Reason.WRONG, Reason.UNPARSABLE)
+
+
+def test_no_answer_has_its_own_reasons() -> None:
+    assert score_strict(answer("I do not know."), "workbench").reason is Reason.UNPARSABLE
+    assert score_strict(answer("First I look at", "length"), "workbench").reason is Reason.TRUNCATED
+    assert score_strict(answer("FINAL ANSWER: work", "length"), "workbench").reason is Reason.TRUNCATED
+    assert score_strict(answer("FINAL ANSWER: dad\nThis is because", "length"), "workbench").reason is Reason.WRONG
+    assert score_strict(answer("FINAL ANSWER: workbench\nThis is", "length"), "workbench").reason is Reason.RIGHT
+    assert score_strict(answer("  \n"), "workbench").reason is Reason.REFUSED
+    assert score_strict(answer("FINAL ANSWER: workbench", "content_filter"), "workbench").reason is Reason.REFUSED
+
+
+def test_the_authors_rule_errs_both_ways() -> None:
+    assert score_reference(answer("**FINAL ANSWER:** workbench"), "workbench").value == 0
+    assert score_reference(answer("FINAL ANSWER: workbenches"), "workbench").value == 1
+    assert score_reference(answer("My answer workbench? No."), "workbench").value == 1
+    assert score_reference(answer(PAPER), "workbench").value == 1
+    assert score_reference(answer(""), "workbench").reason is Reason.REFUSED
+    assert score_reference(answer("Step 1", "length"), "workbench").reason is Reason.TRUNCATED
+
+
+@given(before=st.text(), word=st.from_regex(r"[a-z]{3,12}", fullmatch=True))
+def test_the_last_marker_decides_whatever_stands_before(before: str, word: str) -> None:
+    assert extract_final_answer(f"{before}\nFINAL ANSWER: {word}") == word
+
+
+@given(st.text())
+def test_any_text_has_an_outcome(text: str) -> None:
+    assert score_strict(answer(text), "workbench").reason in Reason

@@ -1,0 +1,125 @@
+"""Find the Origin's trials: sizes, seeds, both wordings, the published token counts where a tokenizer is at hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codestress.papers.origin.studies import STUDIES, FindTheOrigin, Planted, find_the_origin, planted_in_text
+from codestress.parameters import make_trials
+from codestress.paths import PUBLISHED
+from codestress.types import Trials
+
+MODELS = {"artefact": "origin/fig04", "models": ["sim-near"]}
+
+
+def trials(**values: Any) -> Trials:
+    return make_trials(STUDIES["find_the_origin"], FindTheOrigin(**MODELS, **values).model_dump())
+
+
+@pytest.mark.parametrize(
+    ("d", "lines"),
+    [
+        (1, range(4, 949, 8)),
+        (15, range(16, 945, 8)),
+        (-15, range(16, 945, 8)),
+        (5, range(6, 943, 8)),
+        (-10, range(11, 948, 8)),
+    ],
+)
+def test_sizes_are_those_of_the_figures(d: int, lines: range) -> None:
+    assert [trial.factors["lines"] for trial in trials(d=[d]).items] == list(lines)
+
+
+def test_every_distance_renders_with_its_target_in_place() -> None:
+    for trial in trials(d=[d for d in range(-15, 16) if d], step=200).items:
+        shown = [line for line in trials(d=[trial.factors["d"]]).render(trial).messages[-1].content.split("\n")]
+        block = shown[shown.index("") + 1 :]
+        block = block[: block.index("")]
+        first, second = block.index('"workbench" is connected to "dad"'), block.index('"dad" is connected to "admire"')
+        assert second - first == trial.factors["d"]
+        assert len(block) == trial.factors["lines"]
+
+
+def test_the_same_seed_gives_the_same_bytes_and_more_trials_do_not_change_the_first() -> None:
+    few, many = trials(shuffled=[True], lists=1, step=300), trials(shuffled=[True], lists=3, step=300)
+    assert many.items[: len(few.items)] == few.items
+    for trial in few.items:
+        assert few.render(trial) == many.render(trial)
+    other = trials(shuffled=[True], step=300, seed=1)
+    assert other.render(other.items[1]) != few.render(few.items[1])
+
+
+def test_a_word_never_repeats_within_a_prompt() -> None:
+    for trial in trials(step=400).items:
+        text = trials().render(trial).messages[-1].content
+        lines = [line for line in text.split("\n") if " is connected to " in line][2:]
+        words = [word for line in lines for word in line.split('"')[1::2]]
+        assert all(words.count(word) <= 2 for word in words)
+
+
+def test_as_printed_is_the_example_of_section_4() -> None:
+    chosen = trials(wording=["as_printed"], d=[1])
+    text = chosen.render(chosen.items[0]).messages[-1].content
+    assert text.startswith('Several words below are interconnected. For example:\n\n"X" is connected to "Y"\n')
+    assert text.endswith('Your final answer must be in the following format: "FINAL ANSWER: YOUR ANSWER".')
+
+
+def test_the_authors_list_is_used_as_it_is(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
+    chosen = trials(words="authors", d=[1])
+    text = chosen.render(chosen.items[0]).messages[-1].content
+    vertices = (shared_data / "findtheorigin" / "vertices.txt").read_text().split("\n")
+    # Four lines: one above the target's two, one below.
+    assert "\n".join(vertices[1997:2001]) in text
+    assert vertices[1996] not in text
+
+
+def test_published_token_counts(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tiktoken = pytest.importorskip("tiktoken")
+    try:
+        encoding = tiktoken.get_encoding("cl100k_base")
+    except Exception as error:
+        pytest.skip(
+            f"the vocabulary cl100k_base cannot be had here ({type(error).__name__}); TIKTOKEN_CACHE_DIR names a copy"
+        )
+    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
+    published = json.loads((PUBLISHED / "origin.json").read_text())["tokens"]
+    right = total = 0
+    for name, d in (("fig01", 1), ("fig02", 15), ("fig03", -15)):
+        chosen = trials(words="authors", d=[d])
+        counted = [
+            len(encoding.encode(chosen.render(t).messages[-1].content)) for t in chosen.items[:: published["every"]]
+        ]
+        right += sum(a == b for a, b in zip(counted, published[name], strict=True))
+        total += len(counted)
+    assert (right, total) == (117, 118)
+
+
+@pytest.mark.parametrize("test", ["inefficient_code", "clue", "unlock"])
+def test_planted_texts(test: str) -> None:
+    values = Planted(**MODELS, test=test, characters=[4000, 15000], variants=8, samples=2).model_dump()  # type: ignore[arg-type]
+    chosen = make_trials(STUDIES["planted_in_text"], values)
+    assert len(chosen.items) == 2 * 8 * 2
+    texts = [chosen.render(trial).messages[-1].content for trial in chosen.items]
+    assert len(set(texts)) == 16
+    marks = {
+        "inefficient_code": ("def is_prime(n):", "def square_sum(my_list):"),
+        "clue": ("\n\nCurious? Leader of the apes 3.\n\n", " Ciphertext: brxzrqwkhsulch"),
+        "unlock": ("Microbes are small. This statement is not only true",),
+    }[test]
+    for text, trial in zip(texts, chosen.items, strict=True):
+        assert all(text.count(mark) == 1 for mark in marks)
+        assert abs(len(text) / int(trial.factors["characters"] or 1) - 1) < 0.35
+    if test == "clue":
+        assert all(text.endswith(marks[1]) for text in texts)
+
+
+def test_the_study_functions_take_only_what_their_schemas_have() -> None:
+    assert STUDIES["find_the_origin"].trials is find_the_origin
+    assert STUDIES["planted_in_text"].trials is planted_in_text
+    for study in STUDIES.values():
+        make_trials(study, study.parameters(**MODELS).model_dump())

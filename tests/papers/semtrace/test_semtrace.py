@@ -1,0 +1,318 @@
+"""Sense and Sensitivity: the contexts, the prompts to the letter, the sizes, and what readers make of them."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from codestress.errors import ParameterError
+from codestress.inference.registry import load_registry
+from codestress.inference.requests import request_of
+from codestress.inference.run import run
+from codestress.papers.semtrace.results import architectures, places, templates
+from codestress.papers.semtrace.studies import (
+    line_removal,
+    problems_of,
+    rendered_templates,
+    surroundings,
+    target_positions,
+)
+from codestress.pipeline.artefacts import Overrides, load_profile, resolve, select
+from codestress.report.claims import Claim
+from codestress.scoring.frames import answers_frame
+from codestress.types import Prompt, Trials
+
+SMALL = {
+    "tasks": ["input_prediction", "output_prediction", "function_retrieval", "line_retrieval"],
+    "problems": ["generated"],
+    "n_problems": 3,
+    "subsample": 1.0,
+    "digits": [2],
+    "distractors": [4, 8],
+    "distractor_source": "installed",
+    "matched": "count",
+    "distractor_tokens": 200,
+    "positions": 3,
+    "fragments": 1,
+    "qac": [True],
+    "keys": [False],
+    "prefill": "assistant",
+    "max_tokens": 256,
+    "seed": 0,
+}
+
+
+def trials_of(**changes: object) -> Trials:
+    return target_positions(**{**SMALL, **changes})  # type: ignore[arg-type]
+
+
+def shown(trials: Trials, **factors: object) -> Prompt:
+    trial = next(t for t in trials.items if all(t.factors[name] == value for name, value in factors.items()))
+    return trials.render(trial)
+
+
+INPUT = """You are given a number of Python functions and an assertion containing an output of one of the functions. \
+Find any input such that executing that function on the input leads to the given output. There may be multiple \
+answers, but you should only output one.
+
+[ASSERTION]
+assert [70, 189] == f(??)
+[/ASSERTION]
+
+[FUNCTIONS]
+CODE
+[/FUNCTIONS]
+
+[ASSERTION]
+assert [70, 189] == f(??)
+[/ASSERTION]
+
+You are given a number of Python functions and an assertion containing an output of one of the functions. Find any \
+input such that executing that function on the input leads to the given output. There may be multiple answers, but \
+you should only output one."""
+OUTPUT = """You are given a number of Python functions and an assertion containing an input to one of the functions. \
+Complete the assertion with a literal (no unsimplified expressions, no function calls) containing the output when \
+executing the provided code on the given input, even if the function is incorrect or incomplete. Do NOT output any \
+extra information.
+
+[ASSERTION]
+assert f('a', 3) == ??
+[/ASSERTION]
+
+[FUNCTIONS]
+CODE
+[/FUNCTIONS]
+
+[ASSERTION]
+assert f('a', 3) == ??
+[/ASSERTION]
+
+You are given a number of Python functions and an assertion containing an input to one of the functions. Complete \
+the assertion with a literal (no unsimplified expressions, no function calls) containing the output when executing \
+the provided code on the given input, even if the function is incorrect or incomplete. Do NOT output any extra \
+information."""
+FUNCTION = """Each line in the code block below starts with a random key. I'm looking for a function starting at key \
+`aaaaaa` and ending at key `bbbbbb` in the code snippet below. Can you help me find it?
+
+```python
+CODE
+```
+
+Each line in the code block above starts with a random key. I'm looking for a function starting at key `aaaaaa` and \
+ending at key `bbbbbb` in the code snippet above. Can you help me find it?"""
+LINE = """Each line in the code block below starts with a random key. I'm looking for a line with key `cccccc` in \
+the code snippet below. Can you help me find it?
+
+```python
+CODE
+```
+
+Each line in the code block above starts with a random key. I'm looking for a line with key `cccccc` in the code \
+snippet above. Can you help me find it?"""
+PREFILLS = {
+    "input_prediction": "Sure! Here is the corresponding input:\n\n```python\nassert [70, 189] == f(",
+    "output_prediction": "Sure! Here is the corresponding output:\n\n```python\nassert f('a', 3) ==",
+    "function_retrieval": "Sure! Here is the full function starting at key `aaaaaa` and ending at key `bbbbbb`:\n\n"
+    "```python",
+    "line_retrieval": "Sure! Here is the line with key cccccc:\n\n```python",
+}
+
+
+@pytest.mark.parametrize(
+    ("task", "text"),
+    [
+        ("input_prediction", INPUT),
+        ("output_prediction", OUTPUT),
+        ("function_retrieval", FUNCTION),
+        ("line_retrieval", LINE),
+    ],
+)
+def test_the_four_templates_are_the_papers_to_the_letter(task: str, text: str) -> None:
+    """Figures 11 to 14."""
+    from codestress.papers.semtrace.studies import _prompt
+    from codestress.types import Sampling
+
+    values = {"output": "[70, 189]", "input": "'a', 3", "start": "aaaaaa", "end": "bbbbbb", "key": "cccccc"}
+    prompt = _prompt(task, values | {"code_block": "CODE"}, Sampling())
+    assert prompt.messages[0].content == text
+    assert prompt.prefill == PREFILLS[task]
+    without = _prompt(task, values | {"code_block": "CODE"}, Sampling(), qac=False).messages[0].content
+    assert text.endswith(without)
+    assert without.startswith(("[FUNCTIONS]", "```python"))
+
+
+def test_only_what_varies_varies() -> None:
+    """The same distractors in the same order for every task and place; the fewer are the first of the more."""
+    trials = trials_of()
+    blocks = {
+        (t.problem, t.factors["task"], t.factors["distractors"], t.factors["position"]): trials.render(t)
+        for t in trials.items
+    }
+    few, many = (surroundings("generated_0", count, "installed", None, 0) for count in (4, 8))
+    assert many[:4] == few
+    for task in ("input_prediction", "output_prediction"):
+        text = blocks["generated_0", task, 8, 0].messages[0].content
+        assert text.index(many[0]) < text.index(many[7])
+        assert all(code in text for code in many)
+    assert len(set(blocks.values())) == len(blocks) == 3 * 4 * 2 * 3
+    keyed = blocks["generated_0", "function_retrieval", 4, 1].messages[0].content
+    keyed = keyed.split("```python\n")[1].split("\n```")[0]
+    again = blocks["generated_0", "line_retrieval", 8, 2].messages[0].content
+    lines = [line for line in keyed.split("\n") if line[7:]]
+    assert all(line in again for line in lines)
+
+
+def test_contexts_can_be_matched_by_length() -> None:
+    both = [trials_of(matched=matched) for matched in ("count", "tokens")]
+    by_count, by_tokens = (shown(trials, task="output_prediction", distractors=8) for trials in both)
+    assert abs(len(by_tokens.messages[0].content) - 8 * 200 * 4) < 2500
+    assert len(by_count.messages[0].content) < len(by_tokens.messages[0].content)
+
+
+def test_too_few_distractors_and_models_without_prefill() -> None:
+    with pytest.raises(ParameterError, match=r"distractors = 900000: installed has only [\d]+ functions"):
+        shown(trials_of(distractors=[900_000]), task="output_prediction")
+    begun = shown(trials_of(), task="output_prediction")
+    told = shown(trials_of(prefill="user"), task="output_prediction")
+    assert told.prefill == ""
+    text = told.messages[0].content
+    assert text.startswith(begun.messages[0].content)
+    assert text.endswith(f"Begin your answer with exactly this, and complete it:\n\n{begun.prefill}")
+
+
+def test_contexts_are_described_as_equation_2_says(tmp_path: Path) -> None:
+    tables = []
+    for fragments in (1, 3):
+        trials = trials_of(fragments=fragments, tasks=["line_retrieval"])
+        answers = answers_frame(run(trials, ["sim-wide"], store=tmp_path / "s.sqlite"))
+        tables.append(
+            places.contexts(
+                answers,
+                problems_of=lambda dataset, digits: problems_of(dataset, 3, 0, digits),  # type: ignore[arg-type]
+                source="installed",
+                tokens=None,
+                positions=3,
+                fragments=fragments,
+                seed=0,
+            )
+        )
+    whole, parts = tables
+    assert list(whole["place"]) == [0, 0.5, 1] * 2
+    assert whole["concentration"].to_numpy() == pytest.approx(1)
+    assert (parts["concentration"] < 0.6).all()
+    assert whole["depth_tokens"].iloc[0] == 0
+    assert whole["granularity"].iloc[3] > whole["granularity"].iloc[2]
+    assert (whole["granularity"] < 1).all()
+    assert (whole["depth_tokens"] < whole["context_tokens"]).all()
+
+
+def test_a_subsample_and_a_smaller_study_are_part_of_the_whole() -> None:
+    whole = trials_of(n_problems=40, tasks=["output_prediction"])
+    registry = load_registry()["sim-wide"]
+    keys = {request_of(whole, trial, registry).key for trial in whole.items}
+    for part in (trials_of(tasks=["output_prediction"]), trials_of(n_problems=40, subsample=0.125, distractors=[4])):
+        predicted = [t for t in part.items if t.factors["task"] == "output_prediction"]
+        assert {request_of(part, trial, registry).key for trial in predicted} <= keys
+    assert len({t.problem for t in trials_of(n_problems=40, subsample=0.125).items}) == 5
+
+
+def test_the_papers_sizes_and_what_its_figures_share(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
+    registry = load_registry()
+    wanted = ["semtrace/fig01", "semtrace/fig02", "semtrace/fig03", "semtrace/fig05", "semtrace/fig09"]
+    chosen = resolve(select(wanted, load_profile("paper")), "paper", Overrides(), registry)
+    trials = {artefact.name: artefact.trials() for artefact in chosen}
+    assert [len(trials[name].items) for name in wanted] == [70_400, 70_400, 35_200, 143_988, 70_400]
+    assert all(len(artefact.models) == 10 for artefact in chosen)
+    first, same = trials["semtrace/fig01"], trials["semtrace/fig09"]
+    entry = registry["llama-3.3-70b"]
+    for index in (0, 35_000, 70_399):
+        one, other = (request_of(t, t.items[index], entry).key for t in (first, same))
+        assert one == other
+
+
+def test_readers_do_what_they_are_made_for(tmp_path: Path) -> None:
+    """A reader with room for everything is right in retrieval, traces and outputs at every place; a small one not."""
+    registry = tmp_path / "models.yaml"
+    registry.write_text(
+        "sim-all: {engine: simulated, settings: {capacity: 100000000}}\n"
+        "sim-ends: {engine: simulated, settings: {capacity: 100000000, floor: 0.1, edge: 0.08}}\n"
+    )
+    trials = trials_of(n_problems=12, distractors=[8], problems=["generated", "semtrace"], positions=5)
+    results = run(trials, ["sim-all", "sim-ends"], store=tmp_path / "s.sqlite", registry=registry)
+    answers = answers_frame(results)
+    exact = answers[(answers["model"] == "sim-all") & (answers["task"] != "input_prediction")]
+    assert exact["value_strict"].mean() == 1
+    inputs = answers[(answers["model"] == "sim-all") & (answers["task"] == "input_prediction")]
+    assert inputs["value_strict"].mean() > 0.15
+    dips = places.dips(answers, metrics=["strict"], confidence=0.95, resamples=300, seed=0)
+    ends = dips[(dips["model"] == "sim-ends") & (dips["task"] == "line_retrieval")].iloc[0]
+    assert ends["dip_points"] > 20
+    assert (dips[dips["model"] == "sim-all"]["drop_points"] <= 100).all()
+    table = places.accuracy_by_place(answers, metrics=["strict"], confidence=0.95, resamples=300, seed=0)
+    assert table["asked"].sum() == len(answers)
+    assert table["relative"].max() == 1
+
+
+def test_line_removal_of_models_and_interpreter_are_the_same_programs() -> None:
+    common = {"problems": "generated", "n_problems": 4, "prefill": "assistant", "max_tokens": 256, "seed": 0}
+    tasks = ["input_prediction", "output_prediction"]
+    asked = line_removal(tasks=tasks, shown="prompt", versions=0, **common)  # type: ignore[arg-type]
+    executed = line_removal(tasks=tasks, shown="program", versions=0, **common)  # type: ignore[arg-type]
+    assert len(asked.items) == 2 * len(executed.items)
+    for trial in executed.items[:40]:
+        program = executed.render(trial)
+        code, call = program.messages[0].content, program.prefill
+        twin = next(t for t in asked.items if (t.problem, t.factors) == (trial.problem, trial.factors))
+        prompt = asked.render(twin)
+        assert f"[FUNCTIONS]\n{code}\n[/FUNCTIONS]" in prompt.messages[0].content
+        assert prompt.prefill.endswith(f"assert {call} ==")
+    few = line_removal(tasks=tasks, shown="prompt", versions=3, **common)  # type: ignore[arg-type]
+    assert {t.factors["removed"] == 0 for t in few.items} == {True, False}
+    assert {(t.problem, t.factors["mask"]) for t in few.items} <= {(t.problem, t.factors["mask"]) for t in asked.items}
+
+
+def test_the_rope_bound_is_the_papers() -> None:
+    assert architectures.smallest_rope_base(30_810) == pytest.approx(861_000, abs=500)
+
+
+def test_templates_are_rendered_on_one_problem() -> None:
+    prompts = rendered_templates(
+        problems="generated", problem=2, distractors=[0, 4], distractor_source="installed", seed=0
+    )
+    assert [(task, count) for task, count, _ in prompts] == [
+        (task, count)
+        for task in ("input_prediction", "output_prediction", "function_retrieval", "line_retrieval")
+        for count in (0, 4)
+    ]
+    table = templates.template_table(prompts)
+    assert (table["characters"] > 100).all()
+
+
+def test_the_gain_of_semtrace_over_cruxeval_is_the_ratio_of_the_means() -> None:
+    models = ["gpt-4.1-2025-04-14", "deepseek-coder-v2", "llama-3.3-70b", "qwen2.5-coder-32b"]
+    rows = [
+        {"model": model, "dataset": dataset, "problem": f"{dataset}_{n}", "task": "output_prediction"}
+        | {"distractors": 20, "value_strict": float(n % 10 < right)}
+        for model in models
+        for dataset, right in (("semtrace", 9), ("cruxeval", 6))
+        for n in range(200)
+    ]
+    frame = pd.DataFrame(rows)
+
+    def claims(answers: pd.DataFrame) -> list[Claim]:
+        return places.task_claims("semtrace/fig03", answers, confidence=0.95, resamples=500, seed=0)
+
+    [claim] = claims(frame)
+    assert claim.regenerated == pytest.approx(50)
+    # Delta method: the ratio's relative variance is the sum of those of the two means.
+    spread = 150 * math.sqrt(0.1 / 0.9 / 200 + 0.4 / 0.6 / 200)
+    assert claim.high - claim.low == pytest.approx(2 * 1.96 * spread, rel=0.15)
+    one_set, few_models = frame[frame["dataset"] == "semtrace"], frame[frame["model"] != models[0]]
+    for lacking in (one_set, few_models, frame.assign(distractors=4)):
+        [claim] = claims(lacking)
+        assert claim.verdict == "not run"
+        assert "gpt-4.1-2025-04-14" in claim.basis

@@ -1,0 +1,88 @@
+"""Answers that somebody published become those of a model, labelled as what they are."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from codestress import cli
+from codestress.errors import DataError, ParameterError
+from codestress.inference.registry import load_registry
+from codestress.inference.run import run
+from codestress.pipeline.adopt import adopt
+from codestress.pipeline.artefacts import Artefact, Overrides, resolve
+
+MODEL = "gpt-4o-mini-2024-07-18"
+
+
+@pytest.fixture
+def artefact() -> Artefact:
+    [found] = resolve(["codecrash/tab01"], "smoke", Overrides((MODEL,), ("perturbations=[VAN]",)), load_registry())
+    return found
+
+
+def test_published_answers_are_taken_once_and_named(artefact: Artefact, tmp_path: Path) -> None:
+    entry, trials = load_registry()[MODEL], artefact.trials()
+    names = list(dict.fromkeys(trial.problem for trial in trials.items))
+    samples = 1 + max(trial.sample for trial in trials.items)
+    file, store = tmp_path / "published.json", tmp_path / "s.sqlite"
+    answers: dict[str, list[str | None]] = {name: ["'x'"] * samples for name in names[1:]} | {"other": ["1", "2"]}
+    answers[names[1]][0] = None
+    file.write_text(json.dumps(answers))
+    questions = sum(trial.problem != names[0] for trial in trials.items)
+    found = adopt(file, answers, artefact, entry, {}, store)
+    assert found.taken == questions - 1
+    assert found.lacking == len(trials.items) - questions + 1
+    assert found.unused == 2 + 1
+    again = adopt(file, answers, artefact, entry, {"perturbation": "van"}, store)
+    assert (again.taken, again.answered) == (0, found.taken)
+    with pytest.raises(ParameterError, match="no such factor"):
+        adopt(file, answers, artefact, entry, {"perturbations": "van"}, store)
+    with pytest.raises(DataError, match=r"no answer to any question of codecrash/tab01.*'sample_0'"):
+        adopt(file, {"sample_0": ["1"]}, artefact, entry, {}, store)
+
+
+def test_a_figure_from_published_answers_names_their_file(artefact: Artefact, tmp_path: Path) -> None:
+    trials = artefact.trials()
+    samples = 1 + max(trial.sample for trial in trials.items)
+    answers: dict[str, list[str | None]] = {trial.problem: ["'x'"] * samples for trial in trials.items}
+    file, store = tmp_path / "published.json", tmp_path / "s.sqlite"
+    file.write_text(json.dumps(answers))
+    adopt(file, answers, artefact, load_registry()[MODEL], {}, store)
+    results = run(trials, [MODEL], store=store)
+    assert results.asked == 0
+    [[said]] = results.answered_by().values()
+    assert said.startswith("published.json sha256 ")
+
+
+def test_serve_says_what_it_would_start() -> None:
+    done = CliRunner().invoke(cli.cli, ["serve", "llama-3.1-70b", "--dry-run", "--python", "/x/python"])
+    assert done.exit_code == 0
+    assert "/x/python -m vllm.entrypoints.openai.api_server" in done.output
+    assert "--served-model-name meta-llama/Llama-3.1-70B-Instruct" in done.output
+    assert "--tensor-parallel-size 4" in done.output
+    for name in ("sim-near", MODEL):
+        done = CliRunner().invoke(cli.cli, ["serve", name, "--dry-run"])
+        assert isinstance(done.exception, ParameterError)
+        assert "cannot be served" in str(done.exception)
+
+
+def test_cruxeval_s_published_answers_give_its_published_score(
+    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
+    generations = shared_data / "cruxeval-samples" / "sample_codellama-7b_temp0.2_output_generations.json.gz"
+    overrides = Overrides(("codellama-7b",), ("perturbations=[VAN]", "problems=[cruxeval]", "samples_direct=10"))
+    [artefact] = resolve(["codecrash/tab01"], "paper", overrides, load_registry())
+    store = tmp_path / "s.sqlite"
+    answers = json.loads(gzip.decompress(generations.read_bytes()))
+    found = adopt(generations, answers, artefact, artefact.models[0], {}, store, "[ANSWER]{}[/ANSWER]")
+    assert (found.taken, found.lacking, found.unused) == (8000, 0, 0)
+    results = run(artefact.trials(), ["codellama-7b"], store=store)
+    assert results.asked == 0
+    right = sum(answer.scores["strict"].value for answer in results.answers)
+    assert right / 8000 == pytest.approx(0.342125)

@@ -1,0 +1,299 @@
+"""Builds that go wrong say so, keep what is worth keeping, and are not up to date afterwards."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from codestress.parameters import parameters_cell
+from codestress.pipeline.artefacts import load_study
+from conftest import ROOT
+from openai_server import OpenAIServer, completion
+
+SCRIPT = str(Path(sys.executable).with_name("codestress"))
+SCHEMA = load_study("origin.find_the_origin", "test").parameters
+
+
+class Project:
+    """A small project with artefacts of its own in the paper `t`."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        for folder in ("params/profiles", "params/t", "notebooks/t"):
+            (root / folder).mkdir(parents=True)
+        for file in ("models.yaml", "datasets.yaml"):
+            shutil.copy(ROOT / "params" / file, root / "params" / file)
+        self.profile()
+
+    def profile(self, timeout_s: float = 120) -> None:
+        (self.root / "params/profiles/demo.yaml").write_text(
+            f"description: test\ntimeout_s: {timeout_s}\nparameters: {{'t/*': {{models: [sim-near], step: 300}}}}\n"
+        )
+
+    def artefact(self, name: str, *cells: str, **parameters: object) -> None:
+        """An artefact whose notebook has these cells, or the project's own notebook of shares."""
+        notebook = nbformat.read(ROOT / "notebooks/origin/shares.ipynb", as_version=4)
+        if cells:
+            tagged = nbformat.v4.new_code_cell(
+                parameters_cell(SCHEMA, {"artefact": "", "models": []}), metadata={"tags": ["parameters"]}
+            )
+            notebook.cells = [tagged, *map(nbformat.v4.new_code_cell, cells)]
+        nbformat.write(notebook, self.root / f"notebooks/t/{name}.ipynb")
+        (self.root / f"params/t/{name}.yaml").write_text(
+            json.dumps(
+                {
+                    "title": name,
+                    "notebook": f"t/{name}.ipynb",
+                    "study": "origin.find_the_origin",
+                    "parameters": parameters,
+                }
+            )
+        )
+
+    def environment(self, **more: str) -> dict[str, str]:
+        dropped = {"CODESTRESS_DATA", "CODESTRESS_STORE", "OPENAI_API_KEY"}
+        kept = {name: value for name, value in os.environ.items() if name not in dropped}
+        return {**kept, "CODESTRESS_ROOT": str(self.root), "CODESTRESS_OUTPUTS": str(self.root / "outputs"), **more}
+
+    def run(self, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [SCRIPT, *arguments], env=self.environment(**more), capture_output=True, text=True, timeout=300
+        )
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+def test_a_failed_cell_keeps_the_notebook_with_its_traceback_and_the_others_are_built(project: Project) -> None:
+    project.artefact("bad", "1 / 0")
+    project.artefact("good")
+    done = project.run("build")
+    assert done.returncode == 1
+    assert "ZeroDivisionError: division by zero" in done.stderr
+    assert "1 built, 1 failed" in done.stdout
+    kept = project.root / "outputs/failed/demo/t/bad"
+    outputs = [o for cell in nbformat.read(kept / "notebook.ipynb", 4).cells for o in cell.get("outputs", [])]
+    assert any(output.output_type == "error" for output in outputs)
+    assert not (project.root / "outputs/demo/t/bad").exists()
+    assert (project.root / "outputs/demo/t/good/manifest.json").is_file()
+    assert "ZeroDivisionError" in (project.root / "outputs/demo/index.html").read_text()
+    again = project.run("build")
+    assert again.returncode == 1
+    assert "1 failed, 1 up to date" in again.stdout
+    project.artefact("bad")
+    mended = project.run("build")
+    assert mended.returncode == 0
+    assert not kept.exists()
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("import sys\nsys.exit(0)", "SystemExit"),
+        ("import os\nos._exit(0)", "died|kernel"),
+        ("pass", "did not publish figure.pdf"),
+    ],
+)
+def test_a_notebook_that_ends_early_is_a_failure(project: Project, cell: str, message: str) -> None:
+    project.artefact("early", cell, "print('never')" if "pass" not in cell else "pass")
+    done = project.run("build")
+    assert done.returncode == 1
+    assert any(part.lower() in done.stderr.lower() for part in message.split("|")), done.stderr
+    assert not (project.root / "outputs/demo/t/early").exists()
+
+
+def test_a_notebook_that_hangs_is_stopped_with_its_kernel(project: Project) -> None:
+    project.profile(timeout_s=8)
+    project.artefact("slow", "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(600)")
+    started = time.monotonic()
+    done = project.run("build")
+    assert done.returncode == 1
+    assert "stopped after 8 s; raise timeout_s in params/profiles/demo.yaml" in done.stderr
+    assert time.monotonic() - started < 60
+    kernel = int((project.root / "pid").read_text())
+    assert (
+        not Path(f"/proc/{kernel}/cmdline").exists() or b"ipykernel" not in Path(f"/proc/{kernel}/cmdline").read_bytes()
+    )
+
+
+def test_exactly_what_changed_is_built_again(project: Project) -> None:
+    for name in ("one", "two"):
+        project.artefact(name)
+    project.run("build")
+    notebook = project.root / "notebooks/t/one.ipynb"
+    notebook.write_text(notebook.read_text().replace("share of right answers", "share of the right answers"))
+    built = json.loads(project.run("build", "--json").stdout)
+    assert {o["name"]: o["state"] for o in built} == {"t/one": "built", "t/two": "up to date"}
+    models = project.root / "params/models.yaml"
+    models.write_text(models.read_text().replace("reads the end best", "reads its end best"))
+    built = json.loads(project.run("build", "--json").stdout)
+    assert {o["state"] for o in built} == {"built"}
+    (project.root / "outputs/demo/t/two/table.csv").unlink()
+    built = json.loads(project.run("build", "--json").stdout)
+    assert {o["name"]: o["state"] for o in built} == {"t/one": "up to date", "t/two": "built"}
+
+
+def test_a_missing_key_is_said_before_anything_runs(project: Project) -> None:
+    project.artefact("one")
+    done = project.run("build", "--models", "gpt-4o-mini-2024-07-18")
+    assert done.returncode == 1
+    assert "OPENAI_API_KEY" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (project.root / "outputs/demo/t").exists()
+
+
+def served(project: Project, base_url: str, **settings: object) -> None:
+    row = {"engine": "openai", "settings": {"base_url": base_url, "key_env": "SECRET_KEY", "retries": 0, **settings}}
+    with (project.root / "params/models.yaml").open("a") as models:
+        models.write(f"\nserved: {json.dumps(row)}\n")
+
+
+def test_a_real_server_is_asked_once_and_the_key_reaches_no_output(project: Project) -> None:
+    project.artefact("one")
+    with OpenAIServer(lambda _: completion("FINAL ANSWER: workbench")) as server:
+        served(project, server.base_url)
+        done = project.run("build", "--models", "served", SECRET_KEY="sk-marker-123")
+        assert done.returncode == 0, done.stderr
+        asked = len(server.requests)
+        manifest = json.loads((project.root / "outputs/demo/t/one/manifest.json").read_text())
+        assert manifest["counts"]["served"]["right"] == asked == manifest["asked"]
+        assert manifest["simulated"] == []
+        again = project.run("build", "--models", "served", "--force", SECRET_KEY="sk-marker-123")
+        assert again.returncode == 0
+        assert len(server.requests) == asked
+    for path in (project.root / "outputs").rglob("*"):
+        assert not path.is_file() or b"sk-marker-123" not in path.read_bytes(), path
+
+
+def test_a_server_that_answers_garbage_is_a_clear_error(project: Project) -> None:
+    project.artefact("one")
+    with OpenAIServer(lambda _: completion("FINAL ANSWER: workbench")) as server:
+        served(project, server.base_url + "/nowhere")
+        done = project.run("build", "--models", "served", SECRET_KEY="k")
+    assert done.returncode == 1
+    assert "served" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_no_server_is_a_clear_error(project: Project) -> None:
+    project.artefact("one", step=10)
+    served(project, "http://127.0.0.1:9/v1")
+    done = project.run("build", "--models", "served", "--set", "step=10", SECRET_KEY="k")
+    assert done.returncode == 1
+    assert "no server answers" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("wait", [2.0, 3.5, 5.0])
+def test_a_build_that_is_killed_goes_on_where_it_was(project: Project, wait: float) -> None:
+    project.artefact("one")
+    with OpenAIServer(lambda _: completion("FINAL ANSWER: workbench", delay=0.2)) as server:
+        served(project, server.base_url, concurrency=2)
+        command = [SCRIPT, "build", "--models", "served", "--set", "step=30"]
+        process = subprocess.Popen(
+            command, env=project.environment(SECRET_KEY="k"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        time.sleep(wait)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        done = project.run(*command[1:], SECRET_KEY="k")
+        assert done.returncode == 0, done.stderr
+        manifest = json.loads((project.root / "outputs/demo/t/one/manifest.json").read_text())
+        # Twice at most those that were in flight.
+        assert manifest["asked"] <= len(server.requests) <= manifest["asked"] + 2
+
+
+def test_an_interrupted_build_says_how_to_go_on(project: Project) -> None:
+    project.artefact("one")
+    with OpenAIServer(lambda _: completion("FINAL ANSWER: workbench", delay=0.3)) as server:
+        served(project, server.base_url, concurrency=2)
+        process = subprocess.Popen(
+            [SCRIPT, "build", "--models", "served", "--set", "step=10"],
+            env=project.environment(SECRET_KEY="k"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        while len(server.requests) < 4:
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "every answer that came is kept" in errors
+    assert "Traceback" not in errors
+
+
+def test_a_damaged_store_is_kept_and_can_be_salvaged(project: Project) -> None:
+    project.artefact("one")
+    assert project.run("build").returncode == 0
+    store = project.root / "outputs/responses.sqlite"
+    with sqlite3.connect(store) as connection:
+        rows = connection.execute("SELECT count(*) FROM responses").fetchone()[0]
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    content = store.read_bytes()
+    store.write_bytes(b"not a database, not at all. " * 40 + content[1120:])
+    done = project.run("build", "--force")
+    assert done.returncode == 1
+    assert "outputs/responses.sqlite" in done.stderr
+    assert "codestress store salvage" in done.stderr
+    assert "Traceback" not in done.stderr
+    store.write_bytes(content[: len(content) // 4096 // 2 * 4096])
+    saved = project.run("store", "salvage")
+    assert (project.root / "outputs/responses.sqlite.damaged-1").is_file()
+    assert saved.returncode in (0, 1)
+    assert rows > 0
+    assert project.run("build", "--force").returncode == 0
+
+
+def test_a_full_disk_is_a_clear_error_and_loses_nothing(project: Project) -> None:
+    project.artefact("one")
+    assert project.run("build").returncode == 0
+    limited = f"ulimit -f 150; exec {SCRIPT} build --models sim-wordy --set step=8"
+    done = subprocess.run(
+        ["bash", "-c", limited], env=project.environment(), capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert any(word in done.stderr for word in ("disk", "space", "too large")), done.stderr
+    free = project.run("build", "--json")
+    assert [outcome["state"] for outcome in json.loads(free.stdout)] == ["up to date"]
+
+
+def test_a_missing_data_set_fails_what_needs_it_and_nothing_else(tmp_path: Path) -> None:
+    environment = {"CODESTRESS_OUTPUTS": str(tmp_path), "CODESTRESS_DATA": str(tmp_path)}
+    build = ["build", "origin/sec63", "semtrace/fig06", "--profile", "smoke", "--json"]
+    command = [SCRIPT, *build, "--set", "problems=cruxeval"]
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 1
+    outcomes = {outcome["name"]: outcome for outcome in json.loads(done.stdout)}
+    assert outcomes["origin/sec63"]["state"] == "built"
+    assert "codestress data fetch cruxeval" in outcomes["semtrace/fig06"]["error"]
+    plan = [SCRIPT, "plan", "semtrace/fig06", "origin/sec63", "--profile", "paper"]
+    planned = subprocess.run(plan, env={**os.environ, **environment}, capture_output=True, text=True, timeout=100)
+    assert planned.returncode == 1
+    assert "semtrace/fig06: data set cruxeval" in planned.stderr
+    assert "origin/sec63" in planned.stdout
+
+
+def test_prompts_beyond_a_model_s_window_are_said_before_the_first_call(tmp_path: Path) -> None:
+    """GPT-3.5 Turbo has 16,385 tokens; the key is never asked for."""
+    environment = {**os.environ, "CODESTRESS_OUTPUTS": str(tmp_path), "OPENAI_API_KEY": ""}
+    options = ["semtrace/fig09", "--profile", "smoke", "--models", "gpt-3.5-turbo-0125", "--set", "distractors=[300]"]
+    done = subprocess.run([SCRIPT, "build", *options], env=environment, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 1
+    assert "18 of 18 prompts are longer than the window of gpt-3.5-turbo-0125, 16,385 tokens" in done.stderr
+    assert "distractors = 300" in done.stderr
+    plan = subprocess.run([SCRIPT, "plan", *options], env=environment, capture_output=True, text=True, timeout=200)
+    assert "18 prompts are longer than the window of gpt-3.5-turbo-0125" in plan.stderr

@@ -1,0 +1,149 @@
+"""Wrong parameters are refused before anything runs, with file, key, value and the nearest valid name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codestress.errors import DataError, ParameterError
+from codestress.inference.registry import ModelEntry, load_registry
+from codestress.papers.origin.studies import FindTheOrigin
+from codestress.parameters import parameters_cell
+from codestress.pipeline import artefacts
+from codestress.pipeline.artefacts import Overrides, artefact_names, load_profile, profile_names, resolve, select
+from codestress.pipeline.notebooks import check_parameters_cell, schemas, sync
+
+
+@pytest.fixture(scope="module")
+def registry() -> dict[str, ModelEntry]:
+    return load_registry()
+
+
+ASK_NOTHING = ("codecrash.variants", "faultloc.audit", "faultloc.seeds", "semtrace.registry", "semtrace.templates")
+"""Studies of tables of facts."""
+
+
+@pytest.mark.parametrize("profile", profile_names())
+def test_every_artefact_of_every_profile_resolves_and_renders(profile: str, registry: dict[str, ModelEntry]) -> None:
+    chosen = resolve(select([], load_profile(profile)), profile, Overrides(), registry)
+    assert len(chosen) == len(artefact_names()) >= 15
+    missing = []
+    for artefact in chosen:
+        try:
+            trials = artefact.trials()
+            assert bool(trials.items) == (artefact.study_name not in ASK_NOTHING), artefact.name
+            if trials.items:
+                assert trials.render(trials.items[-1]).messages[-1].content, artefact.name
+        except DataError:
+            missing.append(artefact.name)
+    assert profile == "paper" or missing == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "models", "message"),
+    [
+        (("lins=3",), (), r"--set: lins = 3: unknown key; did you mean '\w+'"),
+        (("seed=one",), (), r"--set: seed = 'one': input should be a valid integer"),
+        (("seed='1'",), (), r"--set: seed = '1': input should be a valid integer"),
+        (("d=[0]",), (), r"--set: d\.0 = 0: two links cannot stand on one line"),
+        (("wording=[as_runn]",), (), r"--set: wording\.0 = 'as_runn': input should be 'as_run' or 'as_printed'"),
+        (("words=authors", "lists=2"), (), r"words = 'authors' is one list"),
+        (("seed",), (), r"--set 'seed': expected KEY=VALUE"),
+        (("seed=[",), (), r"not valid YAML"),
+        ((), ("sim-neer",), r"--models: models = 'sim-neer': not in params/models.yaml; did you mean 'sim-near'"),
+        ((), ("gpt",), r"not in params/models.yaml"),
+    ],
+)
+def test_bad_overrides(
+    settings: tuple[str, ...], models: tuple[str, ...], message: str, registry: dict[str, ModelEntry]
+) -> None:
+    with pytest.raises(ParameterError, match=message):
+        resolve(["origin/fig04"], "demo", Overrides(models, settings), registry)
+
+
+def test_set_reaches_the_artefacts_that_have_the_key_and_a_key_of_none_is_refused(
+    registry: dict[str, ModelEntry],
+) -> None:
+    both = resolve(["origin/fig04", "origin/sec62"], "demo", Overrides(settings=("step=16",)), registry)
+    assert both[0].parameters.model_dump()["step"] == 16
+    assert "step" not in both[1].parameters.model_dump()
+    with pytest.raises(ParameterError, match="no chosen artefact has it; did you mean 'step'"):
+        resolve(["origin/fig04", "origin/sec62"], "demo", Overrides(settings=("stepp=16",)), registry)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("title: t\nnotebook: origin/shares.ipynb\nstudy: origin.find_the_origin\nparameter: {}\n", "did you mean"),
+        ("title: t\nnotebook: origin/shares.ipynb\nstudy: origin.find_the_orign\n", "origin.find_the_origin"),
+        ("title: t\nnotebook: origin/sharez.ipynb\nstudy: origin.find_the_origin\n", "required, but not given|no such"),
+        ("title: t\nstudy: origin.find_the_origin\n", "notebook: required, but not given"),
+        ("title: [\n", "is not valid YAML"),
+        ("- a\n", "must be a mapping"),
+    ],
+)
+def test_bad_artefact_files_name_the_file(
+    content: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, registry: dict[str, ModelEntry]
+) -> None:
+    (tmp_path / "profiles").mkdir()
+    (tmp_path / "profiles" / "demo.yaml").write_text("description: d\nparameters: {'p/*': {models: [sim-near]}}\n")
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "a.yaml").write_text(content)
+    monkeypatch.setattr(artefacts, "PARAMS", tmp_path)
+    monkeypatch.setattr(artefacts, "PROFILES", tmp_path / "profiles")
+    with pytest.raises(ParameterError, match=message) as caught:
+        resolve(["p/a"], "demo", Overrides(), registry)
+    assert "p/a.yaml" in str(caught.value)
+
+
+def test_unknown_names_get_the_nearest_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ParameterError, match="did you mean 'origin/fig01'"):
+        select(["origen/fig01"], load_profile("demo"))
+    with pytest.raises(ParameterError, match="did you mean 'demo'"):
+        load_profile("dem")
+    (tmp_path / "p.yaml").write_text("description: d\nparameters: {origin/fig99: {seed: 1}}\n")
+    monkeypatch.setattr(artefacts, "PROFILES", tmp_path)
+    with pytest.raises(ParameterError, match="'origin/fig99' matches no artefact"):
+        load_profile("p")
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("m: {engine: opnai, settings: {}}", "unknown engine; did you mean 'openai'"),
+        ("m: {engine: openai, settings: {base_ulr: x}}", "base_ulr = 'x': unknown key; did you mean 'base_url'"),
+        ("m: {engine: simulated, settings: {capacity: 1}}", "names that begin with 'sim-'"),
+        ("sim-m: {engine: simulated, settings: {}}", "capacity: required"),
+        ("sim-m: {engine: simulated, settings: {capacity: big}}", "capacity = 'big': input should be a valid number"),
+        ("m: 3", "must be a mapping"),
+        ("m: {engine: openai, contxt: 3}", "contxt = 3: unknown key; did you mean 'context'"),
+    ],
+)
+def test_bad_registry_rows(row: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "models.yaml"
+    path.write_text(row)
+    with pytest.raises(ParameterError, match=message):
+        load_registry(path)
+
+
+def test_notebooks_and_schemas_agree_and_have_no_outputs() -> None:
+    assert sync(write=False) == []
+    for path, (schema, _) in schemas().items():
+        check_parameters_cell(path, schema)
+
+
+def test_a_drifted_parameters_cell_is_refused(tmp_path: Path) -> None:
+    path, (schema, _) = next(iter(schemas().items()))
+    for old, new in (("seed: int", "sede: int"), ("seed: int", "seed: str"), ("# of everything random", "# seeds")):
+        drifted = tmp_path / "drifted.ipynb"
+        drifted.write_text(path.read_text().replace(old, new))
+        with pytest.raises(ParameterError, match="differs from the schema"):
+            check_parameters_cell(drifted, schema)
+
+
+def test_the_cell_is_valid_python_with_the_schema_s_values() -> None:
+    scope: dict[str, object] = {}
+    exec(parameters_cell(FindTheOrigin, {"artefact": "origin/fig04", "models": ["sim-near"]}), scope)
+    parsed = FindTheOrigin.model_validate({name: scope[name] for name in FindTheOrigin.model_fields})
+    assert parsed == FindTheOrigin(artefact="origin/fig04", models=["sim-near"])
