@@ -99,9 +99,18 @@ def test_answers_run_as_the_kits_own_only_when_the_strict_rule_reads_them(
     monkeypatch.setattr("codestress.papers.codecrash.assertions.shared_executor", lambda: bare)
     said = Response("[ANSWER] f(4) == 8 [/ANSWER]", "stop")
     assert score_assertion_as_run(problem, "input", said).reason is Reason.RIGHT
-    acts = Response("[ANSWER] print('x') or f(4) == 8 [/ANSWER]", "stop")
     with pytest.raises(SandboxError):
-        score_assertion_as_run(problem, "input", acts)
+        score_answers([Answer(problem, "f(len('abcd'))")], "input", "strict", bare)
+    for acts in (
+        "print('x') or f(4)",
+        # Read as an argument list these are one expression; pasted behind `assert` they are two statements.
+        "lambda exec: len\n(exec('raise SystemExit'))",
+        "4\n",
+        "4, 5",
+    ):
+        said = Response(f"[ANSWER] {acts} == 8 [/ANSWER]", "stop")
+        with pytest.raises(SandboxError):
+            score_assertion_as_run(problem, "input", said)
 
 
 def test_a_program_that_a_model_wrote_is_its_own_unless_it_only_leaves_lines_out() -> None:
@@ -121,6 +130,29 @@ def test_what_ran_how_is_counted(bare: Executor) -> None:
     before = ran()
     list(bare.run([Program(DOUBLE, "f", (1,), source=Source.KIT)] * 7))
     assert ran() - before == {("python", Source.KIT, bare.described()): 7}
+
+
+def test_the_home_is_never_readable_for_the_sake_of_an_interpreter_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = tmp_path / "bin" / "node"
+    node.parent.mkdir()
+    node.write_text("")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert str(tmp_path) not in backends.prefixes([str(node)])
+    assert str(node) in backends.prefixes([str(node)])
+    monkeypatch.setattr(sys, "base_prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "base_exec_prefix", str(tmp_path.parent))
+    assert not any(tmp_path.is_relative_to(path) for path in backends.prefixes([]))
+
+
+def test_other_languages_need_a_layer_that_keeps_them_from_starting_programs() -> None:
+    with Executor(workers=1) as opened:
+        opened._open = {}
+        opened.layers = {"namespaces": "unshare", "seccomp": ""}
+        opened.admit("python")
+        with pytest.raises(SandboxError, match="javascript: nothing keeps it from starting programs"):
+            opened.admit("javascript")
 
 
 # --- backends --------------------------------------------------------------------------------------------------------

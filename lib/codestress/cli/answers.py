@@ -189,7 +189,7 @@ def score(
         for one in differences:
             click.echo(f"  {one['problem']}[{one['sample']}]: {one['reason']}, not {one['other']}: {one['detail']}")
     if executor:
-        click.echo(f"programs ran isolated by {executor.described()}")
+        click.echo(f"programs ran {executor.manner()}")
 
 
 @click.command()
@@ -208,7 +208,8 @@ def selftest(problems_file: Path | None, as_json: bool) -> None:
     problems = read_problems(problems_file).problems if problems_file else generated_problems(200)
     failed = False
     with Executor(limits=Limits(cpu_s=1, wall_s=10)) as executor:
-        told = f"{len(problems)} problems; programs run isolated by {executor.described()}"
+        executor.admit()
+        told = f"{len(problems)} problems; programs run {executor.manner()}"
         click.echo(told, err=as_json)
         rows = []
         for row in itertools.chain(rows_of(problems, executor), selftest_programs(problems, executor)):

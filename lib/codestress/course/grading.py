@@ -196,6 +196,7 @@ def grade(submission: Path, tests: Path, student: str) -> Graded:
     read = read_submission(submission)
     graded = Graded(student, remarks=read.remarks)
     with Executor(workers=1, limits=LIMITS, packages=PACKAGES) as executor:
+        executor.admit()
         left = [PATIENCE_S]
         functions = {name: Function(read.source, name, executor, left) for name in read.names}
         for path in _test_files(tests):

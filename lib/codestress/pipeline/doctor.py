@@ -18,11 +18,13 @@ from codestress.pipeline.inputs import environment
 from codestress.pipeline.notebooks import check_parameters_cell, schemas
 from codestress.problems.datasets import load_catalogue, state
 from codestress.sandbox import runtimes
-from codestress.sandbox.executor import Executor
+from codestress.sandbox.backends import CONTAINERS
+from codestress.sandbox.executor import UNPROTECTED, Executor
 from codestress.sandbox.probe import PROTECTIONS
 
 NEEDS = (
-    "codestress score, selftest, write; course build and grade; figures of data sets, custom problems, real programs"
+    "codestress score --task input, --rule reference or --compare; selftest; write; course build and grade; "
+    "figures of data sets, of problems and perturbations of your own, of programs that real models wrote"
 )
 """What runs programs of strangers."""
 
@@ -39,7 +41,13 @@ def _programs() -> Iterator[Finding]:
                 why = exposed.get(name, "")
                 yield Finding(f"protects {name}", "missing" if why else "ok", why or "an attack was tried and failed")
             yield Finding("the kit's own programs", "ok", "run: make, make test, every artefact of the demo")
-            told = f"are refused: {NEEDS}\n  {executor.remedy()}" if exposed else f"run isolated: {NEEDS}"
+            apart = "; not in a container: the course, JavaScript" if executor.backend in CONTAINERS else ""
+            if executor.unprotected:
+                told = f"run unprotected, because {UNPROTECTED}=1: {NEEDS}"
+            elif exposed:
+                told = f"are refused: {NEEDS}\n  {executor.remedy()}"
+            else:
+                told = f"run isolated: {NEEDS}{apart}"
             yield Finding("programs of strangers", "missing" if exposed else "ok", told)
     except CodestressError as error:
         yield Finding("sandbox", "broken", str(error))

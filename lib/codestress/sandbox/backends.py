@@ -60,11 +60,19 @@ def interpreter() -> str:
 
 
 def prefixes(executables: Iterable[str]) -> list[str]:
-    """Folders to read for Python and for other interpreters, beside `SYSTEM`."""
-    found = [sys.base_prefix, sys.base_exec_prefix, str(Path(sys.executable).resolve().parent)]
+    """What to read for Python and for other interpreters, beside `SYSTEM`; never the home, or what it lies in."""
+    python = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    found = [interpreter(), str(Path(sys.executable).resolve())]
+    for prefix in map(Path, (sys.base_prefix, sys.base_exec_prefix)):
+        if Path.home().resolve().is_relative_to(prefix.resolve()):
+            found += [str(path) for path in (prefix / "lib" / python, *prefix.glob("lib/libpython*")) if path.exists()]
+        else:
+            found.append(str(prefix))
     for executable in executables:
         path = Path(executable).resolve()
-        found.append(str(path.parent.parent if path.parent.name == "bin" else path.parent))
+        home = path.parent.parent
+        # A JDK reads its own folder; Node is one file.
+        found.append(str(home if (home / "lib" / "modules").exists() else path))
     found += [str(path) for path in sorted(Path("/etc").glob("java-*"))]
     return list(dict.fromkeys(found))
 
@@ -151,5 +159,6 @@ def _container(engine: str) -> list[str]:
     options += ["--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", "65534:65534"]
     options += ["--pids-limit", "64", "--memory", "4g", "--workdir", "/", "--env", "PYTHONHASHSEED=0"]
     for path in ("__init__.py", "sandbox"):
-        options += ["--mount", f"type=bind,source={PACKAGE / path},target=/kit/codestress/{path},readonly"]
+        # The option is a line of CSV: quoted, a field may hold commas.
+        options += ["--mount", f'type=bind,"source={PACKAGE / path}",target=/kit/codestress/{path},readonly']
     return [engine, "run", *options, IMAGE]

@@ -25,6 +25,8 @@ from codestress.types import Language, Source
 
 UNPROTECTED = "CODESTRESS_UNPROTECTED"
 """Environment variable: 1 lets programs of strangers run where not all is protected."""
+RUNTIME_LAYERS = ("seccomp", "seatbelt")
+"""One of them must hold for programs of strangers in Node and Java, whose processes have no limit of their number."""
 TOGETHER, APART = 40, 8
 """Programs sent to a worker at once."""
 AHEAD = 64
@@ -151,7 +153,7 @@ class Executor:
         self._idle: queue.SimpleQueue[worker.Worker | None] = queue.SimpleQueue()
         for one in (first, *[None] * (self.workers - 1)):
             self._idle.put(one)
-        self._unprotected = os.environ.get(UNPROTECTED) == "1" if unprotected is None else unprotected
+        self.unprotected = os.environ.get(UNPROTECTED) == "1" if unprotected is None else unprotected
         self._lock = threading.Lock()
         self._open: dict[str, str] | None = None
 
@@ -173,12 +175,27 @@ class Executor:
         """The layers in a line: `namespaces: bubblewrap, landlock: read-only, …`."""
         return ", ".join(f"{name}: {how}" for name, how in self.layers.items() if how and not name.startswith("no "))
 
+    def manner(self) -> str:
+        """How programs of strangers run here, for people."""
+        return f"{'unprotected' if self.exposed() else 'isolated'}: {self.described()}"
+
     def exposed(self) -> dict[str, str]:
         """What is not protected here (files, network, processes), and what got through; tried once."""
         with self._lock:
             if self._open is None:
                 self._open = probe.unprotected(self._attack)
             return self._open
+
+    def admit(self, language: Language = "python") -> None:
+        """`SandboxError`, with the remedy, where programs of strangers may not run here."""
+        if self.unprotected:
+            return
+        exposed = self.exposed()
+        if not exposed and language != "python" and not any(self.layers.get(name) for name in RUNTIME_LAYERS):
+            exposed = {"processes": f"{language}: nothing keeps it from starting programs"}
+        if exposed:
+            told = "; ".join(f"{name}: {why}" for name, why in exposed.items())
+            raise SandboxError(f"a program that is not the kit's own cannot be isolated here ({told})\n{self.remedy()}")
 
     def remedy(self) -> str:
         """What lets programs of strangers run here."""
@@ -195,12 +212,8 @@ class Executor:
         """The programs, counted as they pass; `SandboxError` at the first that may not run here."""
         how = self.described()
         for program in programs:
-            trusted = program.source is Source.KIT or self._unprotected or self._closed
-            if not trusted and (exposed := self.exposed()):
-                told = "; ".join(f"{name}: {why}" for name, why in exposed.items())
-                raise SandboxError(
-                    f"a program that is not the kit's own cannot be isolated here ({told})\n{self.remedy()}"
-                )
+            if program.source is Source.STRANGER and not self._closed:
+                self.admit(language)
             _ran[language, program.source, how] += 1
             yield program
 

@@ -1,7 +1,7 @@
 """What is protected where programs run: shown by attacks that must fail, never by what a backend promises.
 
 Files: no file outside is read or written. Network: nothing is reached, by TCP, UDP or a Unix socket. Processes: none is
-started, none outside is killed. That an attack got through is seen from outside, not believed from the program.
+started, none outside is killed. That nothing got through is seen from outside, not believed from the program.
 """
 
 from __future__ import annotations
@@ -43,16 +43,23 @@ def f(tcp, udp, unix):
 PROCESSES = """
 import os
 def f(victim):
+    done = []
     try:
         os.kill(victim, 9)
+        done.append("a process outside was killed")
     except OSError:
         pass
-    started = os.fork()
-    if not started:
-        os._exit(0)
-    os.waitpid(started, 0)
-    return "started"
+    try:
+        started = os.fork()
+        if not started:
+            os._exit(0)
+        os.waitpid(started, 0)
+        done.append("a process was started")
+    except OSError:
+        pass
+    return done
 """
+KILLED = "a process outside was killed"
 
 Run = Callable[[str, tuple[Any, ...]], Any]
 """Runs a Python source's `f` with arguments, as a stranger's program would be; what it returned, or None."""
@@ -101,9 +108,14 @@ def _network(run: Run, folder: Path) -> str:
 
 def _processes(run: Run, _folder: Path) -> str:
     with subprocess.Popen([shutil.which("sleep") or "/bin/sleep", "60"]) as victim:
-        started = run(PROCESSES, (victim.pid,)) == "started"
+        said = run(PROCESSES, (victim.pid,))
+        done = [one for one in said if isinstance(one, str)] if isinstance(said, list) else []
+        # A number of another namespace is another process: what the program says counts only with the victim's end.
         with contextlib.suppress(subprocess.TimeoutExpired):
-            victim.wait(0.05 if started else 0)
-        killed = victim.returncode is not None
+            victim.wait(1 if KILLED in done else 0.05)
+        if victim.returncode is None:
+            done = [one for one in done if one != KILLED]
+        elif KILLED not in done:
+            done.append(KILLED)
         victim.kill()
-    return " and ".join(["a process outside was killed"] * killed + ["a process was started"] * started)
+    return " and ".join(done)

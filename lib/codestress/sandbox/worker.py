@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from codestress.errors import SandboxError
-from codestress.sandbox.backends import CONTAINERS, candidates, command
+from codestress.sandbox.backends import CHOICE, CONTAINERS, IMAGE, candidates, command
 
 START_S = 30.0
 ENVIRONMENT = {
@@ -22,7 +22,20 @@ ENVIRONMENT = {
     **{"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},  # a fork carries no threads over
 }
 
-ENGINE = ("PATH", "HOME", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "CONTAINER_HOST", "XDG_RUNTIME_DIR")
+ENGINE = (
+    "PATH",
+    "HOME",
+    "DOCKER_HOST",
+    "DOCKER_CONTEXT",
+    "DOCKER_CONFIG",
+    "CONTAINER_HOST",
+    "XDG_RUNTIME_DIR",
+    "DOCKER_TLS_VERIFY",
+    "DOCKER_CERT_PATH",
+    "SSH_AUTH_SOCK",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+)
 """What the command of a container engine needs to find its daemon; programs in the container do not see it."""
 
 
@@ -111,10 +124,15 @@ class Worker:
 def start(executables: Iterable[str], packages: Sequence[str] = ()) -> tuple[str, Worker, dict[str, str]]:
     """The best backend that starts here, a worker behind it, and why better ones did not start, by name."""
     chosen = list(executables)
+    if packages and candidates()[0] in CONTAINERS:
+        raise SandboxError(
+            f"{', '.join(packages)}: not in a container; unset {CHOICE} for what needs packages (the course)"
+        )
     refused: dict[str, str] = {}
     for backend in candidates():
         try:
             return backend, Worker(backend, chosen, packages), refused
         except (WorkerDied, OSError) as error:
             refused[backend] = str(error)
-    raise SandboxError(f"no worker for programs starts here ({'; '.join(map(': '.join, refused.items()))})")
+    hint = f"; docker pull {IMAGE} fetches the image, or unset {CHOICE}" if set(refused) & set(CONTAINERS) else ""
+    raise SandboxError(f"no worker for programs starts here ({'; '.join(map(': '.join, refused.items()))}){hint}")

@@ -114,7 +114,7 @@ def _spread(answers: Sequence[Answer]) -> list[int]:
 
 def _called(problem: Problem, call: Arguments | str) -> Program:
     if isinstance(call, str):
-        return Program(problem.code, call=call, source=problem.source)
+        return Program(problem.code, call=call)  # an expression acts, if only a little: a stranger's
     return Program(problem.code, problem.function, call.positional, call.keywords, source=problem.source)
 
 

@@ -11,11 +11,11 @@ import ast
 import warnings
 from functools import lru_cache
 
-from codestress.literals import NotLiteral, parse_literal
+from codestress.literals import NotLiteral, parse_expression, parse_literal
 from codestress.papers.codecrash.javascript_values import assertion_sides
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Outcome, Program
-from codestress.scoring.input_answers import NotArguments, parse_arguments
+from codestress.scoring.input_answers import Arguments, NotArguments, parse_arguments
 from codestress.scoring.judging import shared_executor, unanswered, unread
 from codestress.scoring.predictions import REASONS, Answer, Task, score_answers, score_output
 from codestress.scoring.reasoning import said
@@ -103,7 +103,7 @@ def _as_run(problem: Problem, task: Task, content: str) -> Score:
             return Score(Reason.RIGHT if right else Reason.WRONG, float(right), answer)
     else:
         assertion = f"{answer} == {problem.output}"
-    source = problem.source if _written_out(answer, problem, task) else Source.STRANGER
+    source = problem.source if task == "input" and _only_calls(assertion, answer, problem) else Source.STRANGER
     (execution,) = shared_executor().run([Program(f"{problem.code}\nassert {assertion}", source=source)])
     if execution.outcome is Outcome.RETURNED:
         return Score(Reason.RIGHT, 1.0, answer)
@@ -112,16 +112,23 @@ def _as_run(problem: Problem, task: Task, content: str) -> Score:
     return Score(REASONS[execution.outcome], 0.0, execution.detail)
 
 
-def _written_out(answer: str, problem: Problem, task: Task) -> bool:
-    """Whether an answer that is pasted into a program is one that the strict rule reads: then nothing in it can act."""
+def _only_calls(assertion: str, answer: str, problem: Problem) -> bool:
+    """Whether an assertion, as a program, is one statement that compares a call with values for arguments.
+
+    What the strict rule reads is not what is pasted: a line break ends a statement only outside of parentheses.
+    """
     try:
-        if task == "output":
-            parse_literal(answer)
-        else:
-            parse_arguments(answer, problem)
-    except (NotLiteral, NotArguments):
+        if not isinstance(parse_arguments(answer, problem), Arguments):
+            return False
+        call = parse_expression(answer)
+        [statement] = ast.parse(f"assert {assertion}").body
+    except (NotLiteral, NotArguments, SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    return True
+    if not (isinstance(statement, ast.Assert) and isinstance(statement.test, ast.Compare) and statement.msg is None):
+        return False
+    if len(statement.test.ops) != 1 or not isinstance(call, ast.Call):
+        return False
+    return ast.dump(statement.test.left) == ast.dump(call)
 
 
 def _parses(text: str) -> bool:
