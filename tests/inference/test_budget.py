@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from codestress.errors import EngineError, ParameterError
+from codestress.inference.ask import ask
 from codestress.inference.budget import Budget, BudgetReached
-from codestress.inference.run import Results, run
+from codestress.inference.run import Results, score
 from codestress.inference.store import Store
 from codestress.types import Message, Prompt, Reason, Response, Sampling, Score, Trial, Trials
 from openai_server import OpenAIServer
@@ -28,7 +29,9 @@ def asked(server: OpenAIServer, folder: Path, budget: Budget, count: int = 40, *
     registry = folder / "models.yaml"
     settings = {"base_url": server.base_url, "key_env": "", "concurrency": 4}
     registry.write_text(json.dumps({"served": {"engine": "openai", "settings": settings, **row}}))
-    return run(trials(count), ["served"], store=folder / "store.sqlite", registry=registry, budget=budget)
+    store = folder / "store.sqlite"
+    asked = ask(trials(count), ["served"], store=store, registry=registry, budget=budget)
+    return score(trials(count), asked, store=store)
 
 
 def stored(folder: Path) -> int:

@@ -19,6 +19,7 @@ import pytest
 
 import openai_server
 from codestress.errors import EngineError, IncompleteError
+from codestress.inference.ask import ask
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.engines import openai_batch
 from codestress.inference.registry import load_registry
@@ -493,7 +494,7 @@ def test_engines_that_take_many_at_once_keep_all_rules(
     with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
         path = models(server.base_url)
         with pytest.raises(BudgetReached, match="alpha: 5 of 40 answered"):
-            run(questions(40), ["alpha"], store=tmp_path / "s.sqlite", registry=path, budget=Budget(requests=5))
+            ask(questions(40), ["alpha"], store=tmp_path / "s.sqlite", registry=path, budget=Budget(requests=5))
         results = run(questions(40, (0.5,)), ["alpha"], store=tmp_path / "s.sqlite", registry=path, failures="count")
         counts = {reason: n for reason, n in results.counts()["alpha"].items() if n}
         assert counts == {"right": 39, "harness error": 1}

@@ -23,9 +23,9 @@ import click
 from tqdm import tqdm
 
 from codestress.errors import CodestressError, EngineError, StoreError
+from codestress.inference.ask import ask
 from codestress.inference.budget import Budget
 from codestress.inference.progress import Progress
-from codestress.inference.run import run
 from codestress.paths import FAILED, OUTPUTS, ROOT, shown
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.inputs import changes, inputs_of
@@ -96,11 +96,11 @@ def build(artefacts: Sequence[Artefact], *, jobs: int, force: bool, timeout_s: f
         for profile in {artefact.profile for artefact in stale}:
             shutil.rmtree(OUTPUTS / profile / ".staging", ignore_errors=True)  # of a build that was killed
         with _Notebooks(min(jobs, len(stale)), len(stale), inputs, timeout_s) as notebooks:
-            ask(stale, notebooks)
+            ask_all(stale, notebooks)
             return fresh + notebooks.wait()
 
 
-def ask(artefacts: Sequence[Artefact], notebooks: _Notebooks) -> None:
+def ask_all(artefacts: Sequence[Artefact], notebooks: _Notebooks) -> None:
     """Asks what each artefact lacks, then hands it to the notebooks.
 
     A model that cannot be reached fails the artefacts that need it, without trying again for each.
@@ -130,7 +130,7 @@ def ask(artefacts: Sequence[Artefact], notebooks: _Notebooks) -> None:
                 continue
             before = ran()
             try:
-                run(
+                ask(
                     trials[artefact.name],
                     names,
                     failures=artefact.parameters.failures,

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from codestress.errors import IncompleteError
+from codestress.inference.ask import ask
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.registry import find_models, load_registry
-from codestress.inference.run import Answer, Results, run, stored_responses
+from codestress.inference.run import Answer, Results, score, stored_responses
 from codestress.paths import STORE
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.plan import factors_of, matches
@@ -39,7 +40,9 @@ def answers_of(artefact: Artefact, store: Path = STORE) -> Results:
     """All answers of an artefact from the store; `IncompleteError` where one is missing. Nothing is asked."""
     names = [model.name for model in artefact.models]
     try:
-        return run(artefact.trials(), names, failures="count", store=store, budget=Budget(requests=0))
+        trials = artefact.trials()
+        asked = ask(trials, names, failures="count", store=store, budget=Budget(requests=0))
+        return score(trials, asked, store=store)
     except BudgetReached:
         raise IncompleteError(
             f"{artefact.name}: the store has no answer to some of its questions; build it first, with the same "

@@ -1,0 +1,314 @@
+"""`ask`: asks what the store lacks, loses no answer, and knows nothing of what an answer is worth."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from codestress.errors import EngineError, IncompleteError
+from codestress.inference.archive import import_known
+from codestress.inference.budget import Budget, BudgetReached
+from codestress.inference.coroutines import first_error, run_coroutine
+from codestress.inference.engines.base import BatchEngine, Engine, RequestFailed
+from codestress.inference.opening import open_engine
+from codestress.inference.progress import Progress
+from codestress.inference.registry import REGISTRY, ModelEntry, find_models, load_registry
+from codestress.inference.requests import Asked, chunks, following, request_of
+from codestress.inference.store import Store
+from codestress.inference.work import InTurn, Ordered, Work, only_run
+from codestress.paths import STORE
+from codestress.types import Request, Response, Trials
+
+FAILURES_IN_A_ROW = 20
+"""Failed requests, with no answer between them, after which a server counts as gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Where what came of one trial with one model lies in the store."""
+
+    key: str
+    """Of the trial's last request."""
+    attempts: int
+    """Requests made: more than 1 when refused answers were asked again."""
+    earlier: tuple[str, ...] = ()
+    """Keys of the trial's earlier requests, where it makes several."""
+    failure: RequestFailed | None = None
+    """Why there is no response, where the request failed for good."""
+
+
+@dataclass(frozen=True)
+class Replies:
+    """What came of all trials, by model and in the order of the trials."""
+
+    models: list[ModelEntry]
+    replies: list[list[Reply]]
+    """For each model one for each trial."""
+    requests: int
+    """That the store lacked."""
+
+
+def ask(
+    trials: Trials,
+    models: Sequence[str],
+    *,
+    failures: Literal["raise", "count"] = "raise",
+    store: Path = STORE,
+    registry: Path = REGISTRY,
+    progress: Progress | None = None,
+    budget: Budget | None = None,
+) -> Replies:
+    """Asks all models what the store lacks of all trials; a response counts only once it is on disk.
+
+    When requests fail for good, the others are still asked, then `IncompleteError` says how many failed and why;
+    with `failures="count"` their replies say it instead. `EngineError`: no request of a model can succeed (key, server,
+    model id). `StoreError`: the store's file. `BudgetReached`: another request could have crossed a limit of the budget
+    (default: the environment's BUDGET_USD, BUDGET_TOKENS, MAX_REQUESTS).
+    """
+    entries = find_models(list(models), load_registry(registry), "run", registry)
+    import_known(entries, store)
+    bar = nullcontext(progress) if progress else Progress(len(trials.items) * len(entries), "answers")
+    with Store(store) as responses, bar as shown:
+        asked = run_coroutine(_ask(trials, entries, responses, shown, budget or Budget.from_environment()))
+    if failures == "raise":
+        _raise_failures(asked)
+    return asked
+
+
+async def _ask(trials: Trials, entries: list[ModelEntry], store: Store, progress: Progress, budget: Budget) -> Replies:
+    asked = [_ModelRun(trials, entry, store, progress, budget) for entry in entries]
+    try:
+        async with asyncio.TaskGroup() as group:
+            for one in asked:
+                group.create_task(one.run())
+    except BaseExceptionGroup as errors:
+        raise first_error(errors) from None
+    if any(one.stopped for one in asked):
+        lines = [f"  {one.entry.name}: {len(one.replies):,} of {len(trials.items):,} answered" for one in asked]
+        raise BudgetReached(
+            "\n".join(
+                [budget.reached(), *lines, "What was answered is kept: raise the limit and run the same command again."]
+            )
+        )
+    ordered = [[one.replies[index] for index in range(len(trials.items))] for one in asked]
+    return Replies(entries, ordered, sum(one.requests for one in asked))
+
+
+class _ModelRun:
+    """One model's part of a run."""
+
+    def __init__(self, trials: Trials, entry: ModelEntry, store: Store, progress: Progress, budget: Budget) -> None:
+        self.trials = trials
+        self.entry = entry
+        self.store = store
+        self.progress = progress
+        self.budget = budget
+        self.replies: dict[int, Reply] = {}
+        self.requests = 0
+        self.failed_in_a_row = 0
+        self.in_flight: dict[str, asyncio.Future[Response]] = {}
+        self.failures: dict[str, RequestFailed] = {}
+        """By key: what failed for one trial has failed for all that ask the same."""
+        self.stopped = False
+        """The budget's limit was reached."""
+
+    async def run(self) -> None:
+        """Fills `replies`. The engine is opened only when something must be asked."""
+        work = self.work()
+        first = next(work, None)
+        if first is None:
+            return
+        work = itertools.chain([first], work)
+        self.budget.check(self.entry)
+        engine = open_engine(self.entry)
+        try:
+            if self.entry.local and not isinstance(engine, BatchEngine):
+                await self.ask_all(engine, InTurn(work))
+                return
+            async with only_run(self.entry, self.store.path):
+                size = engine.batch if isinstance(engine, BatchEngine) else engine.concurrency
+                ordered = Ordered(work, self.first, self.due_of, size)
+                if isinstance(engine, BatchEngine):
+                    await self.ask_batches(engine, ordered)
+                else:
+                    await self.ask_all(engine, ordered)
+        except BaseExceptionGroup as errors:
+            error = first_error(errors)
+            if isinstance(error, EngineError):
+                error.model = self.entry.name
+            raise error from None
+        except EngineError as error:
+            error.model = self.entry.name
+            raise
+        finally:
+            await engine.close()
+
+    async def ask_all(self, engine: Engine, work: Work) -> None:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(engine.concurrency):
+                group.create_task(self.worker(engine, work))
+
+    def work(self) -> Iterator[Asked]:
+        """Notes what the store has, a chunk at a time; yields what must be asked."""
+        for chunk in chunks(self.trials, self.entry):
+            stored = self.store.get([request.key for _, request in chunk])
+            for index, first in chunk:
+                asked = self.due(Asked(index, first), stored.get(first.key))
+                if asked is not None:
+                    yield asked
+
+    def due(self, asked: Asked, response: Response | None) -> Asked | None:
+        """The first of a trial's requests that the store lacks; None, and the trial noted, where it lacks none."""
+        while response is not None:
+            following = self.following(asked, response)
+            if following is None:
+                self.note(asked)
+                return None
+            asked = following
+            response = self.store.get([asked.request.key]).get(asked.request.key)
+        return asked
+
+    def due_of(self, index: int) -> Asked | None:
+        """The same for the trial at an index, rendered anew."""
+        first = self.first(index)
+        return self.due(first, self.store.get([first.request.key]).get(first.request.key))
+
+    def first(self, index: int) -> Asked:
+        """The first request of the trial at an index."""
+        return Asked(index, request_of(self.trials, self.trials.items[index], self.entry))
+
+    def following(self, asked: Asked, response: Response) -> Asked | None:
+        return following(self.trials, self.entry, asked, response)
+
+    async def worker(self, engine: Engine, work: Work) -> None:
+        while not self.stopped and (taken := await work.take()) is not None:
+            position, asked = taken
+            try:
+                response = await self.respond(engine, asked.request)
+                while (following := self.following(asked, response)) is not None:
+                    asked = following
+                    response = await self.respond(engine, asked.request)
+            except RequestFailed as failure:
+                self.fail(asked, failure)
+            except BudgetReached:
+                self.stopped = True
+            else:
+                self.note(asked)
+            finally:
+                work.done(position)
+
+    async def ask_batches(self, engine: BatchEngine, work: Ordered) -> None:
+        """Asks as many at once as the engine takes; what follows on the answers comes with the next batch."""
+        following: list[Asked] = []
+        while True:
+            batch: dict[str, list[Asked]] = {}
+            while len(batch) < engine.batch and (asked := following.pop() if following else work.next()) is not None:
+                key = asked.request.key
+                if key in batch:
+                    batch[key].append(asked)
+                elif self.budget.reserve(self.entry, asked.request):
+                    batch[key] = [asked]
+                else:
+                    self.stopped = True
+                    break
+            if not batch:
+                return
+            waiting = dict(batch)
+            self.requests += len(batch)
+            answered = 0
+            try:
+                async for request, outcome in engine.answers([same[0].request for same in batch.values()]):
+                    same = waiting.pop(request.key)
+                    response = outcome if isinstance(outcome, Response) else None
+                    self.budget.settle(self.entry, request, response)
+                    if response is not None:
+                        await asyncio.wrap_future(self.store.put(request.key, self.entry.name, response))
+                    for asked in same:
+                        if isinstance(outcome, RequestFailed):
+                            self.fail(asked, outcome)
+                        else:
+                            answered += 1
+                            due = self.due(asked, outcome)
+                            following += [due] if due is not None else []
+            finally:
+                for same in waiting.values():
+                    self.budget.settle(self.entry, same[0].request, None)
+            for same in waiting.values():
+                for asked in same:
+                    self.fail(asked, RequestFailed(f"{self.entry.name}: no answer came back for this request"))
+            if not answered and len(batch) >= FAILURES_IN_A_ROW:
+                raise EngineError(f"{self.entry.name}: none of {len(batch)} requests was answered; see the failures")
+            if self.stopped:
+                return
+
+    async def respond(self, engine: Engine, request: Request) -> Response:
+        """The stored response, else a new one, on disk before it is returned; equal requests are made once."""
+        if stored := self.store.get([request.key]):
+            return stored[request.key]
+        if request.key in self.failures:
+            raise self.failures[request.key]
+        if request.key in self.in_flight:
+            return await asyncio.shield(self.in_flight[request.key])
+        future = self.in_flight[request.key] = asyncio.get_running_loop().create_future()
+        try:
+            await self.budget.wait(self.entry, request)
+            self.requests += 1
+            response = None
+            try:
+                response = await engine.answer(request)
+            finally:
+                self.budget.settle(self.entry, request, response)
+            await asyncio.wrap_future(self.store.put(request.key, self.entry.name, response))
+        except BaseException as error:
+            if isinstance(error, RequestFailed):
+                self.failed_in_a_row += 1
+                self.failures[request.key] = error
+            if not future.cancelled():
+                future.set_exception(error if isinstance(error, Exception) else RequestFailed("interrupted"))
+                future.exception()  # looked at, so that nobody is warned of it
+            raise
+        else:
+            self.failed_in_a_row = 0
+            future.set_result(response)
+            return response
+        finally:
+            del self.in_flight[request.key]
+
+    def note(self, asked: Asked) -> None:
+        """All requests of the trial are answered."""
+        earlier = tuple(key for key, _ in asked.earlier)
+        self.replies[asked.index] = Reply(asked.request.key, asked.request.attempt + 1, earlier)
+        self.progress.answered()
+
+    def fail(self, asked: Asked, failure: RequestFailed) -> None:
+        """Counts a failure; too many in a row, with no answer between them, end the run."""
+        self.replies[asked.index] = Reply(asked.request.key, asked.request.attempt + 1, failure=failure)
+        self.progress.failure()
+        if self.failed_in_a_row >= FAILURES_IN_A_ROW:
+            raise EngineError(
+                f"{self.entry.name}: {self.failed_in_a_row} requests in a row failed; the last: {failure}\n"
+                "What was answered before is kept; run the same command again once the server is well."
+            )
+
+
+def _raise_failures(asked: Replies) -> None:
+    failed = [
+        (entry.name, str(reply.failure))
+        for entry, replies in zip(asked.models, asked.replies, strict=True)
+        for reply in replies
+        if reply.failure
+    ]
+    if not failed:
+        return
+    causes = "\n".join(f"  {n} × {model}: {error}" for (model, error), n in Counter(failed).most_common(5))
+    raise IncompleteError(
+        f"{len(failed)} of {sum(map(len, asked.replies))} requests failed:\n{causes}\n"
+        "What was answered is kept. Run the same command again to ask only the rest, "
+        "or with --set failures=count to draw the figure with these counted as failures."
+    )
