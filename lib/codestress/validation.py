@@ -22,6 +22,9 @@ class Strict(BaseModel):
 
 Checked = TypeVar("Checked", bound=BaseModel)
 
+SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""The same in C, ten times as fast, where it was compiled."""
+
 
 def nearest(name: str, valid: Iterable[str]) -> str:
     """`; did you mean 'x'?` with the closest valid name, else the list of valid ones."""
@@ -33,7 +36,7 @@ def nearest(name: str, valid: Iterable[str]) -> str:
 def read_yaml(path: Path) -> dict[str, Any]:
     """The mapping in a YAML file; an empty file is an empty mapping."""
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=SafeLoader)
     except OSError as error:
         raise ParameterError(f"{shown(path)}: cannot be read: {error.strerror}") from None
     except yaml.YAMLError as error:

@@ -24,7 +24,7 @@ from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.engines import openai_batch
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_of
-from codestress.inference.run import Results, run
+from codestress.inference.run import Results, run, score
 from codestress.inference.store import Store
 from codestress.inference.work import only_run
 from codestress.types import Message, Prompt, Reason, Response, Sampling, Score, Trial, Trials
@@ -553,3 +553,24 @@ def test_a_server_killed_and_started_again_loses_no_answer(tmp_path: Path, regis
         server.kill()
         runner.kill()
     assert len(json.loads(out)) == len(stored_prompts(store, models, count)) == count
+
+
+def test_asking_knows_no_score(tmp_path: Path) -> None:
+    """What asks never calls a scorer; scoring asks nothing, and scores every answer once."""
+    calls: list[str] = []
+
+    def judge(trial: Trial, response: Response) -> Score:
+        calls.append(trial.problem)
+        return Score(Reason.RIGHT, 1.0, response.text)
+
+    trials = Trials(
+        [Trial(f"p{n}", {}) for n in range(9)],
+        lambda trial: Prompt((Message("user", f"What is {trial.problem}?"),), Sampling()),
+        {"strict": judge},
+    )
+    asked = ask(trials, ["sim-near", "sim-wide"], store=tmp_path / "s.sqlite")
+    assert calls == []
+    assert asked.requests == 18
+    results = score(trials, asked, store=tmp_path / "s.sqlite")
+    assert len(calls) == len(results.answers) == 18
+    assert ask(trials, ["sim-near", "sim-wide"], store=tmp_path / "s.sqlite").requests == 0

@@ -123,9 +123,34 @@ def test_a_notebook_that_hangs_is_stopped_with_its_kernel(project: Project) -> N
     assert "stopped after 8 s; raise timeout_s in params/profiles/demo.yaml" in done.stderr
     assert time.monotonic() - started < 60
     kernel = int((project.root / "pid").read_text())
-    assert (
-        not Path(f"/proc/{kernel}/cmdline").exists() or b"ipykernel" not in Path(f"/proc/{kernel}/cmdline").read_bytes()
+    deadline = time.monotonic() + 20
+    while alive(kernel) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not alive(kernel)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process is there and has not ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_each_notebook_gets_a_fresh_process(project: Project) -> None:
+    """Also where kernels are forked: what one notebook changes, draws or ends, no other sees."""
+    seen = (
+        "import os, random, numpy\n"
+        "told = f\"{{hasattr(numpy, 'mark')}} {{random.random()}} {{numpy.random.rand()}}\"\n"
+        "open({name!r}, 'w').write(told)"
     )
+    spoil = "numpy.mark = 1\nos.environ['MARK'] = '1'\nos._exit(3)"
+    project.artefact("a", seen.format(name="a.txt"), spoil)
+    project.artefact("b", seen.format(name="b.txt") + "\nassert 'MARK' not in os.environ", spoil)
+    project.run("build", "-j", "1")
+    first, second = ((project.root / f"{name}.txt").read_text().split() for name in "ab")
+    assert first[0] == second[0] == "False"
+    assert first[1:] != second[1:]
 
 
 def test_exactly_what_changed_is_built_again(project: Project) -> None:

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 import traceback
+import uuid
 import warnings
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,11 +29,22 @@ from traitlets import default
 from codestress.errors import CodestressError
 from codestress.paths import FILES, ROOT
 from codestress.pipeline.inputs import environment
+from codestress.pipeline.kernels import AVAILABLE, ForkProvisioner, Nursery
 from codestress.report.notebook_page import notebook_page
 
 
 class IpcKernelManager(AsyncKernelManager):
     """Kernels of this Python that talk over sockets in a folder of their own: TCP ports clash in parallel builds."""
+
+    nursery: Nursery | None = None
+    """From which they are forked, where that can be done."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        if self.nursery is not None:
+            self.kernel_id = str(uuid.uuid4())
+            self.provisioner = ForkProvisioner(kernel_id=self.kernel_id, kernel_spec=self.kernel_spec, parent=self)
+            self.provisioner.nursery = self.nursery
 
     @default("transport")
     def _transport_default(self) -> str:
@@ -134,6 +146,8 @@ def main() -> None:
     """Replies `{"error": ""}` or what went wrong to each line, until stdin ends."""
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what libraries print must not end up among the replies
+    if AVAILABLE:
+        IpcKernelManager.nursery = Nursery()
     for line in sys.stdin:
         print(json.dumps({"error": attempt(json.loads(line))}), file=replies, flush=True)
 

@@ -6,11 +6,11 @@ registry's rows of its models, the published numbers of its paper, the data cata
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import importlib.metadata
 import json
 import platform
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -27,6 +27,12 @@ from codestress.sandbox.runtimes import NEEDED, missing
 PACKAGE = Path(__file__).resolve().parents[1]
 SUFFIXES = frozenset({".txt", ".mplstyle", ".yaml", ".json", ".js", ".java"})
 """Data files that modules read from their own folder; of folders that are no packages also .py."""
+
+IMPORT = re.compile(
+    r"^[ \t]*(?:from (?P<module>codestress[\w.]*) import (?P<names>\([^)]*\)|.*)|import (?P<plain>codestress[\w.]*))",
+    re.M,
+)
+NAME = re.compile(r"\w+")
 
 
 def digest(content: bytes) -> str:
@@ -79,9 +85,7 @@ def environment() -> dict[str, str]:
 
 def closure(artefact: Artefact) -> set[Path]:
     """Files of this package that the notebook, its study or its models' engines import, directly or not."""
-    cells = json.loads(artefact.notebook.read_text(encoding="utf-8"))["cells"]
-    code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-    waiting = set(_imported(code, str(artefact.notebook)))
+    waiting = set(_notebook_imports(artefact.notebook))
     paper = artefact.study_name.partition(".")[0]
     waiting |= {module_of(paper, "studies"), module_of(paper, "reading")}
     waiting |= {ENGINES[model.engine] for model in artefact.models}
@@ -91,34 +95,42 @@ def closure(artefact: Artefact) -> set[Path]:
         if path is not None and path not in seen:
             seen.add(path)
             waiting |= _imports_of(path)
-    return seen | {data for path in seen for data in _data_files(path.parent)}
+    return seen.union(*(_data_files(folder) for folder in {path.parent for path in seen}))
 
 
-def _data_files(package: Path, suffixes: frozenset[str] = SUFFIXES) -> Iterator[Path]:
-    for path in package.iterdir():
+@cache
+def _data_files(package: Path) -> frozenset[Path]:
+    return frozenset(_found(package, SUFFIXES))
+
+
+def _found(folder: Path, suffixes: frozenset[str]) -> Iterator[Path]:
+    for path in folder.iterdir():
         if path.suffix in suffixes:
             yield path
-        elif path.is_dir() and not (path / "__init__.py").exists():
-            yield from _data_files(path, SUFFIXES | {".py"})
+        elif not path.suffix and path.is_dir() and not (path / "__init__.py").exists():
+            yield from _found(path, SUFFIXES | {".py"})
+
+
+@cache
+def _notebook_imports(notebook: Path) -> frozenset[str]:
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    return _imported("\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"))
 
 
 @cache
 def _imports_of(path: Path) -> frozenset[str]:
-    return frozenset(_imported(path.read_text(encoding="utf-8"), str(path)))
+    return _imported(path.read_text(encoding="utf-8"))
 
 
-def _imported(code: str, where: str) -> Iterator[str]:
+def _imported(code: str) -> frozenset[str]:
     """Names of this package's modules that the code may import, their packages included."""
-    for node in ast.walk(ast.parse(code, where)):
-        names: list[str] = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        for name in names:
-            parts = name.split(".")
-            if parts[0] == "codestress":
-                yield from (".".join(parts[: i + 1]) for i in range(len(parts)))
+    names: set[str] = set()
+    for match in IMPORT.finditer(code):
+        module = match["module"] or match["plain"]
+        parts = module.split(".")
+        names |= {".".join(parts[: i + 1]) for i in range(len(parts))}
+        names |= {f"{module}.{name}" for name in NAME.findall(match["names"] or "")}
+    return frozenset(names)
 
 
 @cache

@@ -1,0 +1,144 @@
+"""Kernels that begin with everything imported: each notebook's process is forked from one that has the packages.
+
+A kernel with pandas, matplotlib and scipy spends 2.3 CPU seconds on imports; a fork of a process that has them, none.
+What a notebook does is seen by no other: the process that is forked from runs no notebook. Only on Linux: elsewhere a
+process that was forked and not begun anew may not use the system's frameworks, and kernels are started as ever.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import random
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.provisioning.local_provisioner import LocalProvisioner
+
+from codestress.sandbox.layers import die_with_parent
+
+AVAILABLE = sys.platform == "linux"
+PACKAGES = (
+    *("ipykernel.kernelapp", "ipykernel.ipkernel", "IPython.display", "matplotlib.pyplot", "numpy", "pandas"),
+    *("scipy.stats", "scipy.optimize", "pyarrow.parquet", "yaml", "pydantic"),
+    *("codestress.report.publish", "codestress.report.claims", "codestress.scoring.frames"),
+    *("codestress.fitting.summaries", "codestress.inference.run"),
+)
+"""What nearly every notebook imports."""
+INLINE = "module://matplotlib_inline.backend_inline"
+"""What a kernel chooses for matplotlib, which reads it when it is imported."""
+
+
+class Nursery:
+    """A process with the packages, from which kernels are forked; ends with the one that began it."""
+
+    def __init__(self) -> None:
+        self._socket, theirs = socket.socketpair()
+        if os.fork() == 0:
+            try:
+                os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+                mine = theirs.fileno()
+                os.closerange(3, mine)  # the worker's own, whose other ends wait for it to close
+                os.closerange(mine + 1, 4096)
+                _serve(theirs)
+            finally:
+                os._exit(0)
+        theirs.close()
+        self._lines = self._socket.makefile("r", encoding="utf-8")
+
+    def ask(self, **request: Any) -> Any:
+        """What the nursery answers."""
+        self._socket.sendall(json.dumps(request).encode() + b"\n")
+        line = self._lines.readline()
+        if not line:
+            raise OSError("the process from which kernels are forked has ended")
+        return json.loads(line)
+
+
+class Forked:
+    """A kernel's process, with as much of `Popen` as a provisioner uses."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, nursery: Nursery, pid: int) -> None:
+        self._nursery = nursery
+        self.pid = pid
+
+    def poll(self) -> int | None:
+        status: int | None = self._nursery.ask(poll=self.pid)
+        return status
+
+    def wait(self) -> int | None:
+        status: int | None = self._nursery.ask(wait=self.pid)
+        return status
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+
+class ForkProvisioner(LocalProvisioner):
+    """Starts kernels by forking a nursery instead of beginning a new interpreter."""
+
+    nursery: Nursery
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
+        connection_file = cmd[cmd.index("-f") + 1]
+        pid = self.nursery.ask(start=connection_file, env=kwargs["env"], cwd=kwargs.get("cwd") or str(Path.cwd()))
+        self.process = Forked(self.nursery, pid)  # type: ignore[assignment]
+        self.pid = self.pgid = pid
+        return self.connection_info
+
+
+def _serve(connection: socket.socket) -> None:
+    """Forks a kernel for each request, and says what became of it."""
+    die_with_parent()
+    os.environ["MPLBACKEND"] = INLINE
+    for package in PACKAGES:
+        importlib.import_module(package)
+    ended: dict[int, int] = {}
+    for line in connection.makefile("r", encoding="utf-8"):
+        request = json.loads(line)
+        if "start" in request:
+            pid = os.fork()
+            if pid == 0:
+                connection.close()
+                _become_kernel(request)
+            reply: int | None = pid
+        else:
+            pid = request.get("poll") or request.get("wait")
+            if pid not in ended:
+                found, status = os.waitpid(pid, os.WNOHANG if "poll" in request else 0)
+                if found:
+                    ended[pid] = os.waitstatus_to_exitcode(status)
+            reply = ended.get(pid)
+        connection.sendall(json.dumps(reply).encode() + b"\n")
+
+
+def _become_kernel(request: dict[str, Any]) -> None:
+    """In the child: a session, an environment and random numbers of its own, then what ipykernel's launcher does."""
+    try:
+        die_with_parent()
+        os.setsid()
+        os.environ.clear()
+        os.environ.update(request["env"])
+        os.chdir(request["cwd"])
+        import numpy as np
+        from ipykernel.kernelapp import IPKernelApp
+
+        random.seed()
+        np.random.seed()
+        sys.argv = ["ipykernel_launcher", "-f", request["start"]]
+        IPKernelApp.launch_instance()
+    finally:
+        os._exit(0)
