@@ -55,6 +55,8 @@ def missing(language: Language) -> str:
         return ""
     if os.environ.get(backends.CHOICE):
         return f"{backends.CHOICE}={os.environ[backends.CHOICE]}: containers run Python alone"
+    if language == "javascript" and _bundled_node():  # whichever is used: its version need not be asked for
+        return ""
     return "" if _found(language) else f"{NEEDED[language]} is not installed; install {INSTALL[language]}"
 
 
