@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from codestress.types import Trials
+from codestress.types import Prompt, Sampling, Trials
 from codestress.validation import Strict
 
 
@@ -39,6 +39,11 @@ class Study:
     """Files beside the kit's own on which trials with these parameters depend."""
     lab_models: tuple[str, ...] = ("sim-near", "sim-edges", "sim-flat", "sim-wide", "sim-wordy")
     """What a notebook asks when it is opened in JupyterLab and run as it is: offline."""
+
+
+def no_questions() -> Trials:
+    """For tables of facts, and of what was made: nothing is asked."""
+    return Trials([], lambda _: Prompt((), Sampling()), {})
 
 
 def make_trials(study: Study, parameters: Mapping[str, Any]) -> Trials:

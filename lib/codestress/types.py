@@ -16,6 +16,9 @@ from typing import Literal
 Scalar = str | int | float | bool | None
 Language = Literal["python", "javascript", "java"]
 """Of programs."""
+LANGUAGE_NAMES: Mapping[str, str] = {"python": "Python", "javascript": "JavaScript", "java": "Java"}
+CHARACTERS_PER_TOKEN = 4
+"""A rule of thumb for what has no tokenizer at hand: plans, contexts of equal length, simulated readers."""
 
 
 class Source(StrEnum):

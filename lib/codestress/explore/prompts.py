@@ -22,10 +22,7 @@ from codestress.explore.controls import (
 )
 from codestress.inference.registry import load_registry
 from codestress.pipeline.artefacts import Overrides, artefact_names, resolve
-from codestress.types import Prompt, Trial, Trials
-
-CHARACTERS_PER_TOKEN = 4
-"""A rule of thumb, no model's tokenizer."""
+from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Trial, Trials
 
 
 def prompt_html(prompt: Prompt, beside: Prompt | None = None) -> str:

@@ -14,7 +14,7 @@ from codestress.types import Request, Response
 if TYPE_CHECKING:
     from codestress.inference.registry import ModelEntry
 
-CHARACTERS_PER_TOKEN = 2
+FEWEST_CHARACTERS_PER_TOKEN = 2
 """For the most that a prompt can cost: no tokenizer makes more tokens than that of code and English."""
 
 
@@ -131,7 +131,7 @@ def most_tokens(request: Request) -> tuple[int, int]:
     """The most tokens that a prompt and its answer can have."""
     prompt = request.prompt
     characters = sum(len(message.content) for message in prompt.messages) + len(prompt.prefill)
-    return -(-characters // CHARACTERS_PER_TOKEN), prompt.sampling.max_tokens
+    return -(-characters // FEWEST_CHARACTERS_PER_TOKEN), prompt.sampling.max_tokens
 
 
 def cost(entry: ModelEntry, prompt_tokens: float, answer_tokens: float) -> float:

@@ -17,11 +17,8 @@ from codestress.inference.registry import ModelEntry
 from codestress.inference.requests import CHUNK, request_of
 from codestress.inference.store import Store
 from codestress.pipeline.artefacts import Artefact
-from codestress.types import Prompt, Request, Scalar, Trial, Trials
+from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Request, Scalar, Trial, Trials
 from codestress.validation import nearest
-
-CHARACTERS_PER_TOKEN = 4
-"""Rough: counts of one text differ by a quarter between tokenizers."""
 
 
 @dataclass(frozen=True)

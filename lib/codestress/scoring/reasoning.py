@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import re
 
-from codestress.types import Response
+from codestress.types import CHARACTERS_PER_TOKEN, Response
 
 OPENING, CLOSING = "<think>", "</think>"
-CHARACTERS_PER_TOKEN = 4
 CONFUSED = re.compile(
     r"\b(wait|hmm+|confus\w*|contradict\w*|but the comment|but the hint|maybe|perhaps|unsure|odd)\b", re.I
 )

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from codestress.inference.engines.base import Engine
 from codestress.inference.registry import ModelEntry
 from codestress.rooms import offered
-from codestress.simulated.reading import CHARACTERS_PER_TOKEN, Reading, Settings, read, summary
-from codestress.types import Request, Response, Usage
+from codestress.simulated.reading import Reading, Settings, read, summary
+from codestress.types import CHARACTERS_PER_TOKEN, Request, Response, Usage
 
 __all__ = ["Settings", "SimulatedReader", "open_engine"]
 

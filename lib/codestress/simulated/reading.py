@@ -25,10 +25,8 @@ import numpy as np
 from pydantic import Field
 
 from codestress.seeding import rng
-from codestress.types import Request, Source
+from codestress.types import CHARACTERS_PER_TOKEN, Request, Source
 from codestress.validation import Strict
-
-CHARACTERS_PER_TOKEN = 4
 
 
 class Settings(Strict):

@@ -28,12 +28,11 @@ from codestress.papers.codecrash.perturbations.own import own_perturbations
 from codestress.papers.codecrash.perturbations.variants import (
     Checked,
     Perturbation,
-    Task,
     Variant,
     check_problems,
     make_variants,
 )
-from codestress.parameters import Parameters, Study
+from codestress.parameters import Parameters, Study, no_questions
 from codestress.paths import shown
 from codestress.problems.generated import generated_problems
 from codestress.problems.own import known_source, own_problems
@@ -42,14 +41,14 @@ from codestress.problems.program import Problem, from_stranger
 from codestress.sandbox.executor import Executor
 from codestress.sandbox.runtimes import missing
 from codestress.scoring.judging import unread
+from codestress.scoring.predictions import Task
 from codestress.simulated.reading import segments
-from codestress.types import Language, Message, NotRun, Prompt, Response, Sampling, Score, Trial, Trials
+from codestress.types import LANGUAGE_NAMES, Language, Message, NotRun, Prompt, Response, Sampling, Score, Trial, Trials
 
 SOURCES = ("cruxeval", "livecodebench", "generated", "contest")
 Source = Annotated[str, known_source(*SOURCES)]
 Mode = Literal["direct", "cot"]
 Density = Annotated[float, Field(gt=0, le=1)]
-LANGUAGES: dict[Language, str] = {"python": "Python", "javascript": "JavaScript", "java": "Java"}
 COMMENT = re.compile(r"\s*(?:#|//) .*$")
 MESSAGES = ("MCC", "MPS")
 """What a density applies to."""
@@ -295,7 +294,7 @@ def question(problem: Problem, task: Task, mode: Mode, ignore: bool, sampling: S
     parts += [prompt_text("codecrash.ignore")] if ignore else []
     parts += [prompt_text(f"codecrash.examples.{task}.{mode}.{language}"), prompt_text("codecrash.question")]
     text = Template("\n\n".join(parts)).substitute(
-        language=LANGUAGES[language], fence=language, code=problem.code, asked=assertion_to_complete(problem, task)
+        language=LANGUAGE_NAMES[language], fence=language, code=problem.code, asked=assertion_to_complete(problem, task)
     )
     messages = (Message("system", prompt_text("codecrash.system")), Message("user", text))
     return Prompt(messages, sampling, source=problem.source)
@@ -311,7 +310,7 @@ def assertion_to_complete(problem: Problem, task: Task) -> str:
 def cleaning(problem: Problem, sampling: Sampling) -> Prompt:
     """The first request of the refactoring pipeline (section 4.3)."""
     text = Template(prompt_text("codecrash.refactor")).substitute(
-        language=LANGUAGES[problem.language], function=problem.function, fence=problem.language, code=problem.code
+        language=LANGUAGE_NAMES[problem.language], function=problem.function, fence=problem.language, code=problem.code
     )
     return Prompt((Message("user", text),), sampling)
 
@@ -342,7 +341,7 @@ def javascript_arguments(problem: Problem) -> str:
 def not_run(languages: Sequence[Language]) -> tuple[NotRun, ...]:
     """The languages whose programs cannot be run here, and why not."""
     why = {language: missing(language) for language in languages}
-    return tuple(NotRun("language", name, LANGUAGES[name], reason) for name, reason in why.items() if reason)
+    return tuple(NotRun("language", name, LANGUAGE_NAMES[name], reason) for name, reason in why.items() if reason)
 
 
 def runnable(languages: Sequence[Language]) -> list[Language]:
@@ -353,9 +352,9 @@ def runnable(languages: Sequence[Language]) -> list[Language]:
     return [language for language in languages if language not in {one.value for one in left}]
 
 
-def no_questions(*, languages: Sequence[Language]) -> Trials:
+def nothing_asked(*, languages: Sequence[Language]) -> Trials:
     """For tables of what was made, not of what was answered."""
-    return Trials([], lambda _: Prompt((), Sampling()), {}, not_run=not_run(languages))
+    return replace(no_questions(), not_run=not_run(languages))
 
 
 def custom_files(parameters: Mapping[str, Any]) -> list[Path]:
@@ -367,6 +366,6 @@ CREDULOUS = ("sim-careful", "sim-trusting", "sim-thinking")
 STUDIES = {
     "predictions": Study(Predictions, predictions, custom_files, CREDULOUS),
     "density": Study(DensitySweep, predictions, custom_files, CREDULOUS),
-    "variants": Study(Perturbations, no_questions, custom_files, CREDULOUS),
+    "variants": Study(Perturbations, nothing_asked, custom_files, CREDULOUS),
 }
 """What params/codecrash/*.yaml may name as `study: codecrash.NAME`."""

@@ -16,12 +16,13 @@ from codestress.generation.prompts import prompt_text
 from codestress.inference.run import run, stored_responses
 from codestress.literals import NotLiteral, parse_literal, same_value
 from codestress.papers.codecrash.assertions import assertion_parts, last_block
-from codestress.papers.codecrash.perturbations.variants import Checked, Task, called
+from codestress.papers.codecrash.perturbations.variants import Checked, called
 from codestress.papers.codecrash.studies import fenced_program, javascript_arguments
 from codestress.paths import STORE
 from codestress.problems.program import Problem, from_stranger
 from codestress.sandbox.executor import Execution, Executor, Outcome, Program
 from codestress.scoring.input_answers import NotArguments, parse_arguments
+from codestress.scoring.predictions import Task
 from codestress.scoring.reasoning import said
 from codestress.types import Message, Prompt, Reason, Response, Sampling, Score, Trial, Trials
 

@@ -22,13 +22,12 @@ from codestress.papers.faultloc.faults.sites import KINDS, FaultSite, Kind, faul
 from codestress.papers.faultloc.faults.trees import NotNeutral
 from codestress.papers.faultloc.scoring import TOLERANCE, score_location
 from codestress.papers.faultloc.seeds import Seed, Source, parses, seed_set
-from codestress.parameters import Parameters, Study
+from codestress.parameters import Parameters, Study, no_questions
 from codestress.problems.generated.drawing import Draw
 from codestress.seeding import rng
-from codestress.types import Message, Prompt, Reason, Response, Sampling, Score, Trial, Trials
+from codestress.types import LANGUAGE_NAMES, Message, Prompt, Reason, Response, Sampling, Score, Trial, Trials
 
 Strength = Annotated[int, Field(ge=1, le=8)]
-LANGUAGES = {"python": "Python", "java": "Java", "javascript": "JavaScript"}
 ATTEMPTS = 4
 """Draws of a mutation before it is given up."""
 
@@ -284,7 +283,7 @@ def content_prompt(task: Task, spm: str, strength: int, sampling: Sampling) -> P
     parts = [part for part in spm.split("+") if part in WANTED] or ["comments"]
     wanted = "; ".join(f"{2 * strength} {WANTED[part][0]}" for part in parts) + "."
     text = Template(prompt_text("localize.content")).substitute(
-        language=LANGUAGES[task.seed.language],
+        language=LANGUAGE_NAMES[task.seed.language],
         wanted=wanted,
         form="{" + ", ".join(WANTED[part][1] for part in parts) + "}",
         fence=task.seed.language,
@@ -321,11 +320,6 @@ class Audit(Parameters):
         "public", description="public: the tasks, a data set; counted: what was counted in them (tolerance 2)"
     )
     tolerance: int = Field(2, ge=0, description="lines by which the artifact lets an answer be off")
-
-
-def no_questions() -> Trials:
-    """For tables of facts."""
-    return Trials([], lambda _: Prompt((), Sampling()), {})
 
 
 STUDIES = {

@@ -21,14 +21,14 @@ from codestress.papers.semtrace import recall
 from codestress.papers.semtrace.line_removal import removable, subsets, without_lines
 from codestress.papers.semtrace.mixing import MOST_FRAGMENTS, line_keys, mix, with_keys
 from codestress.papers.semtrace.traces import trace_problems
-from codestress.parameters import Parameters, Study
+from codestress.parameters import Parameters, Study, no_questions
 from codestress.problems.generated import generated_problems
 from codestress.problems.own import known_source, own_problems
 from codestress.problems.problem_files import cruxeval
 from codestress.problems.program import Problem
 from codestress.scoring.predictions import score_interpreted
 from codestress.seeding import rng
-from codestress.types import Message, Prompt, Response, Sampling, Score, Trial, Trials
+from codestress.types import CHARACTERS_PER_TOKEN, Message, Prompt, Response, Sampling, Score, Trial, Trials
 from codestress.types import Source as ProgramSource
 
 Source = Annotated[str, known_source("generated", "cruxeval")]
@@ -38,8 +38,6 @@ Task = Literal["input_prediction", "output_prediction", "function_retrieval", "l
 Digits = Annotated[int, Field(ge=1, le=9)]
 Count = Annotated[int, Field(ge=0, le=1000)]
 RETRIEVAL = ("function_retrieval", "line_retrieval")
-CHARACTERS_PER_TOKEN = 4
-"""Rough, for contexts that are matched by length; no model's tokenizer."""
 
 
 class LineRemoval(Parameters):
@@ -408,11 +406,6 @@ def rendered_templates(
         for trial in trials.items
         if trial.problem == last and (trial.factors["position"] == 1 or not trial.factors["distractors"])
     ]
-
-
-def no_questions() -> Trials:
-    """For tables of facts."""
-    return Trials([], lambda _: Prompt((), Sampling()), {})
 
 
 STUDIES = {

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from codestress.papers.codecrash.perturbations.edits import NotPerturbed, Perturbed, Site
 from codestress.papers.codecrash.perturbations.garbage import N_CONTROL_FLOW, N_DEAD_LOOPS, chosen, unused
 from codestress.papers.codecrash.perturbations.messages import Format, MessageSite, drawn_messages, with_messages
+from codestress.papers.codecrash.perturbations.renaming import fresh
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem
 from codestress.sandbox.runtimes import nodes, parser
@@ -109,9 +110,9 @@ def rename(problem: Problem) -> Perturbed:
     ordered = list(dict.fromkeys([problem.function, *(name for name in _in_order(root) if name in functions)]))
     new: dict[str, str] = {}
     for name in ordered:
-        new[name] = "f" if name == problem.function else _fresh("f", kept | set(new.values()))
+        new[name] = "f" if name == problem.function else fresh("f", kept | set(new.values()))
     for name in sorted(variables - functions - classes):
-        new[name] = _fresh("Var_", kept | set(new.values()))
+        new[name] = fresh("Var_", kept | set(new.values()))
     if "f" in kept:
         raise NotPerturbed("the name f is taken")
     edits, sites = [], dict[str, Site]()
@@ -130,13 +131,6 @@ def rename(problem: Problem) -> Perturbed:
         sites.setdefault(name, Site(_line(node), kind, f"{old} → {name}"))
     changed = replace(problem, code=edited(problem.code, edits), function=new[problem.function])
     return Perturbed(changed, tuple(sites.values())) if sites else Perturbed(problem)
-
-
-def _fresh(prefix: str, taken: set[str]) -> str:
-    number = 1
-    while f"{prefix}{number}" in taken:
-        number += 1
-    return f"{prefix}{number}"
 
 
 def _in_order(root: Node) -> list[str]:

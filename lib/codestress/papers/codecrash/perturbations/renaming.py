@@ -93,18 +93,19 @@ def _new_names(names: Names, free: set[Binding], called: str) -> dict[Binding, s
     )
     for name in dict.fromkeys([called, *(name for _, name in ordered)]):
         if any(name == other for _, other in ordered):
-            functions[name] = "f" if name == called else _fresh("f", kept | set(functions.values()))
+            functions[name] = "f" if name == called else fresh("f", kept | set(functions.values()))
     if "f" in kept and functions.get(called) == "f":
         raise NotPerturbed("the name f is taken by an import or a class")
     variables: dict[str, str] = {}
     for name in sorted({name for scope, name in free if "function" not in scope.bound[name]}):
-        variables[name] = _fresh("Var_", kept | set(variables.values()))
+        variables[name] = fresh("Var_", kept | set(variables.values()))
     return {
         (scope, name): functions[name] if "function" in scope.bound[name] else variables[name] for scope, name in free
     }
 
 
-def _fresh(prefix: str, taken: set[str]) -> str:
+def fresh(prefix: str, taken: set[str]) -> str:
+    """The first of PREFIX1, PREFIX2, … that is not taken."""
     number = 1
     while f"{prefix}{number}" in taken:
         number += 1

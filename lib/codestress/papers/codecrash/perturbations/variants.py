@@ -22,6 +22,7 @@ from codestress.papers.codecrash.perturbations.values import NoOtherValue, other
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem, from_stranger, literal_text
 from codestress.sandbox.executor import Execution, Executor, Outcome, Program
+from codestress.scoring.predictions import Task
 from codestress.seeding import rng
 from codestress.types import Language
 
@@ -29,7 +30,6 @@ PERTURBATIONS = ("VAN", "REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS", "MHC")
 """The paper's names: vanilla; renamed; conditions; garbage; all three; misleading comments, prints and hints."""
 Perturbation = Annotated[str, known_perturbation(*PERTURBATIONS)]
 """One of the paper's, or one of your own (params/perturbations.yaml)."""
-Task = Literal["output", "input"]
 Status = Literal["applied", "unchanged", "rejected"]
 ATTEMPTS = 4
 """Draws of a variant before it is rejected."""

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from codestress.papers.codecrash.studies import MESSAGES
+from codestress.types import LANGUAGE_NAMES
 
 CELL = ["model", "dataset", "language", "task", "mode", "ignore", "refactor", "perturbation", "density"]
 """What tells conditions apart."""
@@ -19,7 +20,6 @@ NAMES = {
     **{"contest": "contest programs", MERGE: "all problems"},
 }
 MODES = {"direct": "direct", "cot": "chain of thought"}
-LANGUAGE_NAMES = {"python": "Python", "javascript": "JavaScript"}
 
 
 def scores_by_problem(answers: pd.DataFrame, rule: str) -> pd.DataFrame:

@@ -12,8 +12,8 @@ import pandas as pd
 from codestress.fitting.proportions import wilson
 from codestress.inference.run import stored_responses
 from codestress.literals import parse_literal, same_value
-from codestress.papers.codecrash.perturbations.variants import Perturbation, Task, Variant, called
-from codestress.papers.codecrash.results.conditions import LANGUAGE_NAMES, NAMES, condition_name, panel_name
+from codestress.papers.codecrash.perturbations.variants import Perturbation, Variant, called
+from codestress.papers.codecrash.results.conditions import NAMES, condition_name, panel_name
 from codestress.papers.codecrash.studies import (
     MESSAGES,
     checked_problems,
@@ -25,7 +25,8 @@ from codestress.papers.codecrash.studies import (
 from codestress.problems.program import Problem
 from codestress.report.claims import Claim
 from codestress.sandbox.executor import Executor, Outcome
-from codestress.types import Language
+from codestress.scoring.predictions import Task
+from codestress.types import LANGUAGE_NAMES, Language
 
 
 def variant_counts(

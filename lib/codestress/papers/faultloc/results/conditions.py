@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pandas as pd
 
-LANGUAGES = {"python": "Python", "java": "Java"}
 QUARTERS = ("0-25 %", "25-50 %", "50-75 %", "75-100 %")
 ORACLE = "perfect localizer"
 

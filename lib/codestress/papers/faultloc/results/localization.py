@@ -12,9 +12,9 @@ from codestress.fitting.bootstrap import cluster_bootstrap_mean, cluster_weights
 from codestress.fitting.summaries import paired_differences
 from codestress.inference.registry import ModelEntry
 from codestress.papers.faultloc.faults.sites import KINDS
-from codestress.papers.faultloc.results.conditions import LANGUAGES, ORACLE, QUARTERS, with_seed
+from codestress.papers.faultloc.results.conditions import ORACLE, QUARTERS, with_seed
 from codestress.seeding import rng
-from codestress.types import Reason
+from codestress.types import LANGUAGE_NAMES, Reason
 
 
 def localized(
@@ -119,7 +119,7 @@ def share_panels(table: pd.DataFrame, label: str, value: str = "share") -> dict[
     """Bars: a panel for each language, the models side by side (`share_bars`)."""
     low, high = ("kept_low", "kept_high") if value == "share_kept" else ("low", "high")
     return {
-        LANGUAGES[str(language)]: pd.DataFrame(
+        LANGUAGE_NAMES[str(language)]: pd.DataFrame(
             {
                 "label": part[label].astype(str),
                 "condition": part["model"] if label != "model" else "",
@@ -149,7 +149,7 @@ def version_differences(
     plain = answers[answers["spm"] == "none"]
     parts = [
         paired_differences(
-            part.assign(version=part["model"], model=LANGUAGES[str(language)]),
+            part.assign(version=part["model"], model=LANGUAGE_NAMES[str(language)]),
             "version",
             rule=rule,
             confidence=confidence,

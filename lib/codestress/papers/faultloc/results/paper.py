@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from codestress.papers.faultloc.results.conditions import LANGUAGES, QUARTERS
+from codestress.papers.faultloc.results.conditions import QUARTERS
 from codestress.report.claims import Claim
 from codestress.report.published import published_models, published_numbers
+from codestress.types import LANGUAGE_NAMES
 
 
 def published_heat() -> pd.DataFrame:
@@ -40,7 +41,7 @@ def localization_claims(artefact: str, table: pd.DataFrame, sources: Sequence[st
             of = numbers["denominators"][language][fault]
             for label, value in zip(numbers["columns"], values, strict=True):
                 model = names[label]
-                statement = f"Table II: {label}, {LANGUAGES[language]}, {fault}: localized of {of:,}"
+                statement = f"Table II: {label}, {LANGUAGE_NAMES[language]}, {fault}: localized of {of:,}"
                 if (language, fault, label) in flagged:
                     statement += f" (Figure 7 implies {flagged[language, fault, label]:.2f})"
                 key = (model, language, fault)
@@ -83,7 +84,7 @@ def own_numbers(artefact: str) -> dict[str, tuple[float, float, float, str]]:
     cells = {language: pd.DataFrame(faults) for language, faults in numbers["values"].items()}
     counts = {language: pd.Series(of) for language, of in numbers["denominators"].items()}
     together = sum(cells[language] * counts[language] for language in cells) / sum(counts.values())
-    told = ", ".join(f"{LANGUAGES[language]} {_best_on_misplaced_return(cells[language])}" for language in cells)
+    told = ", ".join(f"{LANGUAGE_NAMES[language]} {_best_on_misplaced_return(cells[language])}" for language in cells)
     best = _best_on_misplaced_return(together)
     return {
         "best on MisplacedReturn": (best, best, best, f"its own cells, the tasks of both languages together ({told})")
@@ -117,7 +118,7 @@ def published_panels(show: str) -> dict[str, pd.DataFrame]:
         title = "published (whether before or after mutations is not said)"
     else:
         return {
-            f"published (Table II), {LANGUAGES[language]}, mean over models": _bars(
+            f"published (Table II), {LANGUAGE_NAMES[language]}, mean over models": _bars(
                 {fault: float(np.mean(shares)) / 100 for fault, shares in faults.items()}
             )
             for language, faults in (published_numbers("faultloc/tab02") or {"values": {}})["values"].items()
@@ -138,7 +139,7 @@ def published_strengths() -> pd.DataFrame:
     own."""
     numbers = published_numbers("faultloc/fig08") or {"means": {}, "strengths": []}
     rows = [
-        ("published", f"published, {LANGUAGES[language]}, all mutations", strength, share, share, share)
+        ("published", f"published, {LANGUAGE_NAMES[language]}, all mutations", strength, share, share, share)
         for language, shares in numbers["means"].items()
         for strength, share in zip(numbers["strengths"], shares, strict=True)
     ]
@@ -151,7 +152,7 @@ def published_sizes() -> pd.DataFrame:
     if numbers is None:
         return pd.DataFrame(columns=["source", "lines", "programs"])
     rows = [
-        (f"published, {LANGUAGES[language]}", f"{label} lines", count)
+        (f"published, {LANGUAGE_NAMES[language]}", f"{label} lines", count)
         for language in ("python", "java")
         for label, count in zip(numbers["bins"], numbers[language], strict=True)
     ]

@@ -11,10 +11,9 @@ from codestress.fitting.proportions import wilson
 from codestress.inference.registry import ModelEntry
 from codestress.papers.faultloc.faults.neutral import Labelled, Spm, bank
 from codestress.papers.faultloc.faults.sites import Kind
-from codestress.papers.faultloc.results.conditions import LANGUAGES
 from codestress.papers.faultloc.seeds import Source, seed_set
 from codestress.papers.faultloc.studies import Task, localize_prompt, mutated_program, tasks_of
-from codestress.types import Sampling
+from codestress.types import LANGUAGE_NAMES, Sampling
 
 BINS = (50, 100, 200, 300, 400, 500)
 """Lower ends of Figure 5's bins, in lines."""
@@ -126,7 +125,7 @@ def label_panels(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
         low=[interval.low for interval in intervals],
         high=[interval.high for interval in intervals],
     )
-    return {LANGUAGES[str(language)]: part for language, part in frame.groupby("language", sort=False)}
+    return {LANGUAGE_NAMES[str(language)]: part for language, part in frame.groupby("language", sort=False)}
 
 
 def model_facts(models: Sequence[ModelEntry]) -> pd.DataFrame:

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from codestress.fitting.bootstrap import cluster_bootstrap_mean, cluster_weights, percentile_interval
-from codestress.papers.faultloc.results.conditions import LANGUAGES, with_seed
+from codestress.papers.faultloc.results.conditions import with_seed
 from codestress.seeding import rng
-from codestress.types import Reason
+from codestress.types import LANGUAGE_NAMES, Reason
 
 
 def robustness(
@@ -85,7 +85,7 @@ def strength_points(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "model": table["model"],
-            "panel": [f"{LANGUAGES[row.language]}, {row.spm.replace('_', ' ')}" for row in table.itertuples()],
+            "panel": [f"{LANGUAGE_NAMES[row.language]}, {row.spm.replace('_', ' ')}" for row in table.itertuples()],
             "density": table["strength"],
             "value": 100 * table["share"],
             "low": 100 * table["low"],

@@ -14,11 +14,12 @@ from codestress.fitting.proportions import wilson
 from codestress.fitting.summaries import summarize
 from codestress.papers.semtrace.distractors import Source
 from codestress.papers.semtrace.mixing import mix
-from codestress.papers.semtrace.studies import CHARACTERS_PER_TOKEN, surroundings
+from codestress.papers.semtrace.studies import surroundings
 from codestress.problems.program import Problem
 from codestress.report.claims import Claim
 from codestress.report.published import published_numbers
 from codestress.seeding import rng
+from codestress.types import CHARACTERS_PER_TOKEN
 
 PANEL = ["dataset", "task", "digits", "qac", "keys", "metric"]
 """What tells the panels of a figure apart, beside the number of distractors."""
