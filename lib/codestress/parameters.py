@@ -16,23 +16,38 @@ from codestress.types import Prompt, Sampling, Trials
 from codestress.validation import Strict
 
 
-class Parameters(Strict):
-    """What every notebook that asks models has in common."""
+class Facts(Strict):
+    """What every notebook has in common."""
 
     artefact: str = Field(description="the figure or table, which names the folder in outputs/")
     models: list[str] = Field(min_length=1, description="names from params/models.yaml")
-    seed: int = Field(0, ge=0, description="of everything random")
     rule: Literal["strict", "reference"] = Field("strict", description="how answers are judged; both are reported")
+
+
+class Seeded(Facts):
+    """Notebooks that draw something."""
+
+    seed: int = Field(0, ge=0, description="of everything random")
+
+
+class Asked(Seeded):
+    """Notebooks that ask models."""
+
+    failures: Literal["raise", "count"] = Field("raise", description="what to do with requests that fail for good")
+
+
+class Parameters(Asked):
+    """Notebooks that ask models and give intervals by the bootstrap."""
+
     confidence: float = Field(0.95, gt=0, lt=1, description="of all intervals")
     resamples: int = Field(2000, ge=100, description="of the bootstrap")
-    failures: Literal["raise", "count"] = Field("raise", description="what to do with requests that fail for good")
 
 
 @dataclass(frozen=True)
 class Study:
     """A way to make trials, and the schema of the notebooks that use it."""
 
-    parameters: type[Parameters]
+    parameters: type[Facts]
     trials: Callable[..., Trials]
     """Takes some of the schema's fields by keyword."""
     files: Callable[[Mapping[str, Any]], list[Path]] = lambda _: []
@@ -51,7 +66,7 @@ def make_trials(study: Study, parameters: Mapping[str, Any]) -> Trials:
     return study.trials(**{name: parameters[name] for name in inspect.signature(study.trials).parameters})
 
 
-def parameters_cell(schema: type[Parameters], defaults: Mapping[str, Any]) -> str:
+def parameters_cell(schema: type[Facts], defaults: Mapping[str, Any]) -> str:
     """The source of a notebook's `parameters` cell: name, type, value and meaning, one line each.
 
     `defaults` overrides the schema's own; every field needs one of the two.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import json
 from pathlib import Path
 
 import pytest
@@ -20,7 +22,14 @@ def registry() -> dict[str, ModelEntry]:
     return load_registry()
 
 
-ASK_NOTHING = ("codecrash.variants", "faultloc.audit", "faultloc.seeds", "semtrace.registry", "semtrace.templates")
+ASK_NOTHING = (
+    "codecrash.variants",
+    "faultloc.audit",
+    "faultloc.models",
+    "faultloc.seeds",
+    "semtrace.registry",
+    "semtrace.templates",
+)
 """Studies of tables of facts."""
 
 
@@ -147,3 +156,16 @@ def test_the_cell_is_valid_python_with_the_schema_s_values() -> None:
     exec(parameters_cell(FindTheOrigin, {"artefact": "origin/fig04", "models": ["sim-near"]}), scope)
     parsed = FindTheOrigin.model_validate({name: scope[name] for name in FindTheOrigin.model_fields})
     assert parsed == FindTheOrigin(artefact="origin/fig04", models=["sim-near"])
+
+
+def test_every_parameter_is_used_by_its_notebook() -> None:
+    """A knob that turns nothing misleads."""
+    for path, (schema, _) in schemas().items():
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        code = "\n".join(
+            "".join(cell["source"])
+            for cell in cells
+            if cell["cell_type"] == "code" and "parameters" not in cell["metadata"].get("tags", ())
+        )
+        used = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
+        assert set(schema.model_fields) <= used, f"{path.name}: {set(schema.model_fields) - used}"

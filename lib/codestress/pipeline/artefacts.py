@@ -18,7 +18,7 @@ from pydantic import Field
 
 from codestress.errors import ParameterError
 from codestress.inference.registry import ModelEntry, find_models
-from codestress.parameters import Parameters, Study, make_trials
+from codestress.parameters import Facts, Study, make_trials
 from codestress.paths import NOTEBOOKS, OUTPUTS, PARAMS, shown
 from codestress.rooms import module_of
 from codestress.types import Trials
@@ -63,7 +63,7 @@ class Artefact:
     notebook: Path
     study_name: str
     study: Study
-    parameters: Parameters
+    parameters: Facts
     models: list[ModelEntry]
     profile: str
     leaderboard: bool

@@ -133,7 +133,7 @@ def ask_all(artefacts: Sequence[Artefact], notebooks: _Notebooks) -> None:
                 ask(
                     trials[artefact.name],
                     names,
-                    failures=artefact.parameters.failures,
+                    failures=getattr(artefact.parameters, "failures", "raise"),
                     progress=progress,
                     budget=budget,
                 )

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from codestress.errors import ParameterError
-from codestress.parameters import Parameters, parameters_cell
+from codestress.parameters import Facts, parameters_cell
 from codestress.paths import NOTEBOOKS, shown
 from codestress.pipeline.artefacts import artefact_names, load_study, read_artefact
 
 
-def schemas() -> dict[Path, tuple[type[Parameters], dict[str, Any]]]:
+def schemas() -> dict[Path, tuple[type[Facts], dict[str, Any]]]:
     """Each notebook that artefacts use, with its schema and the defaults of its cell (its first artefact's)."""
-    found: dict[Path, tuple[type[Parameters], dict[str, Any]]] = {}
+    found: dict[Path, tuple[type[Facts], dict[str, Any]]] = {}
     for name in artefact_names():
         file = read_artefact(name)
         study = load_study(file.study, name)
@@ -26,7 +26,7 @@ def schemas() -> dict[Path, tuple[type[Parameters], dict[str, Any]]]:
     return found
 
 
-def check_parameters_cell(path: Path, schema: type[Parameters]) -> None:
+def check_parameters_cell(path: Path, schema: type[Facts]) -> None:
     """Compares the cell's names, types and comments with the schema; the values are free."""
     source = _read_cell(path)
     written = [_shape(line) for line in source.strip().splitlines()]

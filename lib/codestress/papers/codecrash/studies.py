@@ -32,7 +32,7 @@ from codestress.papers.codecrash.perturbations.variants import (
     check_problems,
     make_variants,
 )
-from codestress.parameters import Parameters, Study, no_questions
+from codestress.parameters import Asked, Seeded, Study, no_questions
 from codestress.paths import shown
 from codestress.problems.generated import generated_problems
 from codestress.problems.own import known_source, own_problems
@@ -54,8 +54,8 @@ MESSAGES = ("MCC", "MPS")
 """What a density applies to."""
 
 
-class Predictions(Parameters):
-    """Sections 2 and 3. Defaults are the paper's."""
+class Questions(Asked):
+    """Sections 2 and 3: what is asked. Defaults are the paper's."""
 
     problems: list[Source] = Field(
         ["cruxeval", "livecodebench"],
@@ -82,6 +82,23 @@ class Predictions(Parameters):
     top_p: float = Field(0.95, gt=0, le=1, description="of all requests")
     max_tokens_direct: int = Field(200, ge=1, description="longest direct answer")
     max_tokens_cot: int = Field(2000, ge=1, description="longest answer step by step, and longest clean program")
+
+
+class Shares(Questions):
+    """What needs intervals of shares."""
+
+    confidence: float = Field(0.95, gt=0, lt=1, description="of all intervals")
+
+
+class Means(Shares):
+    """What needs the bootstrap."""
+
+    resamples: int = Field(2000, ge=100, description="of the bootstrap")
+
+
+class Predictions(Means):
+    """Differences to vanilla."""
+
     relative: bool = Field(True, description="differences to vanilla in % of it; false: in points")
 
 
@@ -91,7 +108,7 @@ class DensitySweep(Predictions):
     show: Literal["accuracy", "tokens"] = Field("accuracy", description="what is drawn against the density")
 
 
-class Perturbations(Parameters):
+class Perturbations(Seeded):
     """Section 2: the perturbations themselves; nothing is asked."""
 
     problems: list[Source] = Field(["cruxeval", "livecodebench"], min_length=1, description="as for the figures")
@@ -364,6 +381,9 @@ def custom_files(parameters: Mapping[str, Any]) -> list[Path]:
 
 CREDULOUS = ("sim-careful", "sim-trusting", "sim-thinking")
 STUDIES = {
+    "answers": Study(Questions, predictions, custom_files, CREDULOUS),
+    "shares": Study(Shares, predictions, custom_files, CREDULOUS),
+    "means": Study(Means, predictions, custom_files, CREDULOUS),
     "predictions": Study(Predictions, predictions, custom_files, CREDULOUS),
     "density": Study(DensitySweep, predictions, custom_files, CREDULOUS),
     "variants": Study(Perturbations, nothing_asked, custom_files, CREDULOUS),

@@ -22,7 +22,7 @@ from codestress.papers.faultloc.faults.sites import KINDS, FaultSite, Kind, faul
 from codestress.papers.faultloc.faults.trees import NotNeutral
 from codestress.papers.faultloc.scoring import TOLERANCE, score_location
 from codestress.papers.faultloc.seeds import Seed, Source, parses, seed_set
-from codestress.parameters import Parameters, Study, no_questions
+from codestress.parameters import Asked, Facts, Parameters, Seeded, Study, no_questions
 from codestress.problems.generated.drawing import Draw
 from codestress.seeding import rng
 from codestress.types import LANGUAGE_NAMES, Message, Prompt, Reason, Response, Sampling, Score, Trial, Trials
@@ -32,7 +32,7 @@ ATTEMPTS = 4
 """Draws of a mutation before it is given up."""
 
 
-class Localization(Parameters):
+class Localization(Asked):
     """Sections IV and V. Defaults are the paper's, where it says."""
 
     seeds: list[Source] = Field(
@@ -292,7 +292,7 @@ def content_prompt(task: Task, spm: str, strength: int, sampling: Sampling) -> P
     return Prompt((Message("user", text),), sampling)
 
 
-class Seeds(Parameters):
+class Seeds(Seeded):
     """Section IV-A and Table IV: the programs; nothing is asked."""
 
     seeds: list[Source] = Field(["alpaca", "codesearchnet"], min_length=1, description="as for the figures")
@@ -305,7 +305,7 @@ class Seeds(Parameters):
     strengths: list[Strength] = Field([1, 2, 4, 6, 8], min_length=1, description="applications of a mutation")
 
 
-class LocalizationFigure(Localization):
+class LocalizationFigure(Localization, Parameters):
     """The figures of section V that share their questions."""
 
     show: Literal["faults", "quarters", "categories", "versions", "spms", "models", "strengths"] = Field(
@@ -313,7 +313,7 @@ class LocalizationFigure(Localization):
     )
 
 
-class Audit(Parameters):
+class Audit(Facts):
     """The public tasks' labels; nothing is asked."""
 
     tasks: Literal["public", "counted"] = Field(
@@ -324,6 +324,8 @@ class Audit(Parameters):
 
 STUDIES = {
     "localization": Study(LocalizationFigure, localization),
+    "example": Study(Localization, localization),
+    "models": Study(Facts, no_questions),
     "seeds": Study(Seeds, no_questions),
     "audit": Study(Audit, no_questions),
 }

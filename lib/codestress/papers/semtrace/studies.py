@@ -21,7 +21,7 @@ from codestress.papers.semtrace import recall
 from codestress.papers.semtrace.line_removal import removable, subsets, without_lines
 from codestress.papers.semtrace.mixing import MOST_FRAGMENTS, line_keys, mix, with_keys
 from codestress.papers.semtrace.traces import trace_problems
-from codestress.parameters import Parameters, Study, no_questions
+from codestress.parameters import Facts, Parameters, Seeded, Study, no_questions
 from codestress.problems.generated import generated_problems
 from codestress.problems.own import known_source, own_problems
 from codestress.problems.problem_files import cruxeval
@@ -65,7 +65,7 @@ class LineRemoval(Parameters):
     resamples: int = Field(1000, ge=100, description="of the bootstrap over problems")
 
 
-class Positions(Parameters):
+class Questions(Parameters):
     """Sections 3.1 to 3.3 and appendices A, C, D. Defaults are the paper's."""
 
     again: int = Field(
@@ -99,12 +99,17 @@ class Positions(Parameters):
     metrics: list[Literal["strict", "partial"]] = Field(
         ["strict"], min_length=1, description="partial: the share of right elements (SemTrace)"
     )
+    rule: Literal["strict"] = Field("strict", description="values are compared by type, lines to the character")
+    resamples: int = Field(1000, ge=100, description="of the bootstrap over problems")
+
+
+class Positions(Questions):
+    """Figures by the place of the target."""
+
     show: Literal["accuracy", "unresolved"] = Field(
         "accuracy", description="unresolved: the share of answers with arithmetic left in"
     )
     relative: bool = Field(False, description="accuracies relative to each curve's maximum")
-    rule: Literal["strict"] = Field("strict", description="values are compared by type, lines to the character")
-    resamples: int = Field(1000, ge=100, description="of the bootstrap over problems")
 
 
 @cache
@@ -355,7 +360,7 @@ def _masks(problem: Problem, versions: int, seed: int) -> list[int]:
     return [0, *sorted(int(i) + 1 for i in drawn)]
 
 
-class Templates(Parameters):
+class Templates(Seeded):
     """Appendix J: the prompts, rendered on one problem; nothing is asked."""
 
     problems: Source = Field("cruxeval", description="cruxeval: the paper's, a data set; generated: the kit's own")
@@ -365,7 +370,7 @@ class Templates(Parameters):
     rule: Literal["strict"] = Field("strict", description="nothing is judged")
 
 
-class Registry(Parameters):
+class Registry(Facts):
     """Appendices F and G: what the registry says of the models; nothing is asked."""
 
     show: Literal["licences", "architecture"] = Field("licences", description="which table")
@@ -413,5 +418,6 @@ STUDIES = {
     "templates": Study(Templates, no_questions),
     "registry": Study(Registry, no_questions),
     "target_positions": Study(Positions, target_positions),
+    "baselines": Study(Questions, target_positions),
 }
 """What params/semtrace/*.yaml may name as `study: semtrace.NAME`."""
