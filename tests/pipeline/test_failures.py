@@ -250,6 +250,7 @@ def test_an_interrupted_build_says_how_to_go_on(project: Project) -> None:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # shells have background jobs ignore it
         )
         while len(server.requests) < 4:
             time.sleep(0.1)

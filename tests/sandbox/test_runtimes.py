@@ -141,6 +141,7 @@ def test_the_counter_changes_no_line_and_no_result() -> None:
 
 
 def test_a_missing_interpreter_is_said_with_the_remedy(executor: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtimes, "_bundled_node", lambda: None)
     monkeypatch.setattr(runtimes, "_found", lambda _: None)
     with pytest.raises(SandboxError, match=r"javascript: node is not installed; install Node"):
         list(executor.run([Program("")], language="javascript"))

@@ -113,7 +113,7 @@ def test_the_command(tmp_path: Path, problems: ProblemFile) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "pass@1 50.0000%" in done.stdout
-    assert "programs ran isolated by" in done.stdout
+    assert "programs ran isolated: " in done.stdout
     assert "warning: " in done.stderr
     assert "not Python" in done.stderr
     report = json.loads(subprocess.run([*command, "--json"], capture_output=True, text=True).stdout)
