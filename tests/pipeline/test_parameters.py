@@ -15,6 +15,7 @@ from codestress.parameters import parameters_cell
 from codestress.pipeline import artefacts
 from codestress.pipeline.artefacts import Overrides, artefact_names, load_profile, profile_names, resolve, select
 from codestress.pipeline.notebooks import check_parameters_cell, schemas, sync
+from codestress.validation import read_yaml
 
 
 @pytest.fixture(scope="module")
@@ -169,3 +170,10 @@ def test_every_parameter_is_used_by_its_notebook() -> None:
         )
         used = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
         assert set(schema.model_fields) <= used, f"{path.name}: {set(schema.model_fields) - used}"
+
+
+def test_a_key_that_stands_twice_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "profile.yaml"
+    path.write_text("parameters:\n  origin/fig02: {seed: 1}\n  origin/fig02: {step: 4}\n")
+    with pytest.raises(ParameterError, match="the key 'origin/fig02' stands twice"):
+        read_yaml(path)
