@@ -123,7 +123,8 @@ def ask_all(artefacts: Sequence[Artefact], notebooks: _Notebooks) -> None:
     with Progress(total, "answers") as progress:
         for artefact in possible:
             names = [model.name for model in artefact.models]
-            gone = next((name for name in names if name in unreachable), None)
+            asks = bool(trials[artefact.name].items)
+            gone = next((name for name in names if asks and name in unreachable), None)
             if gone is not None:
                 progress.skip(len(trials[artefact.name].items) * len(names))
                 notebooks.fail(artefact, unreachable[gone])
