@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import sqlite3
@@ -286,7 +287,7 @@ def test_a_damaged_store_is_kept_and_can_be_salvaged(project: Project) -> None:
 def test_a_full_disk_is_a_clear_error_and_loses_nothing(project: Project) -> None:
     project.artefact("one")
     assert project.run("build").returncode == 0
-    limited = f"ulimit -f 150; exec {SCRIPT} build --models sim-wordy --set step=8"
+    limited = f"ulimit -f 150; exec {shlex.quote(SCRIPT)} build --models sim-wordy --set step=8"
     done = subprocess.run(
         ["bash", "-c", limited], env=project.environment(), capture_output=True, text=True, timeout=120
     )

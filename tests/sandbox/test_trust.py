@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import stat
 import subprocess
@@ -216,12 +217,12 @@ def fake_engine(folder: Path, name: str) -> None:
     """A container engine that starts the command as it is: nothing is isolated, so the attacks must tell."""
     path = folder / name
     path.write_text(
-        f'#!/bin/sh\necho "$@" > {folder}/{name}.said\n'
+        f'#!/bin/sh\necho "$@" > {shlex.quote(str(folder))}/{name}.said\n'
         'while [ "$1" != python3 ]; do shift; done\nshift\n'
         f"for last; do :; done\n"
-        f"kit={backends.PACKAGE.parent}\n"
+        f"kit={shlex.quote(str(backends.PACKAGE.parent))}\n"
         f"code=$(printf '%s' \"$last\" | sed \"s#'/kit#'$kit#g\")\n"
-        f'exec {sys.executable} -S -s -P -B -W ignore -c "$code"\n'
+        f'exec {shlex.quote(sys.executable)} -S -s -P -B -W ignore -c "$code"\n'
     )
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
