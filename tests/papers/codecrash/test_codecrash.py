@@ -161,7 +161,9 @@ def test_every_artefact_resolves_at_the_papers_size_as_far_as_its_data_is_here()
     names = select(["codecrash"], load_profile("paper"))
     assert len(names) == 21
     for artefact in resolve(names, "paper", Overrides(), load_registry()):
-        assert artefact.parameters.model_dump().get("confidence", 0.95) == 0.95
+        given = artefact.parameters.model_dump()
+        assert ("confidence" not in given) == (artefact.name in ("codecrash/fig03", "codecrash/perturbations"))
+        assert given.get("confidence", 0.95) == 0.95
     with pytest.raises(DataError, match=r"livecodebench/execution-v2\.jsonl"):
         one_artefact("codecrash/fig03", "paper").trials()
 
