@@ -16,13 +16,16 @@ from hypothesis import strategies as st
 
 from codestress.literals import parse_literal, same_value
 from codestress.papers.codecrash.contest_programs import contest_problems
-from codestress.papers.codecrash.perturbations import javascript
-from codestress.papers.codecrash.perturbations.conditions import reformat_conditions
-from codestress.papers.codecrash.perturbations.edits import vanilla
-from codestress.papers.codecrash.perturbations.garbage import insert_garbage
-from codestress.papers.codecrash.perturbations.hints import hint_input, hint_output
-from codestress.papers.codecrash.perturbations.messages import insert_messages, message_sites, messages, useless_value
+from codestress.papers.codecrash.perturbations.messages import (
+    hint_input,
+    hint_output,
+    insert_messages,
+    messages,
+    useless_value,
+)
+from codestress.papers.codecrash.perturbations.programs import program_of, vanilla
 from codestress.papers.codecrash.perturbations.renaming import rename
+from codestress.papers.codecrash.perturbations.structure import insert_garbage, reformat_conditions
 from codestress.papers.codecrash.perturbations.values import NoOtherValue, other_value
 from codestress.papers.codecrash.perturbations.variants import (
     Perturbation,
@@ -240,7 +243,7 @@ def test_a_higher_density_only_adds(executor: Executor) -> None:
     for lower, higher in itertools.pairwise(found):
         for name, variant in lower.items():
             assert set(variant.sites) <= set(higher[name].sites)
-    assert all(len(v.sites) == len(list(message_sites(ast.parse(v.problem.code)))) for v in found[-1].values())
+    assert all(len(v.sites) == len(list(program_of(v.problem).message_sites())) for v in found[-1].values())
 
 
 def test_comments_change_no_code_and_prints_only_add_prints(executor: Executor) -> None:
@@ -467,7 +470,7 @@ def test_javascript_names_and_shorthands() -> None:
         "const scale = (x) => x * 2;\nfunction pick({ first, second: other = 1 }, ...rest) {\n"
         "  const total = first + other;\n  return { total, first, rest: rest.map((one) => scale(one)) };\n}"
     )
-    renamed = javascript.rename(Problem("p", code, "pick", '{"first": 1}, 2', "", "javascript")).problem
+    renamed = rename(Problem("p", code, "pick", '{"first": 1}, 2', "", "javascript")).problem
     assert renamed.code == (
         "const f1 = (Var_6) => Var_6 * 2;\nfunction f({ first: Var_1, second: Var_3 = 1 }, ...Var_4) {\n"
         "  const Var_5 = Var_1 + Var_3;\n"

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from codestress.nano.chats import pick
-from codestress.papers.codecrash.perturbations.conditions import reformat_conditions
 from codestress.papers.codecrash.perturbations.edits import NotPerturbed
-from codestress.papers.codecrash.perturbations.garbage import insert_garbage
 from codestress.papers.codecrash.perturbations.messages import insert_messages
 from codestress.papers.codecrash.perturbations.renaming import rename
+from codestress.papers.codecrash.perturbations.structure import insert_garbage, reformat_conditions
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem
 

@@ -20,11 +20,10 @@ from pydantic import Field
 from codestress.errors import DataError, ParameterError, SandboxError
 from codestress.functions import file_of
 from codestress.generation.prompts import prompt_text
-from codestress.generation.scopes import parameters
 from codestress.papers.codecrash.assertions import score_assertion, score_assertion_as_run
 from codestress.papers.codecrash.contest_programs import contest_problems, positional
-from codestress.papers.codecrash.perturbations.hints import called_function
 from codestress.papers.codecrash.perturbations.own import own_perturbations
+from codestress.papers.codecrash.perturbations.python import PythonProgram
 from codestress.papers.codecrash.perturbations.variants import (
     Checked,
     Perturbation,
@@ -351,8 +350,7 @@ def written_by_model(problem: Problem, code: str) -> Problem:
 
 def javascript_arguments(problem: Problem) -> str:
     """Arguments of a Python problem as JSON, in the order of the parameters."""
-    names = [one.arg for one in parameters(called_function(problem))]
-    return positional(problem.arguments, names, "javascript")
+    return positional(problem.arguments, PythonProgram(problem).parameters(), "javascript")
 
 
 def not_run(languages: Sequence[Language]) -> tuple[NotRun, ...]:

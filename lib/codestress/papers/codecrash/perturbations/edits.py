@@ -1,9 +1,10 @@
-"""What perturbations make of a problem, and the sites they touch."""
+"""What perturbations make of a problem, and the places that they touch."""
 
 from __future__ import annotations
 
-import ast
-from dataclasses import dataclass, replace
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from codestress.problems.program import Problem
 
@@ -20,6 +21,37 @@ class Site:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where a perturbation may put something."""
+
+    line: int
+    named: Sequence[str]
+    """Parameters of the function around it."""
+    put: Callable[[str], None]
+    text: str = ""
+    """What stands there, where that is replaced."""
+    templates: Sequence[str] = ()
+    """What may be made of it."""
+
+
+@dataclass(frozen=True)
+class MessageSite:
+    """A place where a message may stand; lines count from 1 on, indents in spaces."""
+
+    kind: str
+    """A key of messages.yaml: function, return, …, or a method."""
+    line: int
+    """The line at whose end a comment stands, or before which, for loops."""
+    print_line: int
+    """The line before which a print statement stands."""
+    print_indent: int
+    own_line: bool = False
+    """Comments on loops stand on a line of their own, before the first statement inside."""
+    ordinal: int = -1
+    """Of returns, in the order of the text."""
+
+
+@dataclass(frozen=True)
 class Perturbed:
     """A problem after a perturbation. No sites: there was nothing to change."""
 
@@ -31,28 +63,15 @@ class NotPerturbed(ValueError):
     """The perturbation cannot be made on this program; the message says why."""
 
 
-def vanilla(problem: Problem) -> Problem:
-    """A Python program parsed and unparsed (section 2.1), so that formatting tells nothing; others as they are."""
-    if problem.language != "python":
-        return problem
-    return replace(problem, code=ast.unparse(ast.parse(problem.code)))
+def numbered(prefix: str, names: Iterable[str], taken: set[str]) -> dict[str, str]:
+    """For each name PREFIX1, PREFIX2, …, without those that are taken."""
+    free = (name for number in itertools.count(1) if (name := f"{prefix}{number}") not in taken)
+    return dict(zip(names, free, strict=False))
 
 
-def parse(problem: Problem) -> tuple[ast.Module, ast.Call]:
-    """The program's tree with its call as the last statement, and that call: names in both are resolved together."""
-    tree = ast.parse(f"{problem.code}\n{problem.function}({problem.arguments}\n)")
-    last = tree.body[-1]
-    if not isinstance(last, ast.Expr) or not isinstance(last.value, ast.Call):
-        raise NotPerturbed(f"{problem.function}({problem.arguments}) is no call")
-    return tree, last.value
-
-
-def written(problem: Problem, tree: ast.Module, call: ast.Call) -> Problem:
-    """The problem with the program and the call of a tree from `parse`."""
-    body = ast.Module([statement for statement in tree.body if getattr(statement, "value", None) is not call], [])
-    return replace(
-        problem,
-        code=ast.unparse(ast.fix_missing_locations(body)),
-        function=ast.unparse(call.func),
-        arguments=ast.unparse(call)[len(ast.unparse(call.func)) + 1 : -1],
-    )
+def unused(name: str, used: set[str]) -> str:
+    """The name, with as many lines behind it as it takes to be new; it is used from then on."""
+    while name in used:
+        name += "_"
+    used.add(name)
+    return name

@@ -1,4 +1,4 @@
-"""The perturbations on JavaScript (CodeCrash, section 4.2), as edits of the text at what tree-sitter finds.
+"""A JavaScript program while it is rewritten (CodeCrash, section 4.2): edits of its text at what tree-sitter finds.
 
 The paper prints templates for Python alone; these are their counterparts. A program keeps its layout: what is vanilla
 is as its author wrote it. Problems hold their arguments as JSON texts, in the order of the parameters.
@@ -6,17 +6,11 @@ is as its author wrote it. Problems hold their arguments as JSON texts, in the o
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from codestress.papers.codecrash.perturbations.edits import NotPerturbed, Perturbed, Site
-from codestress.papers.codecrash.perturbations.garbage import N_CONTROL_FLOW, N_DEAD_LOOPS, chosen, unused
-from codestress.papers.codecrash.perturbations.messages import Format, MessageSite, drawn_messages, with_messages
-from codestress.papers.codecrash.perturbations.renaming import fresh
-from codestress.problems.generated.drawing import Draw
+from codestress.papers.codecrash.perturbations.edits import MessageSite, NotPerturbed, Perturbed, Place, Site, numbered
 from codestress.problems.program import Problem
 from codestress.sandbox.runtimes import nodes, parser
 
@@ -37,25 +31,6 @@ COMPARISON = (*BOTH, "Boolean(Number({cond}))")
 CONSTANT = (*BOTH, "JSON.parse(String({cond}))")
 GENERAL = ("!!({cond})", "({cond}) || false", "({cond}) && true", "[{cond}][0]")
 COMPARING = {"<", "<=", ">", ">=", "==", "===", "!=", "!==", "in", "instanceof"}
-FALSE_CONDITIONS = (
-    *("false", "null", "0", '""', "{para} !== {para}"),
-    *("!({para} === {para})", "console.log({para})"),
-)
-CONTROL_FLOW = (
-    "if ({false}) {{\n  let {new} = {para};\n}}",
-    "while ({false}) {{\n  let {new} = {para};\n}}",
-    "for (let i = 0; i < 0; i++) {{\n  let {new} = {para};\n}}",
-    "let {new} = {false} ? {para} : {para};",
-)
-DEAD_LOOPS = (
-    "function {name}() {{\n  while (true) {{\n    let {new} = 1;\n  }}\n}}",
-    "function {name}() {{\n  return {name}();\n}}",
-    "function {name}() {{\n  let {new} = 1;\n  while ({new} > 0) {{\n    {new} += 1;\n  }}\n}}",
-    "function {name}() {{\n  for (let {new} = 0; ; {new}++) {{\n    {new} -= 1;\n  }}\n}}",
-    "function {name}({new} = 0) {{\n  while ({new} === {new}) {{\n    {new} -= 1;\n  }}\n  return {new};\n}}",
-    "function {name}({new} = 1) {{\n  if ({new}) {{\n    return {name}({new} + 1);\n  }}\n  return {new};\n}}",
-    "function {name}() {{\n  let {new} = [0];\n  for (const item of {new}) {{\n    {new}.push(item);\n  }}\n}}",
-)
 METHODS = {
     **{"push": "append", "concat": "extend", "splice": "insert", "unshift": "insert", "delete": "remove", "pop": "pop"},
     **{"sort": "sort", "reverse": "reverse", "set": "update", "add": "add", "split": "split", "join": "join"},
@@ -63,60 +38,213 @@ METHODS = {
 }
 """Methods of JavaScript, and whose messages they get."""
 ARITHMETIC = {"+", "-", "*", "/", "%", "**", "&", "|", "^", "<<", ">>", ">>>"}
+NOTING = """const notedReturns = {};
+function noteReturn(k, v) { const t = JSON.stringify(v) ?? "null"; (notedReturns[k] ??= new Set()).add(t); return v; }
+function traced_returns(...a) {
+  FUNCTION(...a);
+  return Object.fromEntries(Object.entries(notedReturns).map(([k, s]) => [k, [...s]]));
+}
+"""
 
 
-@dataclass(frozen=True)
-class Edit:
-    """The bytes from `start` to `end` become `text`."""
+class JavaScriptProgram:
+    """A problem's program, and edits of it, which do not overlap."""
 
-    start: int
-    end: int
-    text: str
+    truths = ("true", "false")
+    comment, printed, declared, index = "// {}", "console.log({!r});", "var {name} = {value};", "i"
+    false_conditions = (
+        *("false", "null", "0", '""', "{para} !== {para}"),
+        *("!({para} === {para})", "console.log({para})"),
+    )
+    control_flow = (
+        "if ({false}) {{\n  let {new} = {para};\n}}",
+        "while ({false}) {{\n  let {new} = {para};\n}}",
+        "for (let i = 0; i < 0; i++) {{\n  let {new} = {para};\n}}",
+        "let {new} = {false} ? {para} : {para};",
+    )
+    dead_loops = (
+        "function {name}() {{\n  while (true) {{\n    let {new} = 1;\n  }}\n}}",
+        "function {name}() {{\n  return {name}();\n}}",
+        "function {name}() {{\n  let {new} = 1;\n  while ({new} > 0) {{\n    {new} += 1;\n  }}\n}}",
+        "function {name}() {{\n  for (let {new} = 0; ; {new}++) {{\n    {new} -= 1;\n  }}\n}}",
+        "function {name}({new} = 0) {{\n  while ({new} === {new}) {{\n    {new} -= 1;\n  }}\n  return {new};\n}}",
+        "function {name}({new} = 1) {{\n  if ({new}) {{\n    return {name}({new} + 1);\n  }}\n  return {new};\n}}",
+        "function {name}() {{\n  let {new} = [0];\n  for (const item of {new}) {{\n    {new}.push(item);\n  }}\n}}",
+    )
 
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.root = parser("javascript").parse(problem.code.encode()).root_node
+        if self.root.has_error:
+            raise NotPerturbed("the program does not parse as JavaScript")
+        self.edits: list[tuple[int, int, str]] = []
 
-def edited(code: str, edits: Iterable[Edit]) -> str:
-    """The text with its edits, which do not overlap; those at one place in their order."""
-    source, parts, last = code.encode(), [], 0
-    for edit in sorted(edits, key=lambda one: one.start):
-        parts += [source[last : edit.start], edit.text.encode()]
-        last = edit.end
-    return b"".join([*parts, source[last:]]).decode()
+    def edit(self, start: int, end: int, text: str) -> None:
+        """The bytes from `start` to `end` become `text`."""
+        self.edits.append((start, end, text))
 
+    @property
+    def code(self) -> str:
+        """The program with its edits; those at one place in their order."""
+        source, parts, last = self.problem.code.encode(), [], 0
+        for start, end, text in sorted(self.edits, key=lambda edit: edit[0]):
+            parts += [source[last:start], text.encode()]
+            last = end
+        return b"".join([*parts, source[last:]]).decode()
 
-def _tree(code: str) -> Node:
-    root = parser("javascript").parse(code.encode()).root_node
-    if root.has_error:
-        raise NotPerturbed("the program does not parse as JavaScript")
-    return root
+    def perturbed(self, sites: Iterable[Site], function: str = "") -> Perturbed:
+        """The problem with the edits made, its function called so; as it was where nothing was touched."""
+        touched = tuple(sites)
+        if not touched:
+            return Perturbed(self.problem)
+        return Perturbed(replace(self.problem, code=self.code, function=function or self.problem.function), touched)
 
+    def called_function(self) -> Node:
+        """The definition of the function that the problem calls; `NotPerturbed` when there is none."""
+        for node in self.root.named_children:
+            if node.type == "function_declaration" and _named(node) == self.problem.function:
+                return node
+        raise NotPerturbed(f"no function {self.problem.function} at the program's top level")
 
-def text_of(node: Node | None) -> str:
-    return node.text.decode() if node is not None and node.text else ""
+    # --- REN, RTF, GBC
 
+    def used_names(self) -> set[str]:
+        return {text_of(node) for node in nodes(self.root) if node.type == "identifier"}
 
-def _line(node: Node) -> int:
-    return node.start_point[0] + 1
+    def declared_names(self) -> tuple[set[str], set[str], set[str]]:
+        """Names of functions, of variables and parameters, and of classes."""
+        functions, variables, classes = set[str](), set[str](), set[str]()
+        for node in nodes(self.root):
+            name = node.child_by_field_name("name")
+            if node.type in ("function_declaration", "generator_function_declaration", "function_expression"):
+                functions |= {text_of(name)} - {""}
+            elif node.type == "class_declaration":
+                classes.add(text_of(name))
+            elif node.type == "variable_declarator":
+                value = node.child_by_field_name("value")
+                is_function = value is not None and value.type in ("arrow_function", "function_expression")
+                (functions if is_function else variables).update(_bound(name))
+            elif node.type == "for_in_statement" and node.child_by_field_name("kind") is not None:
+                variables.update(_bound(node.child_by_field_name("left")))
+            elif node.type == "catch_clause":
+                variables.update(_bound(node.child_by_field_name("parameter")))
+            if node.type in FUNCTIONS:
+                variables.update(parameters(node))
+        return functions, variables, classes
 
+    def conditions(self) -> Iterator[Place]:
+        """The conditions of if and while in the order of the text, with the templates that keep their meaning."""
+        for node in nodes(self.root):
+            if node.type not in ("if_statement", "while_statement"):
+                continue
+            condition = node.child_by_field_name("condition")
+            inner = condition.named_children[0] if condition is not None and condition.named_children else None
+            if inner is None or any(part.type in ("yield_expression", "await_expression") for part in nodes(inner)):
+                continue
+            templates: tuple[str, ...] = GENERAL
+            if inner.type == "binary_expression" and text_of(inner.child_by_field_name("operator")) in COMPARING:
+                templates = COMPARISON
+            elif inner.type in ("true", "false"):
+                templates = CONSTANT
 
-# --- REN ------------------------------------------------------------------------------------------------------------
+            def put(text: str, inner: Node = inner) -> None:
+                self.edit(inner.start_byte, inner.end_byte, text)
+
+            yield Place(_line(inner), parameters(_function_around(node)), put, text_of(inner), templates)
+
+    def places(self) -> list[Place]:
+        """Before each statement inside functions."""
+        return [
+            self._before(statement)
+            for node in nodes(self.root)
+            if node.type == "statement_block" and _function_around(node)
+            for statement in node.named_children
+            if statement.type != "comment"
+        ]
+
+    def _before(self, statement: Node) -> Place:
+        indent = " " * statement.start_point[1]
+
+        def put(text: str) -> None:
+            self.edit(statement.start_byte, statement.start_byte, text.replace("\n", f"\n{indent}") + f"\n{indent}")
+
+        return Place(_line(statement), parameters(_function_around(statement)), put)
+
+    def hidden_names(self, _used: set[str]) -> list[str]:
+        """Parameters whose names are nothing else's at the top level, no function's and no class's."""
+        functions, _, classes = self.declared_names()
+        top = {name for node in self.root.named_children for name in _top_names(node)}
+        every = [name for node in nodes(self.root) if node.type in FUNCTIONS for name in parameters(node)]
+        return [name for name in dict.fromkeys(every) if name not in top | functions | classes]
+
+    def put_first(self, text: str) -> None:
+        self.edit(0, 0, f"{text}\n")
+
+    # --- MCC, MPS, MHC
+
+    def message_sites(self) -> Iterator[MessageSite]:
+        """All sites of a program that has one statement a line, in the order of the text."""
+        ordinal = 0
+        for node in nodes(self.root):
+            block = node.child_by_field_name("body") or node.child_by_field_name("consequence")
+            inside = _inside(block) if block is not None else None
+            kind = _kind(node)
+            statement = _statement(node)
+            if kind in ("function", "while", "for", "condition"):
+                if inside is not None and block is not None:
+                    own_line = kind in ("while", "for")
+                    line = inside[0] if own_line else block.start_point[0] + 1
+                    yield MessageSite(kind, line, *inside, own_line=own_line)
+            elif kind == "return":
+                if statement is not None:
+                    yield MessageSite(kind, node.end_point[0] + 1, *_start(statement), ordinal=ordinal)
+                ordinal += 1
+            elif kind and statement is not None:
+                header = _header(statement)
+                yield MessageSite(kind, header, *_start(statement))
+
+    def returns(self) -> list[int]:
+        """The lines on which the called function's own returns end, not those of functions inside it."""
+        return [node.end_point[0] + 1 for node in _own_nodes(self._block()) if node.type == "return_statement"]
+
+    def body(self) -> tuple[int, int, int]:
+        """First line, last line and indent of the called function's body."""
+        first, last = self._block().named_children[0], self._block().named_children[-1]
+        return _line(first), last.end_point[0] + 1, first.start_point[1]
+
+    def _block(self) -> Node:
+        block = self.called_function().child_by_field_name("body")
+        if block is None or not block.named_children:
+            raise NotPerturbed(f"{self.problem.function} has no body")
+        return block
+
+    # --- running it
+
+    def traced(self) -> Problem:
+        """Its call gives what each of its return statements gave, by its number in the text, as JSON texts."""
+        returns = [node for node in nodes(self.root) if node.type == "return_statement" and node.named_children]
+        for ordinal, node in enumerate(returns):
+            value = node.named_children[0]
+            self.edit(value.start_byte, value.start_byte, f"noteReturn({ordinal}, (")
+            self.edit(value.end_byte, value.end_byte, "))")
+        code = NOTING.replace("FUNCTION", self.problem.function) + self.code
+        return replace(self.problem, code=code, function="traced_returns")
 
 
 def rename(problem: Problem) -> Perturbed:
     """As `renaming.rename`. A name is renamed everywhere, which keeps the meaning as long as no variable is called like
     something that is used without a declaration."""
-    root = _tree(problem.code)
-    functions, variables, classes = _declared(root)
-    kept = classes | {text_of(node) for node in nodes(root) if node.type == "identifier"} - functions - variables
-    ordered = list(dict.fromkeys([problem.function, *(name for name in _in_order(root) if name in functions)]))
-    new: dict[str, str] = {}
-    for name in ordered:
-        new[name] = "f" if name == problem.function else fresh("f", kept | set(new.values()))
-    for name in sorted(variables - functions - classes):
-        new[name] = fresh("Var_", kept | set(new.values()))
+    program = JavaScriptProgram(problem)
+    functions, variables, classes = program.declared_names()
+    kept = classes | program.used_names() - functions - variables
     if "f" in kept:
         raise NotPerturbed("the name f is taken")
-    edits, sites = [], dict[str, Site]()
-    for node in nodes(root):
+    found = [text_of(node) for node in nodes(program.root) if node.type == "identifier"]
+    others = [name for name in dict.fromkeys(found) if name in functions - {problem.function}]
+    new = numbered("f", others, kept) | {problem.function: "f"}
+    new |= numbered("Var_", sorted(variables - functions - classes), kept)
+    sites = dict[str, Site]()
+    for node in nodes(program.root):
         old = text_of(node)
         name = new.get(old, old)
         if name == old or node.type not in (
@@ -125,42 +253,34 @@ def rename(problem: Problem) -> Perturbed:
             "shorthand_property_identifier_pattern",
         ):
             continue
-        text = name if node.type == "identifier" else f"{old}: {name}"
-        edits.append(Edit(node.start_byte, node.end_byte, text))
-        kind = "function" if old in functions else "variable"
-        sites.setdefault(name, Site(_line(node), kind, f"{old} → {name}"))
-    changed = replace(problem, code=edited(problem.code, edits), function=new[problem.function])
-    return Perturbed(changed, tuple(sites.values())) if sites else Perturbed(problem)
+        program.edit(node.start_byte, node.end_byte, name if node.type == "identifier" else f"{old}: {name}")
+        sites.setdefault(name, Site(_line(node), "function" if old in functions else "variable", f"{old} → {name}"))
+    return program.perturbed(sites.values(), function=new[problem.function])
 
 
-def _in_order(root: Node) -> list[str]:
-    return [text_of(node) for node in nodes(root) if node.type == "identifier"]
+def text_of(node: Node | None) -> str:
+    return node.text.decode() if node is not None and node.text else ""
 
 
-def _declared(root: Node) -> tuple[set[str], set[str], set[str]]:
-    """Names of functions, of variables and parameters, and of classes."""
-    functions, variables, classes = set[str](), set[str](), set[str]()
-    for node in nodes(root):
-        name = node.child_by_field_name("name")
-        if node.type in ("function_declaration", "generator_function_declaration", "function_expression"):
-            functions |= {text_of(name)} - {""}
-        elif node.type == "class_declaration":
-            classes.add(text_of(name))
-        elif node.type == "variable_declarator":
-            value = node.child_by_field_name("value")
-            is_function = value is not None and value.type in ("arrow_function", "function_expression")
-            (functions if is_function else variables).update(_bound(name))
-        elif node.type == "for_in_statement" and node.child_by_field_name("kind") is not None:
-            variables.update(_bound(node.child_by_field_name("left")))
-        elif node.type == "catch_clause":
-            variables.update(_bound(node.child_by_field_name("parameter")))
-        if node.type in FUNCTIONS:
-            variables.update(parameters(node))
-    return functions, variables, classes
+def _named(node: Node) -> str:
+    return text_of(node.child_by_field_name("name"))
 
 
-def parameters(function: Node) -> list[str]:
+def _line(node: Node) -> int:
+    return node.start_point[0] + 1
+
+
+def _function_around(node: Node) -> Node | None:
+    here: Node | None = node
+    while here is not None and here.type not in FUNCTIONS:
+        here = here.parent
+    return here
+
+
+def parameters(function: Node | None) -> list[str]:
     """Names that a function's parameters bind."""
+    if function is None:
+        return []
     single = function.child_by_field_name("parameter")
     given = function.child_by_field_name("parameters")
     return [name for part in ([single] if single else given.named_children if given else []) for name in _bound(part)]
@@ -179,85 +299,6 @@ def _bound(pattern: Node | None) -> list[str]:
     return [name for part in pattern.named_children for name in _bound(part)]
 
 
-# --- RTF ------------------------------------------------------------------------------------------------------------
-
-
-def reformat_conditions(problem: Problem, draw: Draw) -> Perturbed:
-    """As `conditions.reformat_conditions`."""
-    edits, sites = [], []
-    for node in nodes(_tree(problem.code)):
-        if node.type not in ("if_statement", "while_statement"):
-            continue
-        condition = node.child_by_field_name("condition")
-        inner = condition.named_children[0] if condition is not None and condition.named_children else None
-        if inner is None or any(part.type in ("yield_expression", "await_expression") for part in nodes(inner)):
-            continue
-        templates: tuple[str, ...] = GENERAL
-        if inner.type == "binary_expression" and text_of(inner.child_by_field_name("operator")) in COMPARING:
-            templates = COMPARISON
-        elif inner.type in ("true", "false"):
-            templates = CONSTANT
-        template = draw.choice(templates)
-        text = template.format(cond=text_of(inner), para=draw.choice([*_seen(node), "true", "false"]))
-        edits.append(Edit(inner.start_byte, inner.end_byte, text))
-        sites.append(Site(_line(inner), "condition", f"{text_of(inner)} → {text}"))
-    return Perturbed(replace(problem, code=edited(problem.code, edits)), tuple(sites))
-
-
-def _seen(node: Node) -> list[str]:
-    """Parameters of the function around a node."""
-    here: Node | None = node
-    while here is not None and here.type not in FUNCTIONS:
-        here = here.parent
-    return parameters(here) if here is not None else []
-
-
-# --- GBC ------------------------------------------------------------------------------------------------------------
-
-
-def insert_garbage(problem: Problem, draw: Draw) -> Perturbed:
-    """As `garbage.insert_garbage`."""
-    root = _tree(problem.code)
-    used = set(_in_order(root))
-    functions, _, classes = _declared(root)
-    edits, sites = [], []
-    places = [
-        statement
-        for node in nodes(root)
-        if node.type == "statement_block" and _seen_function(node)
-        for statement in node.named_children
-        if statement.type != "comment"
-    ]
-    snippets = [*chosen(CONTROL_FLOW, N_CONTROL_FLOW, draw), *chosen(DEAD_LOOPS, N_DEAD_LOOPS, draw)]
-    for number, template in enumerate(chosen(snippets, len(snippets), draw) if places else []):
-        place = draw.choice(places)
-        named = _seen(place)
-        para = draw.choice(named) if named else "true"
-        false = draw.choice(FALSE_CONDITIONS).format(para=para)
-        new, name = unused(f"Temp_Var_{number}", used), unused(f"funct{number + 1}", used)
-        text = template.format(false=false, para=para, new=new, name=name)
-        indent = " " * place.start_point[1]
-        edits.append(Edit(place.start_byte, place.start_byte, f"\n{indent}".join(text.split("\n")) + f"\n{indent}"))
-        sites.append(Site(_line(place), "dead loop" if template in DEAD_LOOPS else "dead branch", text))
-    top = {name for node in root.named_children for name in _top_names(node)}
-    hidden = dict.fromkeys(name for node in nodes(root) if node.type in FUNCTIONS for name in parameters(node))
-    candidates = [name for name in hidden if name not in top | functions | classes]
-    for name in chosen(candidates, math.ceil(len(candidates) / 2), draw):
-        text = f"var {name} = {draw.integer(1, 100)};"
-        edits.append(Edit(0, 0, f"{text}\n"))
-        sites.append(Site(1, "global", text))
-    return Perturbed(replace(problem, code=edited(problem.code, edits)), tuple(sites))
-
-
-def _seen_function(node: Node) -> bool:
-    here: Node | None = node
-    while here is not None:
-        if here.type in FUNCTIONS:
-            return True
-        here = here.parent
-    return False
-
-
 def _top_names(node: Node) -> Iterator[str]:
     """Names that a statement of the top level declares."""
     if node.type in ("lexical_declaration", "variable_declaration"):
@@ -265,42 +306,6 @@ def _top_names(node: Node) -> Iterator[str]:
             yield from _bound(part.child_by_field_name("name"))
     elif name := text_of(node.child_by_field_name("name")):
         yield name
-
-
-# --- MCC, MPS -------------------------------------------------------------------------------------------------------
-
-
-def insert_messages(
-    problem: Problem, draw: Draw, *, style: Format, density: float, returned: Mapping[int, frozenset[str]]
-) -> Perturbed:
-    """As `messages.insert_messages`."""
-    picked = drawn_messages(message_sites(problem.code), draw, density, returned, language="javascript")
-    if not picked:
-        return Perturbed(problem)
-    code = with_messages(problem.code, picked, "// {}" if style == "comment" else "", "console.log({!r});")
-    return Perturbed(replace(problem, code=code), tuple(Site(site.line, site.kind, text) for site, text in picked))
-
-
-def message_sites(code: str) -> Iterator[MessageSite]:
-    """All sites of a program that has one statement a line, in the order of the text."""
-    ordinal = 0
-    for node in nodes(_tree(code)):
-        block = node.child_by_field_name("body") or node.child_by_field_name("consequence")
-        inside = _inside(block) if block is not None else None
-        kind = _kind(node)
-        statement = _statement(node)
-        if kind in ("function", "while", "for", "condition"):
-            if inside is not None and block is not None:
-                own_line = kind in ("while", "for")
-                line = inside[0] if own_line else block.start_point[0] + 1
-                yield MessageSite(kind, line, *inside, own_line=own_line)
-        elif kind == "return":
-            if statement is not None:
-                yield MessageSite(kind, node.end_point[0] + 1, *_start(statement), ordinal=ordinal)
-            ordinal += 1
-        elif kind and statement is not None:
-            header = _header(statement)
-            yield MessageSite(kind, header, *_start(statement))
 
 
 def _kind(node: Node) -> str:
@@ -367,63 +372,9 @@ def _inside(block: Node) -> tuple[int, int] | None:
     return _start(statements[0])
 
 
-# --- MHC ------------------------------------------------------------------------------------------------------------
-
-
-def hint_output(problem: Problem, value: str) -> Perturbed:
-    """As `hints.hint_output`, with the value as JSON."""
-    body = called_function(problem).child_by_field_name("body")
-    if body is None or not body.named_children:
-        raise NotPerturbed(f"{problem.function} has no body")
-    returns = [node for node in _own_nodes(body) if node.type == "return_statement"]
-    text = f"The return value is {value}"
-    lines = problem.code.split("\n")
-    if len(returns) == 1:
-        line = returns[0].end_point[0] + 1
-        lines[line - 1] += f"  // {text}"
-    else:
-        line = body.named_children[-1].end_point[0] + 1
-        lines.insert(line, " " * body.named_children[0].start_point[1] + f"// {text}")
-    return Perturbed(replace(problem, code="\n".join(lines)), (Site(line, "hint", text),))
-
-
 def _own_nodes(node: Node) -> Iterator[Node]:
     """The nodes of a function's body, not those of functions inside it."""
     for child in node.named_children:
         if child.type not in FUNCTIONS:
             yield child
             yield from _own_nodes(child)
-
-
-def called_function(problem: Problem) -> Node:
-    """The definition of the function that the problem calls; `NotPerturbed` when there is none."""
-    for node in _tree(problem.code).named_children:
-        if node.type == "function_declaration" and text_of(node.child_by_field_name("name")) == problem.function:
-            return node
-    raise NotPerturbed(f"no function {problem.function} at the program's top level")
-
-
-def with_trace(code: str, function: str) -> str:
-    """The program with `traced_returns(...)`: calls `function`, gives what each return gave, as JSON texts."""
-    edits, ordinal = [], 0
-    for node in nodes(_tree(code)):
-        if node.type == "return_statement" and node.named_children:
-            value = node.named_children[0]
-            edits.append(Edit(value.start_byte, value.start_byte, f"noteReturn({ordinal}, ("))
-            edits.append(Edit(value.end_byte, value.end_byte, "))"))
-            ordinal += 1
-    head = (
-        "const notedReturns = {};\n"
-        'function noteReturn(k, v) { const t = JSON.stringify(v) ?? "null"; '
-        "(notedReturns[k] ??= new Set()).add(t); return v; }\n"
-    )
-    tail = (
-        f"\nfunction traced_returns(...a) {{ {function}(...a); "
-        "return Object.entries(notedReturns).map(([k, s]) => [Number(k), [...s]]); }"
-    )
-    return head + edited(code, edits) + tail
-
-
-def json_arguments(arguments: str) -> tuple[object, ...]:
-    """The arguments of a JavaScript problem as values."""
-    return tuple(json.loads(f"[{arguments}]"))

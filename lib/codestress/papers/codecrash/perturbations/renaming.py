@@ -10,8 +10,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codestress.generation.scopes import Names, Scope, names_of, parameters, resolve
-from codestress.papers.codecrash.perturbations.edits import NotPerturbed, Perturbed, Site, parse, written
+from codestress.generation.scopes import Names, Scope, parameters, resolve
+from codestress.papers.codecrash.perturbations import javascript
+from codestress.papers.codecrash.perturbations.edits import NotPerturbed, Perturbed, Site, numbered
+from codestress.papers.codecrash.perturbations.python import PythonProgram
 from codestress.problems.program import Problem
 
 Binding = tuple[Scope, str]
@@ -23,10 +25,12 @@ def rename(problem: Problem) -> Perturbed:
 
     Functions are numbered in the order of the text, the called one first; variables in the order of their names.
     """
-    tree, call = parse(problem)
-    names = names_of(tree)
+    if problem.language == "javascript":
+        return javascript.rename(problem)
+    program = PythonProgram(problem)
+    tree, names = program.tree, program.names
     opaque = _opaque_keywords(tree, names)
-    in_call = {id(node) for node in ast.walk(call)}
+    in_call = {id(node) for node in ast.walk(program.call)}
     in_classes = _read_in_classes(names)
     free = {
         (scope, name)
@@ -51,7 +55,7 @@ def rename(problem: Problem) -> Perturbed:
         occurrence.rename(name)
     for keyword, name in keywords:
         keyword.arg = name
-    return Perturbed(written(problem, tree, call), tuple(sites.values())) if sites else Perturbed(problem)
+    return program.perturbed(sites.values())
 
 
 def _read_in_classes(names: Names) -> set[str]:
@@ -85,31 +89,19 @@ def _new_names(names: Names, free: set[Binding], called: str) -> dict[Binding, s
         for occurrence in names.occurrences
         if (owner := names.binding(occurrence)) is None or (owner, occurrence.name) not in free
     } | {name for scope in names.scopes for name in scope.bound if (scope, name) not in free}
-    functions: dict[str, str] = {}
     ordered = sorted(
         (scope.functions[name][0].lineno, name)
         for scope, name in free
         if "function" in scope.bound[name] and name in scope.functions
     )
-    for name in dict.fromkeys([called, *(name for _, name in ordered)]):
-        if any(name == other for _, other in ordered):
-            functions[name] = "f" if name == called else fresh("f", kept | set(functions.values()))
-    if "f" in kept and functions.get(called) == "f":
+    found = dict.fromkeys(name for _, name in ordered)
+    if called in found and "f" in kept:
         raise NotPerturbed("the name f is taken by an import or a class")
-    variables: dict[str, str] = {}
-    for name in sorted({name for scope, name in free if "function" not in scope.bound[name]}):
-        variables[name] = fresh("Var_", kept | set(variables.values()))
+    functions = numbered("f", [name for name in found if name != called], kept) | {called: "f"}
+    variables = numbered("Var_", sorted({name for scope, name in free if "function" not in scope.bound[name]}), kept)
     return {
         (scope, name): functions[name] if "function" in scope.bound[name] else variables[name] for scope, name in free
     }
-
-
-def fresh(prefix: str, taken: set[str]) -> str:
-    """The first of PREFIX1, PREFIX2, … that is not taken."""
-    number = 1
-    while f"{prefix}{number}" in taken:
-        number += 1
-    return f"{prefix}{number}"
 
 
 def _calls(names: Names, tree: ast.Module) -> Iterator[tuple[ast.Call, Binding | None]]:

@@ -15,9 +15,11 @@ from functools import partial
 from typing import Annotated, Any, Literal
 
 from codestress.literals import NotLiteral, parse_literal, same_value
-from codestress.papers.codecrash.perturbations import conditions, garbage, hints, javascript, messages, renaming
-from codestress.papers.codecrash.perturbations.edits import NotPerturbed, Perturbed, Site, parse, vanilla
+from codestress.papers.codecrash.perturbations import messages, structure
+from codestress.papers.codecrash.perturbations.edits import NotPerturbed, Perturbed, Site
 from codestress.papers.codecrash.perturbations.own import known_perturbation, rewrite
+from codestress.papers.codecrash.perturbations.programs import program_of, vanilla
+from codestress.papers.codecrash.perturbations.renaming import rename
 from codestress.papers.codecrash.perturbations.values import NoOtherValue, other_value
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem, from_stranger, literal_text
@@ -75,55 +77,38 @@ def check_problems(problems: Sequence[Problem], executor: Executor, seed: int) -
     for problem in problems:
         try:
             clean = vanilla(problem)
-            if problem.language == "javascript":
-                javascript.called_function(clean)
-            else:
-                hints.called_function(clean)
-                parse(clean)
+            program_of(clean).called_function()
         except (SyntaxError, ValueError, RecursionError) as error:
             faults[problem.id] = f"the program does not parse: {error}"
             continue
         draw = Draw(rng(seed, "inputs", problem.id))
         ready.append((clean, (problem.arguments, *other_inputs(clean, draw, INPUTS))))
-    checked: list[Checked] = []
-    for language in ("python", "javascript"):
-        mine = [one for one in ready if one[0].language == language]
-        checked += _checked(mine, language, executor, faults)
-    order = {problem.id: place for place, problem in enumerate(problems)}
-    return sorted(checked, key=lambda one: order[one.problem.id]), faults
-
-
-def _checked(
-    ready: list[tuple[Problem, tuple[str, ...]]], language: Language, executor: Executor, faults: dict[str, str]
-) -> list[Checked]:
-    if not ready:
-        return []
-    programs = [called(problem, arguments) for problem, inputs in ready for arguments in inputs]
-    executions = executor.run(programs, language=language, together=True)
-    again = executor.run([called(problem, problem.arguments) for problem, _ in ready], language=language, together=True)
-    traced = executor.run([_traced(problem) for problem, _ in ready], language=language, together=True)
+    executions = iter(run_calls([(problem, text) for problem, inputs in ready for text in inputs], executor))
+    again = run_calls([(problem, problem.arguments) for problem, _ in ready], executor)
+    traced = run_calls([(program_of(problem).traced(), problem.arguments) for problem, _ in ready], executor)
     checked = []
-    first = list(executions)
     for (problem, inputs), second, trace in zip(ready, again, traced, strict=True):
-        mine, first = first[: len(inputs)], first[len(inputs) :]
-        expected = parse_literal(problem.output).value
+        mine = [next(executions) for _ in inputs]
         if mine[0].outcome is not Outcome.RETURNED:
             faults[problem.id] = f"its call does not return: {mine[0].outcome} {mine[0].detail}".strip()
-        elif not same_value(mine[0].value, expected):
+        elif not same_value(mine[0].value, parse_literal(problem.output).value):
             faults[problem.id] = f"its call returns {mine[0].value!r:.60}, not the recorded {problem.output:.60}"
         elif not _same(mine[0], second):
             faults[problem.id] = f"not deterministic: {mine[0].value!r:.60}, then {second.value!r:.60}"
         else:
             tried = [place for place, one in enumerate(mine) if one.outcome in (Outcome.RETURNED, Outcome.RAISED)]
-            checked.append(
-                Checked(
-                    problem,
-                    tuple(inputs[place] for place in tried),
-                    tuple(mine[place] for place in tried),
-                    _returned(trace, language),
-                )
-            )
-    return checked
+            inputs, mine = tuple(inputs[place] for place in tried), [mine[place] for place in tried]
+            checked.append(Checked(problem, inputs, tuple(mine), _returned(trace, problem.language)))
+    return checked, faults
+
+
+def run_calls(calls: Sequence[tuple[Problem, str]], executor: Executor, *, together: bool = True) -> list[Execution]:
+    """What became of problems on argument texts, in their order, whatever their languages."""
+    done = {}
+    for language in dict.fromkeys(problem.language for problem, _ in calls):
+        programs = [called(problem, text) for problem, text in calls if problem.language == language]
+        done[language] = executor.run(programs, language=language, together=together)
+    return [next(done[problem.language]) for problem, _ in calls]
 
 
 def other_inputs(problem: Problem, draw: Draw, count: int) -> list[str]:
@@ -150,7 +135,7 @@ def other_inputs(problem: Problem, draw: Draw, count: int) -> list[str]:
 def argument_values(problem: Problem) -> list[Any]:
     """The arguments in the order of the text; `NotLiteral` where one is no data."""
     if problem.language == "javascript":
-        return list(javascript.json_arguments(problem.arguments))
+        return list(json.loads(f"[{problem.arguments}]"))
     return [parse_literal(ast.unparse(node)).value for node in _argument_nodes(_call(problem))]
 
 
@@ -177,52 +162,16 @@ def _argument_nodes(call: ast.Call) -> list[ast.expr]:
 def called(problem: Problem, arguments: str) -> Program:
     """The program that calls the problem's function on these arguments."""
     if problem.language == "javascript":
-        values = javascript.json_arguments(arguments)
+        values = tuple(json.loads(f"[{arguments}]"))
         return Program(problem.code, problem.function, values, source=problem.source)
     return Program(problem.code, call=f"{problem.function}({arguments}\n)", source=problem.source)
-
-
-def _traced(problem: Problem) -> Program:
-    """The program that gives what each of its return statements gave."""
-    if problem.language == "javascript":
-        code = javascript.with_trace(problem.code, problem.function)
-        values = javascript.json_arguments(problem.arguments)
-        return Program(code, "traced_returns", values, source=problem.source)
-    tree = ast.parse(problem.code)
-    numbered = _returns_in_order(tree)
-    for ordinal, node in enumerate(numbered):
-        value = node.value or ast.Constant(None)
-        node.value = ast.Call(ast.Name("note_return", ast.Load()), [ast.Constant(ordinal), value], [])
-    head = (
-        "noted_returns = {}\n"
-        "def note_return(ordinal, value):\n"
-        "    noted_returns.setdefault(ordinal, set()).add(repr(value)[:200])\n"
-        "    return value\n"
-    )
-    source = f"{head}{ast.unparse(ast.fix_missing_locations(tree))}"
-    call = f"[{problem.function}({problem.arguments}\n), noted_returns][1]"
-    return Program(source, call=call, source=problem.source)
-
-
-def _returns_in_order(tree: ast.Module) -> list[ast.Return]:
-    """The return statements in the order in which `message_sites` counts them."""
-
-    def visit(statements: Sequence[ast.stmt]) -> Iterator[ast.Return]:
-        for statement in statements:
-            if isinstance(statement, ast.Return):
-                yield statement
-            for block in messages.blocks(statement):
-                yield from visit(block)
-
-    return list(visit(tree.body))
 
 
 def _returned(trace: Execution, language: Language) -> dict[int, frozenset[str]]:
     if trace.outcome is not Outcome.RETURNED:
         return {}
-    pairs = trace.value if language == "javascript" else trace.value.items()
     read: Callable[[str], str] = (lambda text: repr(json.loads(text))) if language == "javascript" else str
-    return {int(ordinal): frozenset(map(read, texts)) for ordinal, texts in pairs}
+    return {int(ordinal): frozenset(map(read, texts)) for ordinal, texts in trace.value.items()}
 
 
 def _same(first: Execution, second: Execution) -> bool:
@@ -272,7 +221,7 @@ def make_variants(
                 candidates[name] = replace(candidate, problem=from_stranger(candidate.problem))
             else:
                 candidates[name] = candidate
-        for name, difference in _differences(candidates, pending, executor):
+        for name, difference in _differences(candidates, pending, executor).items():
             if difference:
                 why[name] = difference
             else:
@@ -292,21 +241,17 @@ def perturb(
     problem = checked.problem
     if perturbation not in PERTURBATIONS:
         return rewrite(problem, perturbation, draw)
-    python = problem.language == "python"
     if perturbation in ("MCC", "MPS"):
-        insert = messages.insert_messages if python else javascript.insert_messages
         style: messages.Format = "comment" if perturbation == "MCC" else "print"
-        return insert(problem, draw, style=style, density=density, returned=checked.returned)
+        return messages.insert_messages(problem, draw, style=style, density=density, returned=checked.returned)
     if perturbation == "MHC":
         if not wrong:
             raise NotPerturbed("no wrong value of the same type was found")
-        if task == "input":
-            return hints.hint_input(problem, wrong)
-        return hints.hint_output(problem, wrong) if python else javascript.hint_output(problem, wrong)
+        return (messages.hint_input if task == "input" else messages.hint_output)(problem, wrong)
     steps: dict[str, Callable[[Problem], Perturbed]] = {
-        "REN": renaming.rename if python else javascript.rename,
-        "RTF": partial((conditions if python else javascript).reformat_conditions, draw=draw),
-        "GBC": partial((garbage if python else javascript).insert_garbage, draw=draw),
+        "REN": rename,
+        "RTF": partial(structure.reformat_conditions, draw=draw),
+        "GBC": partial(structure.insert_garbage, draw=draw),
     }
     sites: tuple[Site, ...] = ()
     for name in ("RTF", "GBC", "REN") if perturbation == "PSC-ALL" else (perturbation,):
@@ -317,27 +262,25 @@ def perturb(
 
 def _differences(
     candidates: Mapping[str, Perturbed], checked: Mapping[str, Checked], executor: Executor
-) -> Iterator[tuple[str, str]]:
+) -> dict[str, str]:
     """For each candidate how it differs from its vanilla program; empty where it does not, on any input."""
-    for language in ("python", "javascript"):
-        mine = {name: one.problem for name, one in candidates.items() if one.problem.language == language}
-        programs, ready = [], []
-        for name, problem in mine.items():
-            try:
-                inputs = [_moved(checked[name].problem, problem, text) for text in checked[name].inputs]
-            except (NotLiteral, SyntaxError) as error:
-                yield name, str(error)
-                continue
-            ready.append(name)
-            programs += [called(problem, text) for text in inputs]
-        executions = iter(executor.run(programs, language=language, together=True) if programs else ())
-        for name in ready:
-            difference = ""
-            for text, before in zip(checked[name].inputs, checked[name].executions, strict=True):
-                after = next(executions)
-                if not difference and not _same(before, after):
-                    difference = f"on {text:.60}: {_told(before)} became {_told(after)}"
-            yield name, difference
+    found: dict[str, str] = {}
+    calls: dict[str, list[tuple[Problem, str]]] = {}
+    for name, candidate in candidates.items():
+        before, after = checked[name].problem, candidate.problem
+        try:
+            calls[name] = [(after, _moved(before, after, text)) for text in checked[name].inputs]
+        except (NotLiteral, SyntaxError) as error:
+            found[name] = str(error)
+    executions = iter(run_calls([call for mine in calls.values() for call in mine], executor))
+    for name in calls:
+        told = [
+            f"on {text:.60}: {_told(one)} became {_told(other)}"
+            for text, one in zip(checked[name].inputs, checked[name].executions, strict=True)
+            if not _same(one, other := next(executions))
+        ]
+        found[name] = told[0] if told else ""
+    return found
 
 
 def _moved(before: Problem, after: Problem, arguments: str) -> str:
@@ -379,10 +322,8 @@ def _wrong_values(
         tried += [(one, text) for text in texts]
     found: dict[str, str] = {}
     raising: dict[str, str] = {}
-    programs = [
-        called(one.problem if written_hints is None else from_stranger(one.problem), text) for one, text in tried
-    ]
-    for (one, text), execution in zip(tried, executor.run(programs, together=True) if programs else (), strict=True):
+    calls = [(one.problem if written_hints is None else from_stranger(one.problem), text) for one, text in tried]
+    for (one, text), execution in zip(tried, run_calls(calls, executor), strict=True):
         if execution.outcome is Outcome.RETURNED and not same_value(execution.value, one.executions[0].value):
             found.setdefault(one.problem.id, text)
         elif execution.outcome is Outcome.RAISED:

@@ -1,0 +1,340 @@
+"""A Python program while it is rewritten: its tree, and the places in it that perturbations ask for."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from codestress.generation.scopes import FunctionNode, Names, names_of, parameters
+from codestress.papers.codecrash.perturbations.edits import MessageSite, NotPerturbed, Perturbed, Place, Site, unused
+from codestress.problems.program import Problem
+
+BOTH = (
+    "(_ := ({cond},)[0])",
+    "(lambda: {cond})()",
+    "({cond}) == ({para} == {para})",
+    "({cond}) != ({para} != {para})",
+    "bool(-~({cond})) == ({cond})",
+)
+"""Templates 1 to 5 of RTF, of comparisons and boolean constants alike."""
+COMPARISON = (*BOTH, "bool(int({cond}))")
+CONSTANT = (*BOTH, "eval(str({cond}))")
+GENERAL = ("not not ({cond})", "({cond}) or False", "({cond}) and True", "(_ := ({cond},)[0])")
+HARMLESS = frozenset("len abs min max sum ord chr int str bool float any all sorted isinstance range set list".split())  # noqa: SIM905
+"""Functions that may be called twice."""
+HARMLESS_METHODS = frozenset(
+    """
+    count index find startswith endswith isalpha isdigit isupper islower isalnum isspace upper lower strip split join
+    get keys values items replace
+    """.split()  # noqa: SIM905
+)
+METHODS = frozenset(
+    """
+    append extend insert remove pop sort reverse update add split join replace lower upper capitalize swapcase
+    """.split()  # noqa: SIM905
+)
+"""Methods that get messages of their own."""
+NOTING = """noted_returns = {}
+def note_return(ordinal, value):
+    noted_returns.setdefault(ordinal, set()).add(repr(value)[:200])
+    return value
+def traced_returns(*given, **named):
+    FUNCTION(*given, **named)
+    return noted_returns
+"""
+
+
+class PythonProgram:
+    """A problem's program and call as one tree: names in both are resolved together. Edits change the tree."""
+
+    truths = ("True", "False")
+    comment, printed, declared = "# {}", "print({!r})", "{name} = {value}"
+    false_conditions = ("False", "None", "0", "''", "{para} != {para}", "not {para} == {para}", "print({para})")
+    control_flow = (
+        "if {false}:\n    {new} = {para}",
+        "while {false}:\n    {new} = {para}",
+        "for {index} in range(0):\n    {new} = {para}",
+        "{new} = {para} if {false} else {para}",
+    )
+    dead_loops = (
+        "def {name}():\n    while True:\n        {new} = 1",
+        "def {name}():\n    return {name}()",
+        "def {name}():\n    {new} = 1\n    while {new} > 0:\n        {new} += 1",
+        "def {name}():\n    for {new} in iter(int, 1):\n        {new} += 1",
+        "def {name}({new}=0):\n    while {new} == {new}:\n        {new} -= 1\n    return {new}",
+        "def {name}({new}=1):\n    if {new}:\n        return {name}({new} + 1)\n    return {new}",
+        "def {name}():\n    {new} = [0]\n    for item in {new}:\n        {new}.append(item)",
+    )
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.tree = ast.parse(f"{problem.code}\n{problem.function}({problem.arguments}\n)")
+        last = self.tree.body[-1]
+        if not isinstance(last, ast.Expr) or not isinstance(last.value, ast.Call):
+            raise NotPerturbed(f"{problem.function}({problem.arguments}) is no call")
+        self.call = last.value
+
+    @property
+    def code(self) -> str:
+        """The program as its tree is now, without the call."""
+        return ast.unparse(ast.fix_missing_locations(ast.Module(self.tree.body[:-1], [])))
+
+    def perturbed(self, sites: Iterable[Site]) -> Perturbed:
+        """The problem with the tree as it is now; as it was where nothing was touched."""
+        touched = tuple(sites)
+        if not touched:
+            return Perturbed(self.problem)
+        function = ast.unparse(self.call.func)
+        arguments = ast.unparse(self.call)[len(function) + 1 : -1]
+        return Perturbed(replace(self.problem, code=self.code, function=function, arguments=arguments), touched)
+
+    def called_function(self) -> FunctionNode:
+        """The definition of the function that the problem calls; `NotPerturbed` when there is none."""
+        for statement in reversed(self.tree.body):
+            if isinstance(statement, FunctionNode) and statement.name == self.problem.function:
+                return statement
+        raise NotPerturbed(f"no function {self.problem.function} at the program's top level")
+
+    def parameters(self) -> list[str]:
+        """Names of the called function's parameters."""
+        return [one.arg for one in parameters(self.called_function())]
+
+    # --- RTF
+
+    def conditions(self) -> Iterator[Place]:
+        """The conditions of if, elif and while in the order of the text, with the templates that keep their meaning."""
+        reads_underscore = any(
+            (isinstance(node, ast.Name) and node.id == "_" and isinstance(node.ctx, ast.Load))
+            or (isinstance(node, ast.Global | ast.Nonlocal) and "_" in node.names)
+            for node in ast.walk(self.tree)
+        )
+        for node, named in _conditions(self.tree, []):
+
+            def put(text: str, node: ast.If | ast.While = node) -> None:
+                node.test = ast.parse(f"({text})", mode="eval").body
+
+            yield Place(node.test.lineno, named, put, ast.unparse(node.test), _templates(node.test, reads_underscore))
+
+    # --- GBC
+
+    @cached_property
+    def names(self) -> Names:
+        """As they stood when they were first asked for."""
+        return names_of(self.tree)
+
+    def used_names(self) -> set[str]:
+        return {occurrence.name for occurrence in self.names.occurrences}
+
+    @property
+    def index(self) -> str:
+        """A loop's variable: not one that a function shares with the code around it."""
+        shared = any(
+            one.name == "i" and one.scope.kind != "comprehension" and self.names.binding(one) is not one.scope
+            for one in self.names.occurrences
+        )
+        return unused("i", self.used_names()) if shared else "i"
+
+    def hidden_names(self, used: set[str]) -> list[str]:
+        """Parameters whose names are used and no global's."""
+        owners = [(one.name, self.names.binding(one)) for one in self.names.occurrences]
+        seen = {name for name, owner in owners if owner is None or owner.kind == "module"} | {"self", "cls"}
+        every = [one.arg for node in ast.walk(self.tree) if isinstance(node, FunctionNode) for one in parameters(node)]
+        return [name for name in dict.fromkeys(every) if name in used - seen]
+
+    def put_first(self, text: str) -> None:
+        """Puts a statement after the docstring and what must come first."""
+        index = 1 if ast.get_docstring(self.tree) is not None else 0
+        while isinstance(part := self.tree.body[index], ast.ImportFrom) and part.module == "__future__":
+            index += 1
+        self.tree.body[index:index] = _at(text, 1)
+
+    def places(self) -> list[Place]:
+        """Where a statement may stand inside functions: before each statement, and after one that goes on."""
+        return list(_places(self.tree.body[:-1], None))
+
+    # --- MCC, MPS, MHC
+
+    def message_sites(self) -> Iterator[MessageSite]:
+        """All sites of a program that was unparsed (a statement a line), in the order of the text."""
+        returns = itertools.count()
+        for statement in _statements(self.tree.body[:-1]):
+            yield from _sites(statement, returns)
+
+    def returns(self) -> list[int]:
+        """The lines on which the called function's own returns end, not those of functions inside it."""
+        own = _statements(self.called_function().body, functions=False)
+        return [statement.end_lineno or 0 for statement in own if isinstance(statement, ast.Return)]
+
+    def body(self) -> tuple[int, int, int]:
+        """First line, last line and indent of the called function's body."""
+        body = self.called_function().body
+        return _first_line(body[0]), body[-1].end_lineno or 0, body[0].col_offset
+
+    # --- running it
+
+    def traced(self) -> Problem:
+        """Its call gives what each of its return statements gave, by its number in the text, as `repr` writes it."""
+        returns = [statement for statement in _statements(self.tree.body) if isinstance(statement, ast.Return)]
+        for ordinal, node in enumerate(returns):
+            value = node.value or ast.Constant(None)
+            node.value = ast.Call(ast.Name("note_return", ast.Load()), [ast.Constant(ordinal), value], [])
+        code = NOTING.replace("FUNCTION", self.problem.function) + self.code
+        return replace(self.problem, code=code, function="traced_returns")
+
+
+def _at(text: str, line: int) -> list[ast.stmt]:
+    """New statements, which count as standing on a line of the program as it was given."""
+    statements = ast.parse(text).body
+    for node in (node for statement in statements for node in ast.walk(statement)):
+        if hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
+    return statements
+
+
+def _blocks(statement: ast.stmt) -> tuple[list[list[ast.stmt]], list[list[ast.stmt]]]:
+    """The lists of statements of a statement itself, its body first, and of its handlers and cases."""
+    own = [block for name in ("body", "orelse", "finalbody") if (block := getattr(statement, name, None))]
+    parts = [*getattr(statement, "handlers", []), *getattr(statement, "cases", [])]
+    return own, [part.body for part in parts]
+
+
+def _statements(block: Sequence[ast.stmt], *, functions: bool = True) -> Iterator[ast.stmt]:
+    """All statements of a list and inside them, in the order of the text; inside functions and classes if wanted."""
+    for statement in block:
+        yield statement
+        if not functions and isinstance(statement, FunctionNode | ast.ClassDef):
+            continue
+        own, parts = _blocks(statement)
+        for inner in (*own[:1], *parts, *own[1:]):
+            yield from _statements(inner, functions=functions)
+
+
+def _places(statements: list[ast.stmt], named: Sequence[str] | None, *, docstring: bool = False) -> Iterator[Place]:
+    """The places of a list and below it; `named`: parameters of the function around it, None where there is none."""
+    if named is not None:
+        first = int(docstring)
+        while first < len(statements) and isinstance(statements[first], ast.Global | ast.Nonlocal):
+            first += 1
+        ends = isinstance(statements[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
+        for before in [*statements[first:], *([] if ends else [None])]:
+            line = (before or statements[-1]).lineno
+
+            def put(text: str, before: ast.stmt | None = before, line: int = line) -> None:
+                at = len(statements) if before is None else statements.index(before)
+                statements[at:at] = _at(text, line)
+
+            yield Place(line, named, put)
+    for statement in statements:
+        if isinstance(statement, FunctionNode):
+            inner = [one.arg for one in parameters(statement) if one.arg not in ("self", "cls")]
+            yield from _places(statement.body, inner, docstring=ast.get_docstring(statement) is not None)
+        else:
+            own, parts = _blocks(statement)
+            for block in (*own, *parts):
+                yield from _places(block, None if isinstance(statement, ast.ClassDef) else named)
+
+
+def _conditions(node: ast.AST, named: list[str]) -> list[tuple[ast.If | ast.While, list[str]]]:
+    """The if and while statements below a node, in the order of the text, with the parameters that they see."""
+    found = []
+    for child in ast.iter_child_nodes(node):
+        inner = [one.arg for one in parameters(child)] if isinstance(child, FunctionNode) else named
+        if isinstance(child, ast.If | ast.While):
+            found.append((child, named))
+        if isinstance(child, ast.ClassDef):
+            for part in child.body:  # a lambda does not see a class body's names
+                if not isinstance(part, ast.If | ast.While):
+                    found += _conditions(ast.Module([part], []), named)
+            continue
+        found += _conditions(child, inner)
+    return found
+
+
+def _templates(condition: ast.expr, reads_underscore: bool) -> list[str]:
+    """The templates that keep the meaning of this condition."""
+    templates: tuple[str, ...] = GENERAL
+    if isinstance(condition, ast.Compare):
+        templates = COMPARISON
+    elif isinstance(condition, ast.Constant) and isinstance(condition.value, bool):
+        templates = CONSTANT
+    parts = list(ast.walk(condition))
+    bound_to_frame = any(
+        isinstance(part, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom)
+        or (isinstance(part, ast.Name) and part.id in ("super", "locals", "vars", "dir", "__class__"))
+        for part in parts
+    )
+    twice = all(_harmless(part) for part in parts) and not bound_to_frame
+    return [
+        template
+        for template in templates
+        if not (reads_underscore and "_ :=" in template)
+        and not (bound_to_frame and "lambda" in template)
+        and not (not twice and template.count("{cond}") > 1)
+    ]
+
+
+def _harmless(node: ast.AST) -> bool:
+    """Whether evaluating the node twice is the same as once, as far as its text tells."""
+    if not isinstance(node, ast.Call):
+        return True
+    if isinstance(node.func, ast.Name):
+        return node.func.id in HARMLESS
+    return isinstance(node.func, ast.Attribute) and node.func.attr in HARMLESS_METHODS
+
+
+def _sites(statement: ast.stmt, returns: Iterator[int]) -> Iterator[MessageSite]:
+    """The sites of one statement, without those of statements inside it."""
+    body: list[ast.stmt] = getattr(statement, "body", [])
+    above = (_first_line(statement), statement.col_offset)
+    inside = above
+    header_end = statement.end_lineno or statement.lineno
+    if body:
+        first = body[1] if _is_docstring(body[0]) and len(body) > 1 else body[0]
+        inside = (_first_line(first), first.col_offset)
+        header_end = _first_line(body[0]) - 1
+    match statement:
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            yield MessageSite("function", header_end, *inside)
+        case ast.Return():
+            yield MessageSite("return", header_end, *above, ordinal=next(returns))
+        case ast.While():
+            yield MessageSite("while", inside[0], *inside, own_line=True)
+        case ast.For() | ast.AsyncFor():
+            yield MessageSite("for", inside[0], *inside, own_line=True)
+        case ast.If():
+            yield MessageSite("condition", header_end, *inside)
+        case ast.AugAssign() | ast.Assign(targets=[ast.Name()], value=ast.BinOp()):
+            yield MessageSite("operator", header_end, *above)
+        case ast.Assign(targets=[ast.Name()]) | ast.AnnAssign(target=ast.Name(), value=ast.expr()):
+            yield MessageSite("assignment", header_end, *above)
+    place = inside if isinstance(statement, ast.If | ast.While) else above
+    for method in _methods(statement):
+        yield MessageSite(method, header_end, *place)
+
+
+def _first_line(statement: ast.stmt) -> int:
+    decorators = getattr(statement, "decorator_list", [])
+    return int(min([statement.lineno, *(one.lineno for one in decorators)]))
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _methods(statement: ast.stmt) -> list[str]:
+    """Names of the methods with messages that a statement calls itself, each once, in the order of the text."""
+    if isinstance(statement, FunctionNode | ast.ClassDef):
+        return []
+    found: list[tuple[int, int, str]] = []
+    waiting: list[ast.AST] = [child for child in ast.iter_child_nodes(statement) if not isinstance(child, ast.stmt)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.ExceptHandler | ast.match_case):
+            continue
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in METHODS:
+            found.append((node.func.end_lineno or 0, node.func.end_col_offset or 0, node.func.attr))
+        waiting.extend(ast.iter_child_nodes(node))
+    return list(dict.fromkeys(name for *_, name in sorted(found)))
