@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from codestress.errors import ParameterError
 from codestress.papers.origin.distance_curve import FittedSide, distance_curve
 from codestress.papers.origin.length_curve import length_curve
 from codestress.papers.origin.outcome_map import OutcomeRow, outcome_map
-from codestress.report.claims import Claim, claims_frame
+from codestress.report.claims import Claim, ledger
 from codestress.report.publish import latex_table, markdown_table
 from codestress.report.published import published_models, published_numbers
 from codestress.report.share_bars import share_bars
@@ -36,13 +40,52 @@ def test_tables_escape_what_would_break_them() -> None:
     ],
 )
 def test_verdicts(published: float, regenerated: float, low: float, high: float, verdict: str) -> None:
-    claim = Claim("origin/fig04", "share", published, "%", regenerated, low, high)
-    assert claim.verdict == verdict
-    assert claims_frame([claim])["verdict"].tolist() == [verdict]
+    assert Claim("origin/fig04", "share", published, "%", regenerated, low, high).verdict == verdict
 
 
 def test_an_empty_ledger_has_its_columns() -> None:
-    assert "verdict" in claims_frame([]).columns
+    assert "verdict" in ledger("origin/wording", {}).columns
+
+
+STATED = {"artefacts": ["fig01"], "unit": "points", "needs": "the answers of {models}", "table": "drops"}
+SINGLE = STATED | {"statement": "one model's drop", "value": 20, "number": ["drop", "low", "high"], "models": ["a"]}
+
+
+def test_what_is_stated_is_looked_up_by_one_rule(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    stated = [
+        SINGLE | {"where": {"task": "x"}, "basis": "{rows} models, {n} problems"},
+        {"artefacts": ["fig01"], "rule": "mean", "statement": "two models' drop", "value": 30, "models": "both"},
+        SINGLE | {"artefacts": ["fig02"]},
+        STATED | {"each": "cells", "statement": "{label}", "value": "value", "number": ["drop"], "match": ["model"]},
+    ]
+    rules = {"mean": STATED | {"number": ["drop"], "where": {"task": "x"}, "basis": "{rows} models, {n} problems"}}
+    groups = {"both": ["a", "b"]}
+    write_published(monkeypatch, tmp_path, {"statements": stated, "rules": rules, "groups": groups})
+    drops = pd.DataFrame(
+        [("a", "x", 10, 5, 15, 100), ("a", "x", 24, 19, 29, 90), ("b", "x", 40, 35, 45, 80), ("a", "y", 90, 85, 95, 9)],
+        columns=["model", "task", "drop", "low", "high", "n"],
+    )
+    cells = pd.DataFrame({"label": ["A", "B", "C"], "model": ["a", "b", "c"], "value": [10.0, math.nan, 3.0]})
+    found = ledger("any/fig01", {"drops": drops, "cells": cells})
+    assert found["statement"].tolist() == ["one model's drop", "two models' drop", "A", "C"]
+    assert found["regenerated"].tolist()[:3] == [24, 32, 10]
+    assert found["verdict"].tolist() == ["holds", "differs", "holds", "not run"]
+    assert found["basis"].tolist()[:2] == ["1 models, 90 problems", "2 models, 80 problems"]
+    lacking = ledger("any/fig01", {"drops": drops[drops["model"] == "a"], "cells": cells})
+    assert lacking["basis"][1] == "needs the answers of a, b"
+    assert lacking["verdict"].tolist() == ["holds", "not run", "holds", "not run"]
+
+
+def test_a_statement_that_no_rule_can_evaluate_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    write_published(monkeypatch, tmp_path, {"statements": [SINGLE | {"numbre": ["drop"]}]})
+    with pytest.raises(ParameterError, match=r"any\.json, one model's drop: numbre.*did you mean 'number'"):
+        ledger("any/fig01", {})
+
+
+def write_published(monkeypatch: pytest.MonkeyPatch, folder: Path, content: dict[str, Any]) -> None:
+    (folder / "any.json").write_text(json.dumps(content))
+    monkeypatch.setattr("codestress.report.published.PUBLISHED", folder)
+    monkeypatch.setattr("codestress.report.claims.PUBLISHED", folder)
 
 
 def test_published_numbers_agree_with_each_other() -> None:

@@ -14,6 +14,13 @@ from codestress.scoring.frames import count_reasons
 from codestress.seeding import rng
 
 
+def with_share(table: pd.DataFrame, right: str, asked: str, confidence: float = 0.95) -> pd.DataFrame:
+    """The table with `share`, what part `right` is of `asked` (columns with counts), and Wilson's `low` and `high`."""
+    intervals = [wilson(int(n), int(of), confidence) for n, of in zip(table[right], table[asked], strict=True)]
+    low, high = [one.low for one in intervals], [one.high for one in intervals]
+    return table.assign(share=table[right] / table[asked], low=low, high=high)
+
+
 def summarize(
     answers: pd.DataFrame,
     by: Sequence[str],

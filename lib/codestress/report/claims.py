@@ -1,13 +1,49 @@
-"""The claims ledger: each number that a paper states beside the regenerated one, and what to say of it."""
+"""The claims ledger: each number that a paper states beside the regenerated one, and what to say of it.
+
+What a paper states is data (`statements` in params/published/PAPER.json); one rule finds the regenerated number.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
+from pydantic import Field
+
+from codestress.paths import PUBLISHED, shown
+from codestress.report.published import read_published
+from codestress.validation import Strict, check
+
+Cell = Mapping[str, Any]
+"""A row of published numbers of which a statement is made; empty where it is made once."""
+
+
+class Statement(Strict):
+    """What a paper states in an artefact, and where the regenerated number is found."""
+
+    artefacts: list[str] = Field(min_length=1, description="names without the paper's")
+    rule: str = Field("", description="a name in `rules`, which say what several statements have in common")
+    each: str = Field("", description="table with the published cells of which it is stated, one row a time")
+    statement: str = Field(description="may name columns of the cell, as in {label}")
+    value: int | float | str = Field(description="the published number, or the cell's column with it")
+    unit: str
+    relation: Literal["equal", "at most"] = "equal"
+    needs: str = Field(description="what must be run; may name columns of the cell, and models")
+    table: str = Field("", description="where the regenerated number stands; empty: nothing regenerates it")
+    number: list[str] = Field([], description="its column, and those of its interval where it has one")
+    share: bool = Field(False, description="the column has shares, the statement per cent")
+    rounding: float = Field(0, description="half of the interval of a number that was rounded or read")
+    where: dict[str, Any] = Field({}, description="columns of the table and what must stand in them, or a list of it")
+    match: list[str] = Field([], description="columns that must agree with the cell's")
+    near: dict[str, float] = Field({}, description="columns that may differ from the cell's by that share")
+    models: list[str] = Field([], description="stated of their mean, each at its largest; or a name in `groups`")
+    basis: str = Field("", description="what was run; may name columns of cell and table, and rows (how many)")
+    cannot: str = Field("", description="why no run could tell")
 
 
 @dataclass(frozen=True)
@@ -42,6 +78,78 @@ class Claim:
         return "holds" if self.low - slack <= self.published <= self.high + slack else "differs"
 
 
+COLUMNS = ["artefact", "statement", "relation", "published", "unit", "regenerated", "low", "high", "verdict", "basis"]
+
+
+def ledger(artefact: str, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """What became of everything that the paper states in PAPER/ARTEFACT: `COLUMNS`, a row for each number.
+
+    `tables`: the artefact's tables by the names that the statements have for them, published cells among them.
+    """
+    paper, _, name = artefact.partition("/")
+    claims: list[Claim] = []
+    for (each, _), group in itertools.groupby(statements(paper, name), key=lambda one: (one.each, one.table)):
+        together = list(group)
+        cells = tables[each].to_dict("records") if each else [{}]
+        claims += [_claim(artefact, one, cell, tables) for cell in cells for one in together]
+    rows = [
+        vars(claim) | {"verdict": claim.verdict, "basis": claim.cannot or claim.basis}
+        for claim in claims
+        if not math.isnan(claim.published)
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def statements(paper: str, name: str) -> list[Statement]:
+    """What a paper states in an artefact, in the order of its file; what its `rule` says is filled in."""
+    published = read_published(paper)
+    found = []
+    for own in published.get("statements", []):
+        if name in own.get("artefacts", []):
+            rule = published["rules"][own["rule"]] if "rule" in own else {}
+            where = rule.get("where", {}) | own.get("where", {})
+            models = own.get("models", [])
+            models = published["groups"][models] if isinstance(models, str) else models
+            values = rule | own | {"where": where, "models": models}
+            found.append(check(Statement, values, f"{shown(PUBLISHED)}/{paper}.json, {own.get('statement', name)}"))
+    return found
+
+
+def _claim(artefact: str, stated: Statement, cell: Cell, tables: Mapping[str, pd.DataFrame]) -> Claim:
+    text = {"models": ", ".join(stated.models), **cell}
+    claim = Claim(
+        artefact,
+        statement=stated.statement.format_map(text),
+        published=cell[stated.value] if isinstance(stated.value, str) else stated.value,
+        unit=stated.unit,
+        basis=f"needs {stated.needs.format_map(text)}",
+        relation=stated.relation,
+        cannot=stated.cannot,
+    )
+    rows = _rows(stated, cell, tables[stated.table]) if stated.table else pd.DataFrame()
+    if rows.empty:
+        return claim
+    value, *interval = ((100 if stated.share else 1) * float(rows[name].mean()) for name in stated.number)
+    low, high = interval or (value - stated.rounding, value + stated.rounding)
+    told = text | {str(name): rows[name].min() for name in rows} | {"rows": len(rows)}
+    return replace(claim, regenerated=value, low=low, high=high, basis=stated.basis.format_map(told))
+
+
+def _rows(stated: Statement, cell: Cell, table: pd.DataFrame) -> pd.DataFrame:
+    """The rows with the regenerated number: one, or one for each of the stated models; empty where one is lacking."""
+    for name, wanted in [*stated.where.items(), *((name, cell[name]) for name in stated.match)]:
+        known = table.get(name, pd.Series(index=table.index, dtype=object))
+        table = table[known.isin(wanted if isinstance(wanted, list) else [wanted])]
+    for name, share in stated.near.items():
+        table = table[(table[name] / cell[name] - 1).abs() < share]
+    if not stated.models:
+        return table[:1]
+    table = table[table["model"].isin(stated.models)]
+    if set(table["model"]) != set(stated.models):
+        return table[:0]
+    return table.loc[table.groupby("model")[stated.number[0]].idxmax()]
+
+
 def read_claims(path: Path) -> list[str]:
     """The decided rows of a ledger (claims.csv), each as a line; empty where there is none."""
     if not path.is_file():
@@ -52,36 +160,3 @@ def read_claims(path: Path) -> list[str]:
         f"published {row.relation.replace('equal', '')} {row.published:,.2f}".replace("  ", " ")
         for row in frame[frame["verdict"].isin(["holds", "differs"])].itertuples()
     ]
-
-
-def claims_frame(claims: list[Claim]) -> pd.DataFrame:
-    """Columns: artefact, statement, relation, published, unit, regenerated, low, high, verdict, basis."""
-    return pd.DataFrame(
-        [
-            {
-                "artefact": claim.artefact,
-                "statement": claim.statement,
-                "relation": claim.relation,
-                "published": claim.published,
-                "unit": claim.unit,
-                "regenerated": claim.regenerated,
-                "low": claim.low,
-                "high": claim.high,
-                "verdict": claim.verdict,
-                "basis": claim.cannot or claim.basis,
-            }
-            for claim in claims
-        ],
-        columns=[
-            "artefact",
-            "statement",
-            "relation",
-            "published",
-            "unit",
-            "regenerated",
-            "low",
-            "high",
-            "verdict",
-            "basis",
-        ],
-    )

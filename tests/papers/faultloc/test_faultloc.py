@@ -22,6 +22,7 @@ from codestress.papers.faultloc.scoring import named_line, score_location
 from codestress.papers.faultloc.seeds import seed_set
 from codestress.parameters import make_trials
 from codestress.pipeline.artefacts import Overrides, load_profile, resolve, select
+from codestress.report.claims import ledger
 from codestress.report.published import published_numbers
 from codestress.scoring.frames import answers_frame
 from codestress.types import Reason, Response, Trials
@@ -220,7 +221,7 @@ def test_the_public_labels_are_audited(shared_data: Path, monkeypatch: pytest.Mo
         assert tuple(found.loc[(fault, 0), ["within", "tasks"]]) == (within, total)
     assert [round(100 * found.loc[("all faults", n), "share"]) for n in (1, 2, 3, 4)] == [86, 62, 51, 27]
     assert [round(100 * found.loc[("BooleanLogic", n), "share"]) for n in (1, 2, 3, 4)] == [40, 27, 21, 3]
-    assert {claim.verdict for claim in audit.audit_claims("faultloc/audit", table)} == {"holds"}
+    assert set(ledger("faultloc/audit", {"audit": table})["verdict"]) == {"holds"}
     exact = audit.audit("public", 0).set_index(["fault", "quarter"])
     assert exact.loc[("all faults", 0), "within"] < found.loc[("all faults", 0), "within"]
 
@@ -256,14 +257,20 @@ def test_claims_are_decided_only_on_the_papers_programs(tmp_path: Path) -> None:
     answers = answers_frame(run(trials_of(spms=[]), ["sim-careful"], store=tmp_path / "s.sqlite"))
     given = {"rule": "strict", "confidence": 0.95, "resamples": 200, "seed": 0}
     table = localization.localized(answers, ["language", "fault"], **given)  # type: ignore[arg-type]
-    claims = paper.localization_claims("faultloc/tab02", table, ["standard", "java"])
-    assert len(claims) == 80
-    assert {claim.verdict for claim in claims} == {"not run"}
-    flagged = [claim.statement for claim in claims if "Figure 7" in claim.statement]
-    assert len(flagged) == 2
-    own = table[table["model"] == "sim-careful"].assign(model="phi-4")
-    decided = paper.localization_claims("faultloc/tab02", own, ["alpaca", "codesearchnet"])
-    assert sum(claim.verdict != "not run" for claim in decided) == (own["kept"] > 0).sum()
+    cells = paper.published_localization()
+    tables = {"published": cells, "counted": paper.best_on_misplaced_return(cells)}
+
+    def claims(seeds: str) -> pd.DataFrame:
+        own = table[table["model"] == "sim-careful"].assign(model="phi-4", seeds=seeds)
+        found = ledger("faultloc/tab02", tables | {"localized": own})
+        return found[found["statement"].str.startswith("Table II")]
+
+    others = claims("java standard")
+    assert len(others) == 80
+    assert set(others["verdict"]) == {"not run"}
+    assert others["statement"].str.contains("Figure 7").sum() == 2
+    decided = claims("alpaca codesearchnet")["verdict"] != "not run"
+    assert decided.sum() == (table[table["model"] == "sim-careful"]["kept"] > 0).sum()
 
 
 def test_every_artefact_resolves_at_the_papers_size() -> None:

@@ -8,15 +8,47 @@ import numpy as np
 import pandas as pd
 
 from codestress.fitting.proportions import wilson
+from codestress.fitting.summaries import with_share
 from codestress.papers.origin.decay import DecayFit, fit_decay
 from codestress.papers.origin.distance_curve import FittedSide
 from codestress.papers.origin.outcome_map import OutcomeRow
-from codestress.report.claims import Claim
 from codestress.report.published import published_models, published_numbers
 from codestress.seeding import rng
 from codestress.types import Reason
 
 PAPER = "origin"
+
+
+def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
+    """The paper's shares of right answers, a row each; empty where it has none.
+
+    Columns: label, model (the registry's name), right, asked, d, characters and bar (in %) where the paper has them,
+    condition, published, share, low, high (Wilson, from the counts), percent.
+    """
+    numbers = published_numbers(artefact) or {"rows": []}
+    if "outcomes" in numbers:
+        counts = ((model, bits.count("1"), len(bits)) for model, bits in numbers["outcomes"].items())
+        rows = [{"label": model, "right": right, "asked": asked} for model, right, asked in counts]
+    elif "right" in numbers:
+        bars, asked = numbers["bar_percent"], numbers["asked"]
+        rows = [
+            {"label": model, "right": right, "asked": asked, "bar": bars[model]}
+            for model, right in numbers["right"].items()
+        ]
+    else:
+        rows = [{"label": numbers["model"]} | row for row in numbers["rows"]]
+    frame = pd.DataFrame(rows, columns=["label", "right", "asked", "d", "characters", "bar"])
+    frame = with_share(frame, "right", "asked", confidence)
+    model = frame["label"].map(published_models(PAPER))
+    return frame.assign(model=model, condition="the paper's runs", published=True, percent=100 * frame["share"])
+
+
+def beside_published(published: pd.DataFrame, summary: pd.DataFrame, by: str) -> pd.DataFrame:
+    """The paper's points and the regenerated ones: label, published, `by` (d or characters), share, low, high."""
+    theirs = published.assign(label=published["label"] + " (published)").sort_values(by)
+    ours = summary.rename(columns={"model": "label"}).assign(published=False)
+    columns = ["label", "published", by, "share", "low", "high"]
+    return pd.concat([part[columns] for part in (theirs, ours) if len(part)], ignore_index=True)
 
 
 # --- Figures 1, 2, 3, 10: right and wrong at every size -----------------------------------------------------------
@@ -104,20 +136,6 @@ def condition_label(row: pd.Series) -> str:
     return f"d = {row['d']}, {order}{wording}"
 
 
-def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
-    """Columns label, condition, share, low, high, best first; from the paper's counts of right answers."""
-    numbers = published_numbers(artefact)
-    columns = ["label", "condition", "share", "low", "high"]
-    if not numbers:
-        return pd.DataFrame(columns=columns)
-    asked = numbers["asked"]
-    rows = [
-        (model, "the paper's runs", right / asked, *wilson(right, asked, confidence))
-        for model, right in numbers["right"].items()
-    ]
-    return pd.DataFrame(rows, columns=columns)
-
-
 def best_first(shares: pd.DataFrame) -> pd.DataFrame:
     """Rows of the models with the largest share under the first condition first."""
     first = shares[shares["condition"] == shares["condition"].iloc[0]]
@@ -128,7 +146,7 @@ def best_first(shares: pd.DataFrame) -> pd.DataFrame:
 def share_table(published: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
     """Published and regenerated shares in one table, with the share under every rule and the count of each reason."""
     ours = summary.rename(columns={"model": "label"}).assign(source="regenerated")
-    theirs = published.assign(source="published")
+    theirs = published[["label", "condition", "share", "low", "high"]].assign(source="published")
     columns = ["source", *[column for column in ours.columns if column != "source"]]
     return pd.concat([part for part in (theirs, ours) if len(part)], ignore_index=True)[columns]
 
@@ -153,19 +171,6 @@ def describe_shares(published: pd.DataFrame, regenerated: pd.DataFrame) -> str:
 
 
 # --- Figures 6 to 9: shares against d -----------------------------------------------------------------------------
-
-
-def published_distances(artefact: str, confidence: float) -> pd.DataFrame:
-    """Columns label, published, d, share, low, high; the share is the bar's height, the interval from its counts."""
-    numbers = published_numbers(artefact)
-    if not numbers:
-        return pd.DataFrame(columns=["label", "published", "d", "share", "low", "high"])
-    rows = []
-    for row in numbers["shares"]:
-        low, high = wilson(row["right"], row["asked"], confidence)
-        share = row["right"] / row["asked"]
-        rows.append((f"{numbers['model']} (published)", True, row["d"], share, low, high))
-    return pd.DataFrame(rows, columns=["label", "published", "d", "share", "low", "high"]).sort_values("d")
 
 
 def fit_sides(
@@ -233,25 +238,6 @@ OUTCOMES = {
 """Outcomes of each test, best first; failed requests are added under their reason."""
 
 
-def published_lengths(artefact: str, confidence: float) -> pd.DataFrame:
-    """Columns label, published, characters, share, low, high; the paper gives counts for two or three lengths."""
-    numbers = published_numbers(artefact)
-    columns = ["label", "published", "characters", "share", "low", "high"]
-    if not numbers:
-        return pd.DataFrame(columns=columns)
-    rows = [
-        (
-            f"{numbers['model']} (published)",
-            True,
-            row["characters"],
-            row["right"] / row["asked"],
-            *wilson(row["right"], row["asked"], confidence),
-        )
-        for row in numbers["rows"]
-    ]
-    return pd.DataFrame(rows, columns=columns)
-
-
 def outcome_shares(answers: pd.DataFrame) -> pd.DataFrame:
     """Columns label, characters, outcome, share, count: what was noticed, at every length."""
     failed = answers["finish_reason"] == ""
@@ -286,71 +272,3 @@ def describe_lengths(points: pd.DataFrame) -> str:
         for label, part in points.groupby("label", sort=False)
     ]
     return "Share of right answers against the length of the text. " + ". ".join(told) + "."
-
-
-# --- Claims -------------------------------------------------------------------------------------------------------
-
-
-def share_claims(artefact: str, shares: pd.DataFrame) -> list[Claim]:
-    """For every share that the paper publishes for this artefact, the same model's regenerated one, if it was run.
-
-    `shares`: columns model, share, low, high, and d or characters where the paper's numbers have them.
-    """
-    numbers = published_numbers(artefact)
-    if not numbers:
-        return []
-    registry = published_models(PAPER)
-    wanted: list[tuple[str, float, dict[str, int]]] = []
-    if "outcomes" in numbers:
-        wanted = [(m, bits.count("1") / len(bits), {}) for m, bits in numbers["outcomes"].items()]
-    elif "asked" in numbers:
-        wanted = [(m, right / numbers["asked"], {}) for m, right in numbers["right"].items()]
-    elif "shares" in numbers:
-        wanted = [(numbers["model"], row["right"] / row["asked"], {"d": row["d"]}) for row in numbers["shares"]]
-    elif "rows" in numbers:
-        wanted = [
-            (numbers["model"], row["right"] / row["asked"], {"characters": row["characters"]})
-            for row in numbers["rows"]
-        ]
-    claims = []
-    for label, value, where in wanted:
-        place = "".join(f", {name} = {number}" for name, number in where.items())
-        found = shares[shares["model"] == registry[label]]
-        for name, number in where.items():
-            near = found[name] == number if name == "d" else (found[name] / number - 1).abs() < 0.15
-            found = found[near]
-        statement = f"{label}{place}: share of right answers"
-        if found.empty:
-            basis = f"needs answers of {registry[label]}: MODELS={registry[label]}"
-            claims.append(Claim(artefact, statement, 100 * value, "%", basis=basis))
-        else:
-            row = found.iloc[0]
-            share, low, high = (float(100 * row[column]) for column in ("share", "low", "high"))
-            basis = f"{int(row['asked'])} answers of {registry[label]}"
-            claims.append(Claim(artefact, statement, 100 * value, "%", share, low, high, basis))
-    return claims
-
-
-def bar_claims(artefact: str) -> list[Claim]:
-    """The heights of the paper's bars against the counts behind them, its heat maps: does it agree with itself?"""
-    numbers = published_numbers(artefact)
-    if not numbers or "bar_percent" not in numbers:
-        return []
-    claims = []
-    for label, bar in numbers["bar_percent"].items():
-        counted = 100 * numbers["right"][label] / numbers["asked"]
-        cells = f"{numbers['right'][label]} of {numbers['asked']} cells of the paper's heat map"
-        basis = f"{cells}; bars are read to 0.1 points"
-        statement = f"{label}: height of the bar"
-        claims.append(Claim(artefact, statement, bar, "%", counted, counted - 0.1, counted + 0.1, basis))
-    return claims
-
-
-def token_claims(artefact: str) -> list[Claim]:
-    """Tokens of the shortest and of the longest published prompt: known to the letter, but counted only elsewhere."""
-    counts = (published_numbers(f"{PAPER}/tokens") or {}).get(artefact.partition("/")[2], [])
-    basis = "needs words=authors and the vocabulary cl100k_base; a test counts them where it is at hand"
-    return [
-        Claim(artefact, f"{which} prompt: tokens of the user message", count, "tokens", basis=basis)
-        for which, count in zip(("shortest", "last counted"), counts[:1] + counts[-1:], strict=False)
-    ]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
 from codestress.papers.codecrash.results.conditions import MERGE, MODES, NAMES, SETTING, panel_name
 from codestress.papers.codecrash.results.differences import compared
-from codestress.report.claims import Claim
 from codestress.report.published import published_models, published_numbers
 
 
@@ -58,17 +57,14 @@ def _published_inputs() -> Iterator[tuple[str, str, str, str, float, float]]:
                 yield label, "cruxeval", mode, name, vanilla, vanilla * (1 + value / 100)
 
 
-def headline(published: pd.DataFrame, mode: str) -> float:
+def headlines(published: pd.DataFrame) -> pd.DataFrame:
     """The abstract's average degradation, in %: over 17 models and four perturbations, data sets weighted by their
-    numbers of problems (version 3; version 2 weighted the perturbations)."""
-    counts = published_numbers("codecrash/problems") or {}
-    chosen = published[
-        published["perturbation"].isin(["PSC-ALL", "MCC", "MPS", "MHC"])
-        & (published["mode"] == mode)
-        & published["dataset"].isin(list(counts))
-    ]
-    wide = chosen.pivot_table(index=["label", "perturbation"], columns="dataset", values="relative_pct")
-    return float(-np.average(wide[list(counts)].mean(), weights=list(counts.values())))
+    numbers of problems (version 3; version 2 weighted the perturbations). Columns: mode, degradation."""
+    weights = published["dataset"].map(published_numbers("codecrash/problems") or {})
+    chosen = published.assign(weight=weights).dropna(subset="weight")
+    chosen = chosen[chosen["perturbation"].isin(["PSC-ALL", "MCC", "MPS", "MHC"])]
+    rows = [(mode, -np.average(part["relative_pct"], weights=part["weight"])) for mode, part in chosen.groupby("mode")]
+    return pd.DataFrame(rows, columns=["mode", "degradation"])
 
 
 def _with_both_modes(published: pd.DataFrame) -> list[str]:
@@ -77,63 +73,19 @@ def _with_both_modes(published: pd.DataFrame) -> list[str]:
     return list(modes[modes > 1].index)
 
 
-def difference_claims(artefact: str, table: pd.DataFrame, published: pd.DataFrame, *, relative: bool) -> list[Claim]:
-    """Every published cell of the table beside the regenerated one, for the paper's data sets and models."""
-    column, low, high, unit = (
-        ("relative_pct", "relative_low", "relative_high", "%")
-        if relative
-        else ("points", "points_low", "points_high", "points")
-    )
+def compared_tables(table: pd.DataFrame, published: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """For the ledger: the published cells of what was asked for, and the regenerated ones that may stand beside them,
+    those of the paper's data sets in its setting."""
     asked = table[~table["ignore"] & ~table["refactor"] & (table["language"] == "python")]
-    paper = set(published_numbers("codecrash/problems") or {})
-    if set(asked["dataset"]) - {MERGE} != paper:
+    if set(asked["dataset"]) - {MERGE} != set(published_numbers("codecrash/problems") or {}):
         asked = asked[asked["dataset"] != MERGE]  # of other problems, or of one data set alone
-    asked_for = published["mode"].isin(table["mode"]) & published["perturbation"].isin(table["perturbation"])
-    wanted = published[asked_for]
-    index = asked.set_index(["model", "dataset", "mode", "perturbation"])
-    claims = []
-    for row in wanted.itertuples():
-        statement = f"{row.label}, {NAMES[row.dataset]}, {MODES[row.mode]}, {row.perturbation}: difference to vanilla"
-        key = (row.model, row.dataset, row.mode, row.perturbation)
-        if key not in index.index:
-            basis = f"needs the answers of {row.model} on {NAMES[row.dataset]}"
-            claims.append(Claim(artefact, statement, round(getattr(row, column), 2), unit, basis=basis))
-            continue
-        found = index.loc[key]
-        claims.append(
-            Claim(
-                artefact,
-                statement,
-                round(getattr(row, column), 2),
-                unit,
-                float(found[column]),
-                float(found[low]),
-                float(found[high]),
-                f"{found['problems']} problems",
-            )
-        )
-    return claims
-
-
-def headline_claims(artefact: str, published: pd.DataFrame, modes: Sequence[str]) -> list[Claim]:
-    """The abstract's two numbers beside what the published Pass@1 values give."""
-    stated = published_numbers("codecrash/headline")
-    if stated is None or artefact not in ("codecrash/tab01", "codecrash/tab02"):
-        return []
-    return [
-        Claim(
-            artefact,
-            f"abstract: average degradation of output prediction, {MODES[mode]}",
-            stated[f"{mode}_pct"],
-            "%",
-            value,
-            value,
-            value,
-            "computed from the published Pass@1 of 17 models, four perturbations, both data sets",
-        )
-        for mode in modes
-        for value in [headline(published, mode)]
-    ]
+    wanted = published[published["mode"].isin(table["mode"]) & published["perturbation"].isin(table["perturbation"])]
+    cells = wanted.assign(
+        dataset_name=wanted["dataset"].map(NAMES),
+        mode_name=wanted["mode"].map(MODES),
+        **{name: [round(value, 2) for value in wanted[name]] for name in ("points", "relative_pct")},
+    )
+    return {"published": cells, "differences": asked, "headline": headlines(published)}
 
 
 def published_points(published: pd.DataFrame, table: pd.DataFrame, *, relative: bool) -> pd.DataFrame:

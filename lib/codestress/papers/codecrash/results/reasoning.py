@@ -10,7 +10,6 @@ import pandas as pd
 from codestress.fitting.bootstrap import cluster_bootstrap_mean
 from codestress.papers.codecrash.results.conditions import CELL, NAMES, SETTING, condition_name, panel_name
 from codestress.papers.codecrash.results.differences import differences
-from codestress.report.claims import Claim
 from codestress.report.published import published_models, published_numbers
 from codestress.scoring.reasoning import collapse_start, reasoning_tokens
 from codestress.seeding import rng
@@ -66,43 +65,13 @@ def published_reasoning() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def reasoning_claims(artefact: str, table: pd.DataFrame, published: pd.DataFrame) -> list[Claim]:
-    """Average reasoning tokens and differences of the paper's Table 4, beside the regenerated ones."""
-    names = published_models("codecrash")
-    index = table.set_index(["model", "dataset", "perturbation"])
-    claims = []
-    for row in published.itertuples():
-        model = names[row.label]
-        key = (model, row.dataset, row.perturbation)
-        head = f"Table 4: {row.label}, {NAMES[row.dataset]}, {row.perturbation}"
-        basis = f"needs the answers of {model} on {NAMES[row.dataset]}"
-        found = index.loc[key] if key in index.index else None
-        token_claim = Claim(artefact, f"{head}: average reasoning tokens", row.average_tokens, "tokens", basis=basis)
-        point_claim = Claim(artefact, f"{head}: difference to vanilla", row.points, "points", basis=basis)
-        if found is not None:
-            asked = f"{found['asked']} answers"
-            token_claim = Claim(
-                artefact,
-                token_claim.statement,
-                row.average_tokens,
-                "tokens",
-                float(found["average_tokens"]),
-                float(found["tokens_low"]),
-                float(found["tokens_high"]),
-                asked,
-            )
-            point_claim = Claim(
-                artefact,
-                point_claim.statement,
-                row.points,
-                "points",
-                float(found["points"]),
-                float(found["points_low"]),
-                float(found["points_high"]),
-                asked,
-            )
-        claims += [token_claim] if row.perturbation == "VAN" else [token_claim, point_claim]
-    return claims
+def published_claims(published: pd.DataFrame) -> pd.DataFrame:
+    """The paper's cells for the ledger: vanilla is no difference."""
+    return published.assign(
+        model=published["label"].map(published_models("codecrash")),
+        dataset_name=published["dataset"].map(NAMES),
+        points=published["points"].where(published["perturbation"] != "VAN"),
+    )
 
 
 def token_points(table: pd.DataFrame, published: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.proportions import wilson
+from codestress.fitting.summaries import with_share
 from codestress.inference.run import stored_responses
 from codestress.literals import parse_literal, same_value
 from codestress.papers.codecrash.perturbations.variants import Perturbation, Variant, called
@@ -23,7 +23,6 @@ from codestress.papers.codecrash.studies import (
     written_by_model,
 )
 from codestress.problems.program import Problem
-from codestress.report.claims import Claim
 from codestress.sandbox.executor import Executor, Outcome
 from codestress.scoring.predictions import Task
 from codestress.types import LANGUAGE_NAMES, Language
@@ -88,16 +87,9 @@ def describe_variants(table: pd.DataFrame) -> str:
     return "What became of each perturbation. " + "; ".join(parts) + "."
 
 
-def variant_claims(artefact: str, table: pd.DataFrame) -> list[Claim]:
-    """The share of CRUXEval's programs that RTF leaves as they are: in the published perturbed set, 46 %."""
-    chosen = table[(table["dataset"] == "cruxeval") & (table["perturbation"] == "RTF")]
-    statement = "published RTF set: programs of CRUXEval that are byte-identical to vanilla"
-    if chosen.empty or chosen["problems"].iloc[0] < 800:
-        return [Claim(artefact, statement, 46.0, "%", basis="needs problems = ['cruxeval'], all of them")]
-    count, total = int(chosen["unchanged"].iloc[0]), int(chosen["problems"].iloc[0])
-    low, high = wilson(count, total, 0.95)
-    basis = f"{total} programs"
-    return [Claim(artefact, statement, 46.0, "%", 100 * count / total, 100 * low, 100 * high, basis)]
+def unchanged_shares(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with the share of programs that stay as they are, and Wilson's interval: share, low, high."""
+    return with_share(table[table["problems"] > 0], "unchanged", "problems")
 
 
 def status_points(table: pd.DataFrame) -> pd.DataFrame:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.proportions import wilson
+from codestress.fitting.summaries import with_share
 from codestress.papers.faultloc.faults.sites import KINDS
 from codestress.papers.faultloc.results.conditions import QUARTERS
-from codestress.papers.faultloc.results.paper import stated_claims
 from codestress.papers.faultloc.seeds import packed_rows
-from codestress.report.claims import Claim
 from codestress.report.published import published_numbers
 
 
@@ -28,11 +26,8 @@ def audit(tasks: str, tolerance: int) -> pd.DataFrame:
             sums = every.setdefault(key, [0, 0])
             sums[0] += within
             sums[1] += total
-    rows = []
-    for (fault, quarter), (within, total) in every.items():
-        low, high = wilson(within, total, 0.95)
-        rows.append((fault, quarter, total, within, within / total, low, high))
-    return pd.DataFrame(rows, columns=["fault", "quarter", "tasks", "within", "share", "low", "high"])
+    rows = [(*key, total, within) for key, (within, total) in every.items()]
+    return with_share(pd.DataFrame(rows, columns=["fault", "quarter", "tasks", "within"]), "within", "tasks")
 
 
 def audit_cells(table: pd.DataFrame) -> pd.DataFrame:
@@ -42,20 +37,6 @@ def audit_cells(table: pd.DataFrame) -> pd.DataFrame:
     shown = shown.assign(row=shown["fault"].replace({"BooleanLogic": "IncorrectBooleanLogic"}))
     shown = shown.assign(place=shown["row"].map(order)).sort_values(["place", "quarter"], ignore_index=True)
     return shown.assign(column=[QUARTERS[int(quarter) - 1] for quarter in shown["quarter"]])
-
-
-def audit_claims(artefact: str, table: pd.DataFrame) -> list[Claim]:
-    """What was counted in the public tasks before (spec: the facts about them), counted again."""
-    every = table.set_index(["fault", "quarter"])
-    values = {
-        **{
-            f"{fault}": float(every.loc[(fault, 0), "within"]) for fault in ("BooleanLogic", "OffByOne", "OperatorSwap")
-        },
-        "MisplacedReturn": float(every.loc[("MisplacedReturn", 0), "within"]),
-        **{f"quarter {n}": 100 * float(every.loc[("all faults", n), "share"]) for n in range(1, 5)},
-    }
-    found = {key: (value, value, value, "the public tasks") for key, value in values.items()}
-    return stated_claims(artefact, found)
 
 
 def _count_labels(tolerance: int) -> dict[tuple[str, int], tuple[int, int]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.proportions import wilson
+from codestress.fitting.summaries import with_share
 from codestress.inference.registry import ModelEntry
 from codestress.papers.faultloc.faults.neutral import Labelled, Spm, bank
 from codestress.papers.faultloc.faults.sites import Kind
@@ -117,14 +117,8 @@ def _around(program: Labelled, lines: int = 4) -> str:
 
 def label_panels(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Bars of the share of exact labels, a panel for each language."""
-    intervals = [wilson(int(row.label_is_right), int(row.tasks), 0.95) for row in table.itertuples()]
-    frame = table.assign(
-        label=table["fault"],
-        condition="label is the line that differs",
-        share=table["label_is_right"] / table["tasks"],
-        low=[interval.low for interval in intervals],
-        high=[interval.high for interval in intervals],
-    )
+    named = table.assign(label=table["fault"], condition="label is the line that differs")
+    frame = with_share(named, "label_is_right", "tasks")
     return {LANGUAGE_NAMES[str(language)]: part for language, part in frame.groupby("language", sort=False)}
 
 

@@ -8,8 +8,6 @@ import pandas as pd
 
 from codestress.inference.registry import ModelEntry
 from codestress.problems.datasets import find_dataset
-from codestress.report.claims import Claim
-from codestress.report.published import published_numbers
 
 
 def smallest_rope_base(context: float) -> float:
@@ -44,21 +42,6 @@ def architectures(models: Sequence[ModelEntry], context: int) -> pd.DataFrame:
     return pd.DataFrame(rows).assign(smallest_base=round(bound))
 
 
-def bound_claims(artefact: str, context: int) -> list[Claim]:
-    """The bound that the paper states for its longest context, to its own precision."""
-    numbers = published_numbers(artefact)
-    if not numbers:
-        return []
-    bound = smallest_rope_base(context) / 1000
-    return [
-        Claim(
-            artefact,
-            f"appendix G: smallest RoPE base for {context:,} tokens (the paper: approximately 31k)",
-            numbers["smallest_base"] / 1000,
-            "thousand",
-            bound,
-            bound - 0.5,
-            bound + 0.5,
-            "computed from the power law; interval: rounding to thousands",
-        )
-    ]
+def bound_table(context: int) -> pd.DataFrame:
+    """The bound for a context of that many tokens: context, thousands."""
+    return pd.DataFrame([{"context": context, "thousands": smallest_rope_base(context) / 1000}])

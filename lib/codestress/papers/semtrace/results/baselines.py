@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from codestress.fitting.proportions import wilson
-from codestress.fitting.summaries import paired_differences
-from codestress.report.claims import Claim
-from codestress.report.published import published_numbers
+from codestress.fitting.summaries import paired_differences, with_share
+from codestress.report.published import published_cells
 
 COLUMNS = {
     ("cruxeval", "input_prediction"): "CRUXEval-I",
@@ -29,31 +27,12 @@ def baseline_shares(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def published_baselines(artefact: str, confidence: float) -> pd.DataFrame:
-    """The paper's table in the same columns; Wilson's intervals from its 800 problems, of which GPT 4.1 had 100."""
-    numbers = published_numbers(artefact)
-    if not numbers:
-        return pd.DataFrame(columns=["label", "condition", "share", "low", "high"])
-    rows = []
-    for model, values in numbers["values"].items():
-        asked = 100 if model.startswith("gpt") else 800
-        for condition, value in zip(numbers["columns"], values, strict=True):
-            rows.append((model, condition, value / 100, *wilson(round(value * asked / 100), asked, confidence)))
-    return pd.DataFrame(rows, columns=["label", "condition", "share", "low", "high"])
-
-
-def baseline_claims(artefact: str, regenerated: pd.DataFrame, published: pd.DataFrame) -> list[Claim]:
-    """Every cell of the published table."""
-    known = {(row.label, row.condition): row for row in regenerated.itertuples()}
-    claims = []
-    for cell in published.itertuples():
-        statement = f"{cell.condition}: {cell.label}"
-        found = known.get((cell.label, cell.condition))
-        if found is None:
-            claims.append(Claim(artefact, statement, 100 * cell.share, "%", basis=f"needs the answers of {cell.label}"))
-        else:
-            values = (100 * found.share, 100 * found.low, 100 * found.high)
-            claims.append(Claim(artefact, statement, 100 * cell.share, "%", *values, basis="the same problems"))
-    return claims
+    """The paper's table in the same columns, and `percent`, as printed; Wilson's intervals from its 800 problems, of
+    which GPT 4.1 had 100."""
+    cells = published_cells(artefact, "label", "condition").rename(columns={"value": "percent"})
+    asked = cells["label"].str.startswith("gpt").map({True: 100, False: 800})
+    counted = cells.assign(asked=asked, right=(cells["percent"] * asked / 100).round())
+    return with_share(counted, "right", "asked", confidence).assign(share=cells["percent"] / 100)
 
 
 def key_differences(answers: pd.DataFrame, *, confidence: float, resamples: int, seed: int) -> pd.DataFrame:

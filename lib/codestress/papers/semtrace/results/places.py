@@ -10,14 +10,12 @@ import pandas as pd
 
 from codestress.fitting.bootstrap import cluster_weights, percentile_interval
 from codestress.fitting.position_dip import position_dip
-from codestress.fitting.proportions import wilson
-from codestress.fitting.summaries import summarize
+from codestress.fitting.summaries import summarize, with_share
 from codestress.papers.semtrace.distractors import Source
 from codestress.papers.semtrace.mixing import mix
 from codestress.papers.semtrace.studies import surroundings
 from codestress.problems.program import Problem
-from codestress.report.claims import Claim
-from codestress.report.published import published_numbers
+from codestress.report.published import read_published
 from codestress.seeding import rng
 from codestress.types import CHARACTERS_PER_TOKEN
 
@@ -71,10 +69,7 @@ def place_points(table: pd.DataFrame, *, show: str, relative: bool, confidence: 
     points = table.assign(row=rows, column=column)
     drawn = ["model", "row", "column", "place", "share", "low", "high"]
     if show == "unresolved":
-        counts = zip(points["unresolved"], points["asked"], strict=True)
-        intervals = [wilson(int(n), int(asked), confidence) for n, asked in counts]
-        low, high = ([interval[side] for interval in intervals] for side in (0, 1))
-        return points.assign(share=points["unresolved"] / points["asked"], low=low, high=high)[drawn]
+        return with_share(points, "unresolved", "asked", confidence)[drawn]
     return points[["model", "row", "column", "place", *columns]].set_axis(drawn, axis=1)
 
 
@@ -127,74 +122,27 @@ def dips(
     return pd.DataFrame(rows)
 
 
-def place_claims(artefact: str, drops: pd.DataFrame) -> list[Claim]:
-    """The paper's numbers on drops: of single models the largest over its numbers of distractors, of groups the mean.
+def task_gains(answers: pd.DataFrame, *, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
+    """By how much groups of models do better on SemTrace than on CRUXEval's outputs, in %; problems are resampled.
 
-    Decided only on the paper's problems and models.
+    Columns: group, distractors, gain, low, high; a group has a row where all of it were asked both.
     """
-    numbers = published_numbers(artefact) or {}
-    claims = []
-    for stated in numbers.get("drops", []):
-        unit = "% of the maximum" if stated["relative"] else "points"
-        value, low, high = (
-            ("drop_relative_pct", "drop_relative_low", "drop_relative_high")
-            if stated["relative"]
-            else ("drop_points", "drop_low", "drop_high")
-        )
-        chosen = drops[drops["model"].isin(stated["models"]) & drops["dataset"].isin(["cruxeval", "semtrace"])]
-        for name in ("dataset", "task", "digits", "distractors", "metric"):
-            if name in stated:
-                chosen = chosen[chosen[name] == stated[name]]
-        if set(chosen["model"]) != set(stated["models"]):
-            told = f"needs the answers of {', '.join(stated['models'])}"
-            claims.append(Claim(artefact, stated["statement"], stated["value"], unit, basis=told))
-            continue
-        largest = chosen.loc[chosen.groupby("model")[value].idxmax()]
-        told = f"largest drop over numbers of distractors, {len(largest)} models, {largest['problems'].min()} problems"
-        claims.append(
-            Claim(
-                artefact,
-                stated["statement"],
-                stated["value"],
-                unit,
-                float(largest[value].mean()),
-                float(largest[low].mean()),
-                float(largest[high].mean()),
-                told,
-            )
-        )
-    return claims
-
-
-def task_claims(artefact: str, answers: pd.DataFrame, *, confidence: float, resamples: int, seed: int) -> list[Claim]:
-    """The paper's comparisons of SemTrace with CRUXEval's outputs: by how much per cent some models' mean is higher.
-
-    Decided where both data sets were asked of these models with so many distractors; problems are resampled.
-    """
-    claims = []
-    for stated in (published_numbers(artefact) or {}).get("gains", []):
-        told = f"needs problems = ['semtrace', 'cruxeval'] and the answers of {', '.join(stated['models'])}"
-        rows = answers[
-            answers["model"].isin(stated["models"])
-            & (answers["task"] == "output_prediction")
-            & (answers["distractors"] == stated["distractors"])
-        ]
-        draws, means = {}, {}
-        for dataset in ("semtrace", "cruxeval"):
-            part = rows[rows["dataset"] == dataset]
-            if set(part["model"]) == set(stated["models"]):
+    rows = []
+    asked = answers[(answers["task"] == "output_prediction") & answers["dataset"].isin(["semtrace", "cruxeval"])]
+    for group, models in read_published("semtrace")["groups"].items():
+        for distractors, some in asked[asked["model"].isin(models)].groupby("distractors"):
+            sets = dict(list(some.groupby("dataset")))
+            if len(sets) < 2 or any(set(part["model"]) != set(models) for part in sets.values()):
+                continue
+            draws, means = {}, {}
+            for dataset, part in sets.items():
                 by_problem = part.groupby("problem")["value_strict"].mean().to_numpy()
-                means[dataset] = by_problem.mean()
                 weights = cluster_weights(len(by_problem), resamples, rng(seed, "gain", dataset))
-                draws[dataset] = weights @ by_problem / len(by_problem)
-        if len(means) < 2 or not means["cruxeval"]:
-            claims.append(Claim(artefact, stated["statement"], stated["value"], "%", basis=told))
-            continue
-        gain = 100 * (means["semtrace"] / means["cruxeval"] - 1)
-        low, high = percentile_interval(100 * (draws["semtrace"] / draws["cruxeval"] - 1), confidence)
-        basis = f"{len(stated['models'])} models, problems resampled"
-        claims.append(Claim(artefact, stated["statement"], stated["value"], "%", gain, low, high, basis))
-    return claims
+                means[dataset], draws[dataset] = by_problem.mean(), weights @ by_problem / len(by_problem)
+            if means["cruxeval"]:
+                low, high = percentile_interval(100 * (draws["semtrace"] / draws["cruxeval"] - 1), confidence)
+                rows.append((group, distractors, 100 * (means["semtrace"] / means["cruxeval"] - 1), low, high))
+    return pd.DataFrame(rows, columns=["group", "distractors", "gain", "low", "high"])
 
 
 def contexts(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,6 @@ import pandas as pd
 from codestress.fitting.bootstrap import cluster_bootstrap_mean
 from codestress.fitting.exponential import ExponentialFit, fit_exponential
 from codestress.fitting.summaries import summarize
-from codestress.report.claims import Claim
 from codestress.report.published import published_numbers
 from codestress.seeding import rng
 
@@ -149,74 +147,30 @@ def published_drop(artefact: str) -> tuple[float, float] | None:
     return numbers["smallest_share_removed_pct"] / 100, 1 - numbers["drop_points"] / 100
 
 
-def removal_claims(
-    artefact: str, table: pd.DataFrame, fitted: pd.DataFrame, answers: pd.DataFrame, paper_data: bool
-) -> list[Claim]:
-    """The statements of section 3.4 and appendix B, decided only on the paper's own programs and models."""
-    numbers = published_numbers(artefact) or {}
-    if "drop_points" in numbers:
-        return _interpreter_claims(artefact, numbers, table, answers, paper_data)
-    claims = []
-    for stated in numbers.get("losses", []):
-        chosen = fitted[fitted["model"].isin(stated["models"]) & (fitted["task"] == stated["task"])]
-        if not paper_data or len(chosen) < len(stated["models"]):
-            told = f"needs CRUXEval and the answers of {', '.join(stated['models'])}"
-            claims.append(Claim(artefact, stated["statement"], stated["value"], "% of all lines' accuracy", basis=told))
-            continue
-        loss, low, high = (100 * float(chosen[name].mean()) for name in ("loss_at_half", "loss_low", "loss_high"))
-        told = f"mean of {len(chosen)} fitted curves"
-        claims.append(
-            Claim(artefact, stated["statement"], stated["value"], "% of all lines' accuracy", loss, low, high, told)
-        )
-    return claims
-
-
-def _interpreter_claims(
-    artefact: str, numbers: Mapping[str, Any], table: pd.DataFrame, answers: pd.DataFrame, paper_data: bool
-) -> list[Claim]:
-    interpreter = table[(table["model"] == "python") & (table["share_removed"] > 0)]
-    if not (paper_data and len(interpreter)):
-        told = "needs CRUXEval and the interpreter: problems = cruxeval, models = python"
-        return [
-            Claim(artefact, _DROP, numbers["drop_points"], "points", basis=told),
-            Claim(artefact, _VERSIONS, numbers["versions"], "programs", basis=told),
-            Claim(artefact, _BEYOND, numbers["near_zero_pct"], "%", basis=told, relation="at most"),
-        ]
-    first = interpreter.iloc[0]
-    drop, low, high = (100 * (1 - first[column]) for column in ("share", "high", "low"))
+def interpreter_numbers(table: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+    """What appendix B says of the interpreter, one row (none where it was not asked): its drop at the smallest share of
+    lines removed, and what is right with more than a fifth removed, with intervals; counts of versions."""
+    removed = table[(table["model"] == "python") & (table["share_removed"] > 0)]
+    if removed.empty:
+        return pd.DataFrame()
+    first = removed.iloc[0]
     python = with_share_removed(answers[answers["model"] == "python"])
-    single = python[python["removed"] == 1]
-    beyond = python[python["share_removed"] > 0.2]
-    by_program = beyond.groupby("problem")["value_strict"]
+    single, beyond = python[python["removed"] == 1], python[python["share_removed"] > 0.2]
     far = cluster_bootstrap_mean(
         beyond["value_strict"].to_numpy(), beyond["problem"].to_numpy(), rng=rng(0, "beyond a fifth")
     )
-    of_smallest = (
-        f"{first['asked']} versions without {first['share_removed']:.2%} of their lines, the smallest share; all "
-        f"{len(single):,} versions without one line: {100 - 100 * single['value_strict'].mean():.2f} points"
-    )
-    return [
-        Claim(artefact, _DROP, numbers["drop_points"], "points", drop, low, high, of_smallest),
-        Claim(artefact, _VERSIONS, numbers["versions"], "programs", len(python), len(python), len(python), "counted"),
-        Claim(
-            artefact,
-            _BEYOND,
-            numbers["near_zero_pct"],
-            "%",
-            100 * far.value,
-            100 * far.interval.low,
-            100 * far.interval.high,
-            f"{len(beyond):,} versions of {by_program.ngroups} programs",
-            "at most",
-        ),
-    ]
-
-
-_DROP = "appendix B: the interpreter's accuracy falls when one line is removed"
-_VERSIONS = "section 3.4: versions of CRUXEval's functions, all combinations of lines"
-_BEYOND = (
-    "appendix B: the interpreter's accuracy with more than 20 % of lines removed approaches zero (read as at most 5 %)"
-)
+    numbers = {
+        "share_removed": first["share_removed"],
+        "asked": first["asked"],
+        **{"drop": 1 - first["share"], "drop_low": 1 - first["high"], "drop_high": 1 - first["low"]},
+        "versions": len(python),
+        "single": len(single),
+        "single_drop": 100 - 100 * single["value_strict"].mean(),
+        **{"far": far.value, "far_low": far.interval.low, "far_high": far.interval.high},
+        "far_versions": len(beyond),
+        "far_programs": beyond["problem"].nunique(),
+    }
+    return pd.DataFrame([numbers])
 
 
 def describe_removal(table: pd.DataFrame, fits: Mapping[Curve, ExponentialFit]) -> str:
