@@ -7,21 +7,21 @@ import math
 import numpy as np
 import pytest
 
-from codestress.papers.codecrash.growth import fit_growth
-from codestress.papers.codecrash.relative import relative_difference
+from codestress.papers.codecrash.results.collapse import fit_growth
+from codestress.papers.codecrash.results.differences import relative_difference
 
 
 def test_a_known_difference() -> None:
     found = relative_difference(
         [1, 1, 1, 0], [1, 0, 0.5, 0], confidence=0.95, resamples=500, rng=np.random.default_rng(0)
     )
-    assert (found.absolute, found.relative, found.items) == (pytest.approx(-0.375), pytest.approx(-0.5), 4)
+    assert (found.absolute[0], found.relative[0], found.items) == (pytest.approx(-0.375), pytest.approx(-0.5), 4)
     same = relative_difference([1, 0, 1], [1, 0, 1], confidence=0.95, resamples=500, rng=np.random.default_rng(0))
-    assert (same.relative, same.relative_interval) == (0, (0, 0))
+    assert same.relative == (0, 0, 0)
     none = relative_difference([0, 0], [1, 0], confidence=0.95, resamples=500, rng=np.random.default_rng(0))
-    assert math.isnan(none.relative)
+    assert math.isnan(none.relative[0])
     empty = relative_difference([], [], confidence=0.95, resamples=500, rng=np.random.default_rng(0))
-    assert (empty.items, math.isnan(empty.relative)) == (0, True)
+    assert (empty.items, math.isnan(empty.relative[0])) == (0, True)
     with pytest.raises(ValueError, match="one shape"):
         relative_difference([1], [1, 2], confidence=0.95, resamples=500, rng=np.random.default_rng(0))
 
@@ -35,8 +35,8 @@ def test_intervals_cover_the_truth() -> None:
         after = random.random(200) < 0.7 * skill
         found = relative_difference(before, after, confidence=0.95, resamples=400, rng=random)
         covered += [
-            found.absolute_interval.low <= -0.15 <= found.absolute_interval.high,
-            found.relative_interval.low <= -0.3 <= found.relative_interval.high,
+            found.absolute[1] <= -0.15 <= found.absolute[2],
+            found.relative[1] <= -0.3 <= found.relative[2],
         ]
     assert all(0.92 <= share <= 0.98 for share in covered / 500)
 

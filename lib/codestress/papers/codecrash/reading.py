@@ -85,17 +85,13 @@ def _as_believed(lines: list[str], belief: float, reading: Reading, language: La
     source: list[str] = []
     disbelieved = False
     for line in lines:
-        if PRINTED.match(line):
+        printed, commented = PRINTED.match(line), COMMENTED.match(line)
+        if printed or commented:
             disbelieved = disbelieved or reading.random.random() < belief
-            continue
-        commented = COMMENTED.match(line)
-        code = (commented[1] or "") if commented else line
-        if commented:
-            disbelieved = disbelieved or reading.random.random() < belief
-        if not code.strip():
-            continue
-        source.append(_without_effect(code, language) if disbelieved else code)
-        disbelieved = False
+        code = "" if printed else (commented[1] or "") if commented else line
+        if code.strip():
+            source.append(_without_effect(code, language) if disbelieved else code)
+            disbelieved = False
     return source
 
 

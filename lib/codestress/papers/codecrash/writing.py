@@ -16,15 +16,15 @@ from codestress.generation.prompts import prompt_text
 from codestress.inference.run import run, stored_responses
 from codestress.literals import NotLiteral, parse_literal, same_value
 from codestress.papers.codecrash.assertions import assertion_parts, last_block
-from codestress.papers.codecrash.perturbations.variants import Checked, called
+from codestress.papers.codecrash.perturbations.variants import Checked, run_calls
 from codestress.papers.codecrash.studies import fenced_program, javascript_arguments
 from codestress.paths import STORE
 from codestress.problems.program import Problem, from_stranger
-from codestress.sandbox.executor import Execution, Executor, Outcome, Program
+from codestress.sandbox.executor import Execution, Executor, Outcome
 from codestress.scoring.input_answers import NotArguments, parse_arguments
 from codestress.scoring.predictions import Task
 from codestress.scoring.reasoning import said
-from codestress.types import Message, Prompt, Reason, Response, Sampling, Score, Trial, Trials
+from codestress.types import Message, Prompt, Reason, Sampling, Score, Trial, Trials
 
 TRIES = 3
 """Answers that a model may give to one question before it counts as rejected (appendix B.3 leaves it open)."""
@@ -40,151 +40,144 @@ class Written:
     counts: Counter[str]
 
 
-Check = Callable[[list[tuple[Checked, str]]], list[tuple[str, str]]]
-"""Takes problems with answers' texts; gives for each what to write and why not (one of them empty)."""
+@dataclass(frozen=True)
+class Candidate:
+    """What an answer holds, and how it is checked."""
+
+    row: dict[str, str]
+    """Of the file, where it is accepted."""
+    calls: list[tuple[Problem, str]]
+    """What must be run: problems and arguments."""
+    fault: Callable[[list[Execution]], str]
+    """What is wrong with it, by what became of the calls; empty where it is accepted."""
+
+
+class Unfit(Exception):
+    """The answer holds nothing that could be checked; the message says why."""
 
 
 def write_translations(problems: Sequence[Checked], model: str, *, seed: int, store: Path = STORE) -> Written:
     """JavaScript versions of Python problems (section 4.2): rows of id, code. Accepted is what returns the same under
     Node as the Python program, on the problem's input and on those near by."""
-
-    def prompt(problem: Problem) -> str:
-        return Template(prompt_text("codecrash.translate")).substitute(code=problem.code, function=problem.function)
-
-    with Executor() as executor:
-        return _write(problems, model, prompt, lambda tried: _translations(tried, executor), "code", {}, seed, store)
+    return _write(problems, model, "codecrash.translate", _translation, seed, store)
 
 
 def write_hints(problems: Sequence[Checked], task: Task, model: str, *, seed: int, store: Path = STORE) -> Written:
     """Wrong values for MHC (appendix B.3): rows of id, task, value. Accepted is an output of the true one's type that
     is not the true one, or an input with which the program returns something else or fails."""
-
-    def prompt(problem: Problem) -> str:
-        return Template(prompt_text(f"codecrash.hint.{task}")).substitute(
-            code=problem.code, call=problem.call, output=problem.output
-        )
-
-    with Executor() as executor:
-
-        def check(tried: list[tuple[Checked, str]]) -> list[tuple[str, str]]:
-            return [_hinted_output(*one) for one in tried] if task == "output" else _hinted_inputs(tried, executor)
-
-        return _write(problems, model, prompt, check, "value", {"task": task}, seed, store)
+    read = _hinted_output if task == "output" else _hinted_input
+    return _write(problems, model, f"codecrash.hint.{task}", read, seed, store)
 
 
 def _write(
     problems: Sequence[Checked],
     model: str,
-    prompt: Callable[[Problem], str],
-    check: Check,
-    field: str,
-    fixed: dict[str, str],
+    prompt: str,
+    read: Callable[[Checked, str], Candidate],
     seed: int,
     store: Path,
 ) -> Written:
     """Asks about every problem until an answer is accepted, at most `TRIES` times."""
-    pending = {one.problem.id: one for one in problems}
-    accepted: dict[str, str] = {}
+    by_name = {one.problem.id: one for one in problems}
+    accepted: dict[str, dict[str, str]] = {}
     reasons: dict[str, str] = {}
+
+    def asked(trial: Trial) -> Prompt:
+        problem = by_name[trial.problem].problem
+        values = {"code": problem.code, "function": problem.function, "call": problem.call, "output": problem.output}
+        text = Template(prompt_text(prompt)).substitute(values)
+        return Prompt((Message("user", text),), Sampling(0.7, 1.0, LONGEST))
+
     for number in range(TRIES):
-        trials = _questions({name: prompt(one.problem) for name, one in pending.items()}, number, seed)
+        trials = Trials(
+            [Trial(name, {}, seed, number) for name in by_name if name not in accepted],
+            asked,
+            # Nothing is judged here: what counts is whether the text passes its check.
+            {"strict": lambda _, response: Score(Reason.REFUSED if response.refused else Reason.RIGHT, 0.0)},
+        )
+        if not trials.items:
+            break
         answers = run(trials, [model], store=store).answers
         texts = stored_responses([answer.key for answer in answers], store)
-        tried = [(pending[answer.trial.problem], said(texts[answer.key].text)) for answer in answers]
-        for (one, _), (text, why) in zip(tried, check(tried), strict=True):
-            if why:
-                reasons[one.problem.id] = why
-            else:
-                accepted[one.problem.id] = text
-        pending = {name: one for name, one in pending.items() if name not in accepted}
-        if not pending:
-            break
-    rows = [
-        {"id": one.problem.id, **fixed, field: accepted[one.problem.id], "model": model}
-        for one in problems
-        if one.problem.id in accepted
-    ]
-    counts = Counter({"accepted": len(rows)}) + Counter(reasons[name] for name in pending)
-    return Written(rows, counts)
-
-
-def _questions(texts: dict[str, str], number: int, seed: int) -> Trials:
-    """One request for each problem, the `number`th try."""
-    sampling = Sampling(0.7, 1.0, LONGEST)
-    return Trials(
-        [Trial(name, {}, seed, number) for name in texts],
-        lambda trial: Prompt((Message("user", texts[trial.problem]),), sampling),
-        {"strict": lambda _, response: _unjudged(response)},
-    )
-
-
-def _unjudged(response: Response) -> Score:
-    """Nothing is judged here: what counts is whether the text passes its check."""
-    return Score(Reason.REFUSED if response.refused else Reason.RIGHT, 0.0)
-
-
-def _translations(tried: list[tuple[Checked, str]], executor: Executor) -> list[tuple[str, str]]:
-    programs: list[Program] = []
-    places: list[tuple[int, Execution]] = []
-    codes = [fenced_program(text) for _, text in tried]
-    why = ["" if code else "no program in a fenced block" for code in codes]
-    for index, (one, _) in enumerate(tried):
-        for text, execution in zip(one.inputs, one.executions, strict=True):
-            if why[index] or execution.outcome is not Outcome.RETURNED:
-                continue
+        candidates: dict[str, Candidate] = {}
+        for answer in answers:
+            name = answer.trial.problem
             try:
-                arguments = javascript_arguments(replace(one.problem, arguments=text))
-                json.dumps(execution.value)
-            except (TypeError, ValueError, KeyError):
-                why[index] = "its values have no JSON form" if text == one.problem.arguments else ""
-                continue
-            problem = from_stranger(one.problem, code=codes[index], arguments=arguments, language="javascript")
-            programs.append(called(problem, arguments))
-            places.append((index, execution))
-    executions = executor.run(programs, language="javascript") if programs else ()
-    for (index, expected), found in zip(places, executions, strict=True):
-        if found.outcome is not Outcome.RETURNED:
-            why[index] = why[index] or f"ended otherwise: {found.outcome}"
-        elif not same_value(found.value, json.loads(json.dumps(expected.value))):
-            why[index] = why[index] or "returns another value"
-    return list(zip(codes, why, strict=True))
+                candidates[name] = read(by_name[name], said(texts[answer.key].text))
+            except Unfit as error:
+                reasons[name] = str(error)
+        with Executor() as executor:
+            calls = [call for candidate in candidates.values() for call in candidate.calls]
+            executions = iter(run_calls(calls, executor, together=False))
+        for name, candidate in candidates.items():
+            reasons[name] = candidate.fault([next(executions) for _ in candidate.calls])
+            if not reasons[name]:
+                accepted[name] = candidate.row
+    rows = [{"id": name, **accepted[name], "model": model} for name in by_name if name in accepted]
+    rejected = Counter(reasons[name] for name in by_name if name not in accepted)
+    return Written(rows, Counter({"accepted": len(rows)}) + rejected)
 
 
-def _hinted_output(one: Checked, text: str) -> tuple[str, str]:
+def _translation(one: Checked, text: str) -> Candidate:
+    code = fenced_program(text)
+    if not code:
+        raise Unfit("no program in a fenced block")
+    calls, expected = [], []
+    for given, execution in zip(one.inputs, one.executions, strict=True):
+        if execution.outcome is not Outcome.RETURNED:
+            continue
+        try:
+            arguments = javascript_arguments(replace(one.problem, arguments=given))
+            expected.append(json.loads(json.dumps(execution.value)))
+        except (TypeError, ValueError, KeyError):
+            if given == one.problem.arguments:
+                raise Unfit("its values have no JSON form") from None
+            continue
+        problem = from_stranger(one.problem, code=code, arguments=arguments, language="javascript")
+        calls.append((problem, arguments))
+
+    def fault(executions: list[Execution]) -> str:
+        for value, found in zip(expected, executions, strict=True):
+            if found.outcome is not Outcome.RETURNED:
+                return f"ended otherwise: {found.outcome}"
+            if not same_value(found.value, value):
+                return "returns another value"
+        return ""
+
+    return Candidate({"code": code}, calls, fault)
+
+
+def _sides(one: Checked, text: str) -> tuple[str, str]:
+    """Both sides of the assertion in an answer."""
     content = last_block(text)
     if content is None:
-        return "", "no answer"
+        raise Unfit("no answer")
+    return assertion_parts(content, one.problem)
+
+
+def _hinted_output(one: Checked, text: str) -> Candidate:
     try:
-        _, right = assertion_parts(content, one.problem)
-        value = parse_literal(right).value
+        value = parse_literal(_sides(one, text)[1]).value
     except (SyntaxError, ValueError):
-        return "", "not a value"
+        raise Unfit("not a value") from None
     true = one.executions[0].value
     if type(value) is not type(true):
-        return "", "of another type"
-    return ("", "not wrong") if same_value(value, true) else (repr(value), "")
+        raise Unfit("of another type")
+    wrong = not same_value(value, true)
+    return Candidate({"task": "output", "value": repr(value)}, [], lambda _: "" if wrong else "not wrong")
 
 
-def _hinted_inputs(tried: list[tuple[Checked, str]], executor: Executor) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
-    programs: list[Program] = []
-    for one, text in tried:
-        content = last_block(text)
-        try:
-            left, _ = assertion_parts(content or "", one.problem)
-            parse_arguments(left, one.problem)
-        except (SyntaxError, ValueError, NotArguments, NotLiteral):
-            found.append(("", "no answer" if content is None else "not a call"))
-            continue
-        arguments = left.strip()[len(one.problem.function) + 1 : -1]
-        found.append((arguments, ""))
-        programs.append(called(from_stranger(one.problem), arguments))
-    executions = iter(executor.run(programs) if programs else ())
-    checked = []
-    for (one, _), (arguments, why) in zip(tried, found, strict=True):
-        if not why:
-            execution = next(executions)
-            if execution.outcome is Outcome.RETURNED and same_value(execution.value, one.executions[0].value):
-                why = "not wrong"
-        checked.append((arguments if not why else "", why))
-    return checked
+def _hinted_input(one: Checked, text: str) -> Candidate:
+    try:
+        left, _ = _sides(one, text)
+        parse_arguments(left, one.problem)
+    except (SyntaxError, ValueError, NotArguments, NotLiteral):
+        raise Unfit("not a call") from None
+    arguments = left.strip()[len(one.problem.function) + 1 : -1]
+
+    def fault(executions: list[Execution]) -> str:
+        (found,) = executions
+        same = found.outcome is Outcome.RETURNED and same_value(found.value, one.executions[0].value)
+        return "not wrong" if same else ""
+
+    return Candidate({"task": "input", "value": arguments}, [(from_stranger(one.problem), arguments)], fault)

@@ -21,6 +21,7 @@ FUNCTIONS = (
     *("function_declaration", "function_expression", "generator_function_declaration"),
     *("method_definition", "arrow_function"),
 )
+IDENTIFIERS = ("identifier", "shorthand_property_identifier", "shorthand_property_identifier_pattern")
 BOTH = (
     "[{cond}][0]",
     "(() => {cond})()",
@@ -37,6 +38,12 @@ METHODS = {
     **{"replace": "replace", "replaceAll": "replace", "toLowerCase": "lower", "toUpperCase": "upper"},
 }
 """Methods of JavaScript, and whose messages they get."""
+KINDS = {
+    **dict.fromkeys(("function_declaration", "generator_function_declaration", "method_definition"), "function"),
+    **{"while_statement": "while", "for_statement": "for", "for_in_statement": "for", "if_statement": "condition"},
+    "augmented_assignment_expression": "operator",
+}
+"""Kinds of messages by the type of node alone."""
 ARITHMETIC = {"+", "-", "*", "/", "%", "**", "&", "|", "^", "<<", ">>", ">>>"}
 NOTING = """const notedReturns = {};
 function noteReturn(k, v) { const t = JSON.stringify(v) ?? "null"; (notedReturns[k] ??= new Set()).add(t); return v; }
@@ -94,10 +101,8 @@ class JavaScriptProgram:
 
     def perturbed(self, sites: Iterable[Site], function: str = "") -> Perturbed:
         """The problem with the edits made, its function called so; as it was where nothing was touched."""
-        touched = tuple(sites)
-        if not touched:
-            return Perturbed(self.problem)
-        return Perturbed(replace(self.problem, code=self.code, function=function or self.problem.function), touched)
+        changed = replace(self.problem, code=self.code, function=function or self.problem.function)
+        return Perturbed(changed, tuple(sites)) if self.edits else Perturbed(self.problem)
 
     def called_function(self) -> Node:
         """The definition of the function that the problem calls; `NotPerturbed` when there is none."""
@@ -116,18 +121,19 @@ class JavaScriptProgram:
         functions, variables, classes = set[str](), set[str](), set[str]()
         for node in nodes(self.root):
             name = node.child_by_field_name("name")
-            if node.type in ("function_declaration", "generator_function_declaration", "function_expression"):
-                functions |= {text_of(name)} - {""}
-            elif node.type == "class_declaration":
-                classes.add(text_of(name))
-            elif node.type == "variable_declarator":
-                value = node.child_by_field_name("value")
-                is_function = value is not None and value.type in ("arrow_function", "function_expression")
-                (functions if is_function else variables).update(_bound(name))
-            elif node.type == "for_in_statement" and node.child_by_field_name("kind") is not None:
-                variables.update(_bound(node.child_by_field_name("left")))
-            elif node.type == "catch_clause":
-                variables.update(_bound(node.child_by_field_name("parameter")))
+            match node.type:
+                case "function_declaration" | "generator_function_declaration" | "function_expression":
+                    functions.update(_bound(name))
+                case "class_declaration":
+                    classes.update(_bound(name))
+                case "variable_declarator":
+                    value = node.child_by_field_name("value")
+                    is_function = value is not None and value.type in ("arrow_function", "function_expression")
+                    (functions if is_function else variables).update(_bound(name))
+                case "for_in_statement" if node.child_by_field_name("kind") is not None:
+                    variables.update(_bound(node.child_by_field_name("left")))
+                case "catch_clause":
+                    variables.update(_bound(node.child_by_field_name("parameter")))
             if node.type in FUNCTIONS:
                 variables.update(parameters(node))
         return functions, variables, classes
@@ -200,8 +206,7 @@ class JavaScriptProgram:
                     yield MessageSite(kind, node.end_point[0] + 1, *_start(statement), ordinal=ordinal)
                 ordinal += 1
             elif kind and statement is not None:
-                header = _header(statement)
-                yield MessageSite(kind, header, *_start(statement))
+                yield MessageSite(kind, _header(statement), *_start(statement))
 
     def returns(self) -> list[int]:
         """The lines on which the called function's own returns end, not those of functions inside it."""
@@ -247,14 +252,10 @@ def rename(problem: Problem) -> Perturbed:
     for node in nodes(program.root):
         old = text_of(node)
         name = new.get(old, old)
-        if name == old or node.type not in (
-            "identifier",
-            "shorthand_property_identifier",
-            "shorthand_property_identifier_pattern",
-        ):
-            continue
-        program.edit(node.start_byte, node.end_byte, name if node.type == "identifier" else f"{old}: {name}")
-        sites.setdefault(name, Site(_line(node), "function" if old in functions else "variable", f"{old} → {name}"))
+        if name != old and node.type in IDENTIFIERS:
+            program.edit(node.start_byte, node.end_byte, name if node.type == "identifier" else f"{old}: {name}")
+            kind = "function" if old in functions else "variable"
+            sites.setdefault(name, Site(_line(node), kind, f"{old} → {name}"))
     return program.perturbed(sites.values(), function=new[problem.function])
 
 
@@ -282,8 +283,7 @@ def parameters(function: Node | None) -> list[str]:
     if function is None:
         return []
     single = function.child_by_field_name("parameter")
-    given = function.child_by_field_name("parameters")
-    return [name for part in ([single] if single else given.named_children if given else []) for name in _bound(part)]
+    return _bound(single or function.child_by_field_name("parameters"))
 
 
 def _bound(pattern: Node | None) -> list[str]:
@@ -310,18 +310,10 @@ def _top_names(node: Node) -> Iterator[str]:
 
 def _kind(node: Node) -> str:
     """The kind of message that a node gets; empty where none."""
-    if node.type in ("function_declaration", "generator_function_declaration", "method_definition"):
-        return "function"
+    if node.type in KINDS:
+        return KINDS[node.type]
     if node.type == "return_statement":
         return "return" if node.named_children else ""
-    if node.type == "while_statement":
-        return "while"
-    if node.type in ("for_statement", "for_in_statement"):
-        return "for"
-    if node.type == "if_statement":
-        return "condition"
-    if node.type == "augmented_assignment_expression":
-        return "operator"
     if node.type in ("variable_declarator", "assignment_expression"):
         target = node.child_by_field_name("name") or node.child_by_field_name("left")
         value = node.child_by_field_name("value") or node.child_by_field_name("right")
@@ -331,10 +323,9 @@ def _kind(node: Node) -> str:
             return ""  # the loop's own counter
         arithmetic = value.type == "binary_expression" and text_of(value.child_by_field_name("operator")) in ARITHMETIC
         return "operator" if arithmetic else "assignment"
-    if node.type == "call_expression":
-        called = node.child_by_field_name("function")
-        if called is not None and called.type == "member_expression":
-            return METHODS.get(text_of(called.child_by_field_name("property")), "")
+    called = node.child_by_field_name("function")
+    if node.type == "call_expression" and called is not None and called.type == "member_expression":
+        return METHODS.get(text_of(called.child_by_field_name("property")), "")
     return ""
 
 

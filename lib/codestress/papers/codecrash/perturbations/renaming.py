@@ -74,12 +74,9 @@ def _may_be_renamed(scope: Scope, name: str, opaque: set[str]) -> bool:
     if scope.kind == "class" or not kinds <= {"parameter", "variable", "function"} or name.startswith("__"):
         return False
     if "parameter" in kinds:
-        return name not in opaque and not (_is_method(scope) and name in ("self", "cls"))
+        in_class = scope.kind == "function" and scope.parent is not None and scope.parent.kind == "class"
+        return name not in opaque and not (in_class and name in ("self", "cls"))
     return True
-
-
-def _is_method(scope: Scope) -> bool:
-    return scope.kind == "function" and scope.parent is not None and scope.parent.kind == "class"
 
 
 def _new_names(names: Names, free: set[Binding], called: str) -> dict[Binding, str]:
@@ -120,13 +117,8 @@ def _calls(names: Names, tree: ast.Module) -> Iterator[tuple[ast.Call, Binding |
 
 def _opaque_keywords(tree: ast.Module, names: Names) -> set[str]:
     """Keywords of calls whose function is not known: parameters with these names keep them."""
-    return {
-        keyword.arg
-        for call, target in _calls(names, tree)
-        if target is None
-        for keyword in call.keywords
-        if keyword.arg is not None
-    }
+    unknown = [call for call, target in _calls(names, tree) if target is None]
+    return {keyword.arg for call in unknown for keyword in call.keywords if keyword.arg is not None}
 
 
 def _known_keywords(tree: ast.Module, names: Names, new: dict[Binding, str]) -> Iterator[tuple[ast.keyword, str]]:

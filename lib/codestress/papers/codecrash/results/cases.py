@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
+import math
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 
 from codestress.fitting.proportions import wilson
-from codestress.papers.codecrash.results.conditions import (
-    CELL,
-    MERGE,
-    MODES,
-    NAMES,
-    SETTING,
-    panel_name,
-    scores_by_problem,
-)
-from codestress.papers.codecrash.results.variants import unified_diff
+from codestress.papers.codecrash.results.conditions import CELL, MERGE, MODES, cells, scores_by_problem, told
 from codestress.papers.codecrash.studies import fenced_program
 from codestress.seeding import rng
 from codestress.types import Response, Trials
@@ -29,16 +22,14 @@ def changed_verdicts(answers: pd.DataFrame, *, rule: str, confidence: float) -> 
     scores = scores_by_problem(answers, rule)
     scores = scores[scores["dataset"] != MERGE]
     rows = []
-    for group, part in _paired(scores):
-        before_right, before_wrong = part["before"] == 1, part["before"] == 0
-        broken = int((before_right & (part["score"] == 0)).sum())
-        total = int(before_right.sum())
-        low, high = wilson(broken, total, confidence)
+    for cell, part in _paired(scores):
+        right, wrong = part[part["before"] == 1], part[part["before"] == 0]
+        broken = int((right["score"] == 0).sum())
+        low, high = wilson(broken, len(right), confidence)
         rows.append(
-            group
-            | {"broken": broken, "right_before": total, "share": broken / total if total else float("nan")}
-            | {"low": low, "high": high, "mended": int((before_wrong & (part["score"] == 1)).sum())}
-            | {"wrong_before": int(before_wrong.sum())}
+            cell
+            | {"broken": broken, "right_before": len(right), "share": broken / len(right) if len(right) else math.nan}
+            | {"low": low, "high": high, "mended": int((wrong["score"] == 1).sum()), "wrong_before": len(wrong)}
         )
     return pd.DataFrame(rows)
 
@@ -47,8 +38,7 @@ def _paired(scores: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame
     """Each perturbed condition with the vanilla score of the same problem in `before`."""
     keys = [name for name in CELL if name not in ("perturbation", "density")]
     plain = scores[scores["perturbation"] == "VAN"].rename(columns={"score": "before"})
-    for group, part in scores[scores["perturbation"] != "VAN"].groupby(CELL, sort=False):
-        cell = dict(zip(CELL, cast(tuple[Any, ...], group), strict=True))
+    for cell, part in cells(scores[scores["perturbation"] != "VAN"]):
         yield cell, part.merge(plain[[*keys, "problem", "before"]], on=[*keys, "problem"])
 
 
@@ -76,34 +66,23 @@ def cases(answers: pd.DataFrame, *, rule: str, per_condition: int, seed: int) ->
     return pd.DataFrame(rows, columns=columns)
 
 
-def verdict_bars(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Bars of broken verdicts: a panel for each data set and mode."""
-    varying = [name for name in ("dataset", *SETTING) if table[name].nunique() > 1]
-    named = table.assign(panel=[panel_name(row, varying) for row in table.to_dict("records")])
-    return {
-        str(panel): part.rename(columns={"perturbation": "label", "model": "condition"})[
-            ["label", "condition", "share", "low", "high"]
-        ]
-        for panel, part in named.groupby("panel", sort=False)
-    }
-
-
 def told_case(case: Any, trials: Trials, texts: Mapping[str, Response]) -> str:
     """A row of `cases` for people: what was changed in the program, and both answers."""
-    shown: dict[str, str] = {}
-    for trial in trials.items:
-        of = trial.factors
-        if trial.problem == case.problem and all(
-            of[name] == getattr(case, name) for name in CELL if name not in ("model", "perturbation", "density")
-        ):
-            if of["perturbation"] == "VAN":
-                shown["vanilla"] = fenced_program(trials.render(trial).messages[-1].content)
-            if of["perturbation"] == case.perturbation and of["density"] == case.density:
-                shown["perturbed"] = fenced_program(trials.render(trial).messages[-1].content)
+
+    def shown(perturbation: str, density: float) -> list[str]:
+        wanted = {name: getattr(case, name) for name in CELL[1:]} | {"perturbation": perturbation, "density": density}
+        found = next(
+            trial
+            for trial in trials.items
+            if trial.problem == case.problem and all(trial.factors[name] == value for name, value in wanted.items())
+        )
+        return fenced_program(trials.render(found).messages[-1].content).split("\n")
+
+    before, after = shown("VAN", 0.0), shown(case.perturbation, case.density)
     return "\n".join(
         [
             f"=== {case.model}, {case.dataset} {case.problem}, {MODES[case.mode]}, {case.perturbation}",
-            unified_diff(shown["vanilla"], shown["perturbed"]),
+            *difflib.unified_diff(before, after, "vanilla", "perturbed", lineterm="", n=2),
             "--- answer to the vanilla program",
             texts[case.key_before].text[-1500:],
             "--- answer to the perturbed program",
@@ -115,8 +94,5 @@ def told_case(case: Any, trials: Trials, texts: Mapping[str, Response]) -> str:
 
 def describe_verdicts(table: pd.DataFrame) -> str:
     """The figure in words."""
-    parts = [
-        f"{row.model}, {NAMES[row.dataset]}, {MODES[row.mode]}, {row.perturbation}: {row.broken} of {row.right_before}"
-        for row in table.itertuples()
-    ]
-    return "Right before and wrong after the perturbation. " + "; ".join(parts) + "."
+    form = "{model}, {dataset}, {mode}, {perturbation}: {broken} of {right_before}"
+    return told("Right before and wrong after the perturbation.", table, form)

@@ -2,15 +2,51 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
-from codestress.papers.codecrash.growth import Growth, fit_growth
 from codestress.scoring.reasoning import collapse_start, doubts, thinking
 from codestress.types import Response
+
+
+class Growth(NamedTuple):
+    """Least-squares fits of y over x (n,): c0 + c1 x + c2 x²."""
+
+    quadratic: tuple[float, float, float]
+    """c0, c1, c2."""
+    curvature_error: float
+    """Standard error of c2, residuals taken as independent (they are not: a cumulative count's residuals are
+    correlated, so it is too small)."""
+    r2_quadratic: float
+    r2_linear: float
+
+
+def fit_growth(x: ArrayLike, y: ArrayLike) -> Growth:
+    """Fits both curves; nan where there are fewer than four points or all y are equal."""
+    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    total = float(((ys - ys.mean()) ** 2).sum()) if ys.size else 0.0
+    if ys.size < 4 or total == 0:
+        return Growth((math.nan, math.nan, math.nan), math.nan, math.nan, math.nan)
+    scale = float(np.abs(xs).max()) or 1.0  # x² of token counts would be 10^9
+    design = np.vander(xs / scale, 3, increasing=True)
+    coefficients, *_ = np.linalg.lstsq(design, ys, rcond=None)
+    residual = ys - design @ coefficients
+    line, *_ = np.linalg.lstsq(design[:, :2], ys, rcond=None)
+    variance = float(residual @ residual) / max(1, ys.size - 3)
+    covariance = variance * np.linalg.pinv(design.T @ design)
+    c0, c1, c2 = (float(c) / scale**power for power, c in enumerate(coefficients))
+    return Growth(
+        (c0, c1, c2),
+        math.sqrt(max(0.0, float(covariance[2, 2]))) / scale**2,
+        1 - float(residual @ residual) / total,
+        1 - float(((ys - design[:, :2] @ line) ** 2).sum()) / total,
+    )
 
 
 @dataclass(frozen=True)
@@ -31,16 +67,15 @@ class Collapse:
 
 def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collapse:
     """The longest response that collapses; where none does, the one with most words of doubt."""
-    best: tuple[tuple[bool, int], Any] | None = None
-    for row in answers.itertuples():
+
+    def rank(row: Any) -> tuple[bool, int]:
         text = texts[row.key].text
-        start = collapse_start(text)
-        rank = (start is not None, len(text) if start is not None else len(doubts(text)))
-        if best is None or rank > best[0]:
-            best = (rank, row)
-    if best is None:
+        collapses = collapse_start(text) is not None
+        return collapses, len(text) if collapses else len(doubts(text))
+
+    if answers.empty:
         raise ValueError("no answers")
-    row = best[1]
+    row: Any = max(answers.itertuples(), key=rank)
     text = texts[row.key].text
     start = collapse_start(text)
     thought = text[:start] if start is not None else (thinking(text) or text)
@@ -59,23 +94,14 @@ def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collaps
 
 def growth_table(collapse: Collapse) -> pd.DataFrame:
     """The fit of `doubts` over tokens in one row."""
-    c0, c1, c2 = collapse.growth.quadratic
+    shown = {name: getattr(collapse, name) for name in ("model", "problem", "perturbation", "tokens", "collapse_at")}
+    fit = collapse.growth
     return pd.DataFrame(
         [
-            {
-                "model": collapse.model,
-                "problem": collapse.problem,
-                "perturbation": collapse.perturbation,
-                "tokens": collapse.tokens,
-                "collapse_at": collapse.collapse_at,
-                "doubts": int(collapse.curve["doubts"].max()),
-                "c0": c0,
-                "c1": c1,
-                "c2": c2,
-                "c2_error": collapse.growth.curvature_error,
-                "r2_quadratic": collapse.growth.r2_quadratic,
-                "r2_linear": collapse.growth.r2_linear,
-            }
+            shown
+            | {"doubts": int(collapse.curve["doubts"].max())}
+            | dict(zip(("c0", "c1", "c2"), fit.quadratic, strict=True))
+            | {"c2_error": fit.curvature_error, "r2_quadratic": fit.r2_quadratic, "r2_linear": fit.r2_linear}
         ]
     )
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
 
 import pandas as pd
 
@@ -50,6 +50,34 @@ def condition_name(row: Mapping[Any, Any]) -> str:
     if row["perturbation"] in MESSAGES and row["density"] < 1:
         return f"{row['perturbation']} (p = {row['density']:g})"
     return str(row["perturbation"])
+
+
+def cells(frame: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    """Each condition of a frame, and its rows."""
+    for group, part in frame.groupby(CELL, sort=False):
+        yield dict(zip(CELL, cast(tuple[Any, ...], group), strict=True)), part
+
+
+def named(table: pd.DataFrame, among: Sequence[str] = ("dataset", *SETTING)) -> pd.DataFrame:
+    """The table with what its rows are called in figures: `panel`, by what differs `among` them, and `condition`."""
+    varying = [name for name in among if table[name].nunique() > 1]
+    rows = table.to_dict("records")
+    panels, conditions = [panel_name(row, varying) for row in rows], [condition_name(row) for row in rows]
+    return table.assign(panel=panels, condition=conditions)
+
+
+def share_panels(table: pd.DataFrame, *columns: str) -> dict[str, pd.DataFrame]:
+    """What `share_bars` draws of a table whose `columns` hold a share and both ends of its interval."""
+    titles = dict(zip(["perturbation", "model", *columns], ["label", "condition", "share", "low", "high"], strict=True))
+    panels = named(table).drop(columns="condition").groupby("panel", sort=False)
+    return {str(panel): part[list(titles)].rename(columns=titles) for panel, part in panels}
+
+
+def told(head: str, table: pd.DataFrame, form: str) -> str:
+    """A figure in words: each row in this form, which names columns."""
+    names = {"dataset": NAMES, "mode": MODES, "language": LANGUAGE_NAMES}
+    shown = table.assign(**{name: table[name].map(words) for name, words in names.items() if name in table})
+    return f"{head} {'; '.join(form.format(**row) for row in shown.to_dict('records'))}."
 
 
 def prompt_files(task: str, modes: Sequence[str], languages: Sequence[str], ignore: bool, refactor: bool) -> list[str]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
 
 import pandas as pd
 
 from codestress.fitting.bootstrap import cluster_bootstrap_mean
-from codestress.papers.codecrash.results.conditions import CELL, SETTING, panel_name
-from codestress.papers.codecrash.results.differences import differences
+from codestress.papers.codecrash.results.conditions import CELL, SETTING, cells, named
+from codestress.papers.codecrash.results.differences import POINTS, RELATIVE, differences
 from codestress.papers.codecrash.studies import MESSAGES
 from codestress.seeding import rng
 from codestress.types import Response
@@ -25,30 +24,20 @@ def by_density(
     """
     table = differences(answers, rule=rule, confidence=confidence, resamples=resamples, seed=seed)
     vanilla = answers[answers["perturbation"] == "VAN"]
-    starts = []
-    for perturbation in [name for name in MESSAGES if name in set(answers["perturbation"])]:
-        starts.append(vanilla.assign(perturbation=perturbation))
+    starts = [vanilla.assign(perturbation=name) for name in MESSAGES if name in set(answers["perturbation"])]
     lengths = pd.concat([answers[answers["perturbation"] != "VAN"], *starts])
     lengths = lengths.assign(tokens=[_length(row.key, row.completion_tokens, texts) for row in lengths.itertuples()])
     rows = []
-    for group, part in lengths.groupby(CELL, sort=False):
-        estimate = cluster_bootstrap_mean(
-            part["tokens"],
-            part["problem"],
-            confidence=confidence,
-            resamples=resamples,
-            rng=rng(seed, "tokens", *map(str, cast(tuple[Any, ...], group))),
+    for cell, part in cells(lengths):
+        draws = rng(seed, "tokens", *map(str, cell.values()))
+        mean, (low, high), *_ = cluster_bootstrap_mean(
+            part["tokens"], part["problem"], confidence=confidence, resamples=resamples, rng=draws
         )
         scores = part.groupby("problem")[f"value_{rule}"].mean()
-        rows.append(
-            dict(zip(CELL, cast(tuple[Any, ...], group), strict=True))
-            | {"tokens": estimate.value, "tokens_low": estimate.interval.low, "tokens_high": estimate.interval.high}
-            | {"pass_at_1_pct": 100 * float(scores.mean())}
-        )
+        tokens = {"tokens": mean, "tokens_low": low, "tokens_high": high}
+        rows.append(cell | tokens | {"pass_at_1_pct": 100 * float(scores.mean())})
     merged = pd.DataFrame(rows).merge(table.drop(columns="pass_at_1_pct"), on=CELL, how="left")
-    zero = merged["density"] == 0
-    for column in ("points", "points_low", "points_high", "relative_pct", "relative_low", "relative_high"):
-        merged.loc[zero, column] = 0.0
+    merged.loc[merged["density"] == 0, [*POINTS, *RELATIVE]] = 0.0
     return merged.sort_values(CELL, kind="stable", ignore_index=True)
 
 
@@ -60,16 +49,11 @@ def _length(key: str, tokens: float | None, texts: Mapping[str, Response]) -> fl
 
 def density_points(table: pd.DataFrame, *, show: str, relative: bool) -> pd.DataFrame:
     """The points to draw: model, panel, density, value, low, high."""
-    names = ("relative_pct", "relative_low", "relative_high") if relative else ("points", "points_low", "points_high")
-    columns = ["tokens", "tokens_low", "tokens_high"] if show == "tokens" else list(names)
-    varying = [name for name in ("dataset", *SETTING) if table[name].nunique() > 1]
-    panels = [
-        ", ".join(filter(None, [row["perturbation"], panel_name(row, varying) if varying else ""]))
-        for row in table.to_dict("records")
-    ]
-    return table.assign(panel=panels)[["model", "panel", "density", *columns]].set_axis(
-        ["model", "panel", "density", "value", "low", "high"], axis=1
-    )
+    columns = ("tokens", "tokens_low", "tokens_high") if show == "tokens" else RELATIVE if relative else POINTS
+    alone = not any(table[name].nunique() > 1 for name in ("dataset", *SETTING))
+    panels = table["perturbation"] if alone else table["perturbation"] + ", " + named(table)["panel"]
+    points = table.assign(panel=panels)[["model", "panel", "density", *columns]]
+    return points.set_axis(["model", "panel", "density", "value", "low", "high"], axis=1)
 
 
 def describe_density(points: pd.DataFrame, unit: str) -> str:

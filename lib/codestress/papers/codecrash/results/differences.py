@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+import math
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
-from codestress.papers.codecrash.relative import relative_difference
-from codestress.papers.codecrash.results.conditions import CELL, SETTING, condition_name, panel_name, scores_by_problem
-from codestress.seeding import rng
+from codestress.fitting.bootstrap import cluster_weights, percentile_interval
+from codestress.fitting.proportions import UNKNOWN
+from codestress.papers.codecrash.results.conditions import CELL, SETTING, cells, named, scores_by_problem
+from codestress.seeding import rng as rng_of
+
+POINTS = ("points", "points_low", "points_high")
+RELATIVE = ("relative_pct", "relative_low", "relative_high")
 
 
 def differences(answers: pd.DataFrame, *, rule: str, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
@@ -25,8 +32,7 @@ def differences(answers: pd.DataFrame, *, rule: str, confidence: float, resample
     plain = scores[(scores["perturbation"] == "VAN") & ~scores["ignore"] & ~scores["refactor"]]
     baselines = {group: part.set_index("problem")["score"] for group, part in plain.groupby(keys, sort=False)}
     rows = []
-    for group, part in scores.groupby(CELL, sort=False):
-        cell = dict(zip(CELL, cast(tuple[Any, ...], group), strict=True))
+    for cell, part in cells(scores):
         baseline = baselines.get(tuple(cell[key] for key in keys))
         if baseline is None or (cell["perturbation"] == "VAN" and not cell["ignore"] and not cell["refactor"]):
             continue
@@ -40,42 +46,28 @@ def differences(answers: pd.DataFrame, *, rule: str, confidence: float, resample
                 mine.loc[chosen, "score"],
                 confidence=confidence,
                 resamples=resamples,
-                rng=rng(seed, "relative", prefix, *map(str, cell.values())),
+                rng=rng_of(seed, "relative", prefix, *map(str, cell.values())),
             )
             if not prefix:
-                row |= {
-                    "vanilla_pct": 100 * baseline[common].mean(),
-                    "pass_at_1_pct": 100 * mine.loc[common, "score"].mean(),
-                }
-            row |= {
-                f"{prefix}points": 100 * found.absolute,
-                f"{prefix}points_low": 100 * found.absolute_interval.low,
-                f"{prefix}points_high": 100 * found.absolute_interval.high,
-                f"{prefix}relative_pct": 100 * found.relative,
-                f"{prefix}relative_low": 100 * found.relative_interval.low,
-                f"{prefix}relative_high": 100 * found.relative_interval.high,
-            }
-        rows.append(row | {"applied_problems": len(applied), f"pass_at_1_{other}_pct": 100 * others[group]})
+                row |= {"vanilla_pct": 100 * baseline[common].mean()}
+                row |= {"pass_at_1_pct": 100 * mine.loc[common, "score"].mean()}
+            for columns, numbers in ((POINTS, found.absolute), (RELATIVE, found.relative)):
+                row |= {f"{prefix}{name}": 100 * number for name, number in zip(columns, numbers, strict=True)}
+        row |= {"applied_problems": len(applied), f"pass_at_1_{other}_pct": 100 * others[tuple(cell.values())]}
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
 def difference_points(table: pd.DataFrame, *, relative: bool) -> pd.DataFrame:
     """The points to draw: model, panel, condition, value, low, high (in % of vanilla or in points)."""
-    columns = ["relative_pct", "relative_low", "relative_high"] if relative else ["points", "points_low", "points_high"]
-    shown, varying = compared(table)
-    panels = [panel_name(row, varying) for row in shown.to_dict("records")]
-    drawn = shown.assign(panel=panels, condition=[condition_name(row) for row in shown.to_dict("records")])
-    return drawn[["model", "panel", "condition", *columns]].set_axis(
-        ["model", "panel", "condition", "value", "low", "high"], axis=1
-    )
+    columns = ["model", "panel", "condition", *(RELATIVE if relative else POINTS)]
+    return compared(table)[columns].set_axis(["model", "panel", "condition", "value", "low", "high"], axis=1)
 
 
-def compared(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """The rows that are drawn, data set by data set, and what differs between their panels."""
-    varying = [name for name in ("dataset", *SETTING) if table[name].nunique() > 1]
-    order = {name: place for place, name in enumerate(dict.fromkeys(table["dataset"]))}
-    placed = table.assign(place=table["dataset"].map(order))
-    return placed.sort_values(["place", "ignore", "refactor"], kind="stable").drop(columns="place"), varying
+def compared(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows that are drawn, data set by data set, with panels and conditions."""
+    placed = named(table).assign(place=pd.factorize(table["dataset"])[0])
+    return placed.sort_values(["place", "ignore", "refactor"], kind="stable")
 
 
 def averages(table: pd.DataFrame) -> pd.DataFrame:
@@ -96,3 +88,36 @@ def describe_differences(points: pd.DataFrame, *, relative: bool) -> str:
         for (panel, condition), part in points.groupby(["panel", "condition"], sort=False)
     ]
     return "Difference of Pass@1 to the vanilla programs. " + "; ".join(parts) + "."
+
+
+class RelativeDifference(NamedTuple):
+    """The second condition against the first, on paired items."""
+
+    absolute: tuple[float, float, float]
+    """Mean of the second minus mean of the first, and both ends of its interval."""
+    relative: tuple[float, float, float]
+    """second / first - 1, and both ends; nan where the first is 0."""
+    items: int
+
+
+def relative_difference(
+    first: ArrayLike, second: ArrayLike, *, confidence: float, resamples: int, rng: np.random.Generator
+) -> RelativeDifference:
+    """Percentile intervals from resampling items; `first` and `second` (n,) hold one score (0 to 1) an item.
+
+    CodeCrash, section 3.1: (pass@1 - VAN) / VAN. Both means are drawn from the same items, so that what is common to
+    them cancels. Resamples in which the first condition has nothing right have no ratio and are left out.
+    """
+    one, two = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    if one.shape != two.shape or one.ndim != 1:
+        raise ValueError(f"paired scores must have one shape (n,), not {one.shape} and {two.shape}")
+    before, after = (float(scores.mean()) if scores.size else math.nan for scores in (one, two))
+    ratio = after / before - 1 if before else math.nan
+    points = ratios = UNKNOWN
+    if one.size > 1:
+        weights = cluster_weights(one.size, resamples, rng)
+        ones, twos = weights @ one, weights @ two
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = percentile_interval(np.where(ones > 0, twos / ones - 1, np.nan), confidence)
+        points = percentile_interval((twos - ones) / one.size, confidence)
+    return RelativeDifference((after - before, *points), (ratio, *ratios), one.size)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from codestress.papers.codecrash.results.conditions import MERGE, MODES, NAMES, SETTING, panel_name
+from codestress.papers.codecrash.results.conditions import MERGE, MODES, NAMES, SETTING
 from codestress.papers.codecrash.results.differences import compared
 from codestress.report.published import published_models, published_numbers
 
@@ -94,16 +94,13 @@ def published_points(published: pd.DataFrame, table: pd.DataFrame, *, relative: 
     Of its data set where that is one of the paper's, else of all the paper's problems, because other problems only
     allow a look. Panels on what the paper's numbers are not known for have none.
     """
-    shown, varying = compared(table)
     parts = []
-    for row in shown.drop_duplicates(["dataset", *SETTING]).to_dict("records"):
+    for row in compared(table).drop_duplicates(["dataset", *SETTING]).to_dict("records"):
         if row["language"] != "python" or row["ignore"] or row["refactor"]:
             continue
         datasets = set(published["dataset"])
         dataset = row["dataset"] if row["dataset"] in datasets else MERGE if MERGE in datasets else "cruxeval"
         chosen = published[(published["mode"] == row["mode"]) & (published["dataset"] == dataset)]
         values = chosen["relative_pct" if relative else "points"]
-        parts.append(
-            pd.DataFrame({"panel": panel_name(row, varying), "condition": chosen["perturbation"], "value": values})
-        )
+        parts.append(pd.DataFrame({"panel": row["panel"], "condition": chosen["perturbation"], "value": values}))
     return pd.concat(parts) if parts else pd.DataFrame(columns=["panel", "condition", "value"])

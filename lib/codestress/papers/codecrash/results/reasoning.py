@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
 
 import pandas as pd
 
 from codestress.fitting.bootstrap import cluster_bootstrap_mean
-from codestress.papers.codecrash.results.conditions import CELL, NAMES, SETTING, condition_name, panel_name
-from codestress.papers.codecrash.results.differences import differences
+from codestress.papers.codecrash.results.conditions import CELL, NAMES, cells, named, told
+from codestress.papers.codecrash.results.differences import POINTS, differences
 from codestress.report.published import published_models, published_numbers
 from codestress.scoring.reasoning import collapse_start, reasoning_tokens
 from codestress.seeding import rng
@@ -29,23 +28,23 @@ def reasoning_table(answers: pd.DataFrame, *, rule: str, confidence: float, resa
     """Table 4: for each model, data set and perturbation Pass@1, the difference to vanilla in points with interval,
     reasoning tokens (mean with interval, maximum) and collapses."""
     table = differences(answers, rule=rule, confidence=confidence, resamples=resamples, seed=seed)
-    points = table.set_index(CELL)[["points", "points_low", "points_high"]]
+    points = table.set_index(CELL)[[*POINTS]]
     rows = []
-    for group, part in answers.groupby(CELL, sort=False):
-        estimate = cluster_bootstrap_mean(
+    for cell, part in cells(answers):
+        group = tuple(cell.values())
+        mean, (low, high), *_ = cluster_bootstrap_mean(
             part["reasoning_tokens"],
             part["problem"],
             confidence=confidence,
             resamples=resamples,
-            rng=rng(seed, "reasoning", *map(str, cast(tuple[Any, ...], group))),
+            rng=rng(seed, "reasoning", *map(str, group)),
         )
-        found = points.loc[group] if group in points.index else pd.Series({name: 0.0 for name in points.columns})
+        found = points.loc[group] if group in points.index else dict.fromkeys(POINTS, 0.0)
         rows.append(
-            dict(zip(CELL, cast(tuple[Any, ...], group), strict=True))
+            cell
             | {"asked": len(part), "pass_at_1_pct": 100 * part[f"value_{rule}"].mean(), **found}
-            | {"average_tokens": estimate.value, "tokens_low": estimate.interval.low}
-            | {"tokens_high": estimate.interval.high, "most_tokens": int(part["reasoning_tokens"].max())}
-            | {"collapses": int(part["collapsed"].sum())}
+            | {"average_tokens": mean, "tokens_low": low, "tokens_high": high}
+            | {"most_tokens": int(part["reasoning_tokens"].max()), "collapses": int(part["collapsed"].sum())}
         )
     return pd.DataFrame(rows)
 
@@ -76,22 +75,16 @@ def published_claims(published: pd.DataFrame) -> pd.DataFrame:
 
 def token_points(table: pd.DataFrame, published: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """What `token_dots` draws: the regenerated points and the paper's."""
-    varying = [name for name in ("dataset", *SETTING) if table[name].nunique() > 1]
-    rows = table.to_dict("records")
-    points = table.assign(
-        panel=[panel_name(row, varying) for row in rows], condition=[condition_name(row) for row in rows]
-    )
     names = {"average_tokens": "average", "tokens_low": "low", "tokens_high": "high", "most_tokens": "most"}
-    points = points.rename(columns=names)[["model", "panel", "condition", *names.values()]]
+    points = named(table).rename(columns=names)[["model", "panel", "condition", *names.values()]]
     theirs = published.rename(columns={**names, "perturbation": "condition"})[["condition", "average", "most"]]
     return points, theirs
 
 
 def describe_reasoning(table: pd.DataFrame) -> str:
     """The figure in words."""
-    parts = [
-        f"{row.model}, {NAMES[row.dataset]}, {row.perturbation}: {row.average_tokens:,.0f} tokens on average, "
-        f"at most {row.most_tokens:,}, {row.collapses} collapses"
-        for row in table.itertuples()
-    ]
-    return "Reasoning tokens. " + "; ".join(parts) + "."
+    form = (
+        "{model}, {dataset}, {perturbation}: {average_tokens:,.0f} tokens on average, at most {most_tokens:,}, "
+        "{collapses} collapses"
+    )
+    return told("Reasoning tokens.", table, form)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Sequence
 
@@ -12,8 +11,8 @@ import pandas as pd
 from codestress.fitting.summaries import with_share
 from codestress.inference.run import stored_responses
 from codestress.literals import parse_literal, same_value
-from codestress.papers.codecrash.perturbations.variants import Perturbation, Variant, called
-from codestress.papers.codecrash.results.conditions import NAMES, condition_name, panel_name
+from codestress.papers.codecrash.perturbations.variants import Perturbation, Variant, run_calls
+from codestress.papers.codecrash.results.conditions import told
 from codestress.papers.codecrash.studies import (
     MESSAGES,
     checked_problems,
@@ -25,7 +24,7 @@ from codestress.papers.codecrash.studies import (
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor, Outcome
 from codestress.scoring.predictions import Task
-from codestress.types import LANGUAGE_NAMES, Language
+from codestress.types import Language
 
 
 def variant_counts(
@@ -79,12 +78,8 @@ def variant_counts(
 
 def describe_variants(table: pd.DataFrame) -> str:
     """The figure in words."""
-    parts = [
-        f"{NAMES[row.dataset]}, {LANGUAGE_NAMES[row.language]}, {row.perturbation}: {row.applied} applied, "
-        f"{row.unchanged} unchanged, {row.rejected} rejected"
-        for row in table.itertuples()
-    ]
-    return "What became of each perturbation. " + "; ".join(parts) + "."
+    form = "{dataset}, {language}, {perturbation}: {applied} applied, {unchanged} unchanged, {rejected} rejected"
+    return told("What became of each perturbation.", table, form)
 
 
 def unchanged_shares(table: pd.DataFrame) -> pd.DataFrame:
@@ -92,23 +87,10 @@ def unchanged_shares(table: pd.DataFrame) -> pd.DataFrame:
     return with_share(table[table["problems"] > 0], "unchanged", "problems")
 
 
-def status_points(table: pd.DataFrame) -> pd.DataFrame:
-    """Bars of `status_bars`: panel, label, applied, unchanged, rejected."""
-    varying = [name for name in ("dataset", "language") if table[name].nunique() > 1]
-    rows = table.to_dict("records")
-    return table.assign(panel=[panel_name(row, varying) for row in rows], label=[condition_name(row) for row in rows])
-
-
 def told_variant(perturbation: str, variant: Variant) -> str:
     """A variant for people."""
     head = f"=== {perturbation}: {variant.status}, {len(variant.sites)} sites {variant.why}".rstrip()
     return "\n".join([head, variant.problem.code, f">>> {variant.problem.call}", ""])
-
-
-def unified_diff(before: str, after: str) -> str:
-    """The lines that a perturbation changed, with those around them."""
-    lines = difflib.unified_diff(before.split("\n"), after.split("\n"), "vanilla", "perturbed", lineterm="", n=2)
-    return "\n".join(lines)
 
 
 def refactored(
@@ -125,7 +107,7 @@ def refactored(
     rows = rows.drop_duplicates([*by, "cleaned"])
     texts = stored_responses(rows["cleaned"]) if len(rows) else {}
     counts: dict[tuple[str, ...], Counter[str]] = {}
-    programs: dict[Language, list[tuple[tuple[str, ...], Problem]]] = {"python": [], "javascript": []}
+    waiting: list[tuple[tuple[str, ...], Problem]] = []
     for row in rows.itertuples():
         group = tuple(getattr(row, name) for name in by)
         found = variants(
@@ -134,19 +116,17 @@ def refactored(
         code = fenced_program(texts[row.cleaned].text)
         counts.setdefault(group, Counter())["programs"] += 1
         if code:
-            programs[row.language].append((group, written_by_model(found[row.problem].problem, code)))
+            waiting.append((group, written_by_model(found[row.problem].problem, code)))
         else:
             counts[group]["none"] += 1
     with Executor() as executor:
-        for language, waiting in programs.items():
-            calls = [called(problem, problem.arguments) for _, problem in waiting]
-            executions = executor.run(calls, language=language) if calls else ()
-            for (group, problem), execution in zip(waiting, executions, strict=True):
-                kind = "failed"
-                if execution.outcome is Outcome.RETURNED:
-                    same = same_value(execution.value, parse_literal(problem.output).value)
-                    kind = "same" if same else "different"
-                counts[group][kind] += 1
+        executions = run_calls([(problem, problem.arguments) for _, problem in waiting], executor, together=False)
+    for (group, problem), execution in zip(waiting, executions, strict=True):
+        kind = "failed"
+        if execution.outcome is Outcome.RETURNED:
+            same = same_value(execution.value, parse_literal(problem.output).value)
+            kind = "same" if same else "different"
+        counts[group][kind] += 1
     kinds = ["programs", "same", "different", "failed", "none"]
     table = [
         dict(zip(by, group, strict=True)) | {kind: found[kind] for kind in kinds} for group, found in counts.items()

@@ -1,0 +1,156 @@
+"""CodeCrash's charts: differences to vanilla, reasoning tokens, growing doubt, what became of perturbations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from codestress.report.style import COLOURS, HATCHES, MARKERS, OTHER, PUBLISHED, RIGHT, WRONG, use_style
+
+LONGEST_TITLE = 40
+STATUSES = {"applied": (RIGHT, HATCHES[0]), "unchanged": (OTHER, HATCHES[1]), "rejected": (WRONG, HATCHES[3])}
+
+
+def difference_dots(points: pd.DataFrame, published: pd.DataFrame, *, xlabel: str, told: str) -> Figure:
+    """Differences to vanilla (tables): `points` has model, panel, condition, value, low, high. `published`: panel,
+    condition, value (a row for each of the paper's models), drawn as small grey dots with a bar at their mean, and
+    named `told` in the legend. Three panels stand side by side, other numbers in two columns."""
+    panels, conditions, models = (list(dict.fromkeys(points[name])) for name in ("panel", "condition", "model"))
+    across = 3 if len(panels) == 3 else min(2, len(panels))
+    down = -(-len(panels) // across)
+    height = 0.8 + down * (0.5 + max(0.2, 0.1 + 0.09 * len(models)) * len(conditions))
+    figure, axes = _panels(panels, conditions, (down, across), height, xlabel)
+    for ax, panel in zip(axes, panels, strict=False):
+        ax.axvline(0, color="black", linewidth=0.8)
+        theirs = published[published["panel"] == panel]
+        for place, condition in enumerate(conditions):
+            values = theirs.loc[theirs["condition"] == condition, "value"].to_numpy(float)
+            if len(values):
+                ax.plot(values, [place] * len(values), "o", color=PUBLISHED, alpha=0.3, markersize=2.5, zorder=1)
+                ax.plot([values.mean()] * 2, [place - 0.3, place + 0.3], color=PUBLISHED, linewidth=1.5, zorder=1)
+        for number, model in enumerate(models):
+            part = points[(points["panel"] == panel) & (points["model"] == model)]
+            _dots(ax, part, conditions, "value", (number, len(models)), markersize=3.5, elinewidth=1, label=model)
+    mark = Line2D([], [], marker="o", markersize=2.5, linestyle="", color=PUBLISHED, alpha=0.5)
+    _legend(figure, axes[0], more=[(mark, told)] if len(published) else [])
+    return figure
+
+
+def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
+    """Average (filled, with interval) and most (hollow) reasoning tokens, on a logarithmic scale (Table 4).
+
+    `points`: model, panel, condition, average, low, high, most. `published`: condition, average, most (a row for each
+    of the paper's models and data sets), in grey.
+    """
+    panels, conditions, models = (list(dict.fromkeys(points[name])) for name in ("panel", "condition", "model"))
+    xlabel = "reasoning tokens (grey: the paper's models; hollow: most)"
+    figure, axes = _panels(panels, conditions, (1, len(panels)), 0.9 + 0.42 * len(conditions), xlabel)
+    for ax, panel in zip(axes, panels, strict=True):
+        for place, condition in enumerate(conditions):
+            theirs = published[published["condition"] == condition]
+            for column, face in (("average", PUBLISHED), ("most", "none")):
+                look: dict[str, Any] = {"color": PUBLISHED, "markerfacecolor": face, "alpha": 0.35, "markersize": 2.5}
+                ax.plot(theirs[column], [place] * len(theirs), "o", **look)
+        for number, model in enumerate(models):
+            part = points[(points["panel"] == panel) & (points["model"] == model)]
+            looks: dict[str, Any] = {"markersize": 4, "label": f"{model}, average"}
+            places, marker, colour = _dots(ax, part, conditions, "average", (number, len(models)), **looks)
+            most = part.set_index("condition").reindex(conditions)["most"]
+            looks = {"color": colour, "markersize": 4, "label": f"{model}, most"}
+            ax.plot(most, places, marker, markerfacecolor="none", linestyle="", **looks)
+        ax.set_xscale("log")
+    _legend(figure, axes[0])
+    return figure
+
+
+def _panels(
+    titles: Sequence[str], rows: Sequence[str], shape: tuple[int, int], height: float, xlabel: str
+) -> tuple[Figure, list[Axes]]:
+    """A figure of panels whose rows are conditions, from above; panels without a title are not shown."""
+    use_style()
+    figure = Figure(figsize=(7.0, height))
+    grid = figure.subplots(*shape, sharex=True, sharey=True, squeeze=False)
+    axes: list[Axes] = list(grid.flat)
+    for ax, title in zip(axes, titles, strict=False):
+        ax.set_title(title if len(title) < LONGEST_TITLE else title.replace(", ", ",\n", 1))
+        ax.grid(True, axis="x")
+        ax.grid(False, axis="y")
+    for ax in axes[len(titles) :]:
+        ax.set_visible(False)
+    for ax in grid[:, 0]:
+        ax.set_yticks(range(len(rows)), rows)
+    axes[0].set_ylim(len(rows) - 0.45, -0.55)
+    figure.supxlabel(xlabel, fontsize=8)
+    return figure, axes
+
+
+def _dots(
+    ax: Axes, part: pd.DataFrame, rows: Sequence[str], column: str, number: tuple[int, int], **look: Any
+) -> tuple[list[float], str, str]:
+    """A model's dots with intervals, the `number`th of so many in each row; gives their places, marker and colour."""
+    found = part.set_index("condition").reindex(rows)
+    value, low, high = (found[name].to_numpy(float) for name in (column, "low", "high"))
+    step = 0.7 / number[1]
+    places = [place - 0.35 + (number[0] + 0.5) * step for place in range(len(rows))]
+    marker, colour = MARKERS[number[0] % len(MARKERS)], COLOURS[number[0] % len(COLOURS)]
+    ax.errorbar(value, places, xerr=[value - low, high - value], fmt=marker, color=colour, capsize=1.5, **look)
+    return places, marker, colour
+
+
+def _legend(figure: Figure, ax: Axes, ncols: int = 4, more: Sequence[tuple[Line2D, str]] = ()) -> None:
+    """Above the panels: what is drawn in one of them, then `more`."""
+    entries = [*zip(*ax.get_legend_handles_labels(), strict=True), *more]
+    handles, names = zip(*entries, strict=True)
+    figure.legend(handles, names, loc="outside upper center", ncols=min(ncols, len(names)))
+
+
+def doubt_growth(
+    curve: pd.DataFrame, quadratic: tuple[float, float, float], *, collapse_at: int | None, tokens: int, title: str
+) -> Figure:
+    """Words of doubt up to each token of a response, a quadratic through them, and where it begins to repeat itself
+    (Figure 3).
+
+    `curve`: tokens, doubts; `quadratic`: c0, c1, c2 of c0 + c1 x + c2 x²; `tokens`: of the whole response.
+    """
+    use_style()
+    figure = Figure(figsize=(4.6, 2.9))
+    ax = figure.subplots()
+    ax.plot(curve["tokens"], curve["doubts"], ".", color=COLOURS[0], markersize=3, label="words of doubt so far")
+    end = float(curve["tokens"].max())
+    if end and quadratic[2] == quadratic[2]:
+        x = np.linspace(0, end, 200)
+        ax.plot(x, np.polynomial.Polynomial(quadratic)(x), color=COLOURS[1], label="quadratic fit")
+    if collapse_at is not None:
+        ax.axvspan(collapse_at, tokens, color="#BBBBBB", alpha=0.5, linewidth=0, label="one unit repeated to the end")
+    ax.set(xlabel="tokens of the response", ylabel="words of doubt", title=title)
+    _legend(figure, ax, 3)
+    return figure
+
+
+def status_bars(table: pd.DataFrame) -> Figure:
+    """What became of perturbations, as stacked bars. `table`: panel, condition, and the counts applied, unchanged,
+    rejected. A panel for each data set and language."""
+    use_style()
+    rows = table.groupby("panel", sort=False).size()
+    figure = Figure(figsize=(7.0, 0.6 + 0.22 * rows.sum() + 0.35 * len(rows)))
+    axes = figure.subplots(len(rows), 1, height_ratios=list(rows), squeeze=False)[:, 0]
+    for ax, (panel, part) in zip(axes, table.groupby("panel", sort=False), strict=True):
+        left = pd.Series(0, index=part.index)
+        for status, (colour, hatch) in STATUSES.items():
+            bars = ax.barh(
+                range(len(part)), part[status], 0.8, left, color=colour, hatch=hatch, edgecolor="white", label=status
+            )
+            ax.bar_label(bars, [f"{n}" if n else "" for n in part[status]], label_type="center", fontsize=6.5)
+            left = left + part[status]
+        ax.set_yticks(range(len(part)), part["condition"])
+        ax.set(ylim=(len(part) - 0.4, -0.6), xlim=(0, left.max()), title=panel)
+        ax.grid(False)
+    axes[-1].set_xlabel("problems")
+    _legend(figure, axes[0], 3)
+    return figure
