@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from html import escape
 
 import ipywidgets as widgets
 
-from codestress.explore.controls import LABELS, WIDE, escape, on_change, pre, told
+from codestress.explore.controls import LABELS, WIDE, dropdown, on_change, pre, told, values_by_name
 from codestress.inference.registry import load_registry
 from codestress.inference.run import Answer, Results, run, stored_responses
 from codestress.pipeline.artefacts import Artefact, Overrides, resolve
@@ -24,7 +26,7 @@ def built(name: str, profile: str = "demo", models: Sequence[str] = ()) -> tuple
     return artefact, answers_of(artefact)
 
 
-def answer_html(trials: Trials, answer: Answer, text: str, rule: str) -> str:
+def answer_html(trials: Trials, answer: Answer, rule: str) -> str:
     """What was asked, what came, what was read out of it, and the verdict."""
     prompt = trials.render(answer.trial).messages[-1].content
     score = answer.scores[rule]
@@ -33,17 +35,19 @@ def answer_html(trials: Trials, answer: Answer, text: str, rule: str) -> str:
         f"<p><strong>{escape(score.reason.value)}</strong> ({rule}); read: <code>{escape(score.detail or 'nothing')}"
         f"</code><br>{escape(factors)}<br>by {escape(answer.answered_by or 'nobody')}, key {answer.key}</p>"
         f"<details><summary>prompt, {len(prompt):,} characters</summary>{pre(escape(prompt))}</details>"
-        f"<strong>answer</strong>{pre(escape(text or answer.error or 'nothing'))}"
+        f"<strong>answer</strong>{pre(escape(_text(answer) or answer.error or 'nothing'))}"
     )
 
 
+def _text(answer: Answer) -> str:
+    """As it is stored; empty where nothing came."""
+    found = stored_responses([answer.key]).get(answer.key)
+    return found.text if found else ""
+
+
 def _known(answer: Answer) -> dict[str, Scalar]:
-    return {
-        "model": answer.model,
-        "problem": answer.trial.problem,
-        "sample": answer.trial.sample,
-        **answer.trial.factors,
-    }
+    trial = answer.trial
+    return {"model": answer.model, "problem": trial.problem, "sample": trial.sample, **trial.factors}
 
 
 def select(answers: Sequence[Answer], rule: str, wanted: Mapping[str, Scalar], reason: str = ALL) -> list[Answer]:
@@ -70,15 +74,11 @@ def answer_browser(artefact: str = "codecrash/tab01", profile: str = "demo") -> 
     found, results = built(artefact, profile)
     trials = found.trials()
     rule = "strict" if "strict" in trials.judges else next(iter(trials.judges))
-    columns: dict[str, dict[Scalar, None]] = {}
-    for answer in results.answers:
-        for name, value in _known(answer).items():
-            columns.setdefault(name, {})[value] = None
-    columns["reason"] = dict.fromkeys(answer.scores[rule].reason.value for answer in results.answers)
+    columns = values_by_name(
+        {**_known(answer), "reason": answer.scores[rule].reason.value} for answer in results.answers
+    )
     filters = {
-        name: widgets.Dropdown(
-            options=[(ALL, ALL), *((str(v), v) for v in values)], description=name, layout=WIDE, style=LABELS
-        )
+        name: dropdown(name, [(ALL, ALL), *((str(v), v) for v in values)])
         for name, values in columns.items()
         if 1 < len(values) <= MOST and name not in ("sample",)
     }
@@ -88,7 +88,7 @@ def answer_browser(artefact: str = "codecrash/tab01", profile: str = "demo") -> 
         if name in trials.items[0].factors
         for value in columns[name]
     ]
-    beside = widgets.Dropdown(options=[("nothing", None), *pairs], description="beside", layout=WIDE, style=LABELS)
+    beside = dropdown("beside", [("nothing", None), *pairs])
     chosen = widgets.Select(rows=10, layout=widgets.Layout(width="auto"), description="answers")
     panes = widgets.HTML()
 
@@ -113,10 +113,8 @@ def answer_browser(artefact: str = "codecrash/tab01", profile: str = "demo") -> 
         if beside.value is not None:
             other = counterpart(results.answers, answer, *beside.value)
             shown_answers = [other, answer] if other is not None else [answer]
-        texts = stored_responses([one.key for one in shown_answers])
         columns = "".join(
-            f"<div style='flex: 1 1 20rem; min-width: 0'>"
-            f"{answer_html(trials, one, texts[one.key].text if one.key in texts else '', rule)}</div>"
+            f"<div style='flex: 1 1 20rem; min-width: 0'>{answer_html(trials, one, rule)}</div>"
             for one in shown_answers
         )
         return f"<div style='display: flex; flex-wrap: wrap; gap: 1rem'>{columns}</div>"
@@ -138,17 +136,8 @@ def ask(name: str, model: str, index: int = 0, profile: str = "demo") -> tuple[T
     """Asks one model one of an artefact's questions, stored like any other: the trial, the judged answer, its text."""
     [artefact] = resolve([name], profile, Overrides((model,)), load_registry())
     trials = artefact.trials()
-    one = Trials(
-        [trials.items[index]],
-        trials.render,
-        trials.judges,
-        trials.retry_temperatures,
-        trials.follow_up,
-        trials.steps,
-    )
-    [answer] = run(one, [model], failures="count").answers
-    texts = stored_responses([answer.key])
-    return answer.trial, answer, texts[answer.key].text if answer.key in texts else ""
+    [answer] = run(replace(trials, items=[trials.items[index]]), [model], failures="count").answers
+    return answer.trial, answer, _text(answer)
 
 
 def ask_panel(artefact: str = "semtrace/fig03", profile: str = "demo") -> widgets.Widget:
@@ -156,9 +145,7 @@ def ask_panel(artefact: str = "semtrace/fig03", profile: str = "demo") -> widget
     registry = load_registry()
     [found] = resolve([artefact], profile, Overrides(), registry)
     trials = found.trials()
-    model = widgets.Dropdown(
-        options=list(registry), value=found.models[0].name, description="model", layout=WIDE, style=LABELS
-    )
+    model = dropdown("model", registry, value=found.models[0].name)
     last = len(trials.items) - 1
     number = widgets.BoundedIntText(
         value=0, min=0, max=last, description=f"question 0 to {last}", layout=WIDE, style=LABELS
@@ -167,8 +154,8 @@ def ask_panel(artefact: str = "semtrace/fig03", profile: str = "demo") -> widget
     shown = widgets.HTML()
 
     def answered() -> str:
-        _, answer, text = ask(artefact, model.value, number.value, profile)
-        return "".join(answer_html(trials, answer, text, rule) for rule in answer.scores)
+        _, answer, _ = ask(artefact, model.value, number.value, profile)
+        return "".join(answer_html(trials, answer, rule) for rule in answer.scores)
 
     def act(_button: object = None) -> None:
         shown.value = told(answered)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
 from typing import Annotated, Any, Literal
 
 import ipywidgets as widgets
@@ -13,12 +14,17 @@ from pydantic.fields import FieldInfo
 from codestress.errors import CodestressError
 from codestress.inference.registry import load_registry
 from codestress.pipeline.artefacts import Artefact, Overrides, resolve
-from codestress.types import Scalar, Trials
+from codestress.types import Scalar, Trial, Trials
 
 FIXED = ("artefact",)
 """Parameters that are no knobs."""
 WIDE = widgets.Layout(width="28rem")
 LABELS = {"description_width": "9rem"}
+
+
+def dropdown(description: str, options: Iterable[Any], **more: Any) -> widgets.Dropdown:
+    """A list to choose from."""
+    return widgets.Dropdown(options=list(options), description=description, layout=WIDE, style=LABELS, **more)
 
 
 def parameter_controls(artefact: Artefact) -> dict[str, widgets.Widget]:
@@ -70,16 +76,25 @@ def with_values(artefact: Artefact, values: Mapping[str, Any]) -> Artefact:
     return found
 
 
+def factors_of(trial: Trial) -> dict[str, Scalar]:
+    """The problem, and what is asked of it."""
+    return {"problem": trial.problem, **trial.factors}
+
+
+def values_by_name(rows: Iterable[Mapping[str, Scalar]]) -> dict[str, list[Scalar]]:
+    """The values of each factor, once each, in the order in which they occur."""
+    found: dict[str, dict[Scalar, None]] = {}
+    for row in rows:
+        for name, value in row.items():
+            found.setdefault(name, {})[value] = None
+    return {name: list(values) for name, values in found.items()}
+
+
 def factor_controls(trials: Trials, most: int = 400) -> dict[str, widgets.Widget]:
     """A control for the problem, and for each factor with more than one value, in the order in which they occur."""
-    columns: dict[str, dict[Scalar, None]] = {"problem": {}}
-    for trial in trials.items:
-        columns["problem"][trial.problem] = None
-        for name, value in trial.factors.items():
-            columns.setdefault(name, {})[value] = None
     controls: dict[str, widgets.Widget] = {}
-    for name, found in columns.items():
-        options = list(found)[:most]
+    for name, options in values_by_name(map(factors_of, trials.items)).items():
+        options = options[:most]
         if len(options) > 1:
             numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in options)
             kind = widgets.SelectionSlider if numbers and name != "problem" else widgets.Dropdown
@@ -95,8 +110,7 @@ def nearest_trial(trials: Trials, wanted: Mapping[str, Scalar], first: str = "pr
     weights = {"problem": len(wanted), first: 2 * len(wanted)}
 
     def agreement(index: int) -> int:
-        trial = trials.items[index]
-        known = {"problem": trial.problem, **trial.factors}
+        known = factors_of(trials.items[index])
         return sum(weights.get(name, 1) * (known.get(name) == value) for name, value in wanted.items())
 
     return max(range(len(trials.items)), key=lambda index: (agreement(index), -index))
@@ -118,10 +132,6 @@ def told(act: Callable[[], str]) -> str:
 
 def paragraph(text: str, role: str = "note") -> str:
     return f"<p role='{role}' style='white-space: pre-wrap'>{escape(text)}</p>"
-
-
-def escape(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def pre(text: str) -> str:

@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 from codestress.explore.answers import built
 from codestress.explore.controls import (
     LABELS,
-    WIDE,
     chosen_values,
+    dropdown,
     on_change,
     paragraph,
     parameter_controls,
@@ -33,25 +33,13 @@ from codestress.report.publish import SIMULATED_NOTE
 from codestress.report.style import COLOURS, MARKERS, use_style
 from codestress.scoring.frames import answers_frame
 
-NOT_FACTORS = (
-    "simulated",
-    "finish_reason",
-    "seconds",
-    "attempts",
-    "key",
-    "earlier",
-    "prompt_tokens",
-    "completion_tokens",
-)
+NOT_FACTORS = ("simulated", "finish_reason", "seconds", "attempts", "key", "earlier")
+NOT_FACTORS_PREFIXES = ("reason_", "value_", "detail_", "unresolved_", "prompt_tokens", "completion_tokens")
 
 
 def factors_in(frame: pd.DataFrame) -> list[str]:
     """Columns that tell answers apart: model, problem, and factors with more than one value."""
-    columns = [
-        c
-        for c in frame.columns
-        if c not in NOT_FACTORS and c.split("_")[0] not in ("reason", "value", "detail", "unresolved")
-    ]
+    columns = [c for c in frame.columns if c not in NOT_FACTORS and not c.startswith(NOT_FACTORS_PREFIXES)]
     return [c for c in columns if frame[c].nunique(dropna=False) > 1]
 
 
@@ -106,20 +94,8 @@ def live_figure(artefact: str = "semtrace/fig01", profile: str = "demo") -> widg
     frame = answers_frame(results)
     rule = "strict" if "value_strict" in frame else next(c for c in frame if c.startswith("value_"))[6:]
     names = factors_in(frame)
-    x = widgets.Dropdown(
-        options=names,
-        value=next((n for n in names if n not in ("model", "problem")), names[0]),
-        description="along",
-        layout=WIDE,
-        style=LABELS,
-    )
-    line = widgets.Dropdown(
-        options=names,
-        value="model" if "model" in names else names[-1],
-        description="a line for each",
-        layout=WIDE,
-        style=LABELS,
-    )
+    x = dropdown("along", names, value=next((n for n in names if n not in ("model", "problem")), names[0]))
+    line = dropdown("a line for each", names, value="model" if "model" in names else names[-1])
     picture, cost = widgets.Image(format="png"), widgets.HTML()
     controls = parameter_controls(found)
 

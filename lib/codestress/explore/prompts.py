@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from functools import partial
+from html import escape
 
 import ipywidgets as widgets
 
@@ -11,8 +12,9 @@ from codestress.explore.controls import (
     LABELS,
     WIDE,
     chosen_values,
-    escape,
+    dropdown,
     factor_controls,
+    factors_of,
     nearest_trial,
     on_change,
     parameter_controls,
@@ -29,8 +31,7 @@ def prompt_html(prompt: Prompt, beside: Prompt | None = None) -> str:
     """All messages of a prompt, and its counts; lines that `beside` lacks are marked, by a bar and a background."""
     characters = sum(len(message.content) for message in prompt.messages) + len(prompt.prefill)
     before = [line for message in beside.messages for line in message.content.split("\n")] if beside else []
-    parts = []
-    changed = 0
+    parts, changed = [], 0
     for message in prompt.messages:
         lines = message.content.split("\n")
         new = _new_lines(before, lines) if beside else set()
@@ -65,16 +66,14 @@ def _marked(line: str) -> str:
 
 def factors_html(trial: Trial) -> str:
     """The factors of a trial on one line."""
-    told = ", ".join(f"{name} = {value}" for name, value in {"problem": trial.problem, **trial.factors}.items())
+    told = ", ".join(f"{name} = {value}" for name, value in factors_of(trial).items())
     return f"<p>{escape(told)}</p>"
 
 
 def prompt_explorer(artefact: str = "origin/fig04", profile: str = "demo") -> widgets.Widget:
     """Choose an artefact, its parameters and a trial; see the prompt as a model gets it."""
     registry = load_registry()
-    chooser = widgets.Dropdown(
-        options=artefact_names(), value=artefact, description="artefact", layout=WIDE, style=LABELS
-    )
+    chooser = dropdown("artefact", artefact_names(), value=artefact)
     compare = widgets.Checkbox(value=True, description="mark what the first trial lacks", layout=WIDE, style=LABELS)
     knobs, factors, shown = widgets.VBox(), widgets.VBox(), widgets.HTML()
     apply = widgets.Button(description="apply parameters", tooltip="makes the trials anew")
