@@ -20,7 +20,7 @@ from codestress.inference.requests import request_of
 from codestress.nano.chats import Size, chat
 from codestress.nano.configuration import WEIGHTS
 from codestress.nano.engine import NanoEngine, prompt_text
-from codestress.nano.evaluate import shares
+from codestress.nano.evaluate import share
 from codestress.nano.model import Nano, chosen
 from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.types import Message, Prompt, Request, Response, Sampling
@@ -80,7 +80,7 @@ def test_attention_is_a_distribution(model: Nano) -> None:
 
 def test_it_retrieves_a_line() -> None:
     """Real answers of a real model: no more is asked of them here than that they are not chance."""
-    [row] = shares(Nano(), "line_retrieval", [Size(8, 1)], 40)
+    [row] = share(WEIGHTS, "line_retrieval", Size(8, 1), 40)
     assert row["share"] > 0.3
 
 

@@ -382,26 +382,3 @@ def test_a_transformer_is_trained_stopped_and_trained_on(tmp_path: Path) -> None
         assert told in refused.stderr
         assert "Traceback" not in refused.stderr
     assert (run / "checkpoint.pt").read_bytes() == before
-
-
-def test_attention_in_blocks_is_torch_s_own() -> None:
-    """In double precision, forth and back, over several blocks; keys shared by groups of heads."""
-    script = """
-from functools import partial
-import torch
-from torch.nn import functional
-from codestress.nano.training.attention import causal_attention
-
-torch.manual_seed(0)
-for batch, heads, groups, length in ((2, 4, 2, 600), (1, 3, 3, 256), (3, 2, 1, 1)):
-    given = [torch.randn(batch, count, length, 16).double().requires_grad_() for count in (heads, groups, groups)]
-    weight = torch.randn(batch, heads, length, 16, dtype=torch.float64)
-    found = []
-    theirs = partial(functional.scaled_dot_product_attention, is_causal=True, enable_gqa=True)
-    for attention in (causal_attention, theirs):
-        mixed = attention(*given)
-        found.append([mixed, *torch.autograd.grad((mixed * weight).sum(), given)])
-    for mine, theirs in zip(*found):
-        torch.testing.assert_close(mine, theirs, rtol=1e-9, atol=1e-9)
-"""
-    subprocess.run([PYTHON, "-c", script], check=True, timeout=120, env=environment())

@@ -287,7 +287,8 @@ def _fault(code: str, random: np.random.Generator) -> tuple[int, str] | None:
 def retrievals(student: str, count: int = 12, lines: int = 16, purpose: str = "practice") -> list[RetrievalRow]:
     """The kit's own transformer on questions for a line by its key; this reader is real, and very small."""
     from codestress.nano.chats import Size, chat
-    from codestress.nano.model import END, START, Nano
+    from codestress.nano.configuration import START, chatml
+    from codestress.nano.model import Nano
 
     model = Nano()
     rows: list[RetrievalRow] = []
@@ -295,14 +296,12 @@ def retrievals(student: str, count: int = 12, lines: int = 16, purpose: str = "p
         one = chat("line_retrieval", Size(lines, 1), "evaluate", _seed(student, "retrieval", purpose), number).turns[0]
         written = one.answer.split("\n")[1]
         before, block = one.question.split("```python\n", 1)[0] + "```python\n", _block(one.question)
-        text = f"{START}user\n{one.question}{END}\n{START}assistant\n{one.begun}\n{written[:6]}"
+        text = chatml([("user", one.question)], f"{one.begun}\n{written[:6]}")
         encoded = model.tokenizer.encode(text, add_special_tokens=False)
         starts = [len(f"{START}user\n{before}") + len("\n".join([*block[:i], ""])) for i in range(len(block))]
         ends = [start + len(line) for start, line in zip(starts, block, strict=True)]
         weights = model.attention(encoded.ids)
-        length = len(model.tokenizer.encode(one.answer, add_special_tokens=False).ids)
-        told = model.continuation(encoded.ids, random=rng(0, "greedy"))
-        answer = model.tokenizer.decode([token for token, _ in zip(told, range(length), strict=False)])
+        answer = model.greedy(text, len(model.tokens(one.answer)))
         rows.append(
             {
                 "tokens": [text[first:last] for first, last in encoded.offsets],

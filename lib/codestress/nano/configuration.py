@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import Field
 
 from codestress.validation import Strict
 
+START, END = "<|im_start|>", "<|im_end|>"
 WEIGHTS = Path(__file__).parent / "weights"
 """What comes with the kit."""
 
@@ -25,6 +27,11 @@ class Configuration(Strict):
     rms_norm_eps: float = 1e-5
     rope_theta: float = 1e6
     max_position_embeddings: int = Field(default=4096, gt=0)
+
+
+def chatml(turns: Iterable[tuple[str, str]], begun: str = "") -> str:
+    """What was said, by role, and the assistant's turn begun."""
+    return "".join(f"{START}{role}\n{said}{END}\n" for role, said in turns) + f"{START}assistant\n{begun}"
 
 
 def weights_folder(name: str) -> Path:

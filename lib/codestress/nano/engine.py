@@ -19,7 +19,7 @@ from threadpoolctl import ThreadpoolController
 from codestress.errors import DataError, EngineError
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.registry import ModelEntry
-from codestress.nano.configuration import weights_folder
+from codestress.nano.configuration import chatml, weights_folder
 from codestress.seeding import rng
 from codestress.types import Request, Response, Usage
 from codestress.validation import Strict
@@ -58,7 +58,7 @@ class NanoEngine:
     def _answer(self, request: Request) -> Response:
         started = time.monotonic()
         sampling, model = request.prompt.sampling, self.model
-        tokens = model.tokenizer.encode(prompt_text(request), add_special_tokens=False).ids
+        tokens = model.tokens(prompt_text(request))
         if len(tokens) >= model.shape.max_position_embeddings:
             raise RequestFailed(
                 f"{self.entry.name}: the prompt has {len(tokens)} tokens, its context "
@@ -93,10 +93,8 @@ class NanoEngine:
 
 def prompt_text(request: Request) -> str:
     """ChatML, the assistant's turn begun."""
-    from codestress.nano.model import END, START
-
-    turns = [f"{START}{message.role}\n{message.content}{END}\n" for message in request.prompt.messages]
-    return f"{''.join(turns)}{START}assistant\n{request.prompt.prefill}"
+    prompt = request.prompt
+    return chatml([(message.role, message.content) for message in prompt.messages], prompt.prefill)
 
 
 def identity(entry: ModelEntry) -> str:

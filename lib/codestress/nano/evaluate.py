@@ -7,7 +7,7 @@ as the studies judge: lines and functions to the character, values by type.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -20,36 +20,35 @@ from tqdm import tqdm
 from codestress.fitting.proportions import wilson
 from codestress.literals import NotLiteral, parse_literal, same_value
 from codestress.nano.chats import Chat, Size, Task, chat
-from codestress.nano.model import END, START, Nano
-from codestress.seeding import rng
+from codestress.nano.configuration import chatml
+from codestress.nano.model import Nano
 
-Rows = list[dict[str, Any]]
+Row = dict[str, Any]
 PLACES = 8
 """Parts of a block, from its first lines to its last, by which retrieval is told."""
 
 
 def answered(model: Nano, one: Chat) -> str:
     """The model's answer to a chat's first question."""
-    system = f"{START}system\n{one.system}{END}\n" if one.system else ""
     turn = one.turns[0]
-    text = f"{system}{START}user\n{turn.question}{END}\n{START}assistant\n{turn.begun}"
-    tokens = model.tokenizer.encode(text, add_special_tokens=False).ids
-    longest = 2 * len(model.tokenizer.encode(turn.answer, add_special_tokens=False).ids) + 40
-    told = model.continuation(tokens, random=rng(0, "greedy"))
-    return str(model.tokenizer.decode([token for token, _ in zip(told, range(longest), strict=False)]))
+    said = [("system", one.system)] if one.system else []
+    text = chatml([*said, ("user", turn.question)], turn.begun)
+    return model.greedy(text, 2 * len(model.tokens(turn.answer)) + 40)
 
 
-def shares(model: Nano, task: Task, sizes: Sequence[Size], asked: int) -> Rows:
-    """For each size: right of asked, Wilson's 95 % interval, and the mean number of tokens in a prompt."""
-    rows: Rows = []
-    for size in sizes:
-        chats = [chat(task, size, "evaluate", 1, number) for number in range(asked)]
-        found = sum(right(task, answered(model, one), one.turns[0].answer) for one in chats)
-        tokens = np.mean([len(model.tokenizer.encode(one.turns[0].question).ids) for one in chats])
-        low, high = wilson(found, asked)
-        row = {"task": task, "lines": size.lines, "right": found, "asked": asked, "share": round(found / asked, 4)}
-        rows.append(row | {"low": round(low, 4), "high": round(high, 4), "tokens": round(float(tokens))})
-    return rows
+def _counted(found: int, asked: int) -> Row:
+    """Right of asked, with Wilson's 95 % interval."""
+    low, high = (round(end, 4) for end in wilson(found, asked))
+    return {"right": found, "asked": asked, "share": round(found / asked, 4), "low": low, "high": high}
+
+
+def share(folder: Path, task: Task, size: Size, asked: int) -> list[Row]:
+    """How many answers are right, and the mean number of tokens in a prompt: one row."""
+    model = Nano(folder)
+    chats = [chat(task, size, "evaluate", 1, number) for number in range(asked)]
+    found = sum(right(task, answered(model, one), one.turns[0].answer) for one in chats)
+    tokens = np.mean([len(model.tokenizer.encode(one.turns[0].question).ids) for one in chats])
+    return [{"task": task, "lines": size.lines, **_counted(found, asked), "tokens": round(float(tokens))}]
 
 
 def right(task: Task, said: str, expected: str) -> bool:
@@ -72,8 +71,9 @@ def _value(text: str) -> object:
     return read.value
 
 
-def by_place(model: Nano, lines: int, asked: int) -> Rows:
+def by_place(folder: Path, lines: int, asked: int) -> list[Row]:
     """Line retrieval by the part of the block in which the line stands."""
+    model = Nano(folder)
     right, total = Counter[int](), Counter[int]()
     for number in range(asked):
         one = chat("line_retrieval", Size(lines, 1), "evaluate", 2, number)
@@ -82,12 +82,7 @@ def by_place(model: Nano, lines: int, asked: int) -> Rows:
         part = block.index(line) * PLACES // len(block)
         total[part] += 1
         right[part] += answered(model, one) == one.turns[0].answer
-    rows = []
-    for part in sorted(total):
-        low, high = wilson(right[part], total[part])
-        row = {"part": part + 1, "lines": lines, "right": right[part], "asked": total[part]}
-        rows.append(row | {"share": round(right[part] / total[part], 4), "low": round(low, 4), "high": round(high, 4)})
-    return rows
+    return [{"part": part + 1, "lines": lines, **_counted(right[part], total[part])} for part in sorted(total)]
 
 
 def evaluate(folder: Path, asked: int) -> dict[str, Any]:
@@ -110,14 +105,14 @@ def evaluate(folder: Path, asked: int) -> dict[str, Any]:
         tqdm(total=1 + sum(len(sizes) for _, _, sizes in kinds), unit="row") as progress,
     ):
 
-        def submitted(work: Callable[..., Rows], *about: Any) -> Future[Rows]:
+        def submitted(work: Callable[..., list[Row]], *about: Any) -> Future[list[Row]]:
             future = pool.submit(work, folder, *about)
             future.add_done_callback(lambda _: progress.update())
             return future
 
-        places = submitted(_by_place, 96, 2 * asked)
+        places = submitted(by_place, 96, 2 * asked)
         rows = {
-            name: [submitted(_shares, task, size, many if task == "output_prediction" else asked) for size in sizes]
+            name: [submitted(share, task, size, many if task == "output_prediction" else asked) for size in sizes]
             for name, task, sizes in kinds
         }
         return {
@@ -129,11 +124,3 @@ def evaluate(folder: Path, asked: int) -> dict[str, Any]:
 
 def _one_thread() -> None:
     threadpool_limits(1, user_api="blas")
-
-
-def _shares(folder: Path, task: Task, size: Size, asked: int) -> Rows:
-    return shares(Nano(folder), task, [size], asked)
-
-
-def _by_place(folder: Path, lines: int, asked: int) -> Rows:
-    return by_place(Nano(folder), lines, asked)

@@ -15,11 +15,11 @@ from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
 from codestress.errors import DataError
-from codestress.nano.configuration import WEIGHTS, Configuration
+from codestress.nano.configuration import END, WEIGHTS, Configuration
+from codestress.seeding import rng
 
 Array = NDArray[np.float32]
 
-END, START = "<|im_end|>", "<|im_start|>"
 BLOCK = 256
 """Tokens that are read at once."""
 
@@ -47,7 +47,7 @@ class Nano:
         self._values = np.zeros_like(self._keys)
         self._read: list[int] = []
         self._later = np.triu(np.full((BLOCK, BLOCK), -np.inf, dtype=np.float32), 1)
-        self._cosines, self._sines = _rotations(self.shape)
+        self._cosines, self._sines = rotations(self.shape)
 
     def logits(self, tokens: Sequence[int]) -> Array:
         """Of what follows the tokens: [vocabulary]. What they share with the last call is not read again."""
@@ -73,6 +73,15 @@ class Nano:
                 return
             yield token
             told.append(token)
+
+    def greedy(self, text: str, most: int) -> str:
+        """The likeliest text after another, of at most so many tokens."""
+        told = self.continuation(self.tokens(text), random=rng(0, "greedy"))
+        return str(self.tokenizer.decode([token for token, _ in zip(told, range(most), strict=False)]))
+
+    def tokens(self, text: str) -> list[int]:
+        """Of a text as it is."""
+        return list(self.tokenizer.encode(text, add_special_tokens=False).ids)
 
     @property
     def shared(self) -> int:
@@ -172,7 +181,8 @@ def chosen(logits: Array, temperature: float, top_p: float, random: np.random.Ge
     return int(random.choice(kept, p=shares[kept] / shares[kept].sum()))
 
 
-def _rotations(shape: Configuration) -> tuple[Array, Array]:
+def rotations(shape: Configuration) -> tuple[Array, Array]:
+    """Cosines and sines of the rotary positions: [positions, head]."""
     half = np.arange(0, shape.head_dim, 2) / shape.head_dim
     angles = np.arange(shape.max_position_embeddings)[:, None] / shape.rope_theta**half
     angles = np.concatenate((angles, angles), axis=-1)

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from safetensors.numpy import save_file
 
-from codestress.nano.configuration import Configuration
-from codestress.nano.training.vocabulary import END, PAD
+from codestress.nano.configuration import END, Configuration
+from codestress.nano.training.vocabulary import PAD
 
 CHAT_TEMPLATE = """{%- for message in messages -%}
 <|im_start|>{{ message.role }}{{ "\\n" }}{{ message.content }}<|im_end|>{{ "\\n" }}

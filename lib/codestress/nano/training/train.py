@@ -29,9 +29,10 @@ from tokenizers import Tokenizer
 from torch import Tensor, distributed, multiprocessing
 from torch.nn import functional
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
+from torch.nn.utils.rnn import pad_sequence
 
 from codestress.errors import ParameterError
-from codestress.nano.chats import Size, Split, Task, chat
+from codestress.nano.chats import Size, Task, chat
 from codestress.nano.configuration import Configuration
 from codestress.nano.model import configuration
 from codestress.nano.training.transformer import Transformer
@@ -142,15 +143,10 @@ def stacked(rows: Sequence[Row]) -> Iterator[tuple[Tensor, Tensor]]:
     """Rows of about one length together: token ids and what is learnt, [rows, length]."""
     ordered = sorted(rows, key=lambda row: len(row[0]), reverse=True)
     while ordered:
-        longest = len(ordered[0][0])
-        together = max(1, TOGETHER // longest)
+        together = max(1, TOGETHER // len(ordered[0][0]))
         part, ordered = ordered[:together], ordered[together:]
-        ids = torch.zeros(len(part), longest, dtype=torch.long)
-        learnt = torch.zeros(len(part), longest, dtype=torch.bool)
-        for row, (tokens, marks) in enumerate(part):
-            ids[row, : len(tokens)] = torch.tensor(tokens)
-            learnt[row, : len(marks)] = torch.tensor(marks)
-        yield ids, learnt
+        ids, learnt = ([torch.tensor(row[side]) for row in part] for side in (0, 1))
+        yield pad_sequence(ids, batch_first=True), pad_sequence(learnt, batch_first=True)
 
 
 def right(model: Transformer, rows: Sequence[Row], device: str, *, bfloat16: bool) -> int:
@@ -166,8 +162,7 @@ def right(model: Transformer, rows: Sequence[Row], device: str, *, bfloat16: boo
 
 def held_out(task: Task, lines: int, training: Training, tokenizer: Tokenizer) -> list[Row]:
     """Chats with one question each, whose seeds, words, keys and distractors are never trained on."""
-    split: Split = "evaluate"
-    chats = (chat(task, Size(lines, 1), split, training.seed, number) for number in range(training.evaluated))
+    chats = (chat(task, Size(lines, 1), "evaluate", training.seed, number) for number in range(training.evaluated))
     return [encode(tokenizer, one) for one in chats]
 
 

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from codestress.nano.configuration import Configuration
-from codestress.nano.training.attention import causal_attention
+from codestress.nano.model import rotations
 
 
 class Attention(nn.Module):
@@ -31,7 +31,7 @@ class Attention(nn.Module):
         queries = rotated(heads(self.q_proj(states)), cosines, sines)
         keys = rotated(heads(self.k_proj(states)), cosines, sines)
         values = heads(self.v_proj(states))
-        mixed = causal_attention(queries, keys, values)
+        mixed = functional.scaled_dot_product_attention(queries, keys, values, is_causal=True, enable_gqa=True)
         return self.o_proj(mixed.transpose(1, 2).reshape(batch, length, -1))
 
 
@@ -78,10 +78,15 @@ class Decoder(nn.Module):
 class Transformer(nn.Module):
     """Tokens to the last layer's states; `logits` reads the vocabulary off them by the embedding's own weights."""
 
+    cosines: Tensor
+    sines: Tensor
+
     def __init__(self, shape: Configuration) -> None:
         super().__init__()
         self.shape = shape
         self.model = Decoder(shape)
+        for name, table in zip(("cosines", "sines"), rotations(shape), strict=True):
+            self.register_buffer(name, torch.from_numpy(table), persistent=False)
         for name, parameter in self.named_parameters():
             if parameter.dim() == 2:
                 scale = (
@@ -93,19 +98,12 @@ class Transformer(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Token ids [batch, length] to states [batch, length, hidden]."""
-        positions = torch.arange(tokens.shape[1], device=tokens.device)
-        cosines, sines = self.rotations(positions)
+        length = tokens.shape[1]
         states = self.model.embed_tokens(tokens)
         for layer in self.model.layers:
-            states = layer(states, cosines, sines)
+            states = layer(states, self.cosines[:length], self.sines[:length])
         return self.model.norm(states)
 
     def logits(self, states: Tensor) -> Tensor:
         """[…, hidden] to […, vocabulary]."""
         return functional.linear(states, self.model.embed_tokens.weight)
-
-    def rotations(self, positions: Tensor) -> tuple[Tensor, Tensor]:
-        half = torch.arange(0, self.shape.head_dim, 2, device=positions.device) / self.shape.head_dim
-        angles = positions[:, None] / self.shape.rope_theta**half
-        angles = torch.cat((angles, angles), dim=-1)
-        return angles.cos(), angles.sin()

@@ -8,10 +8,11 @@ from typing import get_args
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from codestress.nano.chats import Chat, Size, Task, chat
+from codestress.nano.configuration import END, START, chatml
 
 SIZE = 1536
 """Entries."""
-START, END, PAD = "<|im_start|>", "<|im_end|>", "<|pad|>"
+PAD = "<|pad|>"
 PIECES = (
     r"\b[0-9a-f]{2}(?=[0-9a-f]{4}\b)"  # a key of six hexadecimal digits is three pairs
     r"|(?<=\b[0-9a-f]{2})[0-9a-f]{2}(?=[0-9a-f]{2}\b)"
@@ -72,9 +73,8 @@ def encode(tokenizer: Tokenizer, one: Chat) -> tuple[list[int], list[bool]]:
     if one.system:
         pieces.append((f"{START}system\n{one.system}{END}\n", False))
     for turn in one.turns:
-        pieces.append((f"{START}user\n{turn.question}{END}\n{START}assistant\n{turn.begun}", False))
-        pieces.append((f"{turn.answer}{END}", True))
-        pieces.append(("\n", False))
+        asked = chatml([("user", turn.question)], turn.begun)
+        pieces += [(asked, False), (f"{turn.answer}{END}", True), ("\n", False)]
     encoded = tokenizer.encode_batch([text for text, _ in pieces], add_special_tokens=False)
     tokens, learnt = [], []
     for piece, (_, learn) in zip(encoded, pieces, strict=True):
