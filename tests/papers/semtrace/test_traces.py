@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codestress.papers.semtrace.distractors import distractors
-from codestress.papers.semtrace.traces import chance_level, trace_problems
+from codestress.papers.semtrace.traces import trace_problems
 
 
 @given(st.integers(0, 2**30), st.integers(2, 6))
@@ -45,11 +44,6 @@ def test_values_and_sizes_are_spread_as_drawn() -> None:
     assert trace_problems(40) == problems[:40]
     orders = [re.findall(r"arr\[(\d)\]", p.code) for p in problems]
     assert sum(order == sorted(order) for order in orders) < 40
-
-
-def test_chance_level() -> None:
-    assert chance_level(4) == Fraction(1, 200) ** 4 == pytest.approx(6.25e-10)
-    assert chance_level(10, digits=3) == Fraction(1, 2000) ** 10
 
 
 @pytest.mark.parametrize("source", ["installed", "codesearchnet"])

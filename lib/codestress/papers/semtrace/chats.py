@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
+from itertools import accumulate
 from string import Template
 
 import numpy as np
@@ -49,17 +50,14 @@ def functions_of(split: Split) -> tuple[str, ...]:
 def _retrieval(random: np.random.Generator, size: Size, split: Split, first: Task) -> Chat:
     functions: list[list[str]] = []
     while (missing := size.lines - sum(len(code) + 1 for code in functions)) > 0:
-        functions.append(_function(random, split).split("\n")[:missing])
+        code = pick(random, functions_of(split)) if random.random() < 0.4 else invented(random, split)
+        functions.append(code.split("\n")[:missing])
     lines = [line for code in functions for line in [*code, ""]][: size.lines]
     keys = keys_of(random, len(lines), split)
     block = "\n".join(f"{key} {line}" for key, line in zip(keys, lines, strict=True))
-    starts = np.cumsum([0, *(len(code) + 1 for code in functions)])
+    starts = [0, *accumulate(len(code) + 1 for code in functions)]
     placed = {i for i in range(len(lines)) if size.places[0] <= i / max(1, len(lines) - 1) <= size.places[1]}
-    whole = [
-        (int(start), len(code))
-        for start, code in zip(starts, functions, strict=False)
-        if len(code) > 1 and int(start) in placed
-    ]
+    whole = [(at, len(code)) for at, code in zip(starts, functions, strict=False) if len(code) > 1 and at in placed]
     shuffled = [int(i) for i in random.permutation(len(lines)) if lines[int(i)].strip()]
     asked = [i for i in shuffled if i in placed] or shuffled
     turns: list[Turn] = []
@@ -72,29 +70,35 @@ def _retrieval(random: np.random.Generator, size: Size, split: Split, first: Tas
         part = range(start, start + length)
         shown = {"key": keys[start], "start": keys[start], "end": keys[part[-1]], "code_block": block}
         answer = "\n" + "\n".join(f"{keys[i]} {lines[i]}" for i in part) + "\n```"
-        turns.append(_turn(task, shown, answer, followed=bool(turns), before=random.random() < 0.7))
+        turns.append(_turn(random, task, shown, answer, followed=bool(turns)))
     return Chat(first, tuple(turns))
 
 
-def _turn(task: str, shown: dict[str, str], answer: str, *, followed: bool, before: bool, other: bool = False) -> Turn:
+def _turn(
+    random: np.random.Generator,
+    task: str,
+    shown: dict[str, str],
+    answer: str,
+    *,
+    followed: bool,
+    other: bool = False,
+) -> Turn:
     """A question of appendix J of Sense and Sensitivity; after the first only what is asked for is said.
 
     With `other`, that is about a program of its own, which is shown.
     """
-    text = Template(prompt_text(task)).substitute(shown)
+    before, text, begun = (
+        Template(prompt_text(f"{task}{part}")).substitute(shown) for part in (".before", "", ".prefill")
+    )
+    stated_before = random.random() < 0.7
     if followed and "retrieval" in task:
         text = text.rsplit("starts with a random key. ", 1)[1]
     elif followed:
         text = text.split("[FUNCTIONS]" if other else "[/FUNCTIONS]\n\n", 1)[1].split("\n\nYou are given", 1)[0]
         text = f"[FUNCTIONS]{text}" if other else text
-    elif before:
-        text = f"{Template(prompt_text(f'{task}.before')).substitute(shown)}\n\n{text}"
-    return Turn(text, Template(prompt_text(f"{task}.prefill")).substitute(shown), answer)
-
-
-def _function(random: np.random.Generator, split: Split) -> str:
-    """A distractor, or an invented one."""
-    return pick(random, functions_of(split)) if random.random() < 0.4 else invented(random, split)
+    elif stated_before:
+        text = f"{before}\n\n{text}"
+    return Turn(text, begun, answer)
 
 
 def _semtrace(random: np.random.Generator, size: Size, split: Split) -> Chat:
@@ -108,7 +112,7 @@ def _semtrace(random: np.random.Generator, size: Size, split: Split) -> Chat:
         shown = {"input": str(x), "code_block": problem.code}
         lines = [worked(x, f"arr[{i}]", assigned[str(i)]) for i in range(len(assigned))]
         answer = "\n".join([" [", *lines, "]", "```"])
-        turns.append(_turn("output_prediction", shown, answer, followed=bool(turns), before=random.random() < 0.7))
+        turns.append(_turn(random, "output_prediction", shown, answer, followed=bool(turns)))
     return Chat("semtrace", tuple(turns))
 
 
@@ -148,19 +152,15 @@ def _output_prediction(random: np.random.Generator, size: Size, split: Split) ->
         [problem] = generated_problems(1, seed=seed_of(random, split))
         if random.random() < PERTURBED:
             problem = rewritten(random, problem)
-        turns.append(_output_turn(problem, followed=bool(turns), before=random.random() < 0.7))
+        shown = {"input": problem.arguments, "code_block": problem.code}
+        answer = f"{worked_out(problem)}\n```"
+        turns.append(_turn(random, "output_prediction", shown, answer, followed=bool(turns), other=True))
     return Chat("output_prediction", tuple(turns))
 
 
-def _output_turn(problem: Problem, *, followed: bool, before: bool) -> Turn:
-    shown = {"input": problem.arguments, "code_block": problem.code}
-    answer = f"{worked_out(problem)}\n```"
-    return _turn("output_prediction", shown, answer, followed=followed, before=before, other=True)
-
-
 WRITERS: dict[Task, Writer] = {
-    "line_retrieval": lambda random, size, split: _retrieval(random, size, split, "line_retrieval"),
-    "function_retrieval": lambda random, size, split: _retrieval(random, size, split, "function_retrieval"),
+    "line_retrieval": partial(_retrieval, first="line_retrieval"),
+    "function_retrieval": partial(_retrieval, first="function_retrieval"),
     "semtrace": _semtrace,
     "output_prediction": _output_prediction,
 }

@@ -5,8 +5,6 @@ A wrong element of the answer points at one assignment that was not recalled.
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from codestress.problems.program import Problem
 from codestress.seeding import rng
 from codestress.types import Source
@@ -34,8 +32,3 @@ def _problem(number: int, digits: int, seed: int) -> Problem:
     zeros = ", ".join("0" * size)
     code = "\n".join(["def f(x):", f"    arr = [{zeros}]", *lines, "    return arr"])
     return Problem(f"semtrace_{number}", code, "f", str(x), str([x + y for y in added]), source=Source.KIT)
-
-
-def chance_level(assignments: int, digits: int = 2) -> Fraction:
-    """Probability of guessing the whole list when the way it was made is known: (1/200)^k for two digits."""
-    return Fraction(1, 2 * 10**digits) ** assignments

@@ -21,6 +21,9 @@ from codestress.types import CHARACTERS_PER_TOKEN
 
 PANEL = ["dataset", "task", "digits", "qac", "keys", "metric"]
 """What tells the panels of a figure apart, beside the number of distractors."""
+CURVE = ["model", *PANEL[:-1], "distractors"]
+"""What tells the curves of a metric apart."""
+SHARE, RELATIVE = ["share", "low", "high"], ["relative", "relative_low", "relative_high"]
 DATASETS = {"cruxeval": "CRUXEval", "semtrace": "SemTrace", "generated": "generated problems"}
 METRICS = {"strict": "", "partial": "partial matches"}
 
@@ -33,7 +36,7 @@ def accuracy_by_place(
     `relative`, `relative_low` and `relative_high` are shares of the curve's own maximum (nan where it is 0); the
     interval does not know that the maximum is an estimate too. `unresolved` counts answers with arithmetic left in.
     """
-    by = ["model", *PANEL[:-1], "distractors", "position", "place"]
+    by = [*CURVE, "position", "place"]
     parts = [
         summarize(answers, by=by, rule=metric, confidence=confidence, resamples=resamples, seed=seed).assign(
             metric=metric
@@ -43,13 +46,8 @@ def accuracy_by_place(
     table = pd.concat(parts, ignore_index=True)
     unresolved = answers.groupby(by, sort=False)["unresolved_strict"].sum().rename("unresolved").reset_index()
     table = table.merge(unresolved, on=by, how="left")
-    top = table.groupby(["model", *PANEL, "distractors"])["share"].transform("max").replace(0, np.nan)
-    scaled = {
-        "relative": table["share"] / top,
-        "relative_low": table["low"] / top,
-        "relative_high": table["high"] / top,
-    }
-    return table.assign(**scaled)
+    top = table.groupby([*CURVE, "metric"])["share"].transform("max").replace(0, np.nan)
+    return table.assign(**{name: table[of] / top for name, of in zip(RELATIVE, SHARE, strict=True)})
 
 
 def place_points(table: pd.DataFrame, *, show: str, relative: bool, confidence: float) -> pd.DataFrame:
@@ -58,7 +56,6 @@ def place_points(table: pd.DataFrame, *, show: str, relative: bool, confidence: 
     Rows are named by what differs between panels. Columns are numbers of distractors, or of digits where those differ.
     `show`: `accuracy`, or `unresolved` for the share of answers with arithmetic left in.
     """
-    columns = ["relative", "relative_low", "relative_high"] if relative else ["share", "low", "high"]
     by_digits = table["digits"].nunique() > 1
     varying = [name for name in PANEL if table[name].nunique() > 1 and not (name == "digits" and by_digits)]
     if by_digits:
@@ -67,10 +64,10 @@ def place_points(table: pd.DataFrame, *, show: str, relative: bool, confidence: 
         column = table["distractors"].map(lambda n: f"{n} distractors" if n else "no distractors")
     rows = [_panel_name(row, varying) for row in table.to_dict("records")]
     points = table.assign(row=rows, column=column)
-    drawn = ["model", "row", "column", "place", "share", "low", "high"]
+    axes = ["model", "row", "column", "place"]
     if show == "unresolved":
-        return with_share(points, "unresolved", "asked", confidence)[drawn]
-    return points[["model", "row", "column", "place", *columns]].set_axis(drawn, axis=1)
+        return with_share(points, "unresolved", "asked", confidence)[[*axes, *SHARE]]
+    return points[[*axes, *(RELATIVE if relative else SHARE)]].set_axis([*axes, *SHARE], axis=1)
 
 
 def _panel_name(row: dict[Hashable, Any], varying: Sequence[str]) -> str:
@@ -93,16 +90,12 @@ def dips(
     and relative to the maximum (%), with intervals, and the p-value of a U-shape, on the same problems."""
     rows = []
     for metric in metrics:
-        for group, part in answers.groupby(["model", *PANEL[:-1], "distractors"], sort=False):
+        for group, part in answers.groupby(CURVE, sort=False):
             cells = part.pivot_table(index="problem", columns="position", values=f"value_{metric}").dropna()
-            found = position_dip(
-                cells.to_numpy(),
-                confidence=confidence,
-                resamples=resamples,
-                rng=rng(seed, "dip", metric, *map(str, group)),
-            )
+            random = rng(seed, "dip", metric, *map(str, group))
+            found = position_dip(cells.to_numpy(), confidence=confidence, resamples=resamples, rng=random)
             rows.append(
-                dict(zip(["model", *PANEL[:-1], "distractors"], group, strict=True))
+                dict(zip(CURVE, group, strict=True))
                 | {
                     "metric": metric,
                     "dip_points": 100 * found.dip,

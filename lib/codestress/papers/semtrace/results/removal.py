@@ -23,13 +23,11 @@ def with_share_removed(answers: pd.DataFrame) -> pd.DataFrame:
     return answers.assign(share_removed=(answers["removed"] / answers["lines"]).round(9))
 
 
-def accuracy_by_share(
-    answers: pd.DataFrame, *, confidence: float, resamples: int, seed: int, rule: str = "strict"
-) -> pd.DataFrame:
+def accuracy_by_share(answers: pd.DataFrame, *, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
     """One row for each model, task and exact share of lines removed, smallest first, as `summarize` makes them."""
     ordered = with_share_removed(answers).sort_values("share_removed", kind="stable")
     return summarize(
-        ordered, by=["model", "task", "share_removed"], rule=rule, confidence=confidence, resamples=resamples, seed=seed
+        ordered, by=["model", "task", "share_removed"], confidence=confidence, resamples=resamples, seed=seed
     )
 
 
@@ -41,12 +39,11 @@ def fit_removal(
     confidence: float,
     resamples: int,
     seed: int,
-    rule: str = "strict",
 ) -> dict[Curve, ExponentialFit]:
     """For each model and task, the exponential through its accuracies; programs are resampled, not their versions."""
     fits = {}
     for (model, task), part in with_share_removed(answers).groupby(["model", "task"], sort=False):
-        cells = part.groupby(["problem", "share_removed"])[f"value_{rule}"].agg(["sum", "count"])
+        cells = part.groupby(["problem", "share_removed"])["value_strict"].agg(["sum", "count"])
         right, asked = (cells[column].unstack(fill_value=0).sort_index(axis=1) for column in ("sum", "count"))
         fits[str(model), str(task)] = fit_exponential(
             right.columns.to_numpy(float),
@@ -65,30 +62,16 @@ def fit_table(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd.Dat
     """A row for each model and task: height, rate, floor and half-life (share of lines removed) with intervals,
     loss_at_half (what share of the curve's value at 0 is lost when half of the lines are), r_squared, failed resamples.
     """
-    return pd.DataFrame(
-        [
-            {
-                "model": model,
-                "task": task,
-                "height": fit.height,
-                "height_low": fit.height_interval.low,
-                "height_high": fit.height_interval.high,
-                "rate": fit.rate,
-                "rate_low": fit.rate_interval.low,
-                "rate_high": fit.rate_interval.high,
-                "floor": fit.floor,
-                "floor_low": fit.floor_interval.low,
-                "floor_high": fit.floor_interval.high,
-                "half_life": fit.half_life,
-                "half_life_low": fit.half_life_interval.low,
-                "half_life_high": fit.half_life_interval.high,
-                **dict(zip(("loss_at_half", "loss_low", "loss_high"), fit.loss_at(0.5, confidence), strict=True)),
-                "r_squared": fit.r_squared,
-                "failed_resamples": fit.failed,
-            }
-            for (model, task), fit in fits.items()
-        ]
-    )
+    rows = []
+    for (model, task), fit in fits.items():
+        row: dict[str, object] = {"model": model, "task": task}
+        for name in ("height", "rate", "floor", "half_life"):
+            low, high = getattr(fit, f"{name}_interval")
+            row |= {name: getattr(fit, name), f"{name}_low": low, f"{name}_high": high}
+        loss, low, high = fit.loss_at(0.5, confidence)
+        row |= {"loss_at_half": loss, "loss_low": low, "loss_high": high}
+        rows.append(row | {"r_squared": fit.r_squared, "failed_resamples": fit.failed})
+    return pd.DataFrame(rows)
 
 
 def fitted_curves(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd.DataFrame:
@@ -103,40 +86,26 @@ def fitted_curves(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd
 
 
 def recall_sensitivity(
-    answers: pd.DataFrame, *, epsilon: float, confidence: float, resamples: int, seed: int, rule: str = "strict"
+    answers: pd.DataFrame, *, epsilon: float, confidence: float, resamples: int, seed: int
 ) -> pd.DataFrame:
     """Equation 5 for each model and task: the mean of (R(C) - R(C_inc)) / (R(C) + epsilon) over incomplete versions.
 
     Where the complete program is answered wrongly the quotient is 0 or about -1/epsilon, which says nothing of recall;
-    those programs are counted in `complete_wrong` and left out of the mean. Columns: model, task, sensitivity, low,
-    high, programs, complete_wrong.
+    those programs are counted in `complete_wrong` and left out of the mean.
     """
-    value = f"value_{rule}"
     rows = []
     for (model, task), part in answers.groupby(["model", "task"], sort=False):
-        complete = part[part["removed"] == 0].groupby("problem")[value].mean()
-        incomplete = part[part["removed"] > 0].groupby("problem")[value].mean()
+        complete = part[part["removed"] == 0].groupby("problem")["value_strict"].mean()
+        incomplete = part[part["removed"] > 0].groupby("problem")["value_strict"].mean()
         loss = (complete - incomplete) / (complete + epsilon)
         known = loss[complete > 0].dropna()
-        estimate = cluster_bootstrap_mean(
-            known.to_numpy(),
-            known.index.to_numpy(),
-            confidence=confidence,
-            resamples=resamples,
-            rng=rng(seed, "sensitivity", str(model), str(task)),
+        random = rng(seed, "sensitivity", str(model), str(task))
+        mean, (low, high), *_ = cluster_bootstrap_mean(
+            known.to_numpy(), known.index.to_numpy(), confidence=confidence, resamples=resamples, rng=random
         )
-        rows.append(
-            {
-                "model": model,
-                "task": task,
-                "sensitivity": estimate.value,
-                "low": estimate.interval.low,
-                "high": estimate.interval.high,
-                "programs": len(known),
-                "complete_wrong": int((complete == 0).sum()),
-            }
-        )
-    return pd.DataFrame(rows)
+        rows.append((model, task, mean, low, high, len(known), int((complete == 0).sum())))
+    columns = ["model", "task", "sensitivity", "low", "high", "programs", "complete_wrong"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def published_drop(artefact: str) -> tuple[float, float] | None:
