@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -60,30 +61,20 @@ def mix(target: str, others: Sequence[str], *, position: int, positions: int, fr
     place within its own stretch of the context, so that one fragment is the paper's contiguous block.
     """
     lines = target.split("\n")
+    functions = [*(other.split("\n") for other in others), lines]  # the target is the last one, number -1
     parts = min(fragments, len(lines))
-    cuts = [round(part * len(lines) / parts) for part in range(parts + 1)]
-    stretches = [round(part * len(others) / parts) for part in range(parts + 1)]
-    before = {}
-    for part in range(parts):
-        room = stretches[part + 1] - stretches[part]
-        before[part] = stretches[part] + target_index(position, positions, room)
-    mixed: list[str] = []
+    cuts, stretches = ([round(part * size / parts) for part in range(parts + 1)] for size in (len(lines), len(others)))
+    before = [first + target_index(position, positions, last - first) for first, last in pairwise(stretches)]
     origins: list[tuple[int, int]] = []
-
-    def put(function: int, first: int, piece: Sequence[str]) -> None:
-        mixed.extend(piece)
-        origins.extend((function, first + number) for number in range(len(piece)))
-
-    for index in range(len(others) + 1):
-        for part in range(parts):
-            if before[part] == index:
-                put(-1, cuts[part], lines[cuts[part] : cuts[part + 1]])
-                if not (part + 1 < parts and before[part + 1] == index):
-                    put(-1, len(lines) + part, [BLANK])
+    for index in range(len(functions)):
+        here = [part for part in range(parts) if before[part] == index]
+        if here:
+            origins += [(-1, number) for number in range(cuts[here[0]], cuts[here[-1] + 1])]
+            origins.append((-1, len(lines) + here[-1]))
         if index < len(others):
-            other = others[index].split("\n")
-            put(index, 0, [*other, BLANK])
-    del mixed[-1], origins[-1]
+            origins += [(index, number) for number in range(len(functions[index]) + 1)]
+    del origins[-1]
+    mixed = [functions[f][number] if number < len(functions[f]) else BLANK for f, number in origins]
     places = {origin: place for place, origin in enumerate(origins)}
     return Mixture(mixed, [places[-1, number] for number in range(len(lines))], origins)
 
