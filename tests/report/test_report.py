@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 from codestress.errors import ParameterError
-from codestress.papers.origin.distance_curve import FittedSide, distance_curve
+from codestress.papers.origin.decay import FittedSide
+from codestress.papers.origin.distance_curve import distance_curve
 from codestress.papers.origin.length_curve import length_curve
 from codestress.papers.origin.outcome_map import OutcomeRow, outcome_map
 from codestress.report.claims import Claim, ledger

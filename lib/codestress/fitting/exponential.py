@@ -7,11 +7,12 @@ a stack of problems, started at the best fit, because a thousand calls of scipy 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+import warnings
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import curve_fit
+from scipy.optimize import OptimizeWarning, curve_fit
 
 from codestress.fitting.bootstrap import cluster_weights, percentile_interval
 from codestress.fitting.proportions import UNKNOWN, Interval
@@ -149,23 +150,23 @@ def _best(x: Array, y: Array, weights: Array, free: int) -> Array | None:
     low = max(0.0, float(y.min()) * 0.9) if free == 3 else 0.0
     slope, level = np.polyfit(x, np.log(np.maximum(y - low, 1e-3)), 1)
     start = np.clip([math.exp(level), -slope, low][:free], LOWEST[:free] + 1e-9, HIGHEST[:free] - 1e-9)
+    closely = {"ftol": 1e-12, "xtol": 1e-12, "gtol": 1e-12, "max_nfev": 2000}
+    return least_squares(x, y, 1 / np.sqrt(weights), start, HIGHEST[:free], **closely)
+
+
+def least_squares(
+    x: Array, y: Array, errors: Array, start: ArrayLike, highest: ArrayLike, **options: Any
+) -> Array | None:
+    """Height, rate and floor by scipy's bounded fit of as many as there is a start for, the others 0; None where it
+    fails."""
 
     def model(x: Array, *values: float) -> Array:
         return np.asarray(curve(x, np.array([[*values, 0.0][:3]]))[0])
 
     try:
-        found, _ = curve_fit(
-            model,
-            x,
-            y,
-            p0=start,
-            sigma=1 / np.sqrt(weights),
-            bounds=(LOWEST[:free], HIGHEST[:free]),
-            max_nfev=2000,
-            ftol=1e-12,
-            xtol=1e-12,
-            gtol=1e-12,
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OptimizeWarning)
+            found, _ = curve_fit(model, x, y, p0=start, sigma=errors, bounds=(0, highest), **options)
     except (RuntimeError, ValueError):
         return None
     return np.array([*found, 0.0][:3])
@@ -179,7 +180,7 @@ def _refit(x: Array, y: Array, weights: Array, start: Array, free: int) -> tuple
     cost = _cost(x, y, weights, values)
     done = np.zeros(rows, dtype=bool)
     for _ in range(200):
-        jacobian = _jacobian(x, values)[:, :free]
+        jacobian = derivatives(x, values)[:, :free]
         residual = y - curve(x, values)
         gradient = np.einsum("mpk,mk,mk->mp", jacobian, weights, residual)
         normal = np.einsum("mpk,mk,mqk->mpq", jacobian, weights, jacobian)
@@ -205,8 +206,8 @@ def _cost(x: Array, y: Array, weights: Array, values: Array) -> Array:
     return np.asarray((weights * (y - curve(x, values)) ** 2).sum(axis=1))
 
 
-def _jacobian(x: Array, values: Array) -> Array:
-    """Derivatives by height, rate and floor: (m, 3, k)."""
+def derivatives(x: Array, values: Array) -> Array:
+    """Derivatives of curves by height, rate and floor: (m, 3, k)."""
     height, rate = values[:, :1], values[:, 1:2]
     falling = np.exp(-rate * x)
     return np.stack([falling, -height * x * falling, np.ones_like(falling)], axis=1)

@@ -180,6 +180,11 @@ def nodes(root: Node) -> Iterator[Node]:
         waiting.extend(reversed(node.children))
 
 
+def text_of(node: Node | None) -> str:
+    """The text of a node; none has none."""
+    return node.text.decode() if node is not None and node.text else ""
+
+
 def main_class(source: str) -> str:
     """The class of a Java source that has a `main`; empty where none has."""
     for node in nodes(parser("java").parse(source.encode("utf-8", "replace")).root_node):

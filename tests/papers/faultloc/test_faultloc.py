@@ -16,7 +16,7 @@ from codestress.inference.registry import load_registry
 from codestress.inference.run import run
 from codestress.papers.codecrash.studies import fenced_program
 from codestress.papers.faultloc import studies as faultloc
-from codestress.papers.faultloc.faults.neutral import Labelled, bank
+from codestress.papers.faultloc.faults.neutral import FaultyProgram, bank
 from codestress.papers.faultloc.results import audit, localization, paper, programs, robustness
 from codestress.papers.faultloc.scoring import named_line, score_location
 from codestress.papers.faultloc.seeds import seed_set
@@ -78,11 +78,11 @@ def oracle(monkeypatch: pytest.MonkeyPatch, labels: dict[str, int]) -> Iterator[
 def test_an_oracle_scores_100_percent_in_every_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     labels: dict[str, int] = {}
     for task in tasks().values():
-        programs: list[Labelled | str] = [task.program]
+        programs: list[FaultyProgram | str] = [task.program]
         for spm in parameters()["spms"]:
             for strength in SMALL["strengths"]:
                 programs.append(faultloc.mutated_program(task, spm, strength, bank(task.seed.language), 0))
-        labels |= {program.code: program.line for program in programs if isinstance(program, Labelled)}
+        labels |= {program.code: program.line for program in programs if isinstance(program, FaultyProgram)}
     trials = trials_of()
     with oracle(monkeypatch, labels) as server:
         results = run(trials, ["llama-3.1-8b"], store=tmp_path / "s.sqlite")

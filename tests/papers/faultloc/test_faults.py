@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codestress.papers.faultloc.faults.neutral import SPMS, Content, Labelled, bank, mutate, quarter_of
-from codestress.papers.faultloc.faults.proof import neutral_fault
+from codestress.papers.faultloc.faults.neutral import SPMS, Content, FaultyProgram, bank, mutate, quarter_of
+from codestress.papers.faultloc.faults.proof import equivalence_error
 from codestress.papers.faultloc.faults.silent import is_silent
 from codestress.papers.faultloc.faults.sites import KINDS, FaultSite, fault_sites
 from codestress.papers.faultloc.faults.trees import NotNeutral
@@ -175,7 +175,7 @@ def test_mutations_are_neutral_and_the_label_follows(spm: str, strength: int) ->
         if not sites:
             continue
         site = sites[len(sites) // 2]
-        program = Labelled(site.apply(seed.code), site.line)
+        program = FaultyProgram(site.apply(seed.code), site.line)
         faulty = program.code.split("\n")[program.line - 1]
         for quarter in range(4):
             draw = Draw(rng(0, seed.id, spm, strength, quarter))
@@ -209,7 +209,7 @@ def test_mutations_stand_in_the_quarter_that_is_asked_for() -> None:
     code = "\n".join(["def f(x):", *(f"    y{n} = x" for n in range(80)), "    return x"])
     for quarter in range(4):
         mutated = mutate(
-            Labelled(code, 2),
+            FaultyProgram(code, 2),
             "comments",
             "python",
             Draw(rng(0, quarter)),
@@ -247,7 +247,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize(("spm", "given_content"), HOSTILE)
 def test_content_that_would_change_the_program_is_refused(spm: str, given_content: Content) -> None:
-    program = Labelled("def f(x, n):\n    total = x + n\n    return len(str(total))", 2)
+    program = FaultyProgram("def f(x, n):\n    total = x + n\n    return len(str(total))", 2)
     with pytest.raises(NotNeutral):
         mutate(program, spm, "python", Draw(rng(0)), strength=1, quarter=0, content=given_content)  # type: ignore[arg-type]
 
@@ -268,8 +268,10 @@ BINDING = [
 def test_dead_code_that_changes_its_function_by_being_there_is_refused(code: str, snippet: str) -> None:
     given_content = content(dead_code=[snippet])
     with pytest.raises(NotNeutral, match=r"dead code|compile"):
-        mutate(Labelled(code, 2), "dead_code", "python", Draw(rng(0)), strength=1, quarter=0, content=given_content)
-    fine = Labelled("def f(x):\n    y = 0\n    for y in x:\n        x = _(y)\n    return x", 2)
+        mutate(
+            FaultyProgram(code, 2), "dead_code", "python", Draw(rng(0)), strength=1, quarter=0, content=given_content
+        )
+    fine = FaultyProgram("def f(x):\n    y = 0\n    for y in x:\n        x = _(y)\n    return x", 2)
     harmless = content(dead_code=["if False:\n    y = x\n    return y"])
     assert mutate(fine, "dead_code", "python", Draw(rng(0)), strength=1, quarter=0, content=harmless).code != fine.code
 
@@ -291,20 +293,20 @@ A, G = "class A:\n", "    def g(self): return "
     ],
 )
 def test_the_proof_sees_what_is_not_neutral(part: str, before: str, after: str) -> None:
-    assert neutral_fault(before, after, part, "python")
-    assert not neutral_fault(before, before, part, "python")
+    assert equivalence_error(before, after, part, "python")
+    assert not equivalence_error(before, before, part, "python")
 
 
 def test_the_proof_sees_what_is_not_neutral_in_java() -> None:
     changed = JAVA.replace("result += ", "result -= ")
     for part in ("comments", "names", "functions", "dead_code"):
-        assert neutral_fault(JAVA, changed, part, "java"), part
-        assert not neutral_fault(JAVA, JAVA, part, "java")
-    assert neutral_fault(JAVA, JAVA.replace("int result", "int limit"), "names", "java")
+        assert equivalence_error(JAVA, changed, part, "java"), part
+        assert not equivalence_error(JAVA, JAVA, part, "java")
+    assert equivalence_error(JAVA, JAVA.replace("int result", "int limit"), "names", "java")
     dead = JAVA.replace("        String text", "        if (x > 1) {\n        }\n        String text")
-    assert neutral_fault(JAVA, dead, "dead_code", "java")
+    assert equivalence_error(JAVA, dead, "dead_code", "java")
     never = JAVA.replace("        String text", "        if (2 < 1) {\n        }\n        String text")
-    assert not neutral_fault(JAVA, never, "dead_code", "java")
+    assert not equivalence_error(JAVA, never, "dead_code", "java")
 
 
 @settings(max_examples=60, deadline=None)
@@ -317,7 +319,7 @@ def test_the_same_seed_gives_the_same_bytes(number: int, spm: str, strength: int
         try:
             results.append(
                 mutate(
-                    Labelled(seed.code, 5),
+                    FaultyProgram(seed.code, 5),
                     spm,  # type: ignore[arg-type]
                     seed.language,
                     draw,
@@ -338,7 +340,7 @@ def test_the_kits_java_programs_and_their_mutants_compile_and_run(tmp_path: Path
     folders = {}
     for number, seed in enumerate(seeds):
         site = random.Random(number).choice(fault_sites(seed.code, "java"))
-        program = Labelled(site.apply(seed.code), site.line)
+        program = FaultyProgram(site.apply(seed.code), site.line)
         spm = ("comments+names+dead_code", "functions")[number % 2]
         draw = Draw(rng(number, "compiles"))
         with contextlib.suppress(NotNeutral):

@@ -23,6 +23,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
+from codestress.generation.edits import first_line
 from codestress.problems.datasets import data_file
 from codestress.sandbox.runtimes import parser
 from codestress.types import Language
@@ -138,8 +139,7 @@ def _standard() -> Iterator[Seed]:
         lines = normalised(text).split("\n")
         for node in tree.body:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
-                code = textwrap.dedent("\n".join(lines[first - 1 : node.end_lineno]))
+                code = textwrap.dedent("\n".join(lines[first_line(node) - 1 : node.end_lineno]))
                 yield Seed(f"{name}.{node.name}", code, _purpose(ast.get_docstring(node)), "python")
         yield Seed(name, "\n".join(lines), _purpose(ast.get_docstring(tree)), "python")
 

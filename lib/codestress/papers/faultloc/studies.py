@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from codestress.generation.prompts import prompt_text
-from codestress.papers.faultloc.faults.neutral import SPMS, Content, Labelled, Spm, bank, mutate, quarter_of
+from codestress.papers.faultloc.faults.neutral import SPMS, Content, FaultyProgram, Spm, bank, mutate, quarter_of
 from codestress.papers.faultloc.faults.silent import is_silent
 from codestress.papers.faultloc.faults.sites import KINDS, FaultSite, Kind, fault_sites
 from codestress.papers.faultloc.faults.trees import NotNeutral
@@ -62,8 +62,8 @@ class Task:
     site: FaultSite
 
     @property
-    def program(self) -> Labelled:
-        return Labelled(self.site.apply(self.seed.code), self.site.line)
+    def program(self) -> FaultyProgram:
+        return FaultyProgram(self.site.apply(self.seed.code), self.site.line)
 
     @property
     def quarter(self) -> int:
@@ -174,7 +174,9 @@ def localization(
         if len(responses) == (3 if content == "model" else 2):
             return None
         mutated = _mutated(task, trial, _content(task, content, responses))
-        return localize_prompt(task.seed, mutated.code, numbered, sampling) if isinstance(mutated, Labelled) else None
+        return (
+            localize_prompt(task.seed, mutated.code, numbered, sampling) if isinstance(mutated, FaultyProgram) else None
+        )
 
     def judge(trial: Trial, response: Response, tolerance: int) -> Score:
         task, earlier = task_of(trial), response.earlier
@@ -207,7 +209,7 @@ def _localized(task: Task, response: Response) -> bool:
     return score_location(response, program.line, program.code, 0).reason is Reason.RIGHT
 
 
-def _mutated(task: Task, trial: Trial, content: Content) -> Labelled | str:
+def _mutated(task: Task, trial: Trial, content: Content) -> FaultyProgram | str:
     """The mutated program, or why there is none."""
     return mutated_program(
         task,
@@ -219,7 +221,7 @@ def _mutated(task: Task, trial: Trial, content: Content) -> Labelled | str:
 
 
 @lru_cache(maxsize=20_000)
-def mutated_program(task: Task, spm: Spm, strength: int, content: Content, seed: int) -> Labelled | str:
+def mutated_program(task: Task, spm: Spm, strength: int, content: Content, seed: int) -> FaultyProgram | str:
     """A neutral mutation of a task in a quarter drawn for it, drawn again a few times; else why there is none."""
     why = ""
     for attempt in range(ATTEMPTS):

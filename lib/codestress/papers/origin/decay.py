@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import OptimizeWarning, curve_fit
+from numpy.typing import ArrayLike
 
 from codestress.fitting.bootstrap import cluster_weights, percentile_interval
+from codestress.fitting.exponential import Array, curve, derivatives, least_squares
 from codestress.fitting.proportions import UNKNOWN, Interval
 
 LONGEST = 1e6
 """A reach beyond this counts as no decay: inf."""
+HIGHEST = (1.0, 50.0)
+"""Bounds of top and rate; a rate is 1 / reach, and bounded where a reach is not."""
 
 
 class DecayFit(NamedTuple):
@@ -32,9 +33,17 @@ class DecayFit(NamedTuple):
     """Resamples that could not be fitted; they are not in the intervals."""
 
 
-def decay(x: NDArray[np.float64], top: float, rate: float) -> NDArray[np.float64]:
-    """The curve, with rate = 1 / reach, which is bounded where reach is not."""
-    return np.asarray(top * np.exp(-(x - 1) * rate))
+class FittedSide(NamedTuple):
+    """A fit to one side of d = 0."""
+
+    label: str
+    sign: int
+    top: float
+    reach: float
+
+    def at(self, x: Array) -> Array:
+        """The fitted curve, at distances from 1 on."""
+        return np.asarray(curve(x - 1, np.array([[self.top, 1 / self.reach, 0.0]]))[0])
 
 
 def fit_decay(
@@ -50,7 +59,7 @@ def fit_decay(
     Points are weighted by their standard errors, from shares with one success and one failure added so that none is
     certain. Intervals: percentile bootstrap over items, the rows of the table.
     """
-    places = np.asarray(x, dtype=float)
+    places = np.asarray(x, dtype=float) - 1
     scores = np.asarray(table, dtype=float)
     asked = (~np.isnan(scores)).astype(float)
     right = np.nan_to_num(scores)
@@ -59,53 +68,36 @@ def fit_decay(
         return DecayFit(math.nan, math.nan, math.nan, UNKNOWN, UNKNOWN, resamples)
     weights = cluster_weights(len(scores), resamples, rng)
     fits = [_fit(places, r, n, best) for r, n in zip(weights @ right, weights @ asked, strict=True)]
-    draws = np.array([fit for fit in fits if fit is not None]).reshape(-1, 2)
+    draws = np.array([fit for fit in fits if fit is not None]).reshape(-1, 3)
     # Quantiles of the rate, turned round: a rate of zero is a reach of infinity.
     rates = percentile_interval(draws[:, 1], confidence)
     reach = Interval(_reach(rates.high), _reach(rates.low))
     top = percentile_interval(draws[:, 0], confidence)
     failed = resamples - len(draws)
-    return DecayFit(best[0], _reach(best[1]), _reach(best[1]) * math.log(2), top, reach, failed)
+    return DecayFit(float(best[0]), _reach(best[1]), _reach(best[1]) * math.log(2), top, reach, failed)
 
 
 def _reach(rate: float) -> float:
     if math.isnan(rate):
         return math.nan
-    return 1 / rate if rate > 1 / LONGEST else math.inf
+    return float(1 / rate) if rate > 1 / LONGEST else math.inf
 
 
-def _fit(
-    x: NDArray[np.float64],
-    right: NDArray[np.float64],
-    asked: NDArray[np.float64],
-    start: tuple[float, float] | None = None,
-) -> tuple[float, float] | None:
+def _fit(x: Array, right: Array, asked: Array, start: Array | None = None) -> Array | None:
     """Top and rate; None when it cannot be fitted: fewer than two distances asked, or nothing right anywhere."""
     use = asked > 0
     x, right, asked = x[use], right[use], asked[use]
     if len(x) < 2 or right.sum() == 0:
         return None
-    share = right / asked
     smooth = (right + 1) / (asked + 2)
     error = np.sqrt(smooth * (1 - smooth) / asked)
     if start is None:
-        slope = np.polyfit(x - 1, np.log(smooth), 1)
-        start = float(np.clip(np.exp(slope[1]), 0.01, 1)), float(np.clip(-slope[0], 1e-4, 10))
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", OptimizeWarning)
-            (top, rate), _ = curve_fit(
-                decay,
-                x,
-                share,
-                p0=np.clip(start, [1e-6, 1e-9], [1, 50]),
-                sigma=error,
-                bounds=([0, 0], [1, 50]),
-                jac=lambda x, top, rate: np.stack(
-                    [np.exp(-(x - 1) * rate), -top * (x - 1) * np.exp(-(x - 1) * rate)], axis=1
-                ),
-                max_nfev=200,
-            )
-    except (RuntimeError, ValueError):
-        return None
-    return float(top), float(rate)
+        slope, level = np.polyfit(x, np.log(smooth), 1)
+        start = np.clip([np.exp(level), -slope], [0.01, 1e-4], [1, 10])
+
+    def jacobian(x: Array, *values: float) -> Array:
+        return derivatives(x, np.array([values]))[0, :2].T
+
+    return least_squares(
+        x, right / asked, error, np.clip(start[:2], [1e-6, 1e-9], HIGHEST), HIGHEST, jac=jacobian, max_nfev=200
+    )

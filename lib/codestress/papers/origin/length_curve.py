@@ -9,7 +9,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from codestress.report.style import COLOURS, HATCHES, MARKERS, PUBLISHED, use_style
+from codestress.report.curves import draw_points
+from codestress.report.style import COLOURS, HATCHES, use_style
 
 
 def length_curve(shares: pd.DataFrame, outcomes: pd.DataFrame, order: Sequence[str]) -> Figure:
@@ -23,21 +24,7 @@ def length_curve(shares: pd.DataFrame, outcomes: pd.DataFrame, order: Sequence[s
     figure = Figure(figsize=(7.0, 4.6))
     above, below = figure.subfigures(2, 1, height_ratios=[1.25, 1], squeeze=False)[:, 0]
     ax = above.subplots()
-    for number, (label, part) in enumerate(shares.groupby("label", sort=False)):
-        published = bool(part["published"].iloc[0])
-        colour = PUBLISHED if published else COLOURS[number % len(COLOURS)]
-        share, low, high = (100 * part[column].to_numpy(float) for column in ("share", "low", "high"))
-        ax.errorbar(
-            part["characters"] * (1 + 0.015 * number),
-            share,
-            yerr=[share - low, high - share],
-            fmt=MARKERS[number % len(MARKERS)] + ("" if published else "-"),
-            color=colour,
-            mfc="white" if published else colour,
-            capsize=2,
-            elinewidth=0.8,
-            label=str(label),
-        )
+    draw_points(ax, shares, lambda number, part: part["characters"] * (1 + 0.015 * number), line="-", width=0.8)
     ax.set_xscale("log")
     ax.set_xticks(sorted(set(outcomes["characters"])))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
@@ -49,21 +36,12 @@ def length_curve(shares: pd.DataFrame, outcomes: pd.DataFrame, order: Sequence[s
         part = outcomes[outcomes["label"] == label]
         lengths = sorted(part["characters"].unique())
         bottom = np.zeros(len(lengths))
-        for number, outcome in enumerate(order):
-            height = (
-                part[part["outcome"] == outcome].set_index("characters")["share"].reindex(lengths, fill_value=0) * 100
-            )
-            panel.bar(
-                range(len(lengths)),
-                height,
-                bottom=bottom,
-                color=COLOURS[number],
-                hatch=HATCHES[number],
-                edgecolor="white",
-                linewidth=0.4,
-                label=outcome,
-            )
-            bottom += height.to_numpy()
+        for outcome, colour, hatch in zip(order, COLOURS, HATCHES, strict=False):
+            found = part[part["outcome"] == outcome].set_index("characters")["share"]
+            height = 100 * found.reindex(lengths, fill_value=0).to_numpy(float)
+            look = {"color": colour, "hatch": hatch, "edgecolor": "white", "linewidth": 0.4}
+            panel.bar(range(len(lengths)), height, bottom=bottom, label=outcome, **look)
+            bottom += height
         panel.set_title(label)
         panel.set_xticks(range(len(lengths)), [f"{n / 1000:.1f}k" for n in lengths], rotation=60)
     panels[0].set_ylabel("outcomes (%)")

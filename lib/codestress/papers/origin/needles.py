@@ -15,6 +15,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 
 from codestress.errors import DataError
+from codestress.generation.edits import first_line
 from codestress.generation.prompts import prompt_text
 
 LISTING_PLACES = (0.35, 0.73)
@@ -29,7 +30,7 @@ def _library() -> tuple[list[str], list[int], list[int]]:
         raise DataError("the listing is made of the source of the package click, which is not installed; run `make`")
     lines = Path(found.origin).read_text(encoding="utf-8").rstrip("\n").split("\n")
     tree = ast.parse("\n".join(lines))
-    tops = [_first_line(node) - 1 for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    tops = [first_line(node) - 1 for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     ends = [node.end_lineno or node.lineno for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     cuts = sorted({0, *tops, *ends, len(lines)})
     return lines, cuts, [0, *(cuts.index(line) for line in tops)]
@@ -74,15 +75,11 @@ def listing(characters: int, variant: int = 0) -> str:
     return "\n".join(_plant(shown, planted))
 
 
-def _first_line(node: ast.FunctionDef | ast.ClassDef) -> int:
-    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-
-
 def _plant(shown: list[str], planted: Sequence[str]) -> list[str]:
     """The lines with each function planted near its place, before or after a function and indented like it."""
     nodes = [node for node in ast.walk(ast.parse("\n".join(shown))) if isinstance(node, ast.FunctionDef)]
     indents = {(node.end_lineno or 0) + 1: node.col_offset for node in nodes}
-    indents |= {_first_line(node): node.col_offset for node in nodes}
+    indents |= {first_line(node): node.col_offset for node in nodes}
     length = list(accumulate((len(line) + 1 for line in shown), initial=0))
     chosen = []
     for function, place in zip(planted, LISTING_PLACES, strict=True):

@@ -9,8 +9,7 @@ import pandas as pd
 
 from codestress.fitting.proportions import wilson
 from codestress.fitting.summaries import with_share
-from codestress.papers.origin.decay import DecayFit, fit_decay
-from codestress.papers.origin.distance_curve import FittedSide
+from codestress.papers.origin.decay import DecayFit, FittedSide, fit_decay
 from codestress.papers.origin.outcome_map import OutcomeRow
 from codestress.report.published import published_models, published_numbers
 from codestress.seeding import rng

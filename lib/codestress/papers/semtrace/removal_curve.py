@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
-from codestress.report.style import COLOURS, MARKERS, PUBLISHED, use_style
+from codestress.report.curves import interval, legend_above, look
+from codestress.report.style import PUBLISHED, use_style
 
 
 def removal_curve(
@@ -27,20 +28,20 @@ def removal_curve(
     panels = figure.subplots(1, len(tasks), sharex=True, sharey=True, squeeze=False)[0]
     for (task, model), part in points.groupby(["task", "model"], sort=False):
         ax, number = panels[tasks.index(task)], models.index(model)
-        colour = COLOURS[number % len(COLOURS)]
+        colour, marker = look(number)
         curve = curves[(curves["model"] == model) & (curves["task"] == task)]
-        place, share, low, high = (100 * curve[name] for name in ("share_removed", "share", "low", "high"))
+        place = 100 * curve["share_removed"]
+        share, low, high = interval(curve)
         ax.fill_between(place, low, high, color=colour, alpha=0.22, linewidth=0)
         ax.plot(place, share, color=colour, label=f"{model}: {part['asked'].sum():,} versions of {programs}")
-        place, share, low, high = (
-            100 * part[name].to_numpy(float) for name in ("share_removed", "share", "low", "high")
-        )
+        place = 100 * part["share_removed"]
+        share, low, high = interval(part)
         ax.errorbar(place, share, yerr=[share - low, high - share], fmt="none", ecolor=colour, elinewidth=0.7)
         ax.scatter(
             place,
             share,
             s=6 + 60 * part["asked"] / part["asked"].max(),
-            marker=MARKERS[number % len(MARKERS)],
+            marker=marker,
             color=colour,
             edgecolor="white",
             linewidth=0.5,
@@ -62,7 +63,6 @@ def removal_curve(
         ax.set(xlabel="lines removed (%)", xlim=(-2, 102), ylim=(-3, 103))
         ax.set_title(str(task).replace("_", " "))
     panels[0].set_ylabel("right answers (%)")
-    handles, names = panels[-1].get_legend_handles_labels()
     title = f"exponential fits with {confidence:.0%} bands; area: versions behind a point"
-    figure.legend(handles, names, loc="outside upper center", ncols=2, title=title, title_fontsize=7.5)
+    legend_above(figure, panels[-1], 2, title=title, title_fontsize=7.5)
     return figure

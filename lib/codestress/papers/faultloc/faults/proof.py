@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from codestress.generation.scopes import FunctionNode, names_of
 from codestress.literals import NotLiteral, literal_of
-from codestress.papers.faultloc.faults.trees import NotNeutral, java_root, tree_of, words_of
-from codestress.sandbox.runtimes import nodes
+from codestress.papers.faultloc.faults.trees import JAVA_CLASSES, NotNeutral, java_root, tree_of, words_of
+from codestress.sandbox.runtimes import nodes, text_of
 from codestress.types import Language
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-def neutral_fault(before: str, after: str, spm: str, language: Language) -> str:
+def equivalence_error(before: str, after: str, spm: str, language: Language) -> str:
     """Why a mutation is not neutral, by its syntax tree; empty where it is.
 
     Comments: the tree is the same. Names: the same with names mapped one to one. Dead code: the same without statements
@@ -32,9 +32,9 @@ def neutral_fault(before: str, after: str, spm: str, language: Language) -> str:
         if language == "java":
             if _java_form(before, parts) != _java_form(after, parts):
                 return "the syntax tree is another"
-            return _java_dead_fault(before, after) if "dead_code" in parts else ""
+            return _java_dead_error(before, after) if "dead_code" in parts else ""
         (old, old_dead), (new, new_dead) = _form(before, parts), _form(after, parts)
-        return "the syntax tree is another" if old != new else _dead_fault(before, after, old_dead, new_dead)
+        return "the syntax tree is another" if old != new else _dead_error(before, after, old_dead, new_dead)
     except NotNeutral as error:
         return str(error)
 
@@ -70,7 +70,7 @@ def _remove_dead(tree: ast.AST) -> list[ast.AST]:
     return dead
 
 
-def _dead_fault(before: str, after: str, old: list[ast.AST], new: list[ast.AST]) -> str:
+def _dead_error(before: str, after: str, old: list[ast.AST], new: list[ast.AST]) -> str:
     """What code that never runs may change all the same, by being there; empty where it changes nothing.
 
     A function with `yield` is a generator; a name that is bound somewhere in a function is local in all of it.
@@ -175,28 +175,28 @@ def _value(node: ast.expr) -> Any:
 @lru_cache(maxsize=256)
 def _java_form(code: str, parts: tuple[str, ...]) -> object:
     """What a mutation must not change in a program."""
-    root = java_root(code)
-    return _java_words(root, parts) if "names" in parts else _java_shape(root, parts)
+    return _java_shape(java_root(code), parts, {})
 
 
-def _java_words(root: Node, parts: tuple[str, ...]) -> list[int | str]:
-    """The leaves of the tree, with identifiers numbered in the order in which they appear."""
-    numbers: dict[str, int] = {}
-    words: list[int | str] = []
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        if "dead_code" in parts and _java_dead(node):
-            continue
-        children = node.children
-        waiting += reversed(children)
-        if not children and "comment" not in node.type:
-            text = node.text.decode() if node.text else ""
-            words.append(numbers.setdefault(text, len(numbers)) if node.type == "identifier" else text)
-    return words
+def _java_shape(node: Node, parts: tuple[str, ...], numbers: dict[str, int]) -> tuple[Any, ...] | str:
+    """A tree of types and texts, without comments; for names with identifiers numbered as they appear; for dead code
+    without blocks under a condition that is always false; for functions with the members of classes sorted."""
+    if not node.children:
+        text = text_of(node)
+        if "names" in parts and node.type == "identifier":
+            text = str(numbers.setdefault(text, len(numbers)))
+        return f"{node.type}:{text}"
+    shapes = [
+        _java_shape(child, parts, numbers)
+        for child in node.children
+        if "comment" not in child.type and not ("dead_code" in parts and _java_dead(child))
+    ]
+    if "functions" in parts and node.type in JAVA_CLASSES:
+        shapes.sort(key=repr)
+    return (node.type, *shapes)
 
 
-def _java_dead_fault(before: str, after: str) -> str:
+def _java_dead_error(before: str, after: str) -> str:
     """Whether code that never runs declares a variable whose name the program has."""
     taken = sorted((_java_declared(java_root(after)) - _java_declared(java_root(before))) & words_of(before))
     return f"dead code declares {taken[0]!r}, which the program has" if taken else ""
@@ -204,48 +204,33 @@ def _java_dead_fault(before: str, after: str) -> str:
 
 def _java_declared(root: Node) -> set[str]:
     """Variables that dead code declares."""
-    found = set()
-    for node in nodes(root):
-        if _java_dead(node):
-            for part in nodes(node):
-                name = part.child_by_field_name("name") if part.type == "variable_declarator" else None
-                if name is not None and name.text:
-                    found.add(name.text.decode())
-    return found
-
-
-def _java_shape(node: Node, parts: tuple[str, ...]) -> tuple[Any, ...] | str:
-    """A tree of types and texts, without comments; for dead code without blocks under a condition that is always
-    false; for functions with the members of classes sorted."""
-    children = [child for child in node.children if "comment" not in child.type]
-    if "dead_code" in parts:
-        children = [child for child in children if not _java_dead(child)]
-    if not children:
-        return f"{node.type}:{node.text.decode() if node.text and not node.children else ''}"
-    shapes = [_java_shape(child, parts) for child in children]
-    if "functions" in parts and node.type in ("class_body", "enum_body_declarations", "interface_body"):
-        shapes.sort(key=repr)
-    return (node.type, *shapes)
+    return {
+        text_of(part.child_by_field_name("name"))
+        for node in nodes(root)
+        if _java_dead(node)
+        for part in nodes(node)
+        if part.type == "variable_declarator"
+    }
 
 
 def _java_dead(node: Node) -> bool:
+    """A condition without `else` or a loop whose body is never entered, by its text."""
     if node.type not in ("if_statement", "for_statement") or node.child_by_field_name("alternative") is not None:
         return False
-    condition = node.child_by_field_name("condition")
-    text = re.sub(r"\s+", "", condition.text.decode()) if condition is not None and condition.text else ""
-    text = text.removeprefix("(").removesuffix(")") if node.type == "if_statement" else text
+    text = re.sub(r"\s+", "", text_of(node.child_by_field_name("condition")))
     if node.type == "for_statement":
-        start = re.search(r"=\s*(-?\d+)\s*;", node.text.decode() if node.text else "")
+        start = re.search(r"=\s*(-?\d+)\s*;", text_of(node))
         bound = re.fullmatch(r"\w+<(-?\d+)", text)
         return bool(start and bound and int(bound[1]) <= int(start[1]))
-    if text in ("false", "!true", "Boolean.FALSE") or text.startswith(("false&&",)):
+    text = text.removeprefix("(").removesuffix(")")
+    if text in ("false", "!true", "Boolean.FALSE") or text.startswith("false&&"):
         return True
-    empty = re.fullmatch(r'""\.length\(\)(>|!=|>=)(\d+)', text)
-    if empty:
-        return (empty[1] in (">", "!=") and int(empty[2]) == 0) or (empty[1] == ">=" and int(empty[2]) > 0)
-    numbers = re.fullmatch(r"(-?\d+)(<|<=|>|>=|==|!=)(-?\d+)", text)
-    if not numbers:
-        return bool(re.fullmatch(r'"[^"]*"\.isEmpty\(\)', text)) and '""' not in text
-    one, two = int(numbers[1]), int(numbers[3])
-    results = {"<": one < two, "<=": one <= two, ">": one > two, ">=": one >= two, "==": one == two, "!=": one != two}
-    return not results[numbers[2]]
+    if re.fullmatch(r'"[^"]+"\.isEmpty\(\)', text):
+        return True
+    compared = re.fullmatch(r"(-?\d+)(<|<=|>|>=|==|!=)(-?\d+)", re.sub(r'^""\.length\(\)(?=>0$|>=|!=)', "0", text))
+    return compared is not None and not JAVA_COMPARED[compared[2]](int(compared[1]), int(compared[3]))
+
+
+JAVA_COMPARED: Mapping[str, Any] = {
+    **{"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne}
+}

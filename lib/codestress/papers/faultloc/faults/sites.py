@@ -16,15 +16,21 @@ import ast
 import bisect
 import io
 import tokenize
-import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
+from codestress.generation.edits import Edit, Lines, edited, first_line
 from codestress.generation.scopes import FunctionNode
-from codestress.papers.faultloc.faults.text import Lines
-from codestress.sandbox.runtimes import nodes, parser
+from codestress.papers.faultloc.faults.trees import (
+    JAVA_METHODS,
+    NotNeutral,
+    around,
+    blocks,
+    java_root,
+    tree_of,
+)
+from codestress.sandbox.runtimes import nodes, text_of
 from codestress.types import Language
 
 if TYPE_CHECKING:
@@ -32,54 +38,71 @@ if TYPE_CHECKING:
 
 Kind = Literal["OffByOne", "MisplacedReturn", "IncorrectBooleanLogic", "OperatorSwap"]
 KINDS: tuple[Kind, ...] = ("OffByOne", "MisplacedReturn", "IncorrectBooleanLogic", "OperatorSwap")
-ARITHMETIC = ("+", "-", "*", "/")
 COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 BOOLEAN = {"and": "or", "or": "and", "&&": "||", "||": "&&"}
-PYTHON_OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+ARITHMETIC = ("+", "-", "*", "/")
+SWAPS: dict[str, tuple[Kind, list[str]]] = {
+    **{sign: ("OffByOne", [other]) for sign, other in COMPARISONS.items()},
+    **{sign: ("IncorrectBooleanLogic", [other]) for sign, other in BOOLEAN.items()},
+    **{sign: ("OperatorSwap", [other for other in ARITHMETIC if other != sign]) for sign in ARITHMETIC},
+}
+"""For each operator the fault that another makes in its place, and which others do."""
 
 
 @dataclass(frozen=True)
-class FaultSite:
-    """An edit that makes one fault: the characters from `start` to `end` become `text`."""
+class FaultSite(Edit):
+    """An edit that makes one fault."""
 
     kind: Kind
     line: int
     """The faulty line of the program that results, from 1 on."""
-    start: int
-    end: int
-    text: str
-    before: str
+    before: str = ""
     """What stood there."""
 
     def apply(self, code: str) -> str:
-        return code[: self.start] + self.text + code[self.end :]
+        return edited(code, [self])
 
     def undo(self, code: str) -> str:
         """The seed, from the program that `apply` gave."""
-        return code[: self.start] + self.before + code[self.start + len(self.text) :]
+        return edited(code, [Edit(self.start, self.start + len(self.text), self.before)])
 
 
 def fault_sites(code: str, language: Language) -> list[FaultSite]:
     """All places where a fault can be made, in the order of the text. None where the program does not parse."""
-    found = _python_sites(code) if language == "python" else _java_sites(code)
-    unique = {(site.kind, site.start, site.end, site.text): site for site in found}
+    try:
+        found = _python_sites(tree_of(code), code) if language == "python" else _java_sites(java_root(code), code)
+        unique = {(site.kind, site.start, site.end, site.text): site for site in found}
+    except NotNeutral:
+        return []
     return sorted(unique.values(), key=lambda site: (site.start, site.kind, site.text))
 
 
-def _edit(kind: Kind, lines: Lines, start: int, end: int, text: str) -> FaultSite:
-    return FaultSite(kind, lines.line_of(start), start, end, text, lines.text[start:end])
+def _replaced(kind: Kind, lines: Lines, start: int, end: int, texts: Iterable[str]) -> Iterator[FaultSite]:
+    for text in texts:
+        yield FaultSite(start, end, text, kind, lines.line_of(start), lines.text[start:end])
+
+
+def _swapped(lines: Lines, start: int, sign: str) -> Iterator[FaultSite]:
+    """Other operators in the place of one, where there are others."""
+    if sign in SWAPS:
+        kind, others = SWAPS[sign]
+        yield from _replaced(kind, lines, start, start + len(sign), others)
+
+
+def _return_behind(lines: Lines, line: int, like: int, statement: str) -> FaultSite:
+    """A return in a line of its own behind a line, indented like another."""
+    end = lines.end(line)
+    return FaultSite(end, end, f"\n{lines.indent(like)}{statement}", "MisplacedReturn", line + 1)
 
 
 # --- Python ---------------------------------------------------------------------------------------------------------
 
+SWAPPED = ast.Add | ast.Sub | ast.Mult | ast.Div
+TEXT_METHODS = ("join", "format", "lower", "upper", "strip", "decode", "encode", "replace")
+TEXT_FUNCTIONS = ("str", "repr", "list", "tuple", "chr", "hex", "sorted")
 
-def _python_sites(code: str) -> Iterator[FaultSite]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            tree = ast.parse(code)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return
+
+def _python_sites(tree: ast.Module, code: str) -> Iterator[FaultSite]:
     lines = Lines.of(code)
     operators = _operator_tokens(code, lines)
     strings = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)}
@@ -88,66 +111,46 @@ def _python_sites(code: str) -> Iterator[FaultSite]:
             continue
         if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
             yield from _range_sites(node.iter, lines)
-        if isinstance(node, ast.While):
-            yield from _comparison_sites(node.test, lines, operators, strings)
-        if isinstance(node, ast.BoolOp):
-            for left, right in zip(node.values, node.values[1:], strict=False):
-                yield from _between(left, right, lines, operators, BOOLEAN, "IncorrectBooleanLogic")
-        if isinstance(node, ast.BinOp) and type(node.op) in PYTHON_OPERATORS and not _texts(node):
-            yield from _between(node.left, node.right, lines, operators, ARITHMETIC, "OperatorSwap")
-        if isinstance(node, ast.AugAssign) and type(node.op) in PYTHON_OPERATORS and not _texts(node.value):
-            yield from _between(node.target, node.value, lines, operators, ARITHMETIC, "OperatorSwap")
         if isinstance(node, FunctionNode):
             yield from _return_sites(node, lines)
+        for left, right in _operands(node, strings):
+            yield from _between(lines.span(left)[1], lines.span(right)[0], lines, operators)
 
 
-def _span(node: ast.expr, lines: Lines) -> tuple[int, int]:
-    return lines.at(node.lineno, node.col_offset), lines.at(node.end_lineno or 0, node.end_col_offset or 0)
+def _operands(node: ast.AST, strings: set[int]) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Pairs of operands between which an operator may be exchanged."""
+    if isinstance(node, ast.While):
+        for part in ast.walk(node.test):
+            if isinstance(part, ast.Compare) and id(part) not in strings:
+                yield from zip([part.left, *part.comparators], part.comparators, strict=False)
+    elif isinstance(node, ast.BoolOp):
+        yield from zip(node.values, node.values[1:], strict=False)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, SWAPPED) and not _texts(node):
+        yield node.left, node.right
+    elif isinstance(node, ast.AugAssign) and isinstance(node.op, SWAPPED) and not _texts(node.value):
+        yield node.target, node.value
 
 
-@lru_cache(maxsize=4)
-def _operator_tokens(code: str, lines: Lines) -> tuple[tuple[int, str], ...]:
+def _operator_tokens(code: str, lines: Lines) -> list[tuple[int, str]]:
     """Operators and the words and, or with the characters at which they start, in the order of the text."""
-    found = []
-    wanted = {*ARITHMETIC, *COMPARISONS, *BOOLEAN, "+=", "-=", "*=", "/="}
+    wanted = {*SWAPS, *(f"{sign}=" for sign in ARITHMETIC)}
     try:
-        for token in tokenize.generate_tokens(io.StringIO(code).readline):
-            if token.string in wanted and token.type in (tokenize.OP, tokenize.NAME):
-                found.append((lines.starts[token.start[0] - 1] + token.start[1], token.string))
+        return [
+            (lines.starts[token.start[0] - 1] + token.start[1], token.string)
+            for token in tokenize.generate_tokens(io.StringIO(code).readline)
+            if token.string in wanted and token.type in (tokenize.OP, tokenize.NAME)
+        ]
     except (tokenize.TokenError, SyntaxError, IndentationError):
-        return ()
-    return tuple(found)
+        return []
 
 
-def _tokens_between(start: int, end: int, operators: tuple[tuple[int, str], ...]) -> list[tuple[int, str]]:
+def _between(start: int, end: int, lines: Lines, operators: list[tuple[int, str]]) -> Iterator[FaultSite]:
+    """Others in the place of the one operator that stands there."""
     first = bisect.bisect_left(operators, (start, ""))
-    found = []
-    for place, text in operators[first:]:
-        if place >= end:
-            break
-        found.append((place, text))
-    return found
-
-
-def _between(
-    left: ast.expr,
-    right: ast.expr,
-    lines: Lines,
-    operators: tuple[tuple[int, str], ...],
-    swaps: dict[str, str] | tuple[str, ...],
-    kind: Kind,
-) -> Iterator[FaultSite]:
-    """Edits of the one operator that stands between two operands."""
-    found = _tokens_between(_span(left, lines)[1], _span(right, lines)[0], operators)
-    if len(found) != 1:
-        return
-    place, text = found[0]
-    sign = text.removesuffix("=") if isinstance(swaps, tuple) else text
-    if sign not in swaps:
-        return
-    others = [swaps[sign]] if isinstance(swaps, dict) else [one for one in swaps if one != sign]
-    for other in others:
-        yield _edit(kind, lines, place, place + len(sign), other)
+    found = operators[first : bisect.bisect_left(operators, (end, ""))]
+    if len(found) == 1:
+        place, text = found[0]
+        yield from _swapped(lines, place, text if text in SWAPS else text.removesuffix("="))
 
 
 def _texts(node: ast.expr) -> bool:
@@ -157,9 +160,9 @@ def _texts(node: ast.expr) -> bool:
     if isinstance(node, ast.Constant):
         return isinstance(node.value, str | bytes)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        return node.func.attr in ("join", "format", "lower", "upper", "strip", "decode", "encode", "replace")
+        return node.func.attr in TEXT_METHODS
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        return node.func.id in ("str", "repr", "list", "tuple", "chr", "hex", "sorted")
+        return node.func.id in TEXT_FUNCTIONS
     return isinstance(node, ast.JoinedStr | ast.List | ast.Tuple | ast.ListComp | ast.Dict | ast.Set)
 
 
@@ -170,150 +173,85 @@ def _range_sites(node: ast.expr, lines: Lines) -> Iterator[FaultSite]:
     if node.keywords or not 1 <= len(node.args) <= 3 or any(isinstance(one, ast.Starred) for one in node.args):
         return
     stop = node.args[0] if len(node.args) == 1 else node.args[1]
-    start, end = _span(stop, lines)
+    start, end = lines.span(stop)
     if stop.lineno != stop.end_lineno:
         return
-    before = lines.text[start:end]
     if isinstance(stop, ast.Constant) and isinstance(stop.value, int) and not isinstance(stop.value, bool):
         changed = [str(stop.value - 1), str(stop.value + 1)]
     else:
-        plain = isinstance(stop, ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant | ast.BinOp)
-        plain = plain and not (isinstance(stop, ast.BinOp) and not isinstance(stop.op, ast.Add | ast.Sub | ast.Mult))
-        held = before if plain else f"({before})"
+        plain = isinstance(stop, ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant)
+        plain = plain or (isinstance(stop, ast.BinOp) and isinstance(stop.op, ast.Add | ast.Sub | ast.Mult))
+        held = lines.text[start:end] if plain else f"({lines.text[start:end]})"
         changed = [f"{held} - 1", f"{held} + 1"]
-    for text in changed:
-        yield _edit("OffByOne", lines, start, end, text)
-
-
-def _comparison_sites(
-    test: ast.expr, lines: Lines, operators: tuple[tuple[int, str], ...], strings: set[int]
-) -> Iterator[FaultSite]:
-    for node in ast.walk(test):
-        if isinstance(node, ast.Compare) and id(node) not in strings:
-            for left, right in zip([node.left, *node.comparators], node.comparators, strict=False):
-                yield from _between(left, right, lines, operators, COMPARISONS, "OffByOne")
+    yield from _replaced("OffByOne", lines, start, end, changed)
 
 
 def _return_sites(function: ast.FunctionDef | ast.AsyncFunctionDef, lines: Lines) -> Iterator[FaultSite]:
     """Before each statement of the body but the last ones that return, and at the end of blocks inside it."""
     body = function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
     for statement in body:
-        if not isinstance(statement, ast.Return | ast.Raise | ast.Pass | ast.Global | ast.Nonlocal | ast.Import):
-            yield from _return_before(statement, lines)
-    for block in _inner_blocks(function):
+        passing = ast.Return | ast.Raise | ast.Pass | ast.Global | ast.Nonlocal | ast.Import
+        if not isinstance(statement, passing) and not _before(statement, lines):
+            first = first_line(statement)
+            start = lines.starts[first - 1]
+            yield FaultSite(start, start, f"{lines.indent(first)}return\n", "MisplacedReturn", first)
+    for owner, block in blocks(function):
+        if not isinstance(owner, ast.For | ast.AsyncFor | ast.While | ast.If) or block is not owner.body:
+            continue
         last = block[-1]
-        if isinstance(last, ast.Return | ast.Raise | ast.Continue | ast.Break | ast.Pass) or _one_line(last, lines):
+        leaving = ast.Return | ast.Raise | ast.Continue | ast.Break | ast.Pass
+        if isinstance(last, leaving) or _before(last, lines):
             continue
         line = last.end_lineno or last.lineno
-        end = lines.starts[line] - 1 if line < len(lines.starts) else len(lines.text)
-        behind = lines.text[lines.at(line, last.end_col_offset or 0) : end].strip()
+        behind = lines.text[lines.at(line, last.end_col_offset or 0) : lines.end(line)].strip()
         if not behind or behind.startswith("#"):
-            text = f"\n{lines.indent(_first_line(last))}return"
-            yield FaultSite("MisplacedReturn", line + 1, end, end, text, "")
+            yield _return_behind(lines, line, first_line(last), "return")
 
 
-def _return_before(statement: ast.stmt, lines: Lines) -> Iterator[FaultSite]:
-    first = _first_line(statement)
-    start = lines.starts[first - 1]
-    indent = lines.indent(first)
-    if lines.text[start + len(indent) : lines.at(first, statement.col_offset)].strip("@ \t"):
-        return  # something stands before it on its line
-    yield FaultSite("MisplacedReturn", first, start, start, f"{indent}return\n", "")
-
-
-def _first_line(statement: ast.stmt) -> int:
-    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
-    return min([statement.lineno, *(one.lineno for one in decorators)])
-
-
-def _one_line(statement: ast.stmt, lines: Lines) -> bool:
-    """Whether a block stands behind its head on one line (`if x: y`)."""
-    first = _first_line(statement)
-    return bool(lines.text[lines.starts[first - 1] : lines.at(first, statement.col_offset)].strip(" \t@"))
-
-
-def _inner_blocks(function: ast.AST) -> Iterator[list[ast.stmt]]:
-    """Bodies of loops and conditions in a function, not in functions inside it."""
-    for child in ast.iter_child_nodes(function):
-        if isinstance(child, FunctionNode | ast.Lambda | ast.ClassDef):
-            continue
-        if isinstance(child, ast.For | ast.AsyncFor | ast.While | ast.If):
-            yield child.body
-        yield from _inner_blocks(child)
+def _before(statement: ast.stmt, lines: Lines) -> str:
+    """What stands before a statement on its first line: another one, or the head of its block."""
+    first = first_line(statement)
+    return lines.text[lines.starts[first - 1] : lines.at(first, statement.col_offset)].strip("@ \t")
 
 
 # --- Java -----------------------------------------------------------------------------------------------------------
 
 JAVA_LOOPS = ("for_statement", "while_statement", "do_statement")
+JAVA_BLOCKS = ("for_statement", "enhanced_for_statement", "while_statement", "if_statement")
+JAVA_LEAVING = ("return_statement", "throw_statement", "break_statement", "continue_statement")
 JAVA_DEFAULTS = {
-    **dict.fromkeys(("int", "long", "short", "byte", "char", "float", "double"), "0"),
-    "boolean": "false",
+    **dict.fromkeys(("int", "long", "short", "byte", "char", "float", "double"), " 0"),
+    **{"boolean": " false", "void": "", "": ""},
 }
+"""What a return gives, by the method's type; others give null."""
+JAVA_TEXTS = {"toString", "join", "substring", "repeat", "format", "valueOf", "getName", "trim", "charAt", "concat"}
 
 
-def _java_sites(code: str) -> Iterator[FaultSite]:
-    source = code.encode()
-    root = parser("java").parse(source).root_node
-    if root.has_error:
-        return
+def _java_sites(root: Node, code: str) -> Iterator[FaultSite]:
     lines = Lines.of(code)
-    place = _Places(code, source)
     for node in nodes(root):
-        if node.type == "binary_expression":
-            yield from _java_operator(node, lines, place)
-        elif node.type == "assignment_expression":
-            operator = node.child_by_field_name("operator")
+        operator = node.child_by_field_name("operator")
+        if node.type == "binary_expression" and operator is not None:
+            sign = text_of(operator)
+            joins = sign in ARITHMETIC and _java_text(node)
+            if _in_loop_condition(node) if sign in COMPARISONS else not joins:
+                yield from _swapped(lines, lines.span(operator)[0], sign)
+        elif node.type == "assignment_expression" and operator is not None:
             value = node.child_by_field_name("right")
-            sign = _text(operator).removesuffix("=")
-            if operator is not None and sign in ARITHMETIC and value is not None and not _java_text(value):
-                start = place(operator.start_byte)
-                for other in ARITHMETIC:
-                    if other != sign:
-                        yield _edit("OperatorSwap", lines, start, start + 1, other)
-        elif node.type in ("method_declaration", "constructor_declaration"):
+            sign = text_of(operator).removesuffix("=")
+            if sign in ARITHMETIC and value is not None and not _java_text(value):
+                yield from _swapped(lines, lines.span(operator)[0], sign)
+        elif node.type in JAVA_METHODS:
             yield from _java_returns(node, lines)
 
 
-class _Places:
-    """Bytes of a source as characters."""
-
-    def __init__(self, code: str, source: bytes) -> None:
-        self.plain = len(code) == len(source)
-        self.source = source
-
-    def __call__(self, byte: int) -> int:
-        return byte if self.plain else len(self.source[:byte].decode("utf-8", "ignore"))
-
-
-def _text(node: Node | None) -> str:
-    return node.text.decode() if node is not None and node.text else ""
-
-
-def _java_operator(node: Node, lines: Lines, place: _Places) -> Iterator[FaultSite]:
-    operator = node.child_by_field_name("operator")
-    if operator is None:
-        return
-    sign = _text(operator)
-    start = place(operator.start_byte)
-    if sign in ("&&", "||"):
-        yield _edit("IncorrectBooleanLogic", lines, start, start + 2, BOOLEAN[sign])
-    elif sign in COMPARISONS and _in_loop_condition(node):
-        yield _edit("OffByOne", lines, start, start + len(sign), COMPARISONS[sign])
-    elif sign in ARITHMETIC and not _java_text(node):
-        for other in ARITHMETIC:
-            if other != sign:
-                yield _edit("OperatorSwap", lines, start, start + 1, other)
-
-
 def _in_loop_condition(node: Node) -> bool:
-    here: Node | None = node
-    while here is not None and here.parent is not None:
-        if here.parent.type in JAVA_LOOPS:
+    for here in around(node):
+        if here.parent is not None and here.parent.type in JAVA_LOOPS:
             condition = here.parent.child_by_field_name("condition")
             return condition is not None and condition.start_byte <= node.start_byte < condition.end_byte
         if here.type in ("block", "lambda_expression", "method_declaration"):
             return False
-        here = here.parent
     return False
 
 
@@ -322,46 +260,28 @@ def _java_text(node: Node) -> bool:
     top = node
     while top.parent is not None and top.parent.type in ("binary_expression", "parenthesized_expression"):
         top = top.parent
-    words = ("toString", "join", "substring", "repeat", "format", "valueOf", "getName", "trim", "charAt", "concat")
     return any(
         part.type in ("string_literal", "character_literal")
-        or (part.type == "method_invocation" and _text(part.child_by_field_name("name")) in words)
+        or (part.type == "method_invocation" and text_of(part.child_by_field_name("name")) in JAVA_TEXTS)
         for part in nodes(top)
     )
 
 
 def _java_returns(method: Node, lines: Lines) -> Iterator[FaultSite]:
-    """A return at the end of blocks of loops and conditions; it gives what the method's last return gives where that is
-    a literal, else a value of its type."""
-    kind = _text(method.child_by_field_name("type"))
-    value = "" if kind in ("void", "") else " " + JAVA_DEFAULTS.get(kind, "null")
+    """A return of a value of the method's type at the end of blocks of loops and conditions."""
+    value = JAVA_DEFAULTS.get(text_of(method.child_by_field_name("type")), " null")
     body = method.child_by_field_name("body")
     for node in nodes(body) if body is not None else ():
-        if node.type != "block" or node.parent is None or _method_of(node) != method.id:
+        if node.type != "block" or node.parent is None or node.parent.type not in JAVA_BLOCKS:
             continue
-        if node.parent.type not in ("for_statement", "enhanced_for_statement", "while_statement", "if_statement"):
+        if next(one for one in around(node) if one.type in (*JAVA_METHODS, "lambda_expression")) != method:
             continue
-        condition = node.parent.child_by_field_name("condition")
-        if _text(condition) in ("(true)", "true"):
+        if text_of(node.parent.child_by_field_name("condition")) in ("(true)", "true"):
             continue  # what follows could not be reached otherwise either
         statements = [child for child in node.named_children if "comment" not in child.type]
-        if not statements or statements[-1].type in (
-            *("return_statement", "throw_statement", "break_statement", "continue_statement"),
-        ):
+        if not statements or statements[-1].type in JAVA_LEAVING:
             continue
         last = statements[-1]
-        if last.start_point[0] == node.start_point[0]:
-            continue
-        line = node.end_point[0]  # the line before that of the closing brace, from 1 on
-        end = lines.starts[line] - 1
-        if node.end_point[0] <= last.end_point[0]:
-            continue
-        indent = lines.indent(last.start_point[0] + 1)
-        yield FaultSite("MisplacedReturn", line + 1, end, end, f"\n{indent}return{value};", "")
-
-
-def _method_of(node: Node) -> int:
-    here: Node | None = node
-    while here is not None and here.type not in ("method_declaration", "constructor_declaration", "lambda_expression"):
-        here = here.parent
-    return here.id if here is not None else -1
+        closing = node.end_point[0]  # the line before that of the closing brace, from 1 on
+        if node.start_point[0] < last.start_point[0] and last.end_point[0] < closing:
+            yield _return_behind(lines, closing, last.start_point[0] + 1, f"return{value};")

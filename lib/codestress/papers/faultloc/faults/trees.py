@@ -5,13 +5,18 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from codestress.generation.scopes import FunctionNode
 from codestress.sandbox.runtimes import parser
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+JAVA_METHODS = ("method_declaration", "constructor_declaration")
+JAVA_CLASSES = ("class_body", "enum_body_declarations", "interface_body")
 
 
 class NotNeutral(ValueError):
@@ -32,6 +37,27 @@ def java_root(code: str) -> Node:
     if root.has_error:
         raise NotNeutral("does not parse")
     return root
+
+
+def around(node: Node) -> Iterator[Node]:
+    """The node and what it stands in, from the inside out."""
+    here: Node | None = node
+    while here is not None:
+        yield here
+        here = here.parent
+
+
+def blocks(function: ast.AST) -> Iterator[tuple[ast.AST, list[ast.stmt]]]:
+    """What holds statements in a function and each list of them; functions and classes inside it are left out."""
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(function, name, None)
+        if isinstance(block, list) and block:
+            yield function, block
+            for statement in block:
+                if not isinstance(statement, FunctionNode | ast.ClassDef):
+                    yield from blocks(statement)
+    for part in [*getattr(function, "handlers", []), *getattr(function, "cases", [])]:
+        yield from blocks(part)
 
 
 @lru_cache(maxsize=512)

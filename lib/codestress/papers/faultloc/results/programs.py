@@ -9,7 +9,7 @@ import pandas as pd
 
 from codestress.fitting.summaries import with_share
 from codestress.inference.registry import ModelEntry
-from codestress.papers.faultloc.faults.neutral import Labelled, Spm, bank
+from codestress.papers.faultloc.faults.neutral import FaultyProgram, Spm, bank
 from codestress.papers.faultloc.faults.sites import Kind
 from codestress.papers.faultloc.seeds import Source, seed_set
 from codestress.papers.faultloc.studies import Task, localize_prompt, mutated_program, tasks_of
@@ -109,7 +109,7 @@ def example(task: Task, spms: Sequence[Spm], strength: int, seed: int) -> str:
     return "\n".join([*parts, ""])
 
 
-def _around(program: Labelled, lines: int = 4) -> str:
+def _around(program: FaultyProgram, lines: int = 4) -> str:
     numbered = list(enumerate(program.code.split("\n"), start=1))
     shown = numbered[max(0, program.line - 1 - lines) : program.line + lines]
     return "\n".join(f"{'>' if number == program.line else ' '} {number:4} {line}" for number, line in shown)

@@ -1,0 +1,72 @@
+"""The curve chart: a quantity with intervals along an axis, a colour and a marker for each curve, in panels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from codestress.report.style import COLOURS, MARKERS, PUBLISHED
+
+Array = NDArray[np.float64]
+
+
+def look(number: int) -> tuple[str, str]:
+    """Colour and marker of a figure's curve, by its number."""
+    return COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+
+
+def interval(points: pd.DataFrame, value: str = "share", scale: float = 100) -> tuple[Array, Array, Array]:
+    """Values with the ends of their intervals: shares in %."""
+    middle, low, high = (scale * points[column].to_numpy(float) for column in (value, "low", "high"))
+    return middle, low, high
+
+
+def draw_bands(
+    ax: Axes, points: pd.DataFrame, models: Sequence[str], x: str, *, value: str, scale: float, size: float
+) -> None:
+    """A curve for each model, its interval as a band. `points`: model, `x`, `value`, low, high, all to be scaled."""
+    for number, model in enumerate(models):
+        curve = points[points["model"] == model].sort_values(x)
+        middle, low, high = interval(curve, value, scale)
+        colour, marker = look(number)
+        ax.fill_between(scale * curve[x], low, high, color=colour, alpha=0.15, linewidth=0)
+        ax.plot(scale * curve[x], middle, color=colour, marker=marker, markersize=size, label=model)
+
+
+def draw_points(
+    ax: Axes, shares: pd.DataFrame, places: Callable[[int, pd.DataFrame], pd.Series], *, line: str, width: float
+) -> dict[str, str]:
+    """Points with error bars for each label, at the places that its number and its points have; the colour of each.
+
+    `shares`: label, published (bool), share, low, high (0 to 1). The published series is grey, hollow and never joined
+    by a `line`.
+    """
+    colours: dict[str, str] = {}
+    for number, (label, part) in enumerate(shares.groupby("label", sort=False)):
+        published = bool(part["published"].iloc[0])
+        colour, marker = look(number)
+        colour = colours[str(label)] = PUBLISHED if published else colour
+        share, low, high = interval(part)
+        ax.errorbar(
+            places(number, part),
+            share,
+            yerr=[share - low, high - share],
+            fmt=marker + ("" if published else line),
+            color=colour,
+            mfc="white" if published else colour,
+            capsize=2,
+            elinewidth=width,
+            label=str(label),
+        )
+    return colours
+
+
+def legend_above(figure: Figure, ax: Axes, most: int = 5, **options: object) -> None:
+    """One legend for all panels, above them, from one of them, in at most so many columns."""
+    handles, names = ax.get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=most, **options)
