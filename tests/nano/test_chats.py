@@ -15,7 +15,7 @@ from codestress.nano.configuration import WEIGHTS
 from codestress.nano.model import Nano
 from codestress.nano.training.vocabulary import encode
 from codestress.papers.origin.connections import TARGET
-from codestress.papers.origin.final_answer import score_strict
+from codestress.papers.origin.scoring import score_strict
 from codestress.papers.semtrace.chats import functions_of, worked
 from codestress.papers.semtrace.recall import score_retrieval
 from codestress.sandbox.executor import Executor, Limits, Outcome, Program

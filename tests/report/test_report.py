@@ -12,10 +12,8 @@ import pandas as pd
 import pytest
 
 from codestress.errors import ParameterError
+from codestress.papers.origin.charts import distance_curve, length_curve, outcome_map
 from codestress.papers.origin.decay import FittedSide
-from codestress.papers.origin.distance_curve import distance_curve
-from codestress.papers.origin.length_curve import length_curve
-from codestress.papers.origin.outcome_map import OutcomeRow, outcome_map
 from codestress.report.claims import Claim, ledger
 from codestress.report.publish import latex_table, markdown_table
 from codestress.report.published import published_models, published_numbers
@@ -104,13 +102,14 @@ def test_published_numbers_agree_with_each_other() -> None:
 
 
 def test_figures_can_be_drawn_from_very_little() -> None:
-    rows = [OutcomeRow("m", [16], [Reason.TIMEOUT.value]), OutcomeRow("n", [16], [Reason.RIGHT.value])]
+    reasons = [Reason.TIMEOUT.value, Reason.RIGHT.value]
+    cells = pd.DataFrame({"model": ["m", "n"], "lines": [16, 16], "reason": reasons})
     one = {"label": ["m"], "share": [0.5], "low": [np.nan], "high": [np.nan]}
     points = pd.DataFrame({**one, "d": [1], "published": [False]})
     lengths = pd.DataFrame({**one, "characters": [900], "published": [False]})
     outcomes = pd.DataFrame({"label": ["m"], "characters": [900], "outcome": ["solved"], "share": [1.0]})
     for figure in (
-        outcome_map({"regenerated": rows}),
+        outcome_map({"regenerated": cells}),
         share_bars({"regenerated": pd.DataFrame({**one, "condition": ["c"]})}, xlabel="x"),
         distance_curve(points, [FittedSide("m", 1, 0.5, math.inf), FittedSide("m", -1, math.nan, math.nan)]),
         length_curve(lengths, outcomes, ["solved"]),

@@ -23,10 +23,12 @@ class Edit:
 
 
 def edited(code: str, edits: Iterable[Edit]) -> str:
-    """The text with its edits, which do not overlap; of two that insert at one place the later stands first."""
-    for edit in sorted(edits, key=lambda one: (one.start, one.end), reverse=True):
-        code = code[: edit.start] + edit.text + code[edit.end :]
-    return code
+    """The text with its edits, which do not overlap; those at one place in their order."""
+    parts, last = [], 0
+    for edit in sorted(edits, key=lambda one: (one.start, one.end)):
+        parts += [code[last : edit.start], edit.text]
+        last = edit.end
+    return "".join([*parts, code[last:]])
 
 
 @dataclass(frozen=True)

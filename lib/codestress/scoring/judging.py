@@ -17,9 +17,14 @@ def shared_executor() -> Executor:
     return executor
 
 
-def unanswered(response: Response) -> Score | None:
+def unanswered(response: Response, detail: str = "") -> Score | None:
     """The score of a response that says nothing."""
-    return Score(Reason.REFUSED, 0.0) if response.refused else None
+    return Score(Reason.REFUSED, 0.0, detail) if response.refused else None
+
+
+def missed(response: Response, detail: str = "") -> Score:
+    """The score of a response that is not right: what was cut off is not wrong but truncated."""
+    return Score(Reason.TRUNCATED if response.finish_reason == "length" else Reason.WRONG, 0.0, detail)
 
 
 def unread(response: Response, why: str) -> Score:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codestress.papers.origin.final_answer import extract_final_answer, score_reference, score_strict
+from codestress.papers.origin.scoring import extract_final_answer, score_reference, score_strict
 from codestress.types import Reason, Response
 
 

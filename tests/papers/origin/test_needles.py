@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from codestress.papers.origin.needle_scores import score_clue, score_inefficient_code, score_unlock
 from codestress.papers.origin.needles import article, chapter, listing
+from codestress.papers.origin.scoring import score_clue, score_inefficient_code, score_unlock
 from codestress.types import Reason, Response
 
 

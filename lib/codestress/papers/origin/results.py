@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.proportions import wilson
 from codestress.fitting.summaries import with_share
-from codestress.papers.origin.decay import DecayFit, FittedSide, fit_decay
-from codestress.papers.origin.outcome_map import OutcomeRow
+from codestress.papers.origin.decay import FittedSide, fit_decay
 from codestress.report.published import published_models, published_numbers
 from codestress.seeding import rng
 from codestress.types import Reason
@@ -53,24 +52,23 @@ def beside_published(published: pd.DataFrame, summary: pd.DataFrame, by: str) ->
 # --- Figures 1, 2, 3, 10: right and wrong at every size -----------------------------------------------------------
 
 
-def published_outcomes(artefact: str) -> list[OutcomeRow]:
-    """The paper's outcomes, a row per model, best first; empty where the paper has no such figure."""
-    numbers = published_numbers(artefact)
-    if not numbers:
-        return []
-    first, last = numbers["lines"]
-    lines = range(first, last + 1, (last - first) // (numbers["sizes"] - 1))
-    names = {"1": Reason.RIGHT.value, "0": Reason.WRONG.value}
-    return [OutcomeRow(model, lines, [names[bit] for bit in bits]) for model, bits in numbers["outcomes"].items()]
-
-
-def regenerated_outcomes(answers: pd.DataFrame, rule: str) -> list[OutcomeRow]:
-    """A row per model, best first. Where a size was asked several times, right means right in most of them."""
-    rows = []
+def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFrame:
+    """What became of every size of the list, the best models first: source (published, regenerated), model, lines,
+    reason. Where a size was asked several times, right means right in most of them."""
+    theirs, ours = [], []
+    if numbers := published_numbers(artefact):
+        first, last = numbers["lines"]
+        lines = range(first, last + 1, (last - first) // (numbers["sizes"] - 1))
+        names = {"1": Reason.RIGHT.value, "0": Reason.WRONG.value}
+        for model, bits in numbers["outcomes"].items():
+            cells = {"source": "published", "model": model, "lines": lines, "reason": [names[bit] for bit in bits]}
+            theirs.append(pd.DataFrame(cells))
     for model, part in answers.groupby("model", sort=False):
-        cells = part.groupby("lines")[f"reason_{rule}"].agg(_most)
-        rows.append(OutcomeRow(str(model), cells.index.tolist(), cells.tolist()))
-    return sorted(rows, key=lambda row: -row.right)
+        most = part.groupby("lines")[f"reason_{rule}"].agg(_most)
+        cells = {"source": "regenerated", "model": model, "lines": most.index, "reason": most.to_numpy()}
+        ours.append(pd.DataFrame(cells))
+    ours.sort(key=lambda cells: -int((cells["reason"] == Reason.RIGHT.value).sum()))
+    return pd.concat([*theirs, *ours], ignore_index=True)
 
 
 def _most(reasons: pd.Series) -> str:
@@ -79,50 +77,34 @@ def _most(reasons: pd.Series) -> str:
     return Reason.RIGHT.value if right > len(reasons) / 2 else str(others.mode().iloc[0])
 
 
-def outcome_table(
-    published: Sequence[OutcomeRow], regenerated: Sequence[OutcomeRow], confidence: float
-) -> pd.DataFrame:
+def outcome_table(cells: pd.DataFrame, confidence: float) -> pd.DataFrame:
     """Columns: source, model, prompts, right, share, low, high (Wilson), lines_of_first_failure."""
     rows = []
-    for source, group in (("published", published), ("regenerated", regenerated)):
-        for row in group:
-            low, high = wilson(row.right, len(row.reasons), confidence)
-            failed = [n for n, reason in zip(row.lines, row.reasons, strict=True) if reason != Reason.RIGHT]
-            rows.append(
-                {
-                    "source": source,
-                    "model": row.label,
-                    "prompts": len(row.reasons),
-                    "right": row.right,
-                    "share": row.right / len(row.reasons),
-                    "low": low,
-                    "high": high,
-                    "lines_of_first_failure": failed[0] if failed else None,
-                }
-            )
-    return pd.DataFrame(rows).astype({"lines_of_first_failure": "Int64"})
-
-
-def outcome_cells(published: Sequence[OutcomeRow], regenerated: Sequence[OutcomeRow]) -> pd.DataFrame:
-    """The plotted cells, a row each: source, model, lines, reason."""
-    return pd.DataFrame(
-        [
-            {"source": source, "model": row.label, "lines": lines, "reason": reason}
-            for source, group in (("published", published), ("regenerated", regenerated))
-            for row in group
-            for lines, reason in zip(row.lines, row.reasons, strict=True)
-        ]
-    )
+    for (source, model), part in cells.groupby(["source", "model"], sort=False):
+        failed = part.loc[part["reason"] != Reason.RIGHT.value, "lines"]
+        rows.append((source, model, len(part), len(part) - len(failed), failed.min()))
+    columns = ["source", "model", "prompts", "right", "lines_of_first_failure"]
+    table = with_share(pd.DataFrame(rows, columns=columns), "right", "prompts", confidence)
+    first_failure = table.pop("lines_of_first_failure").astype("Int64")
+    return table.assign(lines_of_first_failure=first_failure)
 
 
 def describe_outcomes(table: pd.DataFrame) -> str:
     """The figure in words: what share of the prompts each model answers rightly."""
     sources = {"published": "Published by the paper", "regenerated": "Regenerated"}
-    parts = [
-        f"{sources[str(source)]}: " + ", ".join(f"{r.model} {r.right} of {r.prompts}" for r in part.itertuples())
-        for source, part in table.groupby("source", sort=False)
-    ]
+    parts = _told(
+        table.assign(label=table["source"].map(sources)), lambda row: f"{row.model} {row.right} of {row.prompts}"
+    )
     return "Right answers at each size of the list. " + ". ".join(parts) + "."
+
+
+def _told(rows: pd.DataFrame, form: Callable[[Any], str], order: Sequence[str] = ()) -> list[str]:
+    """`LABEL: …, …` for each label, its rows, in order, in the words of a form."""
+    parts = rows.groupby("label", sort=False)
+    return [
+        f"{label}: " + ", ".join(map(form, (part.sort_values(list(order)) if order else part).itertuples()))
+        for label, part in parts
+    ]
 
 
 # --- Figures 4, 5, 11: shares -------------------------------------------------------------------------------------
@@ -150,22 +132,17 @@ def share_table(published: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([part for part in (theirs, ours) if len(part)], ignore_index=True)[columns]
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
 def describe_shares(published: pd.DataFrame, regenerated: pd.DataFrame) -> str:
     """The figure in words."""
     parts = []
     for name, part in (("Published by the paper", published), ("Regenerated", regenerated)):
         several = part["condition"].nunique() > 1
         told = [
-            f"{row.label}{f' ({row.condition})' if several else ''} {_percent(row.share)} "
-            f"[{_percent(row.low)}, {_percent(row.high)}]"
+            f"{row.label}{f' ({row.condition})' if several else ''} "
+            f"{100 * row.share:.1f} % [{100 * row.low:.1f} %, {100 * row.high:.1f} %]"
             for row in part.itertuples()
         ]
-        if told:
-            parts.append(f"{name}: " + ", ".join(told))
+        parts += [f"{name}: " + ", ".join(told)] if told else []
     return "Share of right answers with intervals. " + ". ".join(parts) + "."
 
 
@@ -187,7 +164,7 @@ def fit_sides(
             wide = chosen.assign(x=chosen["d"].abs()).pivot_table(index="problem", columns="x", values=f"value_{rule}")
             if wide.shape[1] < 3:
                 continue
-            fit: DecayFit = fit_decay(
+            fit = fit_decay(
                 wide.columns.to_numpy(float),
                 wide.to_numpy(float),
                 confidence=confidence,
@@ -200,26 +177,14 @@ def fit_sides(
 
 
 FIT_COLUMNS = [
-    "model",
-    "side",
-    "top",
-    "reach_lines",
-    "half_life_lines",
-    "top_low",
-    "top_high",
-    "reach_low",
-    "reach_high",
-    "failed_fits",
-    "resamples",
+    *("model", "side", "top", "reach_lines", "half_life_lines", "top_low", "top_high", "reach_low", "reach_high"),
+    *("failed_fits", "resamples"),
 ]
 
 
 def describe_distances(points: pd.DataFrame, fits: Sequence[FittedSide]) -> str:
     """The figure in words."""
-    told = [
-        f"{label}: " + ", ".join(f"d = {r.d} {100 * r.share:.0f} %" for r in part.sort_values("d").itertuples())
-        for label, part in points.groupby("label", sort=False)
-    ]
+    told = _told(points, lambda row: f"d = {row.d} {100 * row.share:.0f} %", ["d"])
     fitted = [
         f"{fit.label}, {'down' if fit.sign > 0 else 'up'}: share falls to 1/e over {fit.reach:.1f} lines"
         for fit in fits
@@ -266,8 +231,5 @@ PLANTED_PROMPTS = {
 
 def describe_lengths(points: pd.DataFrame) -> str:
     """The figure in words."""
-    told = [
-        f"{label}: " + ", ".join(f"{r.characters} characters {100 * r.share:.0f} %" for r in part.itertuples())
-        for label, part in points.groupby("label", sort=False)
-    ]
+    told = _told(points, lambda row: f"{row.characters} characters {100 * row.share:.0f} %")
     return "Share of right answers against the length of the text. " + ". ".join(told) + "."

@@ -14,8 +14,13 @@ from pydantic import AfterValidator, Field, model_validator
 from codestress.generation.prompts import prompt_text
 from codestress.papers.origin import connections
 from codestress.papers.origin import needles as planted
-from codestress.papers.origin.final_answer import score_reference, score_strict
-from codestress.papers.origin.needle_scores import score_clue, score_inefficient_code, score_unlock
+from codestress.papers.origin.scoring import (
+    score_clue,
+    score_inefficient_code,
+    score_reference,
+    score_strict,
+    score_unlock,
+)
 from codestress.parameters import Parameters, Study
 from codestress.problems.datasets import data_file
 from codestress.problems.words import word_list

@@ -63,11 +63,12 @@ class FaultyProgram:
         return self.code.count("\n") + 1
 
     def edited(self, edits: Sequence[Edit]) -> FaultyProgram:
-        """With edits that keep the faulty line in one piece; the label follows it."""
+        """With edits that keep the faulty line in one piece, of two at one place the later one first; the label
+        follows its line."""
         start = Lines.of(self.code).starts[self.line - 1]
         above = [edit for edit in edits if edit.start <= start]
         moved = sum(edit.text.count("\n") - self.code.count("\n", edit.start, edit.end) for edit in above)
-        return FaultyProgram(edited(self.code, edits), self.line + moved)
+        return FaultyProgram(edited(self.code, reversed(edits)), self.line + moved)
 
 
 @cache

@@ -7,7 +7,7 @@ import pandas as pd
 
 from codestress.fitting.summaries import with_share
 from codestress.papers.faultloc.faults.sites import KINDS
-from codestress.papers.faultloc.results.conditions import QUARTERS
+from codestress.papers.faultloc.results.conditions import with_places
 from codestress.papers.faultloc.seeds import packed_rows
 from codestress.report.published import published_numbers
 
@@ -20,23 +20,20 @@ def audit(tasks: str, tolerance: int) -> pd.DataFrame:
     `share` is what a perfect localizer would score; tasks whose program is the seed (39) are left out.
     """
     counts = _counted() if tasks == "counted" else _count_labels(tolerance)
-    every: dict[tuple[str, int], list[int]] = {}
+    every: dict[tuple[str, int], tuple[int, int]] = {}
     for (fault, quarter), (within, total) in counts.items():
         for key in ((fault, quarter), (fault, 0), ("all faults", quarter), ("all faults", 0)):
-            sums = every.setdefault(key, [0, 0])
-            sums[0] += within
-            sums[1] += total
+            sums = every.get(key, (0, 0))
+            every[key] = (sums[0] + within, sums[1] + total)
     rows = [(*key, total, within) for key, (within, total) in every.items()]
     return with_share(pd.DataFrame(rows, columns=["fault", "quarter", "tasks", "within"]), "within", "tasks")
 
 
 def audit_cells(table: pd.DataFrame) -> pd.DataFrame:
     """Cells of the heat map of the audit: row, column, share, tasks."""
-    order = {name: place for place, name in enumerate((*KINDS, "all faults"))}
     shown = table[table["quarter"] > 0]
     shown = shown.assign(row=shown["fault"].replace({"BooleanLogic": "IncorrectBooleanLogic"}))
-    shown = shown.assign(place=shown["row"].map(order)).sort_values(["place", "quarter"], ignore_index=True)
-    return shown.assign(column=[QUARTERS[int(quarter) - 1] for quarter in shown["quarter"]])
+    return with_places(shown, (*KINDS, "all faults"))
 
 
 def _count_labels(tolerance: int) -> dict[tuple[str, int], tuple[int, int]]:

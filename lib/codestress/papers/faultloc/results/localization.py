@@ -12,7 +12,7 @@ from codestress.fitting.bootstrap import cluster_bootstrap_mean, cluster_weights
 from codestress.fitting.summaries import paired_differences
 from codestress.inference.registry import ModelEntry
 from codestress.papers.faultloc.faults.sites import KINDS
-from codestress.papers.faultloc.results.conditions import ORACLE, QUARTERS, with_seed
+from codestress.papers.faultloc.results.conditions import ORACLE, with_places, with_seed
 from codestress.seeding import rng
 from codestress.types import LANGUAGE_NAMES, Reason
 
@@ -33,8 +33,7 @@ def localized(
     rows = []
     for group, part in plain.groupby(["model", *by], sort=False):
         names = cast(tuple[Any, ...], group)
-        kept = part[part["kept"]]
-        estimates = [
+        share, share_kept = (
             cluster_bootstrap_mean(
                 one[value],
                 one["seed_program"],
@@ -42,18 +41,14 @@ def localized(
                 resamples=resamples,
                 rng=rng(seed, "localized", *map(str, names)),
             )
-            for one in (part, kept)
-        ]
-        rows.append(
-            dict(zip(["model", *by], names, strict=True))
-            | {"tasks": len(part), "found": int(part[value].sum()), "share": estimates[0].value}
-            | {"low": estimates[0].interval.low, "high": estimates[0].interval.high}
-            | {"kept": len(kept), "share_kept": estimates[1].value}
-            | {"kept_low": estimates[1].interval.low, "kept_high": estimates[1].interval.high}
-            | {"found_reference": int(part["value_reference"].sum())}
-            | {"share_reference": float(part["value_reference"].mean())}
+            for one in (part, part[part["kept"]])
         )
-    table = pd.DataFrame(rows)
+        reference = part["value_reference"]
+        whole = (len(part), int(part[value].sum()), share.value, *share.interval)
+        kept = (share_kept.n, share_kept.value, *share_kept.interval)
+        rows.append((*names, *whole, *kept, int(reference.sum()), float(reference.mean())))
+    counts = ["tasks", "found", "share", "low", "high", "kept", "share_kept", "kept_low", "kept_high"]
+    table = pd.DataFrame(rows, columns=["model", *by, *counts, "found_reference", "share_reference"])
     ceiling = table.groupby(list(by), sort=False, as_index=False)[["tasks", "kept"]].max()
     ones = {name: 1.0 for name in ("share", "low", "high", "share_kept", "kept_low", "kept_high", "share_reference")}
     oracle = ceiling.assign(model=ORACLE, found=ceiling["tasks"], found_reference=ceiling["tasks"], **ones)
@@ -79,21 +74,20 @@ def place_effect(answers: pd.DataFrame, *, rule: str, confidence: float, resampl
         quarters = part.groupby("quarter")[value].agg(["sum", "mean"]).reindex(range(1, 5))
         codes, programs = pd.factorize(part["seed_program"])
         weights = cluster_weights(len(programs), resamples, rng(seed, "place", model, language))
-        draws = []
-        for quarter in (1, 4):
-            inside = (part["quarter"] == quarter).to_numpy()
-            sums = np.bincount(codes, part[value].to_numpy(float) * inside, len(programs))
-            counts = np.bincount(codes, inside, len(programs))
-            with np.errstate(divide="ignore", invalid="ignore"):
-                draws.append((weights @ sums) / (weights @ counts))
+        scores = part[value].to_numpy(float)
+        ends = [(part["quarter"] == quarter).to_numpy(float) for quarter in (1, 4)]
         with np.errstate(divide="ignore", invalid="ignore"):
-            low, high = percentile_interval(np.where(draws[0] > 0, draws[1] / draws[0], np.nan), confidence)
+            first, last = (
+                (weights @ np.bincount(codes, scores * inside)) / (weights @ np.bincount(codes, inside))
+                for inside in ends
+            )
+            low, high = percentile_interval(np.where(first > 0, last / first, np.nan), confidence)
         total = float(quarters["sum"].sum())
-        first, last = float(quarters["mean"].iloc[0]), float(quarters["mean"].iloc[3])
+        at_first, at_last = float(quarters["mean"].iloc[0]), float(quarters["mean"].iloc[3])
         rows.append(
             {"model": model, "language": language, "found": int(total)}
             | {f"of_found_{n}": float(quarters["sum"].iloc[n - 1]) / total if total else np.nan for n in range(1, 5)}
-            | {"last_to_first": last / first if first else np.nan, "low": low, "high": high}
+            | {"last_to_first": at_last / at_first if at_first else np.nan, "low": low, "high": high}
         )
     return pd.DataFrame(rows)
 
@@ -101,18 +95,16 @@ def place_effect(answers: pd.DataFrame, *, rule: str, confidence: float, resampl
 def heat_cells(table: pd.DataFrame) -> pd.DataFrame:
     """Cells of the heat map: row, column, share, tasks; means over models, and the perfect localizer's row."""
     models = table[table["model"] != ORACLE]
-    cells = models.groupby(["fault", "quarter"], as_index=False, sort=False).agg(
-        share=("share", "mean"), tasks=("tasks", "max")
+    cells = models.groupby(["fault", "quarter"], as_index=False, sort=False)
+    ceiling = table[table["model"] == ORACLE].groupby("quarter", as_index=False)
+    both = pd.concat(
+        [
+            cells.agg(share=("share", "mean"), tasks=("tasks", "max")),
+            ceiling.agg(share=("share", "mean"), tasks=("tasks", "sum")).assign(fault=ORACLE),
+        ],
+        ignore_index=True,
     )
-    ceiling = (
-        table[table["model"] == ORACLE]
-        .groupby("quarter", as_index=False)
-        .agg(share=("share", "mean"), tasks=("tasks", "sum"))
-    )
-    order = {kind: place for place, kind in enumerate((*KINDS, ORACLE))}
-    both = pd.concat([cells, ceiling.assign(fault=ORACLE)], ignore_index=True)
-    both = both.assign(place=both["fault"].map(order)).sort_values(["place", "quarter"], ignore_index=True)
-    return both.assign(row=both["fault"], column=[QUARTERS[int(q) - 1] for q in both["quarter"]])
+    return with_places(both.assign(row=both["fault"]), (*KINDS, ORACLE))
 
 
 def share_panels(table: pd.DataFrame, label: str, value: str = "share") -> dict[str, pd.DataFrame]:
@@ -176,21 +168,14 @@ def example_cells(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
     return pd.DataFrame({"row": rows, "column": asked["model"], "share": asked[f"value_{rule}"]})
 
 
-def describe_shares(panels: Mapping[str, pd.DataFrame], what: str) -> str:
-    """The figure in words."""
-    parts = [
-        f"{panel}, {row.condition}, {row.label}: {row.share:.1%}"
-        for panel, frame in panels.items()
-        for row in frame.itertuples()
-    ]
+def describe_shares(
+    panels: Mapping[str, pd.DataFrame], what: str, form: str = "{row.condition}, {row.label}: {row.share:.1%}"
+) -> str:
+    """The figure in words: each row of a panel in the words of a form."""
+    parts = [f"{panel}, {form.format(row=row)}" for panel, frame in panels.items() for row in frame.itertuples()]
     return f"{what}. " + "; ".join(parts) + "."
 
 
 def describe_heat(panels: Mapping[str, pd.DataFrame], what: str) -> str:
     """The figure in words."""
-    parts = [
-        f"{panel}, {row.row}, {row.column}: {row.share:.0%}"
-        for panel, frame in panels.items()
-        for row in frame.itertuples()
-    ]
-    return f"{what}. " + "; ".join(parts) + "."
+    return describe_shares(panels, what, "{row.row}, {row.column}: {row.share:.0%}")

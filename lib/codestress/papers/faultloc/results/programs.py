@@ -83,19 +83,20 @@ def task_statistics(
 def labels_checked(tasks: Mapping[str, Task]) -> pd.DataFrame:
     """For each language and kind of fault how many tasks there are, and of how many undoing the edit gives the seed
     back and the labelled line is the one that differs: all of them."""
-    rows: dict[tuple[str, str], list[int]] = {}
-    for task in tasks.values():
-        program, seed = task.program, task.seed.code.split("\n")
-        lines = program.code.split("\n")
-        taken = [*lines[: program.line - 1], *lines[program.line :]]
-        rest = seed if len(lines) > len(seed) else [*seed[: program.line - 1], *seed[program.line :]]
-        same = taken == rest and (len(lines) > len(seed) or lines[program.line - 1] != seed[program.line - 1])
-        right = same and task.site.undo(program.code) == task.seed.code
-        counts = rows.setdefault((task.seed.language, task.site.kind), [0, 0])
-        counts[0] += 1
-        counts[1] += right
-    columns = ["language", "fault", "tasks", "label_is_right"]
-    return pd.DataFrame([(*key, *counts) for key, counts in rows.items()], columns=columns)
+    right = [_label_is_right(task) for task in tasks.values()]
+    kinds = [(task.seed.language, task.site.kind) for task in tasks.values()]
+    table = pd.DataFrame(kinds, columns=["language", "fault"]).assign(right=right)
+    counts = table.groupby(["language", "fault"], as_index=False, sort=False)["right"]
+    return counts.agg(tasks="size", label_is_right="sum")
+
+
+def _label_is_right(task: Task) -> bool:
+    program, seed = task.program, task.seed.code.split("\n")
+    lines, at = program.code.split("\n"), program.line - 1
+    more = len(lines) > len(seed)
+    rest = seed if more else [*seed[:at], *seed[at + 1 :]]
+    same = [*lines[:at], *lines[at + 1 :]] == rest and (more or lines[at] != seed[at])
+    return same and task.site.undo(program.code) == task.seed.code
 
 
 def example(task: Task, spms: Sequence[Spm], strength: int, seed: int) -> str:

@@ -40,14 +40,11 @@ def robustness(
             resamples=resamples,
             rng=rng(seed, "robustness", *map(str, names)),
         )
-        rows.append(
-            dict(zip(["model", *by], names, strict=True))
-            | {"tasks": len(part), "localized": int(part["before"].sum()), "asked_again": len(asked)}
-            | {"found_again": int(asked[f"value_{rule}"].sum()), "share": estimate.value}
-            | {"low": estimate.interval.low, "high": estimate.interval.high}
-            | {"share_reference": float(asked["value_reference"].mean()) if len(asked) else np.nan}
-        )
-    return pd.DataFrame(rows)
+        found, reference = int(asked[f"value_{rule}"].sum()), float(asked["value_reference"].mean())
+        told = (len(part), int(part["before"].sum()), len(asked), found)
+        rows.append((*names, *told, estimate.value, *estimate.interval, reference))
+    counts = ["tasks", "localized", "asked_again", "found_again"]
+    return pd.DataFrame(rows, columns=["model", *by, *counts, "share", "low", "high", "share_reference"])
 
 
 def strength_slopes(answers: pd.DataFrame, *, rule: str, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
@@ -64,11 +61,8 @@ def strength_slopes(answers: pd.DataFrame, *, rule: str, confidence: float, resa
         if len(programs) > 1:
             weights = cluster_weights(len(programs), resamples, rng(seed, "slope", model, language))
             low, high = percentile_interval(_slope((weights @ sums.T).T), confidence)
-        rows.append(
-            {"model": model, "language": language, "slope": slope, "low": low, "high": high}
-            | {"programs": len(programs), "answers": len(part)}
-        )
-    return pd.DataFrame(rows)
+        rows.append((model, language, slope, low, high, len(programs), len(part)))
+    return pd.DataFrame(rows, columns=["model", "language", "slope", "low", "high", "programs", "answers"])
 
 
 def _slope(sums: np.ndarray) -> Any:
@@ -82,16 +76,9 @@ def _slope(sums: np.ndarray) -> Any:
 def strength_points(table: pd.DataFrame) -> pd.DataFrame:
     """Curves of `density_curve`'s form: model, panel (language and mutation), density (the strength), value, low,
     high in %."""
-    return pd.DataFrame(
-        {
-            "model": table["model"],
-            "panel": [f"{LANGUAGE_NAMES[row.language]}, {row.spm.replace('_', ' ')}" for row in table.itertuples()],
-            "density": table["strength"],
-            "value": 100 * table["share"],
-            "low": 100 * table["low"],
-            "high": 100 * table["high"],
-        }
-    )
+    panels = [f"{LANGUAGE_NAMES[row.language]}, {row.spm.replace('_', ' ')}" for row in table.itertuples()]
+    points = table[["model"]].assign(panel=panels, density=table["strength"], value=100 * table["share"])
+    return points.assign(low=100 * table["low"], high=100 * table["high"])
 
 
 def describe_strengths(points: pd.DataFrame) -> str:

@@ -1,14 +1,68 @@
-"""Did an answer notice what was planted? (Find the Origin, sections 6.1 to 6.3.)
+"""Find the Origin's answers: the word after the last `FINAL ANSWER:` (section 4), and what was noticed (section 6).
 
-The paper's author judged by hand; these rules agree with the author on every answer that the paper prints.
+In section 6 the paper's author judged by hand; these rules agree with the author on every answer that the paper prints.
 Each outcome is written to `Score.detail`, so that figures can show more than right and wrong.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 
+from codestress.scoring.judging import missed, unanswered
 from codestress.types import Reason, Response, Score
+
+_MARKER = re.compile(r"final[ _\-]*answer[\s*_`\"')\]]*[::][*_`]*", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.!?;](?=\s|$)")
+_DECORATION = " \t\"'`*_[](){}<>“”‘’«»$.,;:!?|\\"
+
+
+def extract_final_answer(text: str) -> str | None:
+    """What stands after the last marker, up to the end of its line or sentence, without quotes and markup.
+
+    None when there is no marker or nothing after it.
+    """
+    markers = list(_MARKER.finditer(text))
+    if not markers:
+        return None
+    rest = text[markers[-1].end() :].lstrip()
+    line = rest.split("\n", 1)[0]
+    answer = _SENTENCE_END.split(line, maxsplit=1)[0].strip(_DECORATION)
+    return unicodedata.normalize("NFKC", answer).casefold() or None
+
+
+def score_strict(response: Response, expected: str) -> Score:
+    """Right only when the extracted answer is the one expected word: `workbenches` and `workbench or dad` are wrong."""
+    if early := unanswered(response):
+        return early
+    answer = extract_final_answer(response.text)
+    if answer == expected.casefold():
+        return Score(Reason.RIGHT, 1.0, answer)
+    if response.finish_reason == "length" and (answer is None or _ends_with_answer(response.text, answer)):
+        return Score(Reason.TRUNCATED, 0.0, answer or "")
+    if answer is None:
+        return Score(Reason.UNPARSABLE, 0.0, "no word after FINAL ANSWER:")
+    return Score(Reason.WRONG, 0.0, answer)
+
+
+def _ends_with_answer(text: str, answer: str) -> bool:
+    return text.rstrip(_DECORATION + "\n").casefold().endswith(answer)
+
+
+def score_reference(response: Response, expected: str) -> Score:
+    """The rule of the authors' harness: `answer`, colons and spaces, an optional quote, then the word, anywhere.
+
+    It misses `**FINAL ANSWER:** workbench` and accepts `workbenches`; kept to compare with `score_strict`.
+    """
+    if early := unanswered(response):
+        return early
+    found = re.search(r'answer[:\s]*"?' + re.escape(expected), response.text, re.IGNORECASE)
+    if found:
+        return Score(Reason.RIGHT, 1.0, found[0])
+    return missed(response)
+
+
+# --- Section 6: did an answer notice what was planted? --------------------------------------------------------------
 
 PLAINTEXT = "youwontheprize"
 
@@ -19,7 +73,7 @@ def score_inefficient_code(response: Response, listing: str) -> Score:
     `detail` is `both`, `one`, `none`, or `indiscriminate` for an answer that names more than half of the other
     functions of the listing (at least three), which singles out nothing.
     """
-    if early := _unanswered(response):
+    if early := unanswered(response, "refused"):
         return early
     prose = response.text
     others = set(re.findall(r"def +(\w+)", listing)) - {"is_prime", "square_sum"}
@@ -28,9 +82,7 @@ def score_inefficient_code(response: Response, listing: str) -> Score:
     if named == 2 and named_others > max(3, len(others) / 2):
         return Score(Reason.WRONG, 0.0, "indiscriminate")
     detail = ("none", "one", "both")[named]
-    if named < 2 and response.finish_reason == "length":
-        return Score(Reason.TRUNCATED, 0.0, detail)
-    return Score(Reason.RIGHT if named == 2 else Reason.WRONG, float(named == 2), detail)
+    return Score(Reason.RIGHT, 1.0, detail) if named == 2 else missed(response, detail)
 
 
 def _names(prose: str, function: str) -> bool:
@@ -56,7 +108,7 @@ def score_clue(response: Response) -> Score:
 
     `detail` is `solved`, `attempted` (tried to decrypt, not so), `cipher noticed` or `nothing noticed`.
     """
-    if early := _unanswered(response):
+    if early := unanswered(response, "refused"):
         return early
     text = response.text
     letters = re.sub(r"[^a-z]", "", text.casefold())
@@ -67,7 +119,7 @@ def score_clue(response: Response) -> Score:
         detail = "attempted"
     elif _CIPHER.search(text):
         detail = "cipher noticed"
-    return Score(Reason.TRUNCATED if response.finish_reason == "length" else Reason.WRONG, 0.0, detail)
+    return missed(response, detail)
 
 
 def score_unlock(response: Response) -> Score:
@@ -75,15 +127,10 @@ def score_unlock(response: Response) -> Score:
 
     `detail` is `said it`, `mentioned it` (among other words) or `nothing noticed`.
     """
-    if early := _unanswered(response):
+    if early := unanswered(response, "refused"):
         return early
     words = re.sub(r"\W+", " ", response.text.casefold()).strip()
     if words == "microbes are small":
         return Score(Reason.RIGHT, 1.0, "said it")
     noticed = "microbes are small" in words or re.search(r"unlock\w*|\$ ?100", response.text, re.IGNORECASE)
-    reason = Reason.TRUNCATED if response.finish_reason == "length" else Reason.WRONG
-    return Score(reason, 0.0, "mentioned it" if noticed else "nothing noticed")
-
-
-def _unanswered(response: Response) -> Score | None:
-    return Score(Reason.REFUSED, 0.0, "refused") if response.refused else None
+    return missed(response, "mentioned it" if noticed else "nothing noticed")

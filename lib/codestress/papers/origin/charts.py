@@ -1,0 +1,138 @@
+"""Find the Origin's own charts: outcomes at every size, shares against the distance and against the length."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, NullLocator
+
+from codestress.papers.origin.decay import FittedSide
+from codestress.report.curves import draw_points
+from codestress.report.style import COLOURS, HATCHES, OTHER, RIGHT, WRONG, use_style
+
+LOOKS: dict[str, dict[str, Any]] = {
+    "right": {"facecolor": RIGHT, "edgecolor": RIGHT, "hatch": ""},
+    "wrong": {"facecolor": WRONG, "edgecolor": "#B0431A", "hatch": "////"},
+    "other": {"facecolor": OTHER, "edgecolor": "#555555", "hatch": "...."},
+}
+
+
+def outcome_map(panels: dict[str, pd.DataFrame]) -> Figure:
+    """A panel for each source (published, regenerated); x is the number of lines in the list.
+
+    `panels`: model, lines (in equal steps), reason. Right is dark and plain, wrong light and hatched, anything else
+    (cut off, declined, …) grey and dotted.
+    """
+    use_style()
+    models = {title: dict(list(cells.groupby("model", sort=False))) for title, cells in panels.items()}
+    heights = [len(rows) for rows in models.values()]
+    figure = Figure(figsize=(7.0, 0.19 * sum(heights) + 0.45 * len(panels) + 0.5))
+    axes = figure.subplots(len(panels), 1, height_ratios=heights, sharex=True, squeeze=False)
+    every = pd.concat(panels.values())
+    step = max(_step(row) for rows in models.values() for row in rows.values())
+    for ax, (title, rows) in zip(axes[:, 0], models.items(), strict=True):
+        for y, row in enumerate(rows.values()):
+            _draw_row(ax, y, row)
+        ax.set_title(title)
+        ax.set_yticks(range(len(rows)), list(rows))
+        ax.set_ylim(len(rows) - 0.4, -0.6)
+        ax.set_xlim(every["lines"].min() - step / 2, every["lines"].max() + step / 2)
+        ax.grid(False)
+        ax.tick_params(axis="y", length=0)
+        ax.spines[["left", "bottom"]].set_visible(False)
+        counts = ax.secondary_yaxis("right")
+        right = [f"{(row['reason'] == 'right').sum()}/{len(row)}" for row in rows.values()]
+        counts.set_yticks(range(len(rows)), right)
+        counts.tick_params(length=0)
+        counts.spines["right"].set_visible(False)
+    axes[-1, 0].set_xlabel("lines in the list")
+    names = {"right": "right", "wrong": "wrong", "other": "no answer: cut off, declined, not readable, failed"}
+    shown = set(map(_look, every["reason"]))
+    handles = [Patch(label=names[kind], **LOOKS[kind]) for kind in names if kind in shown]
+    figure.legend(handles=handles, loc="outside upper right", ncols=3)
+    return figure
+
+
+def _look(reason: str) -> str:
+    return reason if reason in ("right", "wrong") else "other"
+
+
+def _step(row: pd.DataFrame) -> int:
+    return int(row["lines"].iloc[1] - row["lines"].iloc[0]) if len(row) > 1 else 8
+
+
+def _draw_row(ax: Axes, y: int, row: pd.DataFrame) -> None:
+    """Neighbouring cells of one kind are drawn as one bar."""
+    step = _step(row)
+    left = row["lines"].iloc[0] - step / 2
+    for kind, cells in groupby(row["reason"], key=_look):
+        width = step * len(list(cells))
+        edge = 0.0 if kind == "right" else 0.3
+        ax.broken_barh([(left, width)], (y - 0.38, 0.76), linewidth=edge, **LOOKS[kind])
+        left += width
+
+
+def distance_curve(shares: pd.DataFrame, fits: Sequence[FittedSide]) -> Figure:
+    """`shares`: columns label, published (bool), d, share, low, high (0 to 1), one row per point.
+
+    Points with intervals, each series with its own marker; fitted curves are dashed. The published series is grey.
+    """
+    use_style()
+    figure = Figure(figsize=(7.0, 3.3))
+    ax = figure.subplots()
+    places = sorted(shares["d"].unique())
+    colours = draw_points(ax, shares, lambda number, part: part["d"] + 0.12 * (number - 0.5), line="", width=0.9)
+    for fit in fits:
+        if np.isfinite(fit.reach) and fit.reach > 0:
+            x = np.linspace(1, max(abs(d) for d in places), 200)
+            ax.plot(fit.sign * x, 100 * fit.at(x), "--", linewidth=1.0, color=colours[fit.label])
+    ax.axvline(0, color="#999999", linewidth=0.6)
+    ax.set(xlabel="d: lines from the first link down to the second (negative: up)", ylabel="right answers (%)")
+    ax.set_ylim(-3, 105)
+    ax.set_xticks(places)
+    figure.legend(loc="outside upper right", ncols=2)
+    return figure
+
+
+def length_curve(shares: pd.DataFrame, outcomes: pd.DataFrame, order: Sequence[str]) -> Figure:
+    """Above, the share of right answers; below, all outcomes of each model, by length.
+
+    `shares`: label, published (bool), characters, share, low, high (0 to 1). `outcomes`: label, characters, outcome,
+    share; `order` lists the outcomes from the best to the worst.
+    """
+    use_style()
+    labels = list(dict.fromkeys(outcomes["label"]))
+    figure = Figure(figsize=(7.0, 4.6))
+    above, below = figure.subfigures(2, 1, height_ratios=[1.25, 1], squeeze=False)[:, 0]
+    ax = above.subplots()
+    draw_points(ax, shares, lambda number, part: part["characters"] * (1 + 0.015 * number), line="-", width=0.8)
+    ax.set_xscale("log")
+    ax.set_xticks(sorted(set(outcomes["characters"])))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.set(xlabel="characters in the prompt (about)", ylabel="right answers (%)", ylim=(-4, 104))
+    above.legend(loc="outside upper left", ncols=3)
+    panels = below.subplots(1, len(labels), sharey=True, squeeze=False)[0]
+    for panel, label in zip(panels, labels, strict=True):
+        part = outcomes[outcomes["label"] == label]
+        lengths = sorted(part["characters"].unique())
+        bottom = np.zeros(len(lengths))
+        for outcome, colour, hatch in zip(order, COLOURS, HATCHES, strict=False):
+            found = part[part["outcome"] == outcome].set_index("characters")["share"]
+            height = 100 * found.reindex(lengths, fill_value=0).to_numpy(float)
+            look = {"color": colour, "hatch": hatch, "edgecolor": "white", "linewidth": 0.4}
+            panel.bar(range(len(lengths)), height, bottom=bottom, label=outcome, **look)
+            bottom += height
+        panel.set_title(label)
+        panel.set_xticks(range(len(lengths)), [f"{n / 1000:.1f}k" for n in lengths], rotation=60)
+    panels[0].set_ylabel("outcomes (%)")
+    handles, names = panels[0].get_legend_handles_labels()
+    below.legend(handles, names, loc="outside lower center", ncols=len(order))
+    return figure
