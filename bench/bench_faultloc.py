@@ -10,7 +10,7 @@ import resource
 import statistics
 import time
 
-from codestress.papers.faultloc.faults.neutral import SPMS, Labelled, bank, mutate
+from codestress.papers.faultloc.faults.neutral import SPMS, FaultyProgram, bank, mutate
 from codestress.papers.faultloc.faults.sites import fault_sites
 from codestress.papers.faultloc.faults.trees import NotNeutral
 from codestress.papers.faultloc.seeds import Seed, Source, seed_set
@@ -37,7 +37,7 @@ def mutations(seeds: list[Seed], spm: str, *, prove: bool) -> float:
     programs = []
     for seed in seeds:
         for site in fault_sites(seed.code, seed.language)[:40:10]:
-            programs.append((seed, Labelled(site.apply(seed.code), site.line)))
+            programs.append((seed, FaultyProgram(site.apply(seed.code), site.line)))
     started, made = time.perf_counter(), 0
     for seed, program in programs:
         for strength in STRENGTHS:
