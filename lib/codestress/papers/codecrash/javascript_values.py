@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from codestress.sandbox.runtimes import parser
+from codestress.sandbox.runtimes import parser, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -28,13 +28,13 @@ def assertion_sides(text: str, function: str) -> tuple[str, str]:
     if root.has_error or statement is None or statement.type != "expression_statement":
         raise SyntaxError("not an expression")
     node = _inner(statement.named_children[0])
-    if node.type == "binary_expression" and _text(node.child_by_field_name("operator")) in ("==", "==="):
+    if node.type == "binary_expression" and text_of(node.child_by_field_name("operator")) in ("==", "==="):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is None or right is None or left.type != "call_expression":
             raise ValueError(f"the left side is no call of {function}")
-        if _text(left.child_by_field_name("function")) != function:
+        if text_of(left.child_by_field_name("function")) != function:
             raise ValueError(f"the left side is no call of {function}")
-        return _text(left), repr(value_of(_inner(right)))
+        return text_of(left), repr(value_of(_inner(right)))
     value = repr(value_of(node))
     return value, value
 
@@ -45,15 +45,11 @@ def _inner(node: Node) -> Node:
     return node
 
 
-def _text(node: Node | None) -> str:
-    return node.text.decode() if node is not None and node.text else ""
-
-
 def value_of(node: Node, depth: int = 0) -> Any:
     """The value of a literal as Python data; `ValueError` for anything else. undefined counts as null."""
     if depth > DEEPEST:
         raise ValueError("nested too deeply")
-    text = _text(node)
+    text = text_of(node)
     match node.type:
         case "true" | "false":
             return node.type == "true"
@@ -78,7 +74,7 @@ def _pair(node: Node, depth: int) -> tuple[str, Any]:
     key, value = node.child_by_field_name("key"), node.child_by_field_name("value")
     if node.type != "pair" or key is None or value is None:
         raise ValueError(f"not a value: {node.type}")
-    name = _text(key)
+    name = text_of(key)
     return (_string(name) if key.type == "string" else name), value_of(value, depth + 1)
 
 

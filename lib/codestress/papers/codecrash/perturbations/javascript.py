@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from codestress.generation.edits import Edit, Lines, edited
 from codestress.papers.codecrash.perturbations.edits import MessageSite, NotPerturbed, Perturbed, Place, Site, numbered
 from codestress.problems.program import Problem
-from codestress.sandbox.runtimes import nodes, parser
+from codestress.sandbox.runtimes import nodes, parser, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -84,20 +85,17 @@ class JavaScriptProgram:
         self.root = parser("javascript").parse(problem.code.encode()).root_node
         if self.root.has_error:
             raise NotPerturbed("the program does not parse as JavaScript")
-        self.edits: list[tuple[int, int, str]] = []
+        self.lines = Lines.of(problem.code)
+        self.edits: list[Edit] = []
 
     def edit(self, start: int, end: int, text: str) -> None:
-        """The bytes from `start` to `end` become `text`."""
-        self.edits.append((start, end, text))
+        """The characters from `start` to `end` become `text`."""
+        self.edits.append(Edit(start, end, text))
 
     @property
     def code(self) -> str:
         """The program with its edits; those at one place in their order."""
-        source, parts, last = self.problem.code.encode(), [], 0
-        for start, end, text in sorted(self.edits, key=lambda edit: edit[0]):
-            parts += [source[last:start], text.encode()]
-            last = end
-        return b"".join([*parts, source[last:]]).decode()
+        return edited(self.problem.code, self.edits)
 
     def perturbed(self, sites: Iterable[Site], function: str = "") -> Perturbed:
         """The problem with the edits made, its function called so; as it was where nothing was touched."""
@@ -154,7 +152,7 @@ class JavaScriptProgram:
                 templates = CONSTANT
 
             def put(text: str, inner: Node = inner) -> None:
-                self.edit(inner.start_byte, inner.end_byte, text)
+                self.edit(*self.lines.span(inner), text)
 
             yield Place(_line(inner), parameters(_function_around(node)), put, text_of(inner), templates)
 
@@ -172,7 +170,8 @@ class JavaScriptProgram:
         indent = " " * statement.start_point[1]
 
         def put(text: str) -> None:
-            self.edit(statement.start_byte, statement.start_byte, text.replace("\n", f"\n{indent}") + f"\n{indent}")
+            start, _ = self.lines.span(statement)
+            self.edit(start, start, text.replace("\n", f"\n{indent}") + f"\n{indent}")
 
         return Place(_line(statement), parameters(_function_around(statement)), put)
 
@@ -230,8 +229,9 @@ class JavaScriptProgram:
         returns = [node for node in nodes(self.root) if node.type == "return_statement" and node.named_children]
         for ordinal, node in enumerate(returns):
             value = node.named_children[0]
-            self.edit(value.start_byte, value.start_byte, f"noteReturn({ordinal}, (")
-            self.edit(value.end_byte, value.end_byte, "))")
+            start, end = self.lines.span(value)
+            self.edit(start, start, f"noteReturn({ordinal}, (")
+            self.edit(end, end, "))")
         code = NOTING.replace("FUNCTION", self.problem.function) + self.code
         return replace(self.problem, code=code, function="traced_returns")
 
@@ -253,14 +253,10 @@ def rename(problem: Problem) -> Perturbed:
         old = text_of(node)
         name = new.get(old, old)
         if name != old and node.type in IDENTIFIERS:
-            program.edit(node.start_byte, node.end_byte, name if node.type == "identifier" else f"{old}: {name}")
+            program.edit(*program.lines.span(node), name if node.type == "identifier" else f"{old}: {name}")
             kind = "function" if old in functions else "variable"
             sites.setdefault(name, Site(_line(node), kind, f"{old} → {name}"))
     return program.perturbed(sites.values(), function=new[problem.function])
-
-
-def text_of(node: Node | None) -> str:
-    return node.text.decode() if node is not None and node.text else ""
 
 
 def _named(node: Node) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from codestress.generation.edits import first_line
 from codestress.generation.scopes import FunctionNode, Names, names_of, parameters
 from codestress.papers.codecrash.perturbations.edits import MessageSite, NotPerturbed, Perturbed, Place, Site, unused
 from codestress.problems.program import Problem
@@ -171,7 +172,7 @@ class PythonProgram:
     def body(self) -> tuple[int, int, int]:
         """First line, last line and indent of the called function's body."""
         body = self.called_function().body
-        return _first_line(body[0]), body[-1].end_lineno or 0, body[0].col_offset
+        return first_line(body[0]), body[-1].end_lineno or 0, body[0].col_offset
 
     # --- running it
 
@@ -288,13 +289,13 @@ def _harmless(node: ast.AST) -> bool:
 def _sites(statement: ast.stmt, returns: Iterator[int]) -> Iterator[MessageSite]:
     """The sites of one statement, without those of statements inside it."""
     body: list[ast.stmt] = getattr(statement, "body", [])
-    above = (_first_line(statement), statement.col_offset)
+    above = (first_line(statement), statement.col_offset)
     inside = above
     header_end = statement.end_lineno or statement.lineno
     if body:
         first = body[1] if _is_docstring(body[0]) and len(body) > 1 else body[0]
-        inside = (_first_line(first), first.col_offset)
-        header_end = _first_line(body[0]) - 1
+        inside = (first_line(first), first.col_offset)
+        header_end = first_line(body[0]) - 1
     match statement:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             yield MessageSite("function", header_end, *inside)
@@ -313,11 +314,6 @@ def _sites(statement: ast.stmt, returns: Iterator[int]) -> Iterator[MessageSite]
     place = inside if isinstance(statement, ast.If | ast.While) else above
     for method in _methods(statement):
         yield MessageSite(method, header_end, *place)
-
-
-def _first_line(statement: ast.stmt) -> int:
-    decorators = getattr(statement, "decorator_list", [])
-    return int(min([statement.lineno, *(one.lineno for one in decorators)]))
 
 
 def _is_docstring(statement: ast.stmt) -> bool:
