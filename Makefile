@@ -29,7 +29,7 @@ READY := .venv/ready
 READY_DEV := .venv/ready-dev
 endif
 
-.PHONY: all build help plan data report diff doctor archive badge serve lab explore course train-nano test test-vllm bench clean lock $(GOALS)
+.PHONY: all build help plan data report diff doctor archive badge serve lab explore course train-nano test test-all style suite test-vllm bench clean lock $(GOALS)
 
 all: build
 
@@ -63,7 +63,8 @@ help:
 	@echo 'make explore               the explorers as pages: prompts, answers, live figures, fits'
 	@echo 'make course                the assignments: what students get, what teachers keep'
 	@echo 'make train-nano            train the small transformer of the kit anew (hours)'
-	@echo 'make test                  all checks'
+	@echo 'make test                  style, types and tests, in minutes'
+	@echo 'make test-all              all checks: also what is slow'
 	@echo 'make test-vllm             one study through real servers: vLLM, Ray, transformers (gigabytes, opt-in)'
 	@echo 'make bench                 benchmarks'
 	@echo 'make clean                 remove figures, never answers'
@@ -125,13 +126,23 @@ train-nano: .venv-train/bin/codestress
 course: $(READY_DEV)
 	@$(BIN)/codestress course build
 
+# Types and style are looked at while the tests run; a failure of either is a failure.
 test: $(READY_DEV)
+	@$(MAKE) --no-print-directory -j2 style suite SUITE='-m "not slow"'
+
+# And what is slow and seldom fails alone: commands of the README at full size, recipes, 71,994 programs.
+test-all: $(READY_DEV)
+	@$(MAKE) --no-print-directory -j2 style suite
+
+style:
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy lib
 	$(BIN)/lint-imports
 	$(BIN)/codestress sync --check
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/mypy lib
+
+suite:
+	$(BIN)/pytest -n 2 --dist worksteal $(SUITE)
 
 # Opt-in: gigabytes, some five minutes, Linux. UV_TORCH_BACKEND=cpu fetches the small build of torch.
 test-vllm: $(READY_DEV) .venv-servers/ready

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import functools
+import hashlib
 import os
+import re
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
+from codestress.paths import PACKAGE
 from codestress.pipeline.artefacts import artefact_names
 from codestress.sandbox.executor import Executor
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = str(Path(sys.executable).with_name("codestress"))
+JOBS = max(1, (os.cpu_count() or 1) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+"""Notebooks at a time in one build, so that all test processes together keep the processors busy and no more."""
+
+os.environ.pop("MAKEFLAGS", None)  # of the `make` that began the tests: what tests make has its own
+hypothesis.settings.register_profile("any machine", deadline=None)
+hypothesis.settings.load_profile("any machine")
 
 
 def codestress(*arguments: str, outputs: Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -26,7 +39,7 @@ def codestress(*arguments: str, outputs: Path, **environment: str) -> subprocess
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=3600,  # of what hangs; a busy machine is slow
     )
 
 
@@ -43,19 +56,44 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip(f"programs of strangers cannot be isolated here: {exposed()}")
 
 
-@pytest.fixture(scope="session")
-def smoke(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The outputs of `codestress build --profile smoke`, built once for all test processes; not to be changed."""
-    shared = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        shared = shared.parent
-    outputs = shared / "smoke-outputs"
-    with (shared / "smoke.lock").open("w") as lock:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What needs the smoke build comes first: one test process builds it while the other has enough to do."""
+    items.sort(key=lambda item: "smoke" not in getattr(item, "fixturenames", ()))
+
+
+@contextlib.contextmanager
+def kept(config: pytest.Config, name: str, *sources: Path) -> Iterator[Path]:
+    """A folder in pytest's cache for one test process at a time, until a file in `sources` changes.
+
+    `pytest --cache-clear` begins anew.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(path for source in sources for path in source.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            digest.update(f"{path.relative_to(ROOT)} ".encode() + hashlib.sha256(path.read_bytes()).digest())
+    assert config.cache is not None
+    cache = config.cache.mkdir(name)
+    folder = cache / digest.hexdigest()[:16]
+    with (cache / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (outputs / "smoke" / "index.html").is_file():
-            done = codestress("build", "--profile", "smoke", outputs=outputs)
-            assert done.returncode == 0, done.stderr
-            assert f"{len(artefact_names())} built" in done.stdout
+        for other in cache.iterdir():
+            if other.is_dir() and other != folder:
+                shutil.rmtree(other)
+        folder.mkdir(exist_ok=True)
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def smoke(request: pytest.FixtureRequest) -> Path:
+    """The outputs of `codestress build --profile smoke`, one for all test processes; not to be changed.
+
+    They are kept for the next run, which builds what is out of date; when code changes, all is asked and built anew.
+    """
+    with kept(request.config, "smoke", PACKAGE) as outputs:
+        done = codestress("build", "--profile", "smoke", "--jobs", str(JOBS), outputs=outputs)
+        assert done.returncode == 0, done.stderr
+        states = re.findall(r"(\d+) (?:built|up to date)", done.stdout)
+        assert sum(map(int, states)) == len(artefact_names())
     return outputs
 
 

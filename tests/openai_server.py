@@ -54,6 +54,8 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     delay: float = 0.0
     """Seconds before the first byte."""
+    until: Callable[[], bool] | None = None
+    """Sent as soon as this holds."""
     cut: int | None = None
     """Bytes of the body that are sent before the connection closes; the Content-Length promises all of them."""
     hang_up: bool = False
@@ -304,6 +306,9 @@ class _Connection(asyncio.Protocol):
             self.send(reply)
 
     def send(self, reply: Reply) -> None:
+        if reply.until and not reply.until():
+            self.loop.call_later(0.01, self.send, reply)
+            return
         if reply.hang_up:
             self.transport.close()
             return

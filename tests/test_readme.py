@@ -7,11 +7,15 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
+import click
 import pytest
 
+from codestress.cli import cli
 from codestress.inference.registry import load_registry
 from codestress.nano.configuration import WEIGHTS
 from codestress.pipeline.artefacts import artefact_names, read_artefact
@@ -40,7 +44,7 @@ RUN_ELSEWHERE = {
     ".venv/bin/codestress write hints --problems contest --model gpt-4o-2024-05-13 -o hints.jsonl": "needs a key",
     'make codecrash/tab01 SET="problems=[contest] hints=hints.jsonl"': "needs the hints",
 }
-
+RUN_HERE = [command for command in COMMANDS if command not in RUN_ELSEWHERE]
 
 FILES = {
     "answers.json": '{"a": ["2", "3"], "b": ["f(1)", "f(2)"]}',
@@ -54,34 +58,62 @@ RUN_STRANGERS = ("score --task input", "selftest")
 FILE_NAME = re.compile("|".join(rf"(?<![\w.]){re.escape(name)}$" for name in FILES))
 
 
-@pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    outputs = tmp_path_factory.mktemp("readme")
-    return {**os.environ, "CODESTRESS_OUTPUTS": str(outputs), "MAKEFLAGS": ""}
-
-
 def test_there_are_commands() -> None:
     assert len(COMMANDS) >= 18
     assert set(RUN_ELSEWHERE) <= set(COMMANDS)
 
 
-def test_every_command_runs(environment: dict[str, str], tmp_path: Path) -> None:
-    for name, content in FILES.items():
-        (tmp_path / name).write_text(content)
-    builds = [c for c in COMMANDS if c not in RUN_ELSEWHERE]
+def at_smoke_size(command: list[str]) -> list[str]:
+    """The same command about the smaller profile."""
+    found: click.Command = cli
+    for word in command:
+        found = found.commands.get(word, found) if isinstance(found, click.Group) else found
+    has_profile = any(parameter.name == "profile" for parameter in found.params)
+    sized = ["--profile", "smoke"] if has_profile and "--profile" not in command else []
+    return [re.sub("^demo/", "smoke/", word) for word in command] + sized
+
+
+def test_every_command_is_understood(smoke: Path, tmp_path: Path) -> None:
+    """At smoke size, and without kernels: what notebooks do with parameters is seen by the slow test below."""
+    binaries = tmp_path / "bin"
+    binaries.mkdir()
+    script = binaries / "codestress"
+    plain = ROOT / "tests" / "pipeline" / "without_kernels.py"
+    script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {shlex.quote(str(plain))} "$@"\n')
+    script.chmod(0o755)
+    outputs = shutil.copytree(smoke, tmp_path / "outputs")
+    environment = {**os.environ, "CODESTRESS_OUTPUTS": str(outputs), "BIN": str(binaries), "PROFILE": "smoke"}
+    for command in RUN_HERE:
+        arguments = shlex.split(command)
+        if arguments[0].endswith("codestress"):
+            arguments = [str(script), *at_smoke_size(arguments[1:])]
+        succeeds(command, arguments, tmp_path, environment)
+
+
+@pytest.mark.slow
+def test_every_command_runs(tmp_path: Path) -> None:
+    environment = {**os.environ, "CODESTRESS_OUTPUTS": str(tmp_path / "outputs")}
     # What `diff` compares is built by the commands above it in the README, but for one.
-    builds.insert(0, "make origin/fig05 SET=step=200")
-    for command in builds:
-        arguments = [FILE_NAME.sub(rf"{tmp_path}/\g<0>", word) for word in shlex.split(command)]
-        done = subprocess.run(arguments, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300)
-        refused = bool(exposed()) and any(words in command for words in RUN_STRANGERS)
-        expected = 1 if " diff " in command or refused else 0
-        assert done.returncode == expected, f"{command}\n{done.stdout}\n{done.stderr}"
-        assert not refused or "CODESTRESS_UNPROTECTED=1" in done.stderr, f"{command}\n{done.stderr}"
+    for command in ["make origin/fig05 SET=step=200", *RUN_HERE]:
+        succeeds(command, shlex.split(command), tmp_path, environment)
 
 
-def test_the_key_s_absence_is_said_for_the_command_that_needs_one(environment: dict[str, str]) -> None:
-    without = {name: value for name, value in environment.items() if name != "OPENAI_API_KEY"}
+def succeeds(command: str, arguments: list[str], folder: Path, environment: dict[str, str]) -> None:
+    """Runs it where the reader's files are; it ends as the README leads to expect."""
+    for name, content in FILES.items():
+        if content:
+            (folder / name).write_text(content)
+    placed = [FILE_NAME.sub(rf"{folder}/\g<0>", word) for word in arguments]
+    done = subprocess.run(placed, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600)
+    refused = bool(exposed()) and any(words in command for words in RUN_STRANGERS)
+    expected = 1 if " diff " in command or refused else 0
+    assert done.returncode == expected, f"{command}\n{done.stdout}\n{done.stderr}"
+    assert not refused or "CODESTRESS_UNPROTECTED=1" in done.stderr, f"{command}\n{done.stderr}"
+
+
+def test_the_key_s_absence_is_said_for_the_command_that_needs_one(tmp_path: Path) -> None:
+    without = {name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"}
+    without["CODESTRESS_OUTPUTS"] = str(tmp_path)
     command = ["make", "origin/fig04", "MODELS=gpt-4o-mini-2024-07-18"]
     done = subprocess.run(command, cwd=ROOT, env=without, capture_output=True, text=True, timeout=120)
     assert done.returncode != 0

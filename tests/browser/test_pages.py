@@ -22,6 +22,7 @@ from conftest import ROOT
 CHROMIUM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
 )
+expect.set_options(timeout=90_000)
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no browser is installed (Debian: apt install chromium)")
 
 
@@ -38,6 +39,7 @@ def browser() -> Iterator[Browser]:
 def opened(browser: Browser, address: str, own: str, width: int = 1100) -> Iterator[Page]:
     """A page that must ask nobody but `own`, and say no error."""
     page = browser.new_page(viewport={"width": width, "height": 800})
+    page.set_default_timeout(90_000)
     asked: list[str] = []
     said: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -125,7 +127,7 @@ def serving(module: str, options: list[str], folder: Path, path: str, **environm
     with log.open("w") as out:
         process = subprocess.Popen(command, env=variables, stdout=out, stderr=out)
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while True:
             assert process.poll() is None, log.read_text()[-2000:]
             assert time.monotonic() < deadline, log.read_text()[-2000:]
@@ -139,7 +141,7 @@ def serving(module: str, options: list[str], folder: Path, path: str, **environm
         yield f"http://127.0.0.1:{port}/"
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
 
 
 def voila(notebook: Path, outputs: Path) -> AbstractContextManager[str]:
@@ -157,7 +159,7 @@ def dragged(page: Page) -> None:
     """Drags the first point down, then moves it by the keyboard: each time what is said of the fit changes."""
     said = page.locator("p[role=note]").last
     point = page.get_by_role("slider", name="right at x = 0")
-    expect(point).to_be_visible(timeout=90_000)
+    expect(point).to_be_visible()
     expect(said).to_contain_text("rate")
     before, share = said.inner_text(), float(point.get_attribute("aria-valuenow") or "nan")
     point.scroll_into_view_if_needed()
@@ -167,14 +169,14 @@ def dragged(page: Page) -> None:
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 70, steps=5)
     page.mouse.up()
-    expect(said).not_to_have_text(before, timeout=20_000)
+    expect(said).not_to_have_text(before)
     after = float(point.get_attribute("aria-valuenow") or "nan")
     assert after < share - 0.1
     before = said.inner_text()
     point.focus()
     for _ in range(9):
         page.keyboard.press("ArrowUp")
-    expect(said).not_to_have_text(before, timeout=20_000)
+    expect(said).not_to_have_text(before)
     assert float(point.get_attribute("aria-valuenow") or "nan") > after
 
 
@@ -190,10 +192,11 @@ def lab(folder: Path) -> AbstractContextManager[str]:
     return serving("jupyterlab", options, folder, "api", JUPYTER_CONFIG_DIR=str(folder / "config"))
 
 
+@pytest.mark.slow
 def test_a_point_is_dragged_in_jupyterlab(browser: Browser, tmp_path: Path) -> None:
     shutil.copy2(ROOT / "notebooks/explore/fit.ipynb", tmp_path)
     with lab(tmp_path) as address, opened(browser, f"{address}lab/tree/fit.ipynb", address) as page:
-        expect(page.get_by_role("button", name="| Idle")).to_be_visible(timeout=90_000)
+        expect(page.get_by_role("button", name="| Idle")).to_be_visible()
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
         dragged(page)

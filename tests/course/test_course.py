@@ -14,7 +14,8 @@ from codestress.course.grading import grade, read_submission
 from codestress.course.oracles import line_of_fault, oracle_ceiling
 from codestress.errors import DataError
 from codestress.literals import parse_literal, same_value
-from conftest import ROOT, codestress
+from codestress.paths import PACKAGE
+from conftest import ROOT, codestress, kept
 
 pytestmark = pytest.mark.isolation
 
@@ -22,13 +23,16 @@ pytest.importorskip("otter")
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built(request: pytest.FixtureRequest) -> Path:
     """Both versions of all assignments, built as a teacher does; it fails where a solution does not get all points."""
-    folder = tmp_path_factory.mktemp("course") / "built"
-    done = codestress("course", "build", "--output", str(folder), outputs=folder.parent)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("solution 10 of 10 points") == len(assignment_names())
-    return folder
+    with kept(request.config, "course", PACKAGE, ROOT / "notebooks" / "course") as folder:
+        done = folder / "done"
+        if not done.exists():
+            build = codestress("course", "build", "--output", str(folder / "built"), outputs=folder)
+            assert build.returncode == 0, build.stderr
+            assert build.stdout.count("solution 10 of 10 points") == len(assignment_names())
+            done.touch()
+    return folder / "built"
 
 
 def submission(folder: Path, *cells: str) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import signal
 import socket
@@ -15,6 +16,7 @@ from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from pydantic import ValidationError
 
@@ -191,14 +193,20 @@ def test_answers_belong_to_their_questions() -> None:
     assert [response.text for response in responses] == [echo_text(prompt) for prompt in prompts]
 
 
-def test_connections_are_as_many_as_the_concurrency_and_kept() -> None:
+def test_connections_are_as_many_as_the_concurrency_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    patient = functools.partial(httpx2.Limits, keepalive_expiry=600)  # five seconds of idleness pass on a busy machine
+    monkeypatch.setattr(httpx2, "Limits", patient)
+
     async def waves(base_url: str) -> None:
         engine = open_engine(entry(base_url, concurrency=120))
         for wave in range(3):
             await asyncio.gather(*(engine.answer(question(f"{wave} {number}")) for number in range(150)))
         await engine.close()
 
-    with OpenAIServer(lambda received: completion("4", delay=1.5 * received.prompt.startswith("0 "))) as server:
+    def all_there() -> bool:
+        return server.most_connections >= 120
+
+    with OpenAIServer(lambda _: completion("4", until=all_there)) as server:
         asyncio.run(waves(server.base_url))
     assert server.most_connections == 120
     assert server.connections_made == 120
@@ -262,7 +270,7 @@ WHOLE = completion("4").body
         Reply(b"", hang_up=True),
         Reply(WHOLE, cut=0),
         Reply(WHOLE, cut=len(WHOLE) // 2),
-        Reply(WHOLE, delay=5),
+        Reply(WHOLE, delay=60),
         Reply(WHOLE, drip=0.02),
         Reply(b"<html>busy</html>", content_type="text/html"),
         Reply(WHOLE[:-9]),
@@ -274,8 +282,9 @@ WHOLE = completion("4").body
     ],
 )
 def test_passing_trouble_is_tried_again(reply: Reply) -> None:
+    patience = 3.0 if reply.delay or reply.drip else 60.0
     with OpenAIServer(first_then(reply)) as server:
-        [response] = ask(server.base_url, question("again"), retries=1, timeout_s=1.0)
+        [response] = ask(server.base_url, question("again"), retries=1, timeout_s=patience)
     assert response.text == echo_text("again")
     assert [received.seen for received in server.requests] == [0, 1]
 
@@ -362,10 +371,10 @@ def test_garbage_is_tried_again_a_bounded_number_of_times(retries: int, tries: i
     assert len(server.requests) == tries
 
 
-@pytest.mark.parametrize("reply", [Reply(WHOLE, delay=5), Reply(WHOLE, drip=0.02)], ids=["silent", "trickle"])
+@pytest.mark.parametrize("reply", [Reply(WHOLE, delay=60), Reply(WHOLE, drip=0.02)], ids=["silent", "trickle"])
 def test_time_out(reply: Reply) -> None:
-    with OpenAIServer(lambda _: reply) as server, pytest.raises(RequestFailed, match=r"0\.4 s.*2 times") as caught:
-        ask(server.base_url, timeout_s=0.4, retries=1)
+    with OpenAIServer(lambda _: reply) as server, pytest.raises(RequestFailed, match=r"1\.5 s.*2 times") as caught:
+        ask(server.base_url, timeout_s=1.5, retries=1)
     assert caught.value.reason == Reason.TIMEOUT
     assert len(server.requests) == 2
 
@@ -644,7 +653,7 @@ def test_the_limit_falls_by_half_and_rises_by_one_a_round() -> None:
                 together = max(together, limiter.in_flight)
                 await asyncio.sleep(0)
 
-        await asyncio.wait_for(asyncio.gather(*(one() for _ in range(50))), 5)
+        await asyncio.wait_for(asyncio.gather(*(one() for _ in range(50))), 60)
         assert together == 1
 
     asyncio.run(check())

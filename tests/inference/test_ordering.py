@@ -73,7 +73,7 @@ def test_every_position_is_taken_once_after_its_leader(
 
     async def all_workers() -> None:
         schedule = Schedule(order.leaders, window)
-        await asyncio.wait_for(asyncio.gather(*(worker(schedule) for _ in range(workers))), 10)
+        await asyncio.wait_for(asyncio.gather(*(worker(schedule) for _ in range(workers))), 60)
 
     asyncio.run(all_workers())
     assert sorted(done) == list(range(len(paths)))

@@ -214,10 +214,10 @@ def test_only_requests_that_fail_in_a_row_end_a_run(tmp_path: Path, registry: Ca
 def test_a_slow_answer_counts_as_timed_out(tmp_path: Path, registry: Callable[..., Path]) -> None:
     def behaviour(received: Received) -> object:
         slow = received.prompt == "question 1"
-        return completion("late", delay=3) if slow else answer(received)
+        return completion("late", delay=60) if slow else answer(received)
 
     with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
-        models = registry(server.base_url, timeout_s=0.7)
+        models = registry(server.base_url, timeout_s=3)
         results = run(questions(3), ["alpha"], store=tmp_path / "s.sqlite", registry=models, failures="count")
     assert results.counts()["alpha"]["timed out"] == 1
 
@@ -375,7 +375,7 @@ def test_a_run_killed_ten_times_asks_nothing_twice_but_what_was_in_flight(
             assert before <= stored
             times = {prompt: server.counts[prompt] for prompt in stored}
             assert all(asked.setdefault(prompt, n) == n for prompt, n in times.items())
-        out, errors = child(store, models, count).communicate(timeout=60)
+        out, errors = child(store, models, count).communicate(timeout=300)
         assert count <= len(server.requests) <= count + 10 * concurrency, errors
         assert all(server.counts[prompt] == n for prompt, n in asked.items())
         whole = run(questions(count), ["alpha"], store=tmp_path / "whole.sqlite", registry=models)
@@ -386,13 +386,20 @@ def test_a_run_killed_ten_times_asks_nothing_twice_but_what_was_in_flight(
 def test_ctrl_c_ends_a_run_at_once_and_keeps_its_answers(
     tmp_path: Path, registry: Callable[..., Path], within: str
 ) -> None:
-    store, count = tmp_path / "s.sqlite", 120
-    with OpenAIServer(slow_answer) as server:  # type: ignore[arg-type]
+    store, count, ended = tmp_path / "s.sqlite", 120, False
+
+    def behaviour(received: Received) -> object:
+        """Thirty answers, and no more until the run has ended."""
+        enough = len(server.requests) > 30 and not ended
+        return completion(received.prompt.replace("question", "answer"), delay=600 * enough)
+
+    with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
         models = registry(server.base_url)
         process = child(store, models, count, within)
         wait_for_requests(server, 30, process)
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=10)
+        _, errors = process.communicate(timeout=60)
+        ended = True
         assert process.returncode
         assert "KeyboardInterrupt" in errors
         asked, stored = len(server.requests), stored_prompts(store, models, count)
@@ -407,7 +414,7 @@ def test_two_runs_at_once_ask_each_question_once(tmp_path: Path, registry: Calla
     with OpenAIServer(slow_answer) as server:  # type: ignore[arg-type]
         models = registry(server.base_url)
         processes = [child(store, models, count) for _ in range(3)]
-        outs = [process.communicate(timeout=60) for process in processes]
+        outs = [process.communicate(timeout=300) for process in processes]
         assert len(server.requests) == count
     assert len({out for out, _ in outs}) == 1
 
@@ -429,7 +436,7 @@ def test_a_run_waits_for_another_one_that_asks_the_same_model(tmp_path: Path, re
                 return process
 
         process = asyncio.run(other_run())
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=300)
         assert len(json.loads(out)) == len(server.requests) == 10
 
 
@@ -547,7 +554,7 @@ def test_a_server_killed_and_started_again_loses_no_answer(tmp_path: Path, regis
         server.wait()
         time.sleep(0.5)
         server, _ = started(base_url.split(":")[2].split("/")[0])
-        out, errors = runner.communicate(timeout=120)
+        out, errors = runner.communicate(timeout=300)
         assert runner.returncode == 0, errors
     finally:
         server.kill()

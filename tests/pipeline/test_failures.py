@@ -1,4 +1,7 @@
-"""Builds that go wrong say so, keep what is worth keeping, and are not up to date afterwards."""
+"""Builds that go wrong say so, keep what is worth keeping, and are not up to date afterwards.
+
+Four tests start kernels; the others exchange what executes a notebook (without_kernels.py).
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,10 @@ import pytest
 
 from codestress.parameters import parameters_cell
 from codestress.pipeline.artefacts import load_study
-from conftest import ROOT
+from conftest import ROOT, SCRIPT
 from openai_server import OpenAIServer, completion
 
-SCRIPT = str(Path(sys.executable).with_name("codestress"))
+WITHOUT_KERNELS = (sys.executable, str(Path(__file__).with_name("without_kernels.py")))
 SCHEMA = load_study("origin.find_the_origin", "test").parameters
 
 
@@ -66,10 +69,28 @@ class Project:
         kept = {name: value for name, value in os.environ.items() if name not in dropped}
         return {**kept, "CODESTRESS_ROOT": str(self.root), "CODESTRESS_OUTPUTS": str(self.root / "outputs"), **more}
 
-    def run(self, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, kernels: bool = False, **more: str) -> subprocess.CompletedProcess[str]:
+        script = (SCRIPT,) if kernels else WITHOUT_KERNELS
         return subprocess.run(
-            [SCRIPT, *arguments], env=self.environment(**more), capture_output=True, text=True, timeout=300
+            [*script, *arguments], env=self.environment(**more), capture_output=True, text=True, timeout=300
         )
+
+    def start(self, *arguments: str, **more: str) -> subprocess.Popen[str]:
+        """The same, not waited for."""
+        return subprocess.Popen(
+            [*WITHOUT_KERNELS, *arguments],
+            env=self.environment(**more),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # shells have background jobs ignore it
+        )
+
+    def answers(self) -> int:
+        """How many the store holds."""
+        with sqlite3.connect(self.root / "outputs/responses.sqlite") as connection:
+            count: int = connection.execute("SELECT count(*) FROM responses").fetchone()[0]
+            return count
 
 
 @pytest.fixture
@@ -77,54 +98,78 @@ def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
 
 
-def test_a_failed_cell_keeps_the_notebook_with_its_traceback_and_the_others_are_built(project: Project) -> None:
+FRESH = """import os, random, numpy
+told = f"{{hasattr(numpy, 'mark')}} {{'MARK' in os.environ}} {{random.random()}} {{numpy.random.rand()}}"
+open({name!r}, 'w').write(told)
+numpy.mark = 1
+os.environ['MARK'] = '1'
+os._exit(0)"""
+EARLY = {
+    "bad": ("1 / 0", "ZeroDivisionError: division by zero"),
+    "exits": ("import sys\nsys.exit(0)", "SystemExit"),
+    "first": (FRESH.format(name="first.txt"), "died"),
+    "second": (FRESH.format(name="second.txt"), "died"),
+    "silent": ("pass", "did not publish figure.pdf"),
+}
+"""Notebooks that end early: a cell, and what is told."""
+
+
+def test_a_notebook_that_ends_early_is_a_failure_is_kept_and_touches_no_other(project: Project) -> None:
+    for name, (cell, _) in EARLY.items():
+        project.artefact(name, cell, "print('never')" if name != "silent" else "pass")
+    project.artefact("good")
+    done = project.run("build", "--json", "--jobs", "1", kernels=True)
+    assert done.returncode == 1
+    outcomes = {one["name"].removeprefix("t/"): one for one in json.loads(done.stdout)}
+    assert {name: one["state"] for name, one in outcomes.items()} == dict.fromkeys(EARLY, "failed") | {"good": "built"}
+    index = (project.root / "outputs/demo/index.html").read_text()
+    for name, (_, message) in EARLY.items():
+        assert message in outcomes[name]["error"]
+        assert message in done.stderr
+        assert message in index
+        assert not (project.root / "outputs/demo/t" / name).exists()
+    kept = nbformat.read(project.root / "outputs/failed/demo/t/bad/notebook.ipynb", 4)
+    outputs = [output for cell in kept.cells for output in cell.get("outputs", [])]
+    assert any(output.output_type == "error" for output in outputs)
+    assert (project.root / "outputs/demo/t/good/manifest.json").is_file()
+    # Each notebook gets a fresh process: what one changes, draws or ends, no other sees.
+    first, second = ((project.root / f"{name}.txt").read_text().split() for name in ("first", "second"))
+    assert first[:2] == second[:2] == ["False", "False"]
+    assert first[2] != second[2]
+    assert first[3] != second[3]
+
+
+def test_what_failed_is_tried_again_until_it_is_mended(project: Project) -> None:
     project.artefact("bad", "1 / 0")
     project.artefact("good")
     done = project.run("build")
     assert done.returncode == 1
     assert "ZeroDivisionError: division by zero" in done.stderr
     assert "1 built, 1 failed" in done.stdout
-    kept = project.root / "outputs/failed/demo/t/bad"
-    outputs = [o for cell in nbformat.read(kept / "notebook.ipynb", 4).cells for o in cell.get("outputs", [])]
-    assert any(output.output_type == "error" for output in outputs)
-    assert not (project.root / "outputs/demo/t/bad").exists()
-    assert (project.root / "outputs/demo/t/good/manifest.json").is_file()
-    assert "ZeroDivisionError" in (project.root / "outputs/demo/index.html").read_text()
     again = project.run("build")
     assert again.returncode == 1
     assert "1 failed, 1 up to date" in again.stdout
+    kept = project.root / "outputs/failed/demo/t/bad"
+    assert kept.exists()
     project.artefact("bad")
     mended = project.run("build")
     assert mended.returncode == 0
+    assert "1 built, 1 up to date" in mended.stdout
     assert not kept.exists()
 
 
-@pytest.mark.parametrize(
-    ("cell", "message"),
-    [
-        ("import sys\nsys.exit(0)", "SystemExit"),
-        ("import os\nos._exit(0)", "died|kernel"),
-        ("pass", "did not publish figure.pdf"),
-    ],
-)
-def test_a_notebook_that_ends_early_is_a_failure(project: Project, cell: str, message: str) -> None:
-    project.artefact("early", cell, "print('never')" if "pass" not in cell else "pass")
-    done = project.run("build")
-    assert done.returncode == 1
-    assert any(part.lower() in done.stderr.lower() for part in message.split("|")), done.stderr
-    assert not (project.root / "outputs/demo/t/early").exists()
-
-
 def test_a_notebook_that_hangs_is_stopped_with_its_kernel(project: Project) -> None:
-    project.profile(timeout_s=8)
     project.artefact("slow", "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(600)")
-    started = time.monotonic()
-    done = project.run("build")
-    assert done.returncode == 1
-    assert "stopped after 8 s; raise timeout_s in params/profiles/demo.yaml" in done.stderr
-    assert time.monotonic() - started < 60
-    kernel = int((project.root / "pid").read_text())
-    deadline = time.monotonic() + 20
+    pid = project.root / "pid"
+    for limit in (8, 40, 200):  # on a busy machine the kernel may not have begun before the first one
+        project.profile(timeout_s=limit)
+        done = project.run("build", kernels=True)
+        assert done.returncode == 1
+        assert f"stopped after {limit} s; raise timeout_s in params/profiles/demo.yaml" in done.stderr
+        if pid.exists():
+            break
+    kernel = int(pid.read_text())
+    deadline = time.monotonic() + 60
     while alive(kernel) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not alive(kernel)
@@ -136,22 +181,6 @@ def alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
-
-
-def test_each_notebook_gets_a_fresh_process(project: Project) -> None:
-    """Also where kernels are forked: what one notebook changes, draws or ends, no other sees."""
-    seen = (
-        "import os, random, numpy\n"
-        "told = f\"{{hasattr(numpy, 'mark')}} {{random.random()}} {{numpy.random.rand()}}\"\n"
-        "open({name!r}, 'w').write(told)"
-    )
-    spoil = "numpy.mark = 1\nos.environ['MARK'] = '1'\nos._exit(3)"
-    project.artefact("a", seen.format(name="a.txt"), spoil)
-    project.artefact("b", seen.format(name="b.txt") + "\nassert 'MARK' not in os.environ", spoil)
-    project.run("build", "-j", "1")
-    first, second = ((project.root / f"{name}.txt").read_text().split() for name in "ab")
-    assert first[0] == second[0] == "False"
-    assert first[1:] != second[1:]
 
 
 def test_exactly_what_changed_is_built_again(project: Project) -> None:
@@ -190,13 +219,13 @@ def test_a_real_server_is_asked_once_and_the_key_reaches_no_output(project: Proj
     project.artefact("one")
     with OpenAIServer(lambda _: completion("FINAL ANSWER: workbench")) as server:
         served(project, server.base_url)
-        done = project.run("build", "--models", "served", SECRET_KEY="sk-marker-123")
+        done = project.run("build", "--models", "served", kernels=True, SECRET_KEY="sk-marker-123")
         assert done.returncode == 0, done.stderr
         asked = len(server.requests)
         manifest = json.loads((project.root / "outputs/demo/t/one/manifest.json").read_text())
         assert manifest["counts"]["served"]["right"] == asked == manifest["asked"]
         assert manifest["simulated"] == []
-        again = project.run("build", "--models", "served", "--force", SECRET_KEY="sk-marker-123")
+        again = project.run("build", "--models", "served", "--force", kernels=True, SECRET_KEY="sk-marker-123")
         assert again.returncode == 0
         assert len(server.requests) == asked
     for path in (project.root / "outputs").rglob("*"):
@@ -222,41 +251,44 @@ def test_no_server_is_a_clear_error(project: Project) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("wait", [2.0, 3.5, 5.0])
-def test_a_build_that_is_killed_goes_on_where_it_was(project: Project, wait: float) -> None:
+@pytest.mark.parametrize("at", [3, 20, "notebook"])
+def test_a_build_that_is_killed_goes_on_where_it_was(project: Project, at: int | str) -> None:
+    """Killed after so many requests, or while the notebook is executed."""
     project.artefact("one")
-    with OpenAIServer(lambda _: completion("FINAL ANSWER: workbench", delay=0.2)) as server:
+    hold = project.root / "hold"
+    hold.touch()
+    build = ("build", "--models", "served", "--set", "step=30")
+    with OpenAIServer(lambda _: completion("FINAL ANSWER: workbench", delay=0.05)) as server:
         served(project, server.base_url, concurrency=2)
-        command = [SCRIPT, "build", "--models", "served", "--set", "step=30"]
-        process = subprocess.Popen(
-            command, env=project.environment(SECRET_KEY="k"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        time.sleep(wait)
+        process = project.start(*build, SECRET_KEY="k")
+        staging = project.root / "outputs/demo/.staging"
+        while not any(staging.glob("*")) if at == "notebook" else len(server.requests) < int(at):
+            assert process.poll() is None, process.communicate()[1]
+            time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
-        process.wait()
-        done = project.run(*command[1:], SECRET_KEY="k")
+        process.communicate()
+        asked = len(server.requests)
+        hold.unlink()
+        done = project.run(*build, SECRET_KEY="k")
         assert done.returncode == 0, done.stderr
-        manifest = json.loads((project.root / "outputs/demo/t/one/manifest.json").read_text())
+        assert "1 built" in done.stdout
         # Twice at most those that were in flight.
-        assert manifest["asked"] <= len(server.requests) <= manifest["asked"] + 2
+        in_flight = 0 if at == "notebook" else 2
+        assert asked <= project.answers() <= len(server.requests) <= project.answers() + in_flight
+        assert project.answers() > 25
+    assert list(staging.glob("*")) == []
 
 
 def test_an_interrupted_build_says_how_to_go_on(project: Project) -> None:
     project.artefact("one")
     with OpenAIServer(lambda _: completion("FINAL ANSWER: workbench", delay=0.3)) as server:
         served(project, server.base_url, concurrency=2)
-        process = subprocess.Popen(
-            [SCRIPT, "build", "--models", "served", "--set", "step=10"],
-            env=project.environment(SECRET_KEY="k"),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # shells have background jobs ignore it
-        )
+        process = project.start("build", "--models", "served", "--set", "step=10", SECRET_KEY="k")
         while len(server.requests) < 4:
-            time.sleep(0.1)
+            assert process.poll() is None, process.communicate()[1]
+            time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=120)
     assert process.returncode == 130
     assert "every answer that came is kept" in errors
     assert "Traceback" not in errors
@@ -266,8 +298,8 @@ def test_a_damaged_store_is_kept_and_can_be_salvaged(project: Project) -> None:
     project.artefact("one")
     assert project.run("build").returncode == 0
     store = project.root / "outputs/responses.sqlite"
+    assert project.answers() > 0
     with sqlite3.connect(store) as connection:
-        rows = connection.execute("SELECT count(*) FROM responses").fetchone()[0]
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     content = store.read_bytes()
     store.write_bytes(b"not a database, not at all. " * 40 + content[1120:])
@@ -280,14 +312,13 @@ def test_a_damaged_store_is_kept_and_can_be_salvaged(project: Project) -> None:
     saved = project.run("store", "salvage")
     assert (project.root / "outputs/responses.sqlite.damaged-1").is_file()
     assert saved.returncode in (0, 1)
-    assert rows > 0
     assert project.run("build", "--force").returncode == 0
 
 
 def test_a_full_disk_is_a_clear_error_and_loses_nothing(project: Project) -> None:
     project.artefact("one")
     assert project.run("build").returncode == 0
-    limited = f"ulimit -f 150; exec {shlex.quote(SCRIPT)} build --models sim-wordy --set step=8"
+    limited = f"ulimit -f 150; exec {shlex.join(WITHOUT_KERNELS)} build --models sim-wordy --set step=8"
     done = subprocess.run(
         ["bash", "-c", limited], env=project.environment(), capture_output=True, text=True, timeout=120
     )
@@ -299,16 +330,16 @@ def test_a_full_disk_is_a_clear_error_and_loses_nothing(project: Project) -> Non
 
 
 def test_a_missing_data_set_fails_what_needs_it_and_nothing_else(tmp_path: Path) -> None:
-    environment = {"CODESTRESS_OUTPUTS": str(tmp_path), "CODESTRESS_DATA": str(tmp_path)}
+    environment = {**os.environ, "CODESTRESS_OUTPUTS": str(tmp_path), "CODESTRESS_DATA": str(tmp_path)}
     build = ["build", "origin/sec63", "semtrace/fig06", "--profile", "smoke", "--json"]
-    command = [SCRIPT, *build, "--set", "problems=cruxeval"]
-    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=300)
+    command = [*WITHOUT_KERNELS, *build, "--set", "problems=cruxeval"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 1
     outcomes = {outcome["name"]: outcome for outcome in json.loads(done.stdout)}
     assert outcomes["origin/sec63"]["state"] == "built"
     assert "codestress data fetch cruxeval" in outcomes["semtrace/fig06"]["error"]
     plan = [SCRIPT, "plan", "semtrace/fig06", "origin/sec63", "--profile", "paper"]
-    planned = subprocess.run(plan, env={**os.environ, **environment}, capture_output=True, text=True, timeout=100)
+    planned = subprocess.run(plan, env=environment, capture_output=True, text=True, timeout=300)
     assert planned.returncode == 1
     assert "semtrace/fig06: data set cruxeval" in planned.stderr
     assert "origin/sec63" in planned.stdout

@@ -226,6 +226,7 @@ def test_the_public_labels_are_audited(shared_data: Path, monkeypatch: pytest.Mo
     assert exact.loc[("all faults", 0), "within"] < found.loc[("all faults", 0), "within"]
 
 
+@pytest.mark.slow
 def test_the_papers_programs(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
     python, java = seed_set("alpaca", 50, 0), seed_set("codesearchnet", 50, 0)

@@ -104,7 +104,10 @@ def test_all_kinds_in_java() -> None:
         assert parses(site.apply(JAVA), "java")
 
 
-@pytest.mark.parametrize("module", ["textwrap", "heapq", "argparse", "statistics", "shlex", "fractions", "difflib"])
+LONG = [pytest.param(module, marks=pytest.mark.slow) for module in ("argparse", "statistics", "difflib")]
+
+
+@pytest.mark.parametrize("module", ["textwrap", "heapq", "shlex", "fractions", *LONG])
 def test_every_site_of_the_standard_library(module: str) -> None:
     code = normalised(standard_source(module))
     sites = fault_sites(code, "python")

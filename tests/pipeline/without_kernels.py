@@ -1,0 +1,49 @@
+"""The console script with one thing exchanged: what executes a notebook. `python without_kernels.py build …`
+
+For tests of what a build does around its notebooks: no kernel is started, no page is written, and a notebook leaves
+what was there before, or empty files. One with the cell `1 / 0` fails; while the project has a file `hold`, none ends.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+
+from codestress.cli import main
+from codestress.paths import FILES, OUTPUTS, ROOT
+from codestress.pipeline import builder
+
+
+class Executor:
+    """In the place of the process that executes notebooks."""
+
+    dead = False
+
+    def execute(self, spec: dict[str, object], _: float | None) -> str:
+        while (ROOT / "hold").exists():
+            time.sleep(0.05)
+        if "1 / 0" in Path(str(spec["notebook"])).read_text(encoding="utf-8"):
+            return "ZeroDivisionError: division by zero"
+        staging, before = Path(str(spec["staging"])), OUTPUTS / str(spec["profile"]) / str(spec["artefact"])
+        if before.exists():
+            shutil.copytree(before, staging, dirs_exist_ok=True)
+        for name in FILES:
+            (staging / name).touch()
+        told = {"files": FILES, **json.loads((staging / "manifest.json").read_text() or "{}")}
+        (staging / "manifest.json").write_text(json.dumps(told | {"inputs": spec["inputs"]}))
+        return ""
+
+    def kill(self) -> None:
+        """Nothing runs elsewhere."""
+
+
+page = ModuleType("codestress.report.gallery")
+page.__dict__["gallery"] = lambda profile: OUTPUTS / profile / "index.html"
+sys.modules[page.__name__] = page
+builder._Worker = Executor  # type: ignore[assignment, misc]
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""CONTRIBUTING is true: its recipes are typed in a copy of the kit, line by line, and do what they say."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+import pytest
+import yaml
+
+from conftest import ROOT
+
+TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+RECIPES = dict(re.findall(r"^#+ (.+)\n((?:(?!#).*\n)*)", TEXT, re.M))
+FILE = re.compile(r"# ([\w./-]+\.\w+)")
+COMMAND = re.compile(r"(?:make|\.venv/bin/\w+)\b")
+
+
+def steps(recipe: str) -> Iterator[tuple[str, str]]:
+    """What is typed, in order: a file's name and what is put there, or nothing and a command."""
+    block = "".join(re.findall(r"^(?: {4}.*)?\n", RECIPES[recipe], re.M))
+    name, lines = "", list[str]()
+    for line in textwrap.dedent(block).splitlines():
+        begins, command = FILE.fullmatch(line), COMMAND.match(line)
+        if (begins or command) and name:
+            yield name, "\n".join(lines).strip("\n") + "\n"
+        if begins or command:
+            name, lines = begins[1] if begins else "", []
+        if command:
+            yield "", line.partition("  #")[0]
+        lines.append(line * (not begins))
+    assert not name, f"{recipe}: ends without a command that shows what {name} does"
+
+
+def notebook(cells: str) -> nbformat.NotebookNode:
+    """A notebook from the form in which editors show its cells: each begins with `# %%`."""
+    made = nbformat.v4.new_notebook()
+    for kind, source in re.findall(r"^# %%(.*)\n((?:(?!# %%).*\n?)*)", cells, re.M):
+        if "markdown" in kind:
+            made.cells.append(nbformat.v4.new_markdown_cell(re.sub("^# ?", "", source.strip(), flags=re.M)))
+        else:
+            tags = {"metadata": {"tags": ["parameters"]}} if "parameters" in kind else {}
+            made.cells.append(nbformat.v4.new_code_cell(source.strip(), **tags))
+    return made
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """The kit as it is here, with this environment and no outputs."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-coz", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True
+    )
+    for name in listed.stdout.decode().split("\0"):
+        if (ROOT / name).is_file():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv/bin").symlink_to(Path(sys.executable).parent)
+    for ready in ("ready", "ready-dev"):
+        (tmp_path / ".venv" / ready).touch()
+    return tmp_path
+
+
+def follow(recipe: str, copy: Path, only: str = "") -> None:
+    """Types the recipe, or a part of its commands; every command succeeds."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("CODESTRESS_", "PYTEST_"))}
+    environment["PYTHONPATH"] = str(copy / "lib")
+    for name, text in steps(recipe):
+        if only not in text:
+            continue
+        path = copy / name
+        if not name:
+            done = subprocess.run(
+                shlex.split(text), cwd=copy, env=environment, capture_output=True, text=True, timeout=3600
+            )
+            assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".ipynb":
+            nbformat.write(notebook(text), path)
+        else:
+            path.write_text((path.read_text(encoding="utf-8") if path.exists() else "") + text, encoding="utf-8")
+
+
+def manifest(copy: Path, artefact: str) -> dict[str, dict[str, dict[str, int]]]:
+    return json.loads((copy / "outputs/smoke" / artefact / "manifest.json").read_text())  # type: ignore[no-any-return]
+
+
+@pytest.mark.slow
+def test_the_tests_of_one_paper(copy: Path) -> None:
+    follow("Working on codestress", copy, only="tests/papers")
+
+
+@pytest.mark.slow
+def test_a_model_is_a_function_and_a_row(copy: Path) -> None:
+    follow("Add a model", copy)
+    counts = manifest(copy, "origin/fig04")["counts"]
+    assert list(counts) == ["my-function", "sim-wide"]
+    assert counts["my-function"]["right"] + counts["my-function"]["wrong"] > 5
+
+
+@pytest.mark.slow
+@pytest.mark.isolation
+def test_a_perturbation_is_a_function_and_a_row(copy: Path) -> None:
+    follow("Add a perturbation", copy)
+    table = pd.read_csv(copy / "outputs/smoke/codecrash/tab01/table.csv")
+    assert "NOT-NOT" in set(table["perturbation"])
+
+
+def test_hooks_of_a_commit_are_what_make_test_looks_at() -> None:
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
+    commands = {hook["entry"].removeprefix(".venv/bin/") for hook in hooks}
+    [style] = re.findall(r"^style:\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    assert commands == {line.strip().removeprefix("$(BIN)/") for line in style.splitlines()}
+    assert all(hook["language"] == "system" and hook["pass_filenames"] is False for hook in hooks)
