@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -29,10 +28,9 @@ def module_of(paper: str, part: str) -> str:
     return f"codestress.papers.{paper}.{part}"
 
 
-def offered(part: str, name: str) -> Iterator[Any]:
+@cache
+def offered(part: str, name: str) -> tuple[Any, ...]:
     """What the papers' modules of this kind offer under a name; nothing from those that have none."""
-    for paper in papers():
-        if (PAPERS / paper / f"{part}.py").is_file():
-            module = importlib.import_module(module_of(paper, part))
-            if hasattr(module, name):
-                yield getattr(module, name)
+    files = [paper for paper in papers() if (PAPERS / paper / f"{part}.py").is_file()]
+    modules = [importlib.import_module(module_of(paper, part)) for paper in files]
+    return tuple(getattr(module, name) for module in modules if hasattr(module, name))

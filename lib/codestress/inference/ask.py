@@ -19,7 +19,7 @@ from codestress.inference.engines.base import BatchEngine, Engine, RequestFailed
 from codestress.inference.opening import open_engine
 from codestress.inference.progress import Progress
 from codestress.inference.registry import REGISTRY, ModelEntry, find_models, load_registry
-from codestress.inference.requests import Asked, chunks, following, request_of
+from codestress.inference.requests import Asked, Prompts, chunks, following
 from codestress.inference.store import Store
 from codestress.inference.work import InTurn, Ordered, Work, only_run
 from codestress.paths import STORE
@@ -82,7 +82,8 @@ def ask(
 
 
 async def _ask(trials: Trials, entries: list[ModelEntry], store: Store, progress: Progress, budget: Budget) -> Replies:
-    asked = [_ModelRun(trials, entry, store, progress, budget) for entry in entries]
+    prompts = Prompts(trials)
+    asked = [_ModelRun(prompts, entry, store, progress, budget) for entry in entries]
     try:
         async with asyncio.TaskGroup() as group:
             for one in asked:
@@ -103,8 +104,9 @@ async def _ask(trials: Trials, entries: list[ModelEntry], store: Store, progress
 class _ModelRun:
     """One model's part of a run."""
 
-    def __init__(self, trials: Trials, entry: ModelEntry, store: Store, progress: Progress, budget: Budget) -> None:
-        self.trials = trials
+    def __init__(self, prompts: Prompts, entry: ModelEntry, store: Store, progress: Progress, budget: Budget) -> None:
+        self.prompts = prompts
+        self.trials = prompts.trials
         self.entry = entry
         self.store = store
         self.progress = progress
@@ -156,10 +158,10 @@ class _ModelRun:
 
     def work(self) -> Iterator[Asked]:
         """Notes what the store has, a chunk at a time; yields what must be asked."""
-        for chunk in chunks(self.trials, self.entry):
-            stored = self.store.get([request.key for _, request in chunk])
-            for index, first in chunk:
-                asked = self.due(Asked(index, first), stored.get(first.key))
+        for chunk in chunks(self.prompts, self.entry):
+            stored = self.store.get([first.request.key for first in chunk])
+            for first in chunk:
+                asked = self.due(first, stored.get(first.request.key))
                 if asked is not None:
                     yield asked
 
@@ -175,13 +177,13 @@ class _ModelRun:
         return asked
 
     def due_of(self, index: int) -> Asked | None:
-        """The same for the trial at an index, rendered anew."""
+        """The same for the trial at an index."""
         first = self.first(index)
         return self.due(first, self.store.get([first.request.key]).get(first.request.key))
 
     def first(self, index: int) -> Asked:
         """The first request of the trial at an index."""
-        return Asked(index, request_of(self.trials, self.trials.items[index], self.entry))
+        return Asked(index, self.prompts.request(index, self.entry))
 
     def following(self, asked: Asked, response: Response) -> Asked | None:
         return following(self.trials, self.entry, asked, response)

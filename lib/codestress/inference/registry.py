@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -75,7 +76,7 @@ class ModelEntry(Strict):
         """Whether somebody is paid for its answers."""
         return self.engine.startswith("openai") and self.settings.get("key_env", "OPENAI_API_KEY") != ""
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """What enters keys: the revision, what requests omit or add; of what runs here its version and parameters."""
         return engine_module(self).identity(self)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from codestress.inference.registry import ModelEntry
 from codestress.inference.store import Store
-from codestress.types import Request, Response, Trial, Trials
+from codestress.types import Prompt, Request, Response, Trial, Trials
 
 CHUNK = 256
-"""Requests rendered at a time: what bounds the memory of a run."""
+"""Requests looked up at a time."""
+KEPT_CHARACTERS = 50_000_000
+"""In the prompts that are kept for the next model: what bounds the memory of a run (law 2)."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,28 @@ class Asked:
     request: Request
     earlier: tuple[tuple[str, Response], ...] = ()
     """The trial's earlier requests that were answered: keys and responses."""
+
+
+class Prompts:
+    """The prompts of trials by their indices: rendered once for all models, as long as those kept are not too long."""
+
+    def __init__(self, trials: Trials, kept_characters: int = KEPT_CHARACTERS) -> None:
+        self.trials = trials
+        self.room = kept_characters
+        self.kept: dict[int, Prompt] = {}
+
+    def of(self, index: int) -> Prompt:
+        if index in self.kept:
+            return self.kept[index]
+        prompt = self.trials.render(self.trials.items[index])
+        self.room -= sum(len(message.content) for message in prompt.messages)
+        if self.room >= 0:
+            self.kept[index] = prompt
+        return prompt
+
+    def request(self, index: int, entry: ModelEntry) -> Request:
+        """The first request of a trial for a model."""
+        return Request(entry.id, entry.identity, self.of(index), self.trials.items[index].sample)
 
 
 def request_of(trials: Trials, trial: Trial, entry: ModelEntry) -> Request:
@@ -54,19 +77,19 @@ def following(trials: Trials, entry: ModelEntry, asked: Asked, response: Respons
 
 def stored_requests(trials: Trials, entry: ModelEntry, store: Store) -> Iterator[tuple[Request, Response]]:
     """All requests of the trials that have a response, later ones of a trial included, in the trials' order."""
-    for chunk in chunks(trials, entry):
-        stored = store.get([request.key for _, request in chunk])
-        for index, first in chunk:
-            asked: Asked | None = Asked(index, first)
-            response = stored.get(first.key)
+    for chunk in chunks(Prompts(trials, 0), entry):
+        stored = store.get([first.request.key for first in chunk])
+        for first in chunk:
+            asked: Asked | None = first
+            response = stored.get(first.request.key)
             while asked is not None and response is not None:
                 yield asked.request, response
                 asked = following(trials, entry, asked, response)
                 response = store.get([asked.request.key]).get(asked.request.key) if asked is not None else None
 
 
-def chunks(trials: Trials, entry: ModelEntry) -> Iterator[list[tuple[int, Request]]]:
-    """The first requests of all trials, rendered a chunk at a time (law 2), with the trials' indices."""
-    numbered = enumerate(trials.items)
-    while chunk := list(itertools.islice(numbered, CHUNK)):
-        yield [(index, request_of(trials, trial, entry)) for index, trial in chunk]
+def chunks(prompts: Prompts, entry: ModelEntry) -> Iterator[list[Asked]]:
+    """The first requests of all trials, some at a time."""
+    total = len(prompts.trials.items)
+    for start in range(0, total, CHUNK):
+        yield [Asked(index, prompts.request(index, entry)) for index in range(start, min(start + CHUNK, total))]

@@ -24,7 +24,8 @@ from codestress.sandbox.layers import die_with_parent
 AVAILABLE = sys.platform == "linux"
 PACKAGES = (
     *("ipykernel.kernelapp", "ipykernel.ipkernel", "IPython.display", "matplotlib.pyplot", "numpy", "pandas"),
-    *("scipy.stats", "scipy.optimize", "pyarrow.parquet", "yaml", "pydantic"),
+    *("ipykernel.debugger", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_pdf"),
+    *("matplotlib.backends.backend_svg", "scipy.stats", "scipy.optimize", "pyarrow.parquet", "yaml", "pydantic"),
     *("codestress.report.publish", "codestress.report.claims", "codestress.scoring.frames"),
     *("codestress.fitting.summaries", "codestress.inference.run"),
 )

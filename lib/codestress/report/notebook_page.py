@@ -7,8 +7,6 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
-from nbconvert.exporters.html import HTMLExporter
-from pygments.formatters import HtmlFormatter
 
 
 def page_environment() -> Environment:
@@ -23,6 +21,10 @@ def resource(name: str) -> str:
 
 def notebook_page(notebook: Any, artefact: str) -> str:
     """The page; `notebook` is an executed notebook node."""
+    # Imported here: two seconds that the report page, which takes its templates from here, does without.
+    from nbconvert.exporters.html import HTMLExporter
+    from pygments.formatters import HtmlFormatter
+
     body, _ = HTMLExporter(template_name="basic", embed_images=True).from_notebook_node(notebook)
     style = resource("page.css") + HtmlFormatter().get_style_defs(".highlight")
     template = page_environment().from_string(resource("notebook.html"))

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 from IPython.display import Image
+from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from codestress.generation.prompts import prompt_hash
@@ -130,17 +131,19 @@ def _provenance(artefact: str) -> str | None:
 
 def _save_figure(figure: Figure, folder: Path, title: str, alt: str) -> None:
     figure.draw_without_rendering()
-    figure.set_layout_engine("none")  # laid out and measured once, not for each format
     margin = 0.08
-    box = figure.get_tightbbox().padded(margin)
     about = {"Title": title}
-    figure.savefig(
-        folder / "figure.pdf",
-        bbox_inches=box,
-        metadata={**about, "Subject": alt, "CreationDate": None, "ModDate": None, "Producer": None},
-    )
-    figure.savefig(folder / "figure.png", bbox_inches=box, metadata={**about, "Description": alt, "Software": None})
+    figure.set_layout_engine("none")  # laid out and measured once, not for each format
+    box = figure.get_tightbbox().padded(margin)
     figure.savefig(folder / "figure.svg", bbox_inches=box, metadata={**about, "Date": None})
+    with rc_context({"figure.constrained_layout.use": False}):
+        figure.set_layout_engine(None)  # with one, though it does nothing, each format is drawn twice
+        figure.savefig(
+            folder / "figure.pdf",
+            bbox_inches=box,
+            metadata={**about, "Subject": alt, "CreationDate": None, "ModDate": None, "Producer": None},
+        )
+        figure.savefig(folder / "figure.png", bbox_inches=box, metadata={**about, "Description": alt, "Software": None})
     path = folder / "figure.svg"
     text = path.read_text(encoding="utf-8")
     named = f'<title id="title">{html.escape(title)}</title><desc id="alt">{html.escape(alt)}</desc>'

@@ -15,6 +15,8 @@ from codestress.types import Reason, Response, Score
 TOLERANCE = 2
 """Lines by which the artifact lets an answer be off; the paper says only that numbers are compared."""
 
+DECODER = json.JSONDecoder(strict=False)
+
 
 def score_location(response: Response, label: int, code: str, tolerance: int) -> Score:
     """Right when the number is within `tolerance` of the label; a number that is no line of the program is wrong.
@@ -30,11 +32,9 @@ def score_location(response: Response, label: int, code: str, tolerance: int) ->
     lines = code.split("\n")
     right = 1 <= number <= len(lines) and abs(number - label) <= tolerance
     detail = f"line {number}"
-    if quoted is not None:
-        stands = 1 <= number <= len(lines) and same_line(quoted, lines[number - 1])
+    if quoted is not None and not (1 <= number <= len(lines) and same_line(quoted, lines[number - 1])):
         where = [place for place, line in enumerate(lines, start=1) if same_line(quoted, line)]
-        if not stands:
-            detail += f", but the quoted line stands in {where[:3]}" if where else ", but the quoted line is not there"
+        detail += f", but the quoted line stands in {where[:3]}" if where else ", but the quoted line is not there"
     return Score(Reason.RIGHT if right else Reason.WRONG, float(right), detail)
 
 
@@ -42,7 +42,7 @@ def named_line(text: str) -> tuple[int, str | None] | None:
     """Line number and quoted line of the last JSON object that has a number; None where there is none."""
     for found in reversed(list(re.finditer(r"\{[^{}]*\"line_number\"", text))):
         try:
-            value, _ = json.JSONDecoder(strict=False).raw_decode(text, found.start())
+            value, _ = DECODER.raw_decode(text, found.start())
         except ValueError:
             # The quoted line may hold quotes that the model did not escape.
             number = re.match(r"\{\s*\"line_number\"\s*:\s*(\d{1,9})\s*[,}]", text[found.start() :])

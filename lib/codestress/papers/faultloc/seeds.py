@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -75,13 +76,22 @@ def seed_set(source: Source, min_lines: int, max_lines: int) -> SeedSet:
 
     `DataError` with the remedy where a data set is not at hand.
     """
+    dropped = Counter[str]()
+    return SeedSet(list(_kept(source, min_lines, max_lines, dropped)), dropped)
+
+
+def first_seeds(source: Source, min_lines: int, max_lines: int, count: int) -> list[Seed]:
+    """The first seeds of the same; 0: all. No further program is read."""
+    return list(islice(_kept(source, min_lines, max_lines, Counter()), count or None))
+
+
+def _kept(source: Source, min_lines: int, max_lines: int, dropped: Counter[str]) -> Iterator[Seed]:
+    """The seeds one after the other; what is dropped is counted."""
     readers: dict[Source, Callable[[], Iterable[Seed]]] = {
         **{"standard": _standard, "java": _java, "alpaca": _alpaca, "codesearchnet": _codesearchnet}
     }
-    found = readers[source]
-    kept: dict[str, Seed] = {}
-    dropped = Counter[str]()
-    for seed in found():
+    kept: set[str] = set()
+    for seed in readers[source]():
         why = fault_of(seed, min_lines, max_lines)
         digest = hashlib.sha256(seed.code.encode("utf-8", "surrogatepass")).hexdigest()
         if not why and digest in kept:
@@ -89,8 +99,8 @@ def seed_set(source: Source, min_lines: int, max_lines: int) -> SeedSet:
         if why:
             dropped[why] += 1
         else:
-            kept[digest] = seed
-    return SeedSet(list(kept.values()), dropped)
+            kept.add(digest)
+            yield seed
 
 
 def fault_of(seed: Seed, min_lines: int, max_lines: int) -> str:

@@ -21,7 +21,7 @@ from codestress.papers.faultloc.faults.silent import is_silent
 from codestress.papers.faultloc.faults.sites import KINDS, FaultSite, Kind, fault_sites
 from codestress.papers.faultloc.faults.trees import NotNeutral
 from codestress.papers.faultloc.scoring import TOLERANCE, score_location
-from codestress.papers.faultloc.seeds import Seed, Source, parses, seed_set
+from codestress.papers.faultloc.seeds import Seed, Source, first_seeds, parses
 from codestress.parameters import Asked, Facts, Parameters, Seeded, Study, no_questions
 from codestress.problems.generated.drawing import Draw
 from codestress.seeding import rng
@@ -87,7 +87,7 @@ def tasks_of(
     Mutants that do not parse, and those of the kit's own programs that no run shows, are drawn again.
     """
     tasks: dict[str, Task] = {}
-    for program in seed_set(source, min_lines, max_lines).seeds[: n_seeds or None]:
+    for program in first_seeds(source, min_lines, max_lines, n_seeds):
         by_place: dict[tuple[Kind, int], list[FaultSite]] = {}
         for site in sites_of(program):
             total = program.lines + (site.kind == "MisplacedReturn")
