@@ -26,9 +26,10 @@ from codestress.errors import CodestressError, EngineError, StoreError
 from codestress.inference.ask import ask
 from codestress.inference.budget import Budget
 from codestress.inference.progress import Progress
+from codestress.notes import notes_kept
 from codestress.paths import FAILED, OUTPUTS, ROOT, shown
 from codestress.pipeline.artefacts import Artefact
-from codestress.pipeline.inputs import changes, inputs_of
+from codestress.pipeline.inputs import changes, inputs_of, modules_of
 from codestress.pipeline.notebooks import check_parameters_cell
 from codestress.pipeline.plan import check_windows
 from codestress.sandbox.executor import Ran, programs_run, ran
@@ -95,7 +96,7 @@ def build(artefacts: Sequence[Artefact], *, jobs: int, force: bool, timeout_s: f
             return fresh
         for profile in {artefact.profile for artefact in stale}:
             shutil.rmtree(OUTPUTS / profile / ".staging", ignore_errors=True)  # of a build that was killed
-        with _Notebooks(min(jobs, len(stale)), len(stale), inputs, timeout_s) as notebooks:
+        with notes_kept(), _Notebooks(min(jobs, len(stale)), len(stale), inputs, timeout_s) as notebooks:
             ask_all(stale, notebooks)
             return fresh + notebooks.wait()
 
@@ -273,6 +274,7 @@ def _execute(
             "parameters": artefact.parameters.model_dump(),
             "staging": str(staging),
             "inputs": inputs,
+            "modules": modules_of(artefact),
             "programs": programs_run(programs),
             "command": f"make {artefact.name} PROFILE={artefact.profile}",
         },

@@ -4,6 +4,7 @@ Success means more than papermill's: every code cell completed, none printed an 
 `sys.exit(0)` in a cell for a good end), and everything that an artefact leaves is there.
 """
 
+# ruff: noqa: E402
 from __future__ import annotations
 
 import json
@@ -15,9 +16,13 @@ import time
 import traceback
 import uuid
 import warnings
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+# jsonschema builds its grammar in a second, for addresses, which no notebook has to be checked for.
+sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
 import nbformat
 import papermill
@@ -38,13 +43,15 @@ class IpcKernelManager(AsyncKernelManager):
 
     nursery: Nursery | None = None
     """From which they are forked, where that can be done."""
+    modules: Sequence[str] = ()
+    """What the next notebook imports: imported before its kernel is forked."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         if self.nursery is not None:
             self.kernel_id = str(uuid.uuid4())
             self.provisioner = ForkProvisioner(kernel_id=self.kernel_id, kernel_spec=self.kernel_spec, parent=self)
-            self.provisioner.nursery = self.nursery
+            self.provisioner.nursery, self.provisioner.modules = self.nursery, self.modules
 
     @default("transport")
     def _transport_default(self) -> str:
@@ -84,6 +91,7 @@ def execute(spec: dict[str, Any]) -> None:
     staging = Path(spec["staging"])
     output = staging / "notebook.ipynb"
     started = time.monotonic()
+    IpcKernelManager.modules = spec["modules"]
     with warnings.catch_warnings(), tempfile.TemporaryDirectory(prefix="codestress-") as IpcKernelManager.sockets:
         warnings.simplefilter("ignore")
         notebook = papermill.execute_notebook(

@@ -98,6 +98,15 @@ def closure(artefact: Artefact) -> set[Path]:
     return seen.union(*(_data_files(folder) for folder in {path.parent for path in seen}))
 
 
+def modules_of(artefact: Artefact) -> list[str]:
+    """The names of the modules among them."""
+    files = sorted(
+        path for path in closure(artefact) if path.suffix == ".py" and (path.parent / "__init__.py").exists()
+    )
+    names = [".".join(["codestress", *path.relative_to(PACKAGE).with_suffix("").parts]) for path in files]
+    return [name.removesuffix(".__init__") for name in names]
+
+
 @cache
 def _data_files(package: Path) -> frozenset[Path]:
     return frozenset(_found(package, SUFFIXES))

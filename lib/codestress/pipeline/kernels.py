@@ -7,18 +7,22 @@ process that was forked and not begun anew may not use the system's frameworks, 
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import io
 import json
 import os
 import random
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
+from codestress.inference.registry import ENGINES
 from codestress.sandbox.layers import die_with_parent
 
 AVAILABLE = sys.platform == "linux"
@@ -27,9 +31,9 @@ PACKAGES = (
     *("ipykernel.debugger", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_pdf"),
     *("matplotlib.backends.backend_svg", "scipy.stats", "scipy.optimize", "pyarrow.parquet", "yaml", "pydantic"),
     *("codestress.report.publish", "codestress.report.claims", "codestress.scoring.frames"),
-    *("codestress.fitting.summaries", "codestress.inference.run"),
+    *("codestress.fitting.summaries", "codestress.inference.run", *ENGINES.values()),
 )
-"""What nearly every notebook imports."""
+"""What nearly every notebook imports, and ipykernel and matplotlib import late."""
 INLINE = "module://matplotlib_inline.backend_inline"
 """What a kernel chooses for matplotlib, which reads it when it is imported."""
 
@@ -92,10 +96,12 @@ class ForkProvisioner(LocalProvisioner):
     """Starts kernels by forking a nursery instead of beginning a new interpreter."""
 
     nursery: Nursery
+    modules: Sequence[str]
+    """What the notebook imports."""
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
-        connection_file = cmd[cmd.index("-f") + 1]
-        pid = self.nursery.ask(start=connection_file, env=kwargs["env"], cwd=kwargs.get("cwd") or str(Path.cwd()))
+        request = {"start": cmd[cmd.index("-f") + 1], "modules": self.modules}
+        pid = self.nursery.ask(**request, env=kwargs["env"], cwd=kwargs.get("cwd") or str(Path.cwd()))
         self.process = Forked(self.nursery, pid)  # type: ignore[assignment]
         self.pid = self.pgid = pid
         return self.connection_info
@@ -107,10 +113,14 @@ def _serve(connection: socket.socket) -> None:
     os.environ["MPLBACKEND"] = INLINE
     for package in PACKAGES:
         importlib.import_module(package)
+    _draw_once()
     ended: dict[int, int] = {}
     for line in connection.makefile("r", encoding="utf-8"):
         request = json.loads(line)
         if "start" in request:
+            for module in request["modules"]:
+                with contextlib.suppress(Exception):  # which the notebook meets again, and tells
+                    importlib.import_module(module)
             pid = os.fork()
             if pid == 0:
                 connection.close()
@@ -124,6 +134,16 @@ def _serve(connection: socket.socket) -> None:
                     ended[pid] = os.waitstatus_to_exitcode(status)
             reply = ended.get(pid)
         connection.sendall(json.dumps(reply).encode() + b"\n")
+
+
+def _draw_once() -> None:
+    """Finds fonts and what else the first figure of a process looks for."""
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    figure.subplots().set_title("a title in bold", weight="bold")
+    for form in ("svg", "pdf", "png"):
+        figure.savefig(io.BytesIO(), format=form)
 
 
 def _become_kernel(request: dict[str, Any]) -> None:

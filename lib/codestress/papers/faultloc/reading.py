@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 
 from codestress.simulated.reading import Reading
 
@@ -41,7 +42,7 @@ def localize_fault(reading: Reading, _prefill: str) -> str | None:
     for _, text in lines:
         code = re.sub(r"^\d+: ", "", text)
         comment = re.match(r"\s*(?:#|//)(.*)", code)
-        weight = 0.0 if comment else BASE + sum(w for pattern, w in SUSPICIOUS if pattern.search(code))
+        weight = 0.0 if comment else suspicion(code)
         if alarmed and not comment:
             weight += ALARMED * reading.reader.credulity
         alarmed = bool(comment and ALARM.search(comment[1]))
@@ -61,6 +62,12 @@ def localize_fault(reading: Reading, _prefill: str) -> str | None:
     if reading.reader.style == "reasoning":
         return f"<think>\nThe line `{text.strip()}` looks wrong to me.\n</think>\n{answer}"
     return answer
+
+
+@lru_cache(maxsize=50_000)
+def suspicion(line: str) -> float:
+    """How suspicious a line of code looks: the same lines come again in every mutation of a program."""
+    return BASE + sum(weight for pattern, weight in SUSPICIOUS if pattern.search(line))
 
 
 def _program(reading: Reading) -> list[tuple[int, str]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from codestress.generation.scopes import FunctionNode, names_of
 from codestress.literals import NotLiteral, literal_of
+from codestress.notes import noted
 from codestress.papers.faultloc.faults.trees import JAVA_CLASSES, NotNeutral, java_root, tree_of, words_of
 from codestress.sandbox.runtimes import nodes, text_of
 from codestress.types import Language
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
+@noted
 def equivalence_error(before: str, after: str, spm: str, language: Language) -> str:
     """Why a mutation is not neutral, by its syntax tree; empty where it is.
 
