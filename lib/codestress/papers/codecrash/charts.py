@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from codestress.papers.codecrash.results.collapse import Collapse
 from codestress.report.style import COLOURS, HATCHES, MARKERS, OTHER, PUBLISHED, RIGHT, WRONG, use_style
 
 LONGEST_TITLE = 40
@@ -110,24 +111,21 @@ def _legend(figure: Figure, ax: Axes, ncols: int = 4, more: Sequence[tuple[Line2
     figure.legend(handles, names, loc="outside upper center", ncols=min(ncols, len(names)))
 
 
-def doubt_growth(
-    curve: pd.DataFrame, quadratic: tuple[float, float, float], *, collapse_at: int | None, tokens: int, title: str
-) -> Figure:
+def doubt_growth(found: Collapse) -> Figure:
     """Words of doubt up to each token of a response, a quadratic through them, and where it begins to repeat itself
-    (Figure 3).
-
-    `curve`: tokens, doubts; `quadratic`: c0, c1, c2 of c0 + c1 x + c2 x²; `tokens`: of the whole response.
-    """
+    (Figure 3)."""
     use_style()
     figure = Figure(figsize=(4.6, 2.9))
     ax = figure.subplots()
-    ax.plot(curve["tokens"], curve["doubts"], ".", color=COLOURS[0], markersize=3, label="words of doubt so far")
-    end = float(curve["tokens"].max())
-    if end and quadratic[2] == quadratic[2]:
+    ax.plot("tokens", "doubts", ".", data=found.curve, color=COLOURS[0], markersize=3, label="words of doubt so far")
+    end = float(found.curve["tokens"].max())
+    if end and found.growth.c2 == found.growth.c2:
         x = np.linspace(0, end, 200)
-        ax.plot(x, np.polynomial.Polynomial(quadratic)(x), color=COLOURS[1], label="quadratic fit")
-    if collapse_at is not None:
-        ax.axvspan(collapse_at, tokens, color="#BBBBBB", alpha=0.5, linewidth=0, label="one unit repeated to the end")
+        ax.plot(x, np.polynomial.Polynomial(found.growth[:3])(x), color=COLOURS[1], label="quadratic fit")
+    if found.collapse_at is not None:
+        label = "one unit repeated to the end"
+        ax.axvspan(found.collapse_at, found.tokens, color="#BBBBBB", alpha=0.5, linewidth=0, label=label)
+    title = f"{found.model} on {found.problem}, {found.perturbation}"
     ax.set(xlabel="tokens of the response", ylabel="words of doubt", title=title)
     _legend(figure, ax, 3)
     return figure

@@ -30,9 +30,8 @@ def assertion_sides(text: str, function: str) -> tuple[str, str]:
     node = _inner(statement.named_children[0])
     if node.type == "binary_expression" and text_of(node.child_by_field_name("operator")) in ("==", "==="):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        if left is None or right is None or left.type != "call_expression":
-            raise ValueError(f"the left side is no call of {function}")
-        if text_of(left.child_by_field_name("function")) != function:
+        called = left.child_by_field_name("function") if left is not None else None
+        if left is None or right is None or left.type != "call_expression" or text_of(called) != function:
             raise ValueError(f"the left side is no call of {function}")
         return text_of(left), repr(value_of(_inner(right)))
     value = repr(value_of(node))

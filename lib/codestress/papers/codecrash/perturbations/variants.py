@@ -205,32 +205,27 @@ def make_variants(
     wrong = _wrong_values(problems, executor, seed, task, written_hints) if perturbation == "MHC" else {}
     variants: dict[str, Variant] = {}
     pending = {one.problem.id: one for one in problems}
-    why: dict[str, str] = {}
     for attempt in range(1, ATTEMPTS + 1):
         candidates: dict[str, Perturbed] = {}
         for name, one in pending.items():
             draw = Draw(rng(seed, "perturb", perturbation, name, attempt))
+            variants[name] = Variant(one.problem, "unchanged", (), attempt)
             try:
                 candidate = perturb(one, perturbation, draw, density=density, task=task, wrong=wrong.get(name, ""))
             except (NotPerturbed, NotLiteral, SyntaxError, RecursionError, UnicodeError) as error:
                 variants[name] = Variant(one.problem, "rejected", (), attempt, str(error))
                 continue
-            if not candidate.sites:
-                variants[name] = Variant(one.problem, "unchanged", (), attempt)
-            elif written_hints is not None:  # what a file says stands in the program
-                candidates[name] = replace(candidate, problem=from_stranger(candidate.problem))
-            else:
+            if candidate.sites and written_hints is not None:  # what a file says stands in the program
+                candidate = replace(candidate, problem=from_stranger(candidate.problem))
+            if candidate.sites:
                 candidates[name] = candidate
-        for name, difference in _differences(candidates, pending, executor).items():
-            if difference:
-                why[name] = difference
+        faults = _differences(candidates, pending, executor)
+        for name, candidate in candidates.items():
+            if why := faults[name]:
+                variants[name] = Variant(pending[name].problem, "rejected", (), attempt, why)
             else:
-                variants[name] = Variant(candidates[name].problem, "applied", candidates[name].sites, attempt)
-        pending = {name: one for name, one in pending.items() if name not in variants}
-        if not pending:
-            break
-    for name, one in pending.items():
-        variants[name] = Variant(one.problem, "rejected", (), ATTEMPTS, why[name])
+                variants[name] = Variant(candidate.problem, "applied", candidate.sites, attempt)
+        pending = {name: one for name, one in pending.items() if faults.get(name)}
     return {one.problem.id: variants[one.problem.id] for one in problems}
 
 

@@ -16,11 +16,12 @@ from codestress.types import Response
 
 
 class Growth(NamedTuple):
-    """Least-squares fits of y over x (n,): c0 + c1 x + c2 x²."""
+    """Least-squares fits of y over x (n,): c0 + c1 x + c2 x², and a line."""
 
-    quadratic: tuple[float, float, float]
-    """c0, c1, c2."""
-    curvature_error: float
+    c0: float
+    c1: float
+    c2: float
+    c2_error: float
     """Standard error of c2, residuals taken as independent (they are not: a cumulative count's residuals are
     correlated, so it is too small)."""
     r2_quadratic: float
@@ -32,7 +33,7 @@ def fit_growth(x: ArrayLike, y: ArrayLike) -> Growth:
     xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     total = float(((ys - ys.mean()) ** 2).sum()) if ys.size else 0.0
     if ys.size < 4 or total == 0:
-        return Growth((math.nan, math.nan, math.nan), math.nan, math.nan, math.nan)
+        return Growth(*[math.nan] * 6)
     scale = float(np.abs(xs).max()) or 1.0  # x² of token counts would be 10^9
     design = np.vander(xs / scale, 3, increasing=True)
     coefficients, *_ = np.linalg.lstsq(design, ys, rcond=None)
@@ -42,7 +43,7 @@ def fit_growth(x: ArrayLike, y: ArrayLike) -> Growth:
     covariance = variance * np.linalg.pinv(design.T @ design)
     c0, c1, c2 = (float(c) / scale**power for power, c in enumerate(coefficients))
     return Growth(
-        (c0, c1, c2),
+        *(c0, c1, c2),
         math.sqrt(max(0.0, float(covariance[2, 2]))) / scale**2,
         1 - float(residual @ residual) / total,
         1 - float(((ys - design[:, :2] @ line) ** 2).sum()) / total,
@@ -95,15 +96,7 @@ def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collaps
 def growth_table(collapse: Collapse) -> pd.DataFrame:
     """The fit of `doubts` over tokens in one row."""
     shown = {name: getattr(collapse, name) for name in ("model", "problem", "perturbation", "tokens", "collapse_at")}
-    fit = collapse.growth
-    return pd.DataFrame(
-        [
-            shown
-            | {"doubts": int(collapse.curve["doubts"].max())}
-            | dict(zip(("c0", "c1", "c2"), fit.quadratic, strict=True))
-            | {"c2_error": fit.curvature_error, "r2_quadratic": fit.r2_quadratic, "r2_linear": fit.r2_linear}
-        ]
-    )
+    return pd.DataFrame([shown | {"doubts": int(collapse.curve["doubts"].max())} | collapse.growth._asdict()])
 
 
 def describe_collapse(collapse: Collapse) -> str:

@@ -21,7 +21,10 @@ def published_differences(task: str = "output") -> pd.DataFrame:
     names = published_models("codecrash")
     rows = list(_published_inputs() if task == "input" else _published_outputs())
     frame = pd.DataFrame(rows, columns=["label", "dataset", "mode", "perturbation", "vanilla_pct", "pass_at_1_pct"])
-    frame = frame[frame["label"].isin(_with_both_modes(frame))].reset_index(drop=True)
+    both_modes = (
+        frame.groupby("label")["mode"].transform("nunique") > 1
+    )  # who was asked in one alone is a reasoning model
+    frame = frame[both_modes].reset_index(drop=True)
     return frame.assign(
         model=frame["label"].map(names),
         task=task,
@@ -65,12 +68,6 @@ def headlines(published: pd.DataFrame) -> pd.DataFrame:
     chosen = chosen[chosen["perturbation"].isin(["PSC-ALL", "MCC", "MPS", "MHC"])]
     rows = [(mode, -np.average(part["relative_pct"], weights=part["weight"])) for mode, part in chosen.groupby("mode")]
     return pd.DataFrame(rows, columns=["mode", "degradation"])
-
-
-def _with_both_modes(published: pd.DataFrame) -> list[str]:
-    """The 17 models that are no reasoning models: those that were asked step by step too."""
-    modes = published.groupby("label")["mode"].nunique()
-    return list(modes[modes > 1].index)
 
 
 def compared_tables(table: pd.DataFrame, published: pd.DataFrame) -> dict[str, pd.DataFrame]:
