@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
@@ -89,18 +90,13 @@ def _with_messages(code: str, chosen: Sequence[tuple[MessageSite, str]], comment
 
 def useless_value(seen: frozenset[str]) -> str:
     """A value of the type of those seen that is none of them; of other types when there is none."""
-    values = [parse_literal(text).value for text in seen if _is_literal(text)]
+    values = []
+    for text in seen:
+        with suppress(NotLiteral):
+            values.append(parse_literal(text).value)
     kinds = dict.fromkeys(type(value).__name__ for value in sorted(values, key=repr))
     candidates = [text for kind in kinds for text in USELESS.get(kind, ())] + [*ANY, "-1"]
     return next(text for text in candidates if text not in seen and parse_literal(text).value not in values)
-
-
-def _is_literal(text: str) -> bool:
-    try:
-        parse_literal(text)
-    except NotLiteral:
-        return False
-    return True
 
 
 def hint_output(problem: Problem, value: str) -> Perturbed:
