@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from dataclasses import dataclass, field
 
 from codestress.problems.generated.drawing import Draw
@@ -13,7 +13,77 @@ from codestress.problems.generated.drawing import Draw
 CHARACTERS = ("a", "e", "i", "o", "n", "s", "r", " ", "-", ",")
 ELEMENT = {"str": "str", "ints": "int", "strs": "str", "dict": "str"}
 """Type of what iterating gives."""
-PREDICATES = ("isalpha", "isdigit", "islower", "isupper", "isalnum", "isspace", "istitle")
+LITERALS = {"ints": "[]", "strs": "[]", "dict": "{}"}
+FORMS = """
+str 7 str: {subject}.{plain_method}()
+str 6 str: {subject}.replace({character}, {character})
+str 5 str: {str}{slice}
+str 5 str: {str} + {str d}
+str 2 str: {str}.{ljust|rjust|center|zfill}({width})
+str 3 str: {str}.{strip|lstrip|rstrip}({character})
+str 2 str: ''.join(sorted({str}))
+str 2 str: {str}.split({character})[{0|-1}]
+str 2 str: {str}.partition({character})[{0|2}]
+str 1 str: {str} * {small}
+str 1 str: {str}.remove{prefix|suffix}({character})
+str 8 strs: {joint}.join({strs})
+str 1 strs: {strs}[{0|-1}]
+str 1 int: str({int d})
+int 5 str/ints/strs/dict: len({str/ints/strs/dict})
+int 5 str: {str}.count({character})
+int 4 str: {str}.{find|rfind|index}({character})
+int 1 str: len({str}.split())
+int 3 ints: {sum|max|min}({ints})
+int 3 ints: {ints}.{count|index}({int 0})
+int 3 ints: {ints}[{0|-1|1|-2}]
+int 3 dict: {dict}.get({str 0}, {0..3})
+int 1 dict: sum({dict}.values())
+int 4 int: {int} {+|-|*} {int d}
+int 2 int: {int} {%|//} {2..5}
+int 1 int: {max|min}({int}, {int 0})
+bool 5 str: {str}.{isalpha|isdigit|islower|isupper|isalnum|isspace|istitle}()
+bool 4 str: {str}.{startswith|endswith}({character})
+bool 4 str: {character} {in|in|not in} {str}
+bool 1 str: {str} == {str}[::-1]
+bool 2 strs: {str 0} {in|not in} {strs}
+bool 2 ints: {int 0} {in|not in} {ints}
+bool 2 dict: {str 0} {in|not in} {dict}
+bool 4 int: {int} {==|!=|<|>|<=|>=} {int 0}
+bool 3 int: {int} % {2..3} {==|!=} 0
+bool 2 str/ints/strs/dict: len({str/ints/strs/dict}) {==|!=|<|>|<=|>=} {small}
+ints 3 ints: {ints}{slice}
+ints 2 ints: sorted({ints}{||, reverse=True})
+ints 2 ints: {ints} + {ints 0}
+ints 2 ints: [n {+|-|*} {small} for n in {ints}]
+ints 2 ints: [n for n in {ints} if {int about n}]
+ints 2 strs: [len(w) for w in {strs}]
+ints 2 dict: list({dict}.values())
+ints 1 int: list(range({int}))
+strs 4 str: {str}.split({separator})
+strs 4 str: list({subject})
+strs 1 str: [c for c in {str} if {str about c}]
+strs 3 strs: {strs}{slice}
+strs 2 strs: sorted({strs}{|, key=len|, reverse=True})
+strs 2 strs: [w.{plain_method}() for w in {strs}]
+strs 2 strs: [w for w in {strs} if {str about w}]
+strs 1 strs: {strs} + {strs 0}
+strs 2 dict: {list|sorted}({dict})
+dict 1 strs: dict.fromkeys({strs}, {int 0})
+dict 3 strs ints: dict(zip({strs}, {ints}))
+dict 0.3 str: dict.fromkeys({str}, {int 0})
+dict 2 dict: {dict}.copy()
+"""
+"""Of which type, how often, what must be in scope, and the form.
+
+In its braces stand `{int}`, a name of that type (`{str/ints}`: of one of these); `{int 0}`, an expression of that depth
+(d: the form's own); `{int about n}`, a condition on a name; `{a|b}`, one of them; `{2..5}`, an integer; else what the
+method of that name writes.
+"""
+TABLE = [
+    (kind, float(weight), needs.split(), form)
+    for kind, weight, needs, form in re.findall(r"^(\w+) (\S+) (.+?): (.+)$", FORMS, re.MULTILINE)
+]
+PLACE = re.compile(r"{(.+?)}")
 
 
 @dataclass
@@ -44,70 +114,65 @@ class Expressions:
         self.scope.read.add(chosen)
         return chosen
 
+    def of(self, kind: str, depth: int = 1) -> str:
+        """An expression of a type; with a depth of 0 a name or a literal."""
+        written = self.form(kind, depth - 1) if depth > 0 and self.draw.chance(0.85) else None
+        return written or self.name(kind) or self.literal(kind)
+
+    def literal(self, kind: str) -> str:
+        if kind == "str":
+            return repr(self.draw.choice([*CHARACTERS, self.draw.word()]))
+        if kind == "int":
+            return str(self.draw.integer(0, 5))
+        return self.draw.choice(["True", "False"]) if kind == "bool" else LITERALS[kind]
+
+    def form(self, kind: str, depth: int) -> str | None:
+        """One of the forms of a type for which everything is in scope; None where there is none."""
+        options = [
+            (weight, form)
+            for of, weight, needs, form in TABLE
+            if of == kind and all(self.scope.of(*need.split("/")) for need in needs)
+        ]
+        if not options:
+            return None
+        written = self.filled(self.draw.weighted(options), depth)
+        if kind == "bool" and depth > 0 and self.draw.chance(0.1):
+            return f"{written} {self.draw.choice(['and', 'or'])} {self.filled(self.draw.weighted(options), depth)}"
+        return written
+
+    def filled(self, form: str, depth: int) -> str:
+        """A form with its places filled, from left to right."""
+        return PLACE.sub(lambda place: self.place(place[1], depth), form)
+
+    def place(self, what: str, depth: int) -> str:
+        if "|" in what:
+            return self.draw.choice(what.split("|"))
+        if ".." in what:
+            low, high = map(int, what.split(".."))
+            return str(self.draw.integer(low, high))
+        match what.split():
+            case [kind, "about", name]:
+                return Expressions(self.draw, Scope({name: kind})).form("bool", 0) or "True"
+            case [kind, inner]:
+                return self.of(kind, depth if inner == "d" else int(inner))
+            case ["subject"]:
+                return self.subject(depth)
+        return str(getattr(self, what)() if hasattr(self, what) else self.name(*what.split("/")))
+
+    def subject(self, depth: int) -> str:
+        """What a method is called on."""
+        return self.filled("{str}.{plain_method}()" if depth > 0 and self.draw.chance(0.3) else "{str}", depth)
+
     def character(self) -> str:
         """A text to look for: mostly a literal, else a name."""
         return (self.draw.chance(0.25) and self.name("str")) or repr(self.draw.choice(CHARACTERS))
 
+    def separator(self) -> str:
+        return self.draw.choice(["", self.character()])
+
     def small(self) -> str:
         """A small integer: mostly a literal, else a name."""
         return (self.draw.chance(0.35) and self.name("int")) or str(self.draw.integer(1, 3))
-
-    def of(self, kind: str, depth: int = 1) -> str:
-        """An expression of a type; with a depth of 0 a name or a literal."""
-        if depth > 0 and self.draw.chance(0.85):
-            written = {
-                "str": self.text,
-                "int": self.integer,
-                "bool": self.condition,
-                "ints": self.integers,
-                "strs": self.texts,
-                "dict": self.dictionary,
-            }[kind](depth - 1)
-            if written is not None:
-                return written
-        return self.name(kind) or self.literal(kind)
-
-    def literal(self, kind: str) -> str:
-        draw = self.draw
-        if kind == "str":
-            return repr(draw.choice([*CHARACTERS, draw.word()]))
-        if kind == "int":
-            return str(draw.integer(0, 5))
-        if kind == "bool":
-            return draw.choice(["True", "False"])
-        return {"ints": "[]", "strs": "[]", "dict": "{}"}[kind]
-
-    def text(self, depth: int) -> str | None:
-        draw = self.draw
-        options = []
-        if self.scope.of("str"):
-            options += [
-                (7, lambda: f"{self.subject(depth)}.{self.plain_method()}()"),
-                (6, lambda: f"{self.subject(depth)}.replace({self.character()}, {self.character()})"),
-                (5, lambda: f"{self.name('str')}{self.slice()}"),
-                (5, lambda: f"{self.name('str')} + {self.of('str', depth)}"),
-                (2, lambda: f"{self.name('str')}.{draw.choice(['ljust', 'rjust', 'center', 'zfill'])}({self.width()})"),
-                (3, lambda: f"{self.name('str')}.{draw.choice(['strip', 'lstrip', 'rstrip'])}({self.character()})"),
-                (2, lambda: f"''.join(sorted({self.name('str')}))"),
-                (2, lambda: f"{self.name('str')}.split({self.character()})[{draw.choice(['0', '-1'])}]"),
-                (2, lambda: f"{self.name('str')}.partition({self.character()})[{draw.choice(['0', '2'])}]"),
-                (1, lambda: f"{self.name('str')} * {self.small()}"),
-                (1, lambda: f"{self.name('str')}.remove{draw.choice(['prefix', 'suffix'])}({self.character()})"),
-            ]
-        if self.scope.of("strs"):
-            options += [
-                (8, lambda: f"{self.joint()}.join({self.name('strs')})"),
-                (1, lambda: f"{self.name('strs')}[{draw.choice(['0', '-1'])}]"),
-            ]
-        if self.scope.of("int"):
-            options.append((1, lambda: f"str({self.of('int', depth)})"))
-        return draw.weighted(options)() if options else None
-
-    def subject(self, depth: int) -> str:
-        """What a method is called on."""
-        if depth > 0 and self.draw.chance(0.3):
-            return f"{self.name('str')}.{self.plain_method()}()"
-        return str(self.name("str"))
 
     def plain_method(self) -> str:
         return self.draw.weighted(
@@ -121,135 +186,5 @@ class Expressions:
         return repr(self.draw.weighted([(5, ""), (4, " "), (1, ","), (1, "-")]))
 
     def slice(self) -> str:
-        draw = self.draw
-        return draw.weighted(
-            [
-                (4, "[::-1]"),
-                (3, f"[{self.small()}:]"),
-                (3, f"[:{self.small()}]"),
-                (1, f"[:-{draw.integer(1, 3)}]"),
-                (1, f"[{draw.integer(0, 2)}::2]"),
-                (1, f"[{draw.integer(0, 2)}:{draw.integer(3, 6)}]"),
-            ]
-        )
-
-    def integer(self, depth: int) -> str | None:
-        draw = self.draw
-        options = []
-        sized = ("str", "ints", "strs", "dict")
-        if self.scope.of(*sized):
-            options.append((5, lambda: f"len({self.name(*sized)})"))
-        if self.scope.of("str"):
-            options += [
-                (5, lambda: f"{self.name('str')}.count({self.character()})"),
-                (4, lambda: f"{self.name('str')}.{draw.choice(['find', 'rfind', 'index'])}({self.character()})"),
-                (1, lambda: f"len({self.name('str')}.split())"),
-            ]
-        if self.scope.of("ints"):
-            options += [
-                (3, lambda: f"{draw.choice(['sum', 'max', 'min'])}({self.name('ints')})"),
-                (3, lambda: f"{self.name('ints')}.{draw.choice(['count', 'index'])}({self.of('int', 0)})"),
-                (3, lambda: f"{self.name('ints')}[{draw.choice(['0', '-1', '1', '-2'])}]"),
-            ]
-        if self.scope.of("dict"):
-            options += [
-                (3, lambda: f"{self.name('dict')}.get({self.of('str', 0)}, {draw.integer(0, 3)})"),
-                (1, lambda: f"sum({self.name('dict')}.values())"),
-            ]
-        if self.scope.of("int"):
-            options += [
-                (4, lambda: f"{self.name('int')} {draw.choice(['+', '-', '*'])} {self.of('int', depth)}"),
-                (2, lambda: f"{self.name('int')} {draw.choice(['%', '//'])} {draw.integer(2, 5)}"),
-                (1, lambda: f"{draw.choice(['max', 'min'])}({self.name('int')}, {self.of('int', 0)})"),
-            ]
-        return draw.weighted(options)() if options else None
-
-    def condition(self, depth: int) -> str | None:
-        draw = self.draw
-        compare = ["==", "!=", "<", ">", "<=", ">="]
-        options = []
-        if self.scope.of("str"):
-            options += [
-                (5, lambda: f"{self.name('str')}.{draw.choice(PREDICATES)}()"),
-                (4, lambda: f"{self.name('str')}.{draw.choice(['startswith', 'endswith'])}({self.character()})"),
-                (4, lambda: f"{self.character()} {draw.choice(['in', 'in', 'not in'])} {self.name('str')}"),
-                (1, lambda: f"{self.name('str')} == {self.name('str')}[::-1]"),
-            ]
-        if self.scope.of("strs"):
-            options.append((2, lambda: f"{self.of('str', 0)} {draw.choice(['in', 'not in'])} {self.name('strs')}"))
-        if self.scope.of("ints"):
-            options.append((2, lambda: f"{self.of('int', 0)} {draw.choice(['in', 'not in'])} {self.name('ints')}"))
-        if self.scope.of("dict"):
-            options.append((2, lambda: f"{self.of('str', 0)} {draw.choice(['in', 'not in'])} {self.name('dict')}"))
-        if self.scope.of("int"):
-            options += [
-                (4, lambda: f"{self.name('int')} {draw.choice(compare)} {self.of('int', 0)}"),
-                (3, lambda: f"{self.name('int')} % {draw.integer(2, 3)} {draw.choice(['==', '!='])} 0"),
-            ]
-        if self.scope.of("str", "ints", "strs", "dict"):
-            options.append(
-                (2, lambda: f"len({self.name('str', 'ints', 'strs', 'dict')}) {draw.choice(compare)} {self.small()}")
-            )
-        if not options:
-            return None
-        first = draw.weighted(options)()
-        if depth > 0 and draw.chance(0.1):
-            return f"{first} {draw.choice(['and', 'or'])} {draw.weighted(options)()}"
-        return first
-
-    def integers(self, depth: int) -> str | None:
-        draw = self.draw
-        options = []
-        if self.scope.of("ints"):
-            options += [
-                (3, lambda: f"{self.name('ints')}{self.slice()}"),
-                (2, lambda: f"sorted({self.name('ints')}{draw.choice(['', '', ', reverse=True'])})"),
-                (2, lambda: f"{self.name('ints')} + {self.of('ints', 0)}"),
-                (2, lambda: f"[n {draw.choice(['+', '-', '*'])} {self.small()} for n in {self.name('ints')}]"),
-                (2, lambda: f"[n for n in {self.name('ints')} if {self.about('n', 'int')}]"),
-            ]
-        if self.scope.of("strs"):
-            options.append((2, lambda: f"[len(w) for w in {self.name('strs')}]"))
-        if self.scope.of("dict"):
-            options.append((2, lambda: f"list({self.name('dict')}.values())"))
-        if self.scope.of("int") and depth >= 0:
-            options.append((1, lambda: f"list(range({self.name('int')}))"))
-        return draw.weighted(options)() if options else None
-
-    def texts(self, depth: int) -> str | None:
-        draw = self.draw
-        options = []
-        if self.scope.of("str"):
-            options += [
-                (4, lambda: f"{self.name('str')}.split({draw.choice(['', self.character()])})"),
-                (4, lambda: f"list({self.subject(depth)})"),
-                (1, lambda: f"[c for c in {self.name('str')} if {self.about('c', 'str')}]"),
-            ]
-        if self.scope.of("strs"):
-            options += [
-                (3, lambda: f"{self.name('strs')}{self.slice()}"),
-                (2, lambda: f"sorted({self.name('strs')}{draw.choice(['', ', key=len', ', reverse=True'])})"),
-                (2, lambda: f"[w.{self.plain_method()}() for w in {self.name('strs')}]"),
-                (2, lambda: f"[w for w in {self.name('strs')} if {self.about('w', 'str')}]"),
-                (1, lambda: f"{self.name('strs')} + {self.of('strs', 0)}"),
-            ]
-        if self.scope.of("dict"):
-            options.append((2, lambda: f"{draw.choice(['list', 'sorted'])}({self.name('dict')})"))
-        return draw.weighted(options)() if options else None
-
-    def dictionary(self, _depth: int) -> str | None:
-        options: list[tuple[float, Callable[[], str]]] = []
-        if self.scope.of("strs"):
-            options.append((1, lambda: f"dict.fromkeys({self.name('strs')}, {self.of('int', 0)})"))
-            if self.scope.of("ints"):
-                options.append((3, lambda: f"dict(zip({self.name('strs')}, {self.name('ints')}))"))
-        if self.scope.of("str"):
-            options.append((0.3, lambda: f"dict.fromkeys({self.name('str')}, {self.of('int', 0)})"))
-        if self.scope.of("dict"):
-            options.append((2, lambda: f"{self.name('dict')}.copy()"))
-        return self.draw.weighted(options)() if options else None
-
-    def about(self, name: str, kind: str) -> str:
-        """A condition on one name."""
-        inner = Expressions(self.draw, Scope({name: kind}))
-        return inner.condition(0) or "True"
+        forms = [(4, "::-1"), (3, "{small}:"), (3, ":{small}"), (1, ":-{1..3}"), (1, "{0..2}::2"), (1, "{0..2}:{3..6}")]
+        return f"[{self.draw.weighted([(weight, self.filled(form, 0)) for weight, form in forms])}]"

@@ -241,7 +241,7 @@ class _Writer:
         bound = {name: kind for name, kind in self.scope.names.items() if name not in outer}
         others = {name: kind for name, kind in outer.items() if kind in ("str", "int") and self.draw.chance(0.3)}
         inner = Expressions(self.draw, Scope({**bound, **others}))
-        test = inner.condition(1) or "True"
+        test = inner.form("bool", 1) or "True"
         self.scope.read |= inner.scope.read & set(outer)
         return test
 
