@@ -65,18 +65,8 @@ def summarize(
 
 
 PAIRED_COLUMNS = [
-    "model",
-    "condition",
-    "first",
-    "second",
-    "difference",
-    "low",
-    "high",
-    "p_value",
-    "items",
-    "only_first",
-    "only_second",
-    "unpaired",
+    *("model", "condition", "first", "second", "difference", "low", "high", "p_value"),
+    *("items", "only_first", "only_second", "unpaired"),
 ]
 
 
@@ -108,20 +98,5 @@ def paired_differences(
                 resamples=resamples,
                 rng=rng(seed, "paired", str(model), str(first), str(second)),
             )
-            rows.append(
-                {
-                    "model": model,
-                    "condition": condition,
-                    "first": str(first),
-                    "second": str(second),
-                    "difference": result.difference,
-                    "low": result.interval.low,
-                    "high": result.interval.high,
-                    "p_value": result.p_value,
-                    "items": result.items,
-                    "only_first": result.only_first,
-                    "only_second": result.only_second,
-                    "unpaired": result.unpaired,
-                }
-            )
+            rows.append((model, condition, str(first), str(second), result.difference, *result.interval, *result[2:]))
     return pd.DataFrame(rows, columns=PAIRED_COLUMNS)

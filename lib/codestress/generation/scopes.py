@@ -142,7 +142,7 @@ class _Reader(ast.NodeVisitor):
             if node is not None:
                 self.visit(node)
 
-    def _function(self, node: FunctionNode | ast.Lambda) -> None:
+    def visit_FunctionDef(self, node: FunctionNode | ast.Lambda) -> None:
         outer = self.scope
         named = parameters(node)
         if not isinstance(node, ast.Lambda):
@@ -160,14 +160,7 @@ class _Reader(ast.NodeVisitor):
         self.visit_all(*body)
         self.scope = outer
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        self._function(node)
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
-        self._function(node)
-
-    def visit_Lambda(self, node: ast.Lambda) -> None:
-        self._function(node)
+    visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         outer = self.scope
@@ -187,47 +180,35 @@ class _Reader(ast.NodeVisitor):
             owner = owner.parent
         self.occurs(node.target, "id", "variable", scope=owner)
 
-    def _declared(self, node: ast.Global | ast.Nonlocal) -> None:
+    def visit_Global(self, node: ast.Global | ast.Nonlocal) -> None:
         for index in range(len(node.names)):
             self.occurs(node, "names", index=index)
         if isinstance(node, ast.Global) and self.scope.kind == "class":
             self.scope.global_names.update(node.names)
 
-    def visit_Global(self, node: ast.Global) -> None:
-        self._declared(node)
+    visit_Nonlocal = visit_Global
 
-    def visit_Nonlocal(self, node: ast.Nonlocal) -> None:
-        self._declared(node)
+    def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            module = isinstance(node, ast.Import)
+            self.bind(alias.asname or (alias.name.partition(".")[0] if module else alias.name), "import")
+
+    visit_ImportFrom = visit_Import
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
-        self.visit_all(node.type)
         if node.name is not None:
             self.occurs(node, "name", "variable")
-        self.visit_all(*node.body)
+        self.generic_visit(node)
 
-    def visit_Import(self, node: ast.Import) -> None:
-        for alias in node.names:
-            self.bind(alias.asname or alias.name.partition(".")[0], "import")
+    def visit_MatchAs(self, node: ast.MatchAs | ast.MatchStar | ast.MatchMapping) -> None:
+        self.generic_visit(node)
+        field = "rest" if isinstance(node, ast.MatchMapping) else "name"
+        if getattr(node, field) is not None:
+            self.occurs(node, field, "variable")
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        for alias in node.names:
-            self.bind(alias.asname or alias.name, "import")
+    visit_MatchStar = visit_MatchMapping = visit_MatchAs
 
-    def visit_MatchAs(self, node: ast.MatchAs) -> None:
-        self.visit_all(node.pattern)
-        if node.name is not None:
-            self.occurs(node, "name", "variable")
-
-    def visit_MatchStar(self, node: ast.MatchStar) -> None:
-        if node.name is not None:
-            self.occurs(node, "name", "variable")
-
-    def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
-        self.visit_all(*node.keys, *node.patterns)
-        if node.rest is not None:
-            self.occurs(node, "rest", "variable")
-
-    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> None:
+    def visit_ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> None:
         outer = self.scope
         first = node.generators[0]
         self.visit(first.iter)
@@ -237,17 +218,7 @@ class _Reader(ast.NodeVisitor):
         self.visit_all(*((node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)))
         self.scope = outer
 
-    def visit_ListComp(self, node: ast.ListComp) -> None:
-        self._comprehension(node)
-
-    def visit_SetComp(self, node: ast.SetComp) -> None:
-        self._comprehension(node)
-
-    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> None:
-        self._comprehension(node)
-
-    def visit_DictComp(self, node: ast.DictComp) -> None:
-        self._comprehension(node)
+    visit_SetComp = visit_GeneratorExp = visit_DictComp = visit_ListComp
 
 
 def _declarations(body: list[ast.stmt] | list[ast.expr]) -> list[ast.Global | ast.Nonlocal]:

@@ -156,15 +156,9 @@ def _escaped(replacement: str) -> str:
 
 
 def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return (
-            ""
-            if value != value
-            else f"{value:.3f}".rstrip("0").rstrip(".")
-            if abs(value) >= 0.001 or value == 0
-            else f"{value:.1e}"
-        )
-    return "" if value is None else str(value)
+    if isinstance(value, float) and value == value:
+        return f"{value:.1e}" if 0 < abs(value) < 0.001 else f"{value:.3f}".rstrip("0").rstrip(".")
+    return "" if value is None or isinstance(value, float) else str(value)
 
 
 def markdown_table(frame: pd.DataFrame) -> str:
@@ -175,18 +169,5 @@ def markdown_table(frame: pd.DataFrame) -> str:
 
 
 def latex_table(frame: pd.DataFrame) -> str:
-    """A booktabs table."""
-    escapes = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"~": r"\textasciitilde{}", "\\": r"\textbackslash{}"})
-    align = "".join("r" if pd.api.types.is_numeric_dtype(frame[c]) else "l" for c in frame.columns)
-    rows = [[str(c) for c in frame.columns], *([_cell(v) for v in row] for row in frame.itertuples(index=False))]
-    lines = [" & ".join(cell.translate(escapes) for cell in row) + r" \\" for row in rows]
-    body = [
-        rf"\begin{{tabular}}{{{align}}}",
-        r"\toprule",
-        lines[0],
-        r"\midrule",
-        *lines[1:],
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
-    return "\n".join(body) + "\n"
+    """A booktabs table; numbers with three decimals."""
+    return str(frame.to_latex(index=False, escape=True, na_rep="", float_format=_cell))

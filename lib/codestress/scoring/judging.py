@@ -8,6 +8,8 @@ from functools import cache
 from codestress.sandbox.executor import Executor
 from codestress.types import Reason, Response, Score
 
+OPENING, CLOSING = "<think>", "</think>"
+
 
 @cache
 def shared_executor() -> Executor:
@@ -30,3 +32,11 @@ def missed(response: Response, detail: str = "") -> Score:
 def unread(response: Response, why: str) -> Score:
     """The score of a response in which no answer is found: what was cut off is not unparsable but truncated."""
     return Score(Reason.TRUNCATED if response.finish_reason == "length" else Reason.UNPARSABLE, 0.0, why)
+
+
+def said(text: str) -> str:
+    """What a reasoning model says, without what it thought before."""
+    before, opening, rest = text.partition(OPENING)
+    if opening:
+        return before + rest.partition(CLOSING)[2]
+    return text.rpartition(CLOSING)[2]

@@ -10,11 +10,12 @@ from codestress.literals import parse_literal
 from codestress.papers.codecrash.assertions import score_assertion, score_assertion_as_run
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.perturbations.values import NoOtherValue, other_value
+from codestress.papers.codecrash.reasoning import collapse_start, doubts, reasoning_tokens, thinking
 from codestress.problems.generated import generated_problems
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem, literal_text
 from codestress.scoring.exploits import INPUTS, OUTPUTS, written
-from codestress.scoring.reasoning import collapse_start, doubts, reasoning_tokens, said, thinking
+from codestress.scoring.judging import said
 from codestress.scoring.selftest import EXPLOITED
 from codestress.seeding import rng
 from codestress.types import Reason, Response, Usage

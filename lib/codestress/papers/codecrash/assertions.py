@@ -16,9 +16,8 @@ from codestress.papers.codecrash.javascript_values import assertion_sides
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Outcome, Program
 from codestress.scoring.input_answers import Arguments, NotArguments, parse_arguments
-from codestress.scoring.judging import shared_executor, unanswered, unread
+from codestress.scoring.judging import said, shared_executor, unanswered, unread
 from codestress.scoring.predictions import REASONS, Answer, Task, score_answers, score_output
-from codestress.scoring.reasoning import said
 from codestress.types import Reason, Response, Score, Source
 
 OPENING, CLOSING = "[ANSWER]", "[/ANSWER]"

@@ -22,8 +22,8 @@ from codestress.paths import STORE
 from codestress.problems.program import Problem, from_stranger
 from codestress.sandbox.executor import Execution, Executor, Outcome
 from codestress.scoring.input_answers import NotArguments, parse_arguments
+from codestress.scoring.judging import said
 from codestress.scoring.predictions import Task
-from codestress.scoring.reasoning import said
 from codestress.types import Message, Prompt, Reason, Sampling, Score, Trial, Trials
 
 TRIES = 3

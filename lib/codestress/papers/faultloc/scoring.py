@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 import re
 
-from codestress.scoring.judging import unanswered, unread
-from codestress.scoring.reasoning import said
+from codestress.scoring.judging import said, unanswered, unread
 from codestress.types import Reason, Response, Score
 
 TOLERANCE = 2

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from codestress.scoring.reasoning import collapse_start, doubts, thinking
+from codestress.papers.codecrash.reasoning import collapse_start, doubts, thinking
 from codestress.types import Response
 
 

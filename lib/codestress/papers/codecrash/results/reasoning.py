@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import pandas as pd
 
 from codestress.fitting.bootstrap import cluster_bootstrap_mean
+from codestress.papers.codecrash.reasoning import collapse_start, reasoning_tokens
 from codestress.papers.codecrash.results.conditions import CELL, NAMES, cells, named, told
 from codestress.papers.codecrash.results.differences import POINTS, differences
 from codestress.report.published import published_models, published_numbers
-from codestress.scoring.reasoning import collapse_start, reasoning_tokens
 from codestress.seeding import rng
 from codestress.types import Response
 

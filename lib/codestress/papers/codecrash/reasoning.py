@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 
+from codestress.scoring.judging import CLOSING, OPENING
 from codestress.types import CHARACTERS_PER_TOKEN, Response
 
-OPENING, CLOSING = "<think>", "</think>"
 CONFUSED = re.compile(
     r"\b(wait|hmm+|confus\w*|contradict\w*|but the comment|but the hint|maybe|perhaps|unsure|odd)\b", re.I
 )
@@ -23,14 +23,6 @@ def thinking(text: str) -> str:
     """The part before the answer: between the tags, or all of it where the model never came to an end."""
     _, opening, rest = text.partition(OPENING)
     return rest.partition(CLOSING)[0] if opening else ""
-
-
-def said(text: str) -> str:
-    """The answer itself, without what was thought before it."""
-    before, opening, rest = text.partition(OPENING)
-    if opening:
-        return before + rest.partition(CLOSING)[2]
-    return text.rpartition(CLOSING)[2]
 
 
 def reasoning_tokens(response: Response) -> int:
