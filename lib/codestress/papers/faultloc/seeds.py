@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import gzip
-import hashlib
 import inspect
 import json
 import re
@@ -92,18 +91,15 @@ def _kept(source: Source, min_lines: int, max_lines: int, dropped: Counter[str])
     }
     kept: set[str] = set()
     for seed in readers[source]():
-        why = fault_of(seed, min_lines, max_lines)
-        digest = hashlib.sha256(seed.code.encode("utf-8", "surrogatepass")).hexdigest()
-        if not why and digest in kept:
-            why = "a program that is there already"
-        if why:
-            dropped[why] += 1
+        why = rejection(seed, min_lines, max_lines)
+        if why or seed.code in kept:
+            dropped[why or "a program that is there already"] += 1
         else:
-            kept.add(digest)
+            kept.add(seed.code)
             yield seed
 
 
-def fault_of(seed: Seed, min_lines: int, max_lines: int) -> str:
+def rejection(seed: Seed, min_lines: int, max_lines: int) -> str:
     """Why a program cannot be a seed; empty where it can."""
     if not seed.specification.strip():
         return "no specification"
@@ -111,9 +107,7 @@ def fault_of(seed: Seed, min_lines: int, max_lines: int) -> str:
         return f"fewer than {min_lines} lines"
     if max_lines and seed.lines > max_lines:
         return f"more than {max_lines} lines"
-    if not parses(seed.code, seed.language):
-        return "does not parse"
-    return ""
+    return "" if parses(seed.code, seed.language) else "does not parse"
 
 
 def parses(code: str, language: Language) -> bool:
@@ -139,10 +133,9 @@ def _standard() -> Iterator[Seed]:
     """Functions and classes at the top level of the modules, and whole modules."""
     folder = Path(sysconfig.get_path("stdlib"))
     for name in dict.fromkeys(MODULES):
-        path = folder / f"{name.replace('.', '/')}.py"
-        if not path.is_file():
-            path = folder / name.replace(".", "/") / "__init__.py"
-        if not path.is_file():
+        stem = folder / name.replace(".", "/")
+        path = next((path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()), None)
+        if path is None:
             continue
         text = path.read_text(encoding="utf-8")
         tree = ast.parse(text)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 
@@ -51,34 +49,30 @@ def published_spm_bars() -> pd.DataFrame:
     return cells.assign(share=cells["value"] / 100)[["label", "condition", "share"]]
 
 
+UNSAID = "published (whether before or after mutations is not said)"
+BARS = {
+    "spms": ("fig06", ["condition", "label"], "label", "published (Figure 6), mean over models"),
+    "models": ("fig06", ["condition", "label"], "condition", "published (Figure 6), mean over mutations"),
+    "categories": ("fig10", ["label"], "label", UNSAID),
+    "versions": ("fig11", ["label"], "label", UNSAID),
+}
+"""By what a figure tells apart: the paper's figure, what its cells are told apart by, the bars' labels, the title."""
+
+
 def published_panels(show: str) -> dict[str, pd.DataFrame]:
-    """The paper's own bars for a figure, as a panel of `share_bars`: Figure 6 as means over models and (for Figure 7,
+    """The paper's own bars for a figure, as panels of `share_bars`: Figure 6 as means over models and (for Figure 7,
     whose third series is no accuracy) over mutations; Figures 10 and 11; Table II as means over models."""
-    if show in ("spms", "models"):
-        by = {"spms": "label", "models": "condition"}[show]
-        means = published_spm_bars().groupby(by, sort=False)["share"].mean()
-        values = {str(name): share for name, share in means.items()}
-        title = "published (Figure 6), mean over " + {"spms": "models", "models": "mutations"}[show]
-    elif show in ("categories", "versions"):
-        name = {"categories": "fig10", "versions": "fig11"}[show]
-        values = {row.label: row.value / 100 for row in published_cells(f"faultloc/{name}", "label").itertuples()}
-        title = "published (whether before or after mutations is not said)"
-    else:
-        return {
-            f"published (Table II), {name}, mean over models": _bars(
-                {str(fault): share / 100 for fault, share in part.groupby("fault", sort=False)["value"].mean().items()}
-            )
-            for name, part in published_localization().groupby("name", sort=False)
-        }
-    return {title: _bars(values)}
+    if show in BARS:
+        figure, keys, by, title = BARS[show]
+        return {title: _bars(published_cells(f"faultloc/{figure}", *keys), by)}
+    languages = published_localization().groupby("name", sort=False)
+    return {f"published (Table II), {name}, mean over models": _bars(part, "fault") for name, part in languages}
 
 
-def _bars(values: Mapping[str, float]) -> pd.DataFrame:
-    shares = list(values.values())
-    unknown = [np.nan] * len(shares)
-    return pd.DataFrame(
-        {"label": list(values), "condition": "published", "share": shares, "low": unknown, "high": unknown}
-    )
+def _bars(cells: pd.DataFrame, by: str) -> pd.DataFrame:
+    means = (cells["value"] / 100).groupby(cells[by], sort=False).mean()
+    unknown = {"low": np.nan, "high": np.nan}
+    return pd.DataFrame({"label": means.index, "condition": "published", "share": means.to_numpy(), **unknown})
 
 
 def published_strengths() -> pd.DataFrame:

@@ -12,8 +12,8 @@ from codestress.inference.registry import ModelEntry
 from codestress.papers.faultloc.faults.neutral import FaultyProgram, Spm, bank
 from codestress.papers.faultloc.faults.sites import Kind
 from codestress.papers.faultloc.seeds import Source, seed_set
-from codestress.papers.faultloc.studies import Task, localize_prompt, mutated_program, tasks_of
-from codestress.types import LANGUAGE_NAMES, Sampling
+from codestress.papers.faultloc.studies import Task, mutated_program, tasks_of
+from codestress.types import LANGUAGE_NAMES
 
 BINS = (50, 100, 200, 300, 400, 500)
 """Lower ends of Figure 5's bins, in lines."""
@@ -136,8 +136,3 @@ def model_facts(models: Sequence[ModelEntry]) -> pd.DataFrame:
             for entry in models
         ]
     )
-
-
-def prompt_of(task: Task, numbered: bool) -> str:
-    """The question about a task as it is."""
-    return localize_prompt(task.seed, task.program.code, numbered, Sampling()).messages[0].content
