@@ -72,11 +72,9 @@ def main() -> None:
                 statistics.median(mutations(seeds, spm, prove=prove) for _ in range(RUNS)) for prove in (False, True)
             )
             print(f"    {spm:28} {made:8,.0f} made {proved:8,.0f} made and proved")
-    given = Localization(artefact="faultloc/x", models=["python"], seeds=["standard"], per_quarter=4).model_dump()
-    names = ("n_seeds", "min_lines", "max_lines", "faults", "per_quarter", "spms", "strengths")
-    names += ("content", "numbered", "temperature", "max_tokens", "seed")  # type: ignore[assignment]
+    given = Localization(artefact="faultloc/x", models=["python"], seeds=["standard"], per_quarter=4)
     started = time.perf_counter()
-    trials = localization(seeds=["standard"], **{name: given[name] for name in names})
+    trials = localization(given)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     print(f"  {len(trials.items):,} tasks enumerated in {time.perf_counter() - started:.1f} s, {memory} MB at most")
 

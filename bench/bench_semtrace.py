@@ -17,7 +17,7 @@ from codestress.fitting.exponential import fit_exponential
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_of
 from codestress.papers.semtrace.line_removal import removable, subsets
-from codestress.papers.semtrace.studies import target_positions
+from codestress.papers.semtrace.studies import Questions, target_positions
 from codestress.problems.generated import generated_problems
 
 RUNS = 3
@@ -25,24 +25,13 @@ RUNS = 3
 
 def render() -> float:
     """Prompts a second."""
-    trials = target_positions(
-        tasks=["output_prediction"],
-        problems=["generated"],
-        n_problems=800,
-        subsample=1.0,
-        digits=[2],
-        distractors=[20, 40, 60, 80],
-        distractor_source="installed",
-        matched="count",
-        distractor_tokens=200,
-        positions=11,
-        fragments=1,
-        qac=[True],
-        keys=[False],
-        prefill="assistant",
-        max_tokens=256,
-        seed=0,
-    )
+    given = {
+        "artefact": "semtrace/x",
+        "models": ["sim-wide"],
+        "problems": ["generated"],
+        "tasks": ["output_prediction"],
+    }
+    trials = target_positions(Questions.model_validate(given | {"distractor_source": "installed"}))
     entry = load_registry()["sim-wide"]
     trials.render(trials.items[0])  # the distractors are read once
     started = time.perf_counter()

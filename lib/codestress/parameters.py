@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
 from codestress.types import Prompt, Sampling, Trials
-from codestress.validation import Strict
+from codestress.validation import Strict, check
 
 
 class Facts(Strict):
@@ -22,6 +21,11 @@ class Facts(Strict):
     artefact: str = Field(description="the figure or table, which names the folder in outputs/")
     models: list[str] = Field(min_length=1, description="names from params/models.yaml")
     rule: Literal["strict", "reference"] = Field("strict", description="how answers are judged; both are reported")
+
+    @classmethod
+    def of(cls, names: Mapping[str, Any]) -> Self:
+        """The parameters among a notebook's names, `globals()`; `ParameterError` where one is wrong."""
+        return check(cls, {name: names[name] for name in cls.model_fields}, "the parameters cell")
 
 
 class Seeded(Facts):
@@ -36,10 +40,15 @@ class Asked(Seeded):
     failures: Literal["raise", "count"] = Field("raise", description="what to do with requests that fail for good")
 
 
-class Parameters(Asked):
-    """Notebooks that ask models and give intervals by the bootstrap."""
+class Interval(Asked):
+    """Notebooks that ask models and give intervals."""
 
     confidence: float = Field(0.95, gt=0, lt=1, description="of all intervals")
+
+
+class Parameters(Interval):
+    """Notebooks whose intervals are by the bootstrap."""
+
     resamples: int = Field(2000, ge=100, description="of the bootstrap")
 
 
@@ -48,22 +57,17 @@ class Study:
     """A way to make trials, and the schema of the notebooks that use it."""
 
     parameters: type[Facts]
-    trials: Callable[..., Trials]
-    """Takes some of the schema's fields by keyword."""
-    files: Callable[[Mapping[str, Any]], list[Path]] = lambda _: []
+    trials: Callable[[Any], Trials]
+    """From an instance of the schema."""
+    files: Callable[[Any], list[Path]] = lambda _: []
     """Files beside the kit's own on which trials with these parameters depend."""
     lab_models: tuple[str, ...] = ("sim-near", "sim-edges", "sim-flat", "sim-wide", "sim-wordy")
     """What a notebook asks when it is opened in JupyterLab and run as it is: offline."""
 
 
-def no_questions() -> Trials:
+def no_questions(_: Facts) -> Trials:
     """For tables of facts, and of what was made: nothing is asked."""
     return Trials([], lambda _: Prompt((), Sampling()), {})
-
-
-def make_trials(study: Study, parameters: Mapping[str, Any]) -> Trials:
-    """The trials that a notebook with these parameters makes."""
-    return study.trials(**{name: parameters[name] for name in inspect.signature(study.trials).parameters})
 
 
 def parameters_cell(schema: type[Facts], defaults: Mapping[str, Any]) -> str:

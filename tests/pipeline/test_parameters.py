@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import json
+import textwrap
+from collections.abc import Mapping
+from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from codestress.errors import DataError, ParameterError
 from codestress.inference.registry import ModelEntry, load_registry
-from codestress.papers.origin.studies import FindTheOrigin
+from codestress.papers.origin.studies import FindTheOrigin, find_the_origin
 from codestress.parameters import parameters_cell
 from codestress.pipeline import artefacts
 from codestress.pipeline.artefacts import Overrides, artefact_names, load_profile, profile_names, resolve, select
@@ -160,7 +165,7 @@ def test_the_cell_is_valid_python_with_the_schema_s_values() -> None:
 
 
 def test_every_parameter_is_used_by_its_notebook() -> None:
-    """A knob that turns nothing misleads."""
+    """A knob that turns nothing misleads: each is read by the notebook's own cells, or by what they hand `given` to."""
     for path, (schema, _) in schemas().items():
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         code = "\n".join(
@@ -168,8 +173,36 @@ def test_every_parameter_is_used_by_its_notebook() -> None:
             for cell in cells
             if cell["cell_type"] == "code" and "parameters" not in cell["metadata"].get("tags", ())
         )
-        used = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
+        tree = ast.parse(code)
+        scope: dict[str, Any] = {}
+        imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+        exec(compile(ast.Module(list(imports), []), str(path), "exec"), scope)
+        assert f"{schema.__name__}.of(globals())" in code, path.name
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | parameters_read(tree, scope)
         assert set(schema.model_fields) <= used, f"{path.name}: {set(schema.model_fields) - used}"
+
+
+def parameters_read(tree: ast.AST, scope: Mapping[str, Any], seen: frozenset[Any] = frozenset()) -> set[str]:
+    """Attributes of `given` that are read here, and in the functions that are called with it."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "given":
+            found.add(node.attr)
+        if isinstance(node, ast.Call) and any(isinstance(one, ast.Name) and one.id == "given" for one in node.args):
+            first, *rest = ast.unparse(node.func).split(".")
+            function = reduce(getattr, rest, scope[first])
+            if function not in seen:
+                body = ast.parse(textwrap.dedent(inspect.getsource(function)))
+                found |= parameters_read(body, function.__globals__, seen | {function})
+    return found
+
+
+def test_a_parameter_that_nothing_reads_is_found() -> None:
+    tree = ast.parse("trials = find_the_origin(given)\nprint(given.seed)")
+    found = parameters_read(tree, {"find_the_origin": find_the_origin})
+    assert found == set(FindTheOrigin.model_fields) - {
+        "again", "artefact", "confidence", "failures", "models", "resamples", "rule",
+    }  # fmt: skip
 
 
 def test_a_key_that_stands_twice_is_an_error(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Pat
     def put(rows: str) -> Path:
         monkeypatch.setattr(own, "ROOT", tmp_path)
         monkeypatch.setattr(own, "FILE", tmp_path / "problems.yaml")
-        for cached in (own.own_problems, semtrace.problems_of, codecrash.checked_problems, codecrash.variants):
+        for cached in (own.own_problems, semtrace.problems_of, codecrash.checked_problems, codecrash._variants):
             cached.cache_clear()
         (tmp_path / "problems.yaml").write_text("mine: {file: my_problems.jsonl}\n")
         (tmp_path / "my_problems.jsonl").write_text(rows)

@@ -15,8 +15,7 @@ from codestress.inference.registry import load_registry
 from codestress.inference.run import run, stored_responses
 from codestress.papers.origin.connections import TARGET
 from codestress.papers.origin.results import fit_sides
-from codestress.papers.origin.studies import STUDIES, FindTheOrigin
-from codestress.parameters import make_trials
+from codestress.papers.origin.studies import FindTheOrigin, find_the_origin
 from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.scoring.frames import answers_frame
 from codestress.simulated.engine import answer_text
@@ -27,8 +26,7 @@ READERS = {name: Settings.model_validate(e.settings) for name, e in load_registr
 
 
 def make(models: list[str], **values: Any) -> Trials:
-    schema = FindTheOrigin(artefact="origin/fig04", models=models, **values)
-    return make_trials(STUDIES["find_the_origin"], schema.model_dump())
+    return find_the_origin(FindTheOrigin(artefact="origin/fig04", models=models, **values))
 
 
 def asked(tmp_path: Path, models: list[str], **values: Any) -> tuple[Trials, pd.DataFrame]:

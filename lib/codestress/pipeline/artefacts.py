@@ -18,7 +18,7 @@ from pydantic import Field
 
 from codestress.errors import ParameterError
 from codestress.inference.registry import ModelEntry, find_models
-from codestress.parameters import Facts, Study, make_trials
+from codestress.parameters import Facts, Study
 from codestress.paths import NOTEBOOKS, OUTPUTS, PARAMS, shown
 from codestress.rooms import module_of
 from codestress.types import Trials
@@ -73,7 +73,7 @@ class Artefact:
         return OUTPUTS / self.profile / self.name
 
     def trials(self) -> Trials:
-        return make_trials(self.study, self.parameters.model_dump())
+        return self.study.trials(self.parameters)
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def inputs_of(artefact: Artefact) -> dict[str, str]:
     files = [
         ROOT / own.file for name, own in own_sets().items() if name in ([named] if isinstance(named, str) else named)
     ]
-    files += artefact.study.files(parameters)
+    files += artefact.study.files(artefact.parameters)
     inputs |= {f"data {shown(path)}": _file_digest(path) for path in files if path.is_file()}
     for language in (name for name in NEEDED if name in parameters.get("languages", ())):
         inputs[f"runtime {language}"] = missing(language) or "here"

@@ -21,7 +21,6 @@ from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.perturbations.values import other_value
 from codestress.papers.codecrash.results import cases, collapse, differences, paper, reasoning, variants
 from codestress.papers.codecrash.writing import write_hints, write_translations
-from codestress.parameters import make_trials
 from codestress.pipeline.artefacts import Artefact, Overrides, load_profile, resolve, select
 from codestress.pipeline.plan import make_plan
 from codestress.problems.generated.drawing import Draw
@@ -39,8 +38,7 @@ READERS = ["sim-careful", "sim-trusting"]
 
 def trials_of(**changes: Any) -> Trials:
     given = {"artefact": "codecrash/x", "models": READERS, "problems": ["contest"], "n_problems": 6} | changes
-    study = codecrash.STUDIES["predictions"]
-    return make_trials(study, codecrash.Predictions.model_validate(given).model_dump())
+    return codecrash.predictions(codecrash.Predictions.model_validate(given))
 
 
 def one_artefact(name: str, profile: str, *models: str) -> Artefact:
@@ -150,7 +148,7 @@ def test_candidates_are_different_requests_and_unchanged_programs_are_asked_once
 def test_two_runs_with_one_seed_ask_the_same_bytes() -> None:
     texts = []
     for _ in range(2):
-        for cached in (codecrash.checked_problems, codecrash.variants):
+        for cached in (codecrash.checked_problems, codecrash._variants):
             cached.cache_clear()
         trials = trials_of(perturbations=["VAN", "PSC-ALL", "MCC", "MPS", "MHC"])
         texts.append([trials.render(trial).messages[1].content for trial in trials.items])
@@ -255,13 +253,13 @@ def test_livecodebench_in_its_own_form(tmp_path: Path, monkeypatch: pytest.Monke
     folder.mkdir()
     (folder / "execution-v2.jsonl").write_text("\n".join(map(json.dumps, rows)))
     monkeypatch.setenv("CODESTRESS_DATA", str(tmp_path))
-    for cached in (livecodebench, codecrash.checked_problems, codecrash.variants):
+    for cached in (livecodebench, codecrash.checked_problems, codecrash._variants):
         cached.cache_clear()
     trials = trials_of(problems=["livecodebench"], n_problems=0, perturbations=["VAN", "REN", "PSC-ALL", "MHC"])
     assert len(trials.items) == 2 * 4 * 3
     renamed = next(trials.render(t) for t in trials.items if t.factors["perturbation"] == "REN")
     assert "[ANSWER] f(Var_3='0011') == ?? [/ANSWER]" in renamed.messages[1].content
-    for cached in (livecodebench, codecrash.checked_problems, codecrash.variants):
+    for cached in (livecodebench, codecrash.checked_problems, codecrash._variants):
         cached.cache_clear()
 
 

@@ -20,7 +20,6 @@ from codestress.papers.faultloc.faults.neutral import FaultyProgram, bank
 from codestress.papers.faultloc.results import audit, localization, paper, programs, robustness
 from codestress.papers.faultloc.scoring import named_line, score_location
 from codestress.papers.faultloc.seeds import seed_set
-from codestress.parameters import make_trials
 from codestress.pipeline.artefacts import Overrides, load_profile, resolve, select
 from codestress.report.claims import ledger
 from codestress.report.published import published_numbers
@@ -39,24 +38,17 @@ SMALL: dict[str, Any] = {
 }
 
 
-def parameters(**changes: Any) -> dict[str, Any]:
-    return faultloc.Localization.model_validate(SMALL | changes).model_dump()
+def parameters(**changes: Any) -> faultloc.Localization:
+    return faultloc.Localization.model_validate(SMALL | changes)
 
 
 def trials_of(**changes: Any) -> Trials:
-    return make_trials(faultloc.STUDIES["localization"], parameters(**changes))
+    return faultloc.localization(parameters(**changes))
 
 
 def tasks(**changes: Any) -> dict[str, faultloc.Task]:
     given = parameters(**changes)
-    names = ("n_seeds", "min_lines", "max_lines")
-    return {
-        name: task
-        for source in given["seeds"]
-        for name, task in faultloc.tasks_of(
-            source, *(given[n] for n in names), tuple(given["faults"]), given["per_quarter"], given["seed"]
-        ).items()
-    }
+    return {name: task for source in given.seeds for name, task in faultloc.tasks_of(given, source).items()}
 
 
 def says(number: object, line: str = "") -> str:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from codestress.papers.origin.studies import STUDIES, FindTheOrigin, Planted, find_the_origin, planted_in_text
-from codestress.parameters import make_trials
 from codestress.paths import PUBLISHED
 from codestress.types import Trials
 
@@ -17,7 +16,7 @@ MODELS = {"artefact": "origin/fig04", "models": ["sim-near"]}
 
 
 def trials(**values: Any) -> Trials:
-    return make_trials(STUDIES["find_the_origin"], FindTheOrigin(**MODELS, **values).model_dump())
+    return find_the_origin(FindTheOrigin(**MODELS, **values))
 
 
 @pytest.mark.parametrize(
@@ -101,8 +100,8 @@ def test_published_token_counts(shared_data: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("test", ["inefficient_code", "clue", "unlock"])
 def test_planted_texts(test: str) -> None:
-    values = Planted(**MODELS, test=test, characters=[4000, 15000], variants=8, samples=2).model_dump()  # type: ignore[arg-type]
-    chosen = make_trials(STUDIES["planted_in_text"], values)
+    values = Planted(**MODELS, test=test, characters=[4000, 15000], variants=8, samples=2)  # type: ignore[arg-type]
+    chosen = planted_in_text(values)
     assert len(chosen.items) == 2 * 8 * 2
     texts = [chosen.render(trial).messages[-1].content for trial in chosen.items]
     assert len(set(texts)) == 16
@@ -118,8 +117,6 @@ def test_planted_texts(test: str) -> None:
         assert all(text.endswith(marks[1]) for text in texts)
 
 
-def test_the_study_functions_take_only_what_their_schemas_have() -> None:
-    assert STUDIES["find_the_origin"].trials is find_the_origin
-    assert STUDIES["planted_in_text"].trials is planted_in_text
+def test_every_study_takes_the_schema_s_defaults() -> None:
     for study in STUDIES.values():
-        make_trials(study, study.parameters(**MODELS).model_dump())
+        assert study.trials(study.parameters(**MODELS)).items

@@ -14,6 +14,9 @@ from codestress.inference.requests import request_of
 from codestress.inference.run import run
 from codestress.papers.semtrace.results import architectures, places, templates
 from codestress.papers.semtrace.studies import (
+    LineRemoval,
+    Questions,
+    Templates,
     line_removal,
     problems_of,
     rendered_templates,
@@ -26,27 +29,19 @@ from codestress.scoring.frames import answers_frame
 from codestress.types import Prompt, Trials
 
 SMALL = {
+    "artefact": "semtrace/x",
+    "models": ["sim-near"],
     "tasks": ["input_prediction", "output_prediction", "function_retrieval", "line_retrieval"],
     "problems": ["generated"],
     "n_problems": 3,
-    "subsample": 1.0,
-    "digits": [2],
     "distractors": [4, 8],
     "distractor_source": "installed",
-    "matched": "count",
-    "distractor_tokens": 200,
     "positions": 3,
-    "fragments": 1,
-    "qac": [True],
-    "keys": [False],
-    "prefill": "assistant",
-    "max_tokens": 256,
-    "seed": 0,
 }
 
 
 def trials_of(**changes: object) -> Trials:
-    return target_positions(**{**SMALL, **changes})  # type: ignore[arg-type]
+    return target_positions(Questions.model_validate(SMALL).model_copy(update=changes))
 
 
 def shown(trials: Trials, **factors: object) -> Prompt:
@@ -258,10 +253,8 @@ def test_readers_do_what_they_are_made_for(tmp_path: Path) -> None:
 
 
 def test_line_removal_of_models_and_interpreter_are_the_same_programs() -> None:
-    common = {"problems": "generated", "n_problems": 4, "prefill": "assistant", "max_tokens": 256, "seed": 0}
-    tasks = ["input_prediction", "output_prediction"]
-    asked = line_removal(tasks=tasks, shown="prompt", versions=0, **common)  # type: ignore[arg-type]
-    executed = line_removal(tasks=tasks, shown="program", versions=0, **common)  # type: ignore[arg-type]
+    common = LineRemoval(artefact="semtrace/x", models=["sim-near"], problems="generated", n_problems=4)  # type: ignore[call-arg]
+    asked, executed = line_removal(common), line_removal(common.model_copy(update={"shown": "program"}))
     assert len(asked.items) == 2 * len(executed.items)
     for trial in executed.items[:40]:
         program = executed.render(trial)
@@ -270,7 +263,7 @@ def test_line_removal_of_models_and_interpreter_are_the_same_programs() -> None:
         prompt = asked.render(twin)
         assert f"[FUNCTIONS]\n{code}\n[/FUNCTIONS]" in prompt.messages[0].content
         assert prompt.prefill.endswith(f"assert {call} ==")
-    few = line_removal(tasks=tasks, shown="prompt", versions=3, **common)  # type: ignore[arg-type]
+    few = line_removal(common.model_copy(update={"versions": 3}))
     assert {t.factors["removed"] == 0 for t in few.items} == {True, False}
     assert {(t.problem, t.factors["mask"]) for t in few.items} <= {(t.problem, t.factors["mask"]) for t in asked.items}
 
@@ -280,8 +273,9 @@ def test_the_rope_bound_is_the_papers() -> None:
 
 
 def test_templates_are_rendered_on_one_problem() -> None:
+    given = {"artefact": "semtrace/x", "models": ["sim-near"], "problems": "generated", "problem": 2}
     prompts = rendered_templates(
-        problems="generated", problem=2, distractors=[0, 4], distractor_source="installed", seed=0
+        Templates.model_validate(given | {"distractors": [0, 4], "distractor_source": "installed"})
     )
     assert [(task, count) for task, count, _ in prompts] == [
         (task, count)

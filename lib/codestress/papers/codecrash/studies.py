@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from string import Template
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -31,7 +31,7 @@ from codestress.papers.codecrash.perturbations.variants import (
     check_problems,
     make_variants,
 )
-from codestress.parameters import Asked, Seeded, Study, no_questions
+from codestress.parameters import Asked, Interval, Parameters, Seeded, Study, no_questions
 from codestress.paths import shown
 from codestress.problems.generated import generated_problems
 from codestress.problems.own import known_source, own_problems
@@ -53,8 +53,8 @@ MESSAGES = ("MCC", "MPS")
 """What a density applies to."""
 
 
-class Questions(Asked):
-    """Sections 2 and 3: what is asked. Defaults are the paper's."""
+class Perturbed(Seeded):
+    """Section 2: programs and perturbations. Defaults are the paper's."""
 
     problems: list[Source] = Field(
         ["cruxeval", "livecodebench"],
@@ -67,12 +67,17 @@ class Questions(Asked):
     )
     translations: str = Field("", description="JSON Lines of id and code: JavaScript written by a model")
     task: Literal["output", "input"] = Field("output", description="what is predicted; livecodebench: outputs only")
-    modes: list[Mode] = Field(["direct"], min_length=1, description="direct: 2 examples; cot: step by step, 1 example")
     perturbations: list[Perturbation] = Field(
         ["VAN", "PSC-ALL", "MCC", "MPS", "MHC"], min_length=1, description="VAN is the program as it is"
     )
     densities: list[Density] = Field([1.0], min_length=1, description="share of the places that get a message (p)")
     hints: str = Field("generated", description="MHC's values: generated, or a JSON Lines file of id, task and value")
+
+
+class Questions(Perturbed, Asked):
+    """Sections 2 and 3: what is asked."""
+
+    modes: list[Mode] = Field(["direct"], min_length=1, description="direct: 2 examples; cot: step by step, 1 example")
     ignore: list[bool] = Field([False], min_length=1, description="the model is told to ignore comments")
     refactor: list[bool] = Field([False], min_length=1, description="the model first cleans the program up")
     samples_direct: int = Field(3, ge=1, description="candidates, direct")
@@ -83,16 +88,12 @@ class Questions(Asked):
     max_tokens_cot: int = Field(2000, ge=1, description="longest answer step by step, and longest clean program")
 
 
-class Shares(Questions):
+class Shares(Questions, Interval):
     """What needs intervals of shares."""
 
-    confidence: float = Field(0.95, gt=0, lt=1, description="of all intervals")
 
-
-class Means(Shares):
+class Means(Shares, Parameters):
     """What needs the bootstrap."""
-
-    resamples: int = Field(2000, ge=100, description="of the bootstrap")
 
 
 class Predictions(Means):
@@ -105,21 +106,6 @@ class DensitySweep(Predictions):
     """Section 4.1: Figure 4 and Table 6."""
 
     show: Literal["accuracy", "tokens"] = Field("accuracy", description="what is drawn against the density")
-
-
-class Perturbations(Seeded):
-    """Section 2: the perturbations themselves; nothing is asked."""
-
-    problems: list[Source] = Field(["cruxeval", "livecodebench"], min_length=1, description="as for the figures")
-    n_problems: int = Field(0, ge=0, description="how many of each, from the first on; 0: all (generated: 800)")
-    languages: list[Literal["python", "javascript"]] = Field(["python"], min_length=1, description="of the programs")
-    translations: str = Field("", description="JSON Lines of id and code: JavaScript written by a model")
-    task: Literal["output", "input"] = Field("output", description="what MHC's hints are about")
-    perturbations: list[Perturbation] = Field(
-        ["REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS", "MHC"], min_length=1, description="what is counted"
-    )
-    densities: list[Density] = Field([1.0], min_length=1, description="share of the places that get a message (p)")
-    hints: str = Field("generated", description="MHC's values: generated, or a JSON Lines file of id, task and value")
 
 
 @cache
@@ -176,8 +162,16 @@ def read_rows(path: str, fields: tuple[str, ...]) -> list[dict[str, str]]:
     return rows
 
 
-@cache
 def variants(
+    given: Perturbed, source: str, language: Language, perturbation: Perturbation, density: float
+) -> dict[str, Variant]:
+    """What became of each problem of a source under a perturbation, by id."""
+    drawn = (given.n_problems, given.translations, given.seed)
+    return _variants(source, language, *drawn, perturbation, density, given.task, given.hints)
+
+
+@cache
+def _variants(
     source: str,
     language: Language,
     n_problems: int,
@@ -188,7 +182,6 @@ def variants(
     task: Task,
     hints: str,
 ) -> dict[str, Variant]:
-    """What became of each problem of a source under a perturbation, by id."""
     problems, _ = checked_problems(source, language, n_problems, translations, seed)
     written = None
     if perturbation == "MHC" and hints != "generated":
@@ -200,39 +193,17 @@ def variants(
         )
 
 
-def predictions(
-    *,
-    problems: list[str],
-    n_problems: int,
-    languages: list[Language],
-    translations: str,
-    task: Task,
-    modes: list[Mode],
-    perturbations: list[Perturbation],
-    densities: list[float],
-    hints: str,
-    ignore: list[bool],
-    refactor: list[bool],
-    samples_direct: int,
-    samples_cot: int,
-    temperature: float,
-    top_p: float,
-    max_tokens_direct: int,
-    max_tokens_cot: int,
-    seed: int,
-) -> Trials:
+def predictions(given: Questions) -> Trials:
     """Every question about every variant. What was rejected is not asked; what a perturbation left unchanged is the
     vanilla question again, so it is asked once."""
-    if task == "input" and ("livecodebench" in problems or "javascript" in languages):
+    if given.task == "input" and ("livecodebench" in given.problems or "javascript" in given.languages):
         raise ParameterError("task = 'input': not for livecodebench (one input is recorded, section 3.1) or JavaScript")
     table: dict[tuple[str, Language, Perturbation, float], dict[str, Variant]] = {
-        (source, language, perturbation, density): variants(
-            source, language, n_problems, translations, seed, perturbation, density, task, hints
-        )
-        for source in problems
-        for language in runnable(languages)
-        for perturbation in perturbations
-        for density in (densities if perturbation in MESSAGES else [1.0])
+        (source, language, perturbation, density): variants(given, source, language, perturbation, density)
+        for source in given.problems
+        for language in runnable(given.languages)
+        for perturbation in given.perturbations
+        for density in (given.densities if perturbation in MESSAGES else [1.0])
     }
     trials = [
         Trial(
@@ -240,7 +211,7 @@ def predictions(
             factors={
                 "dataset": source,
                 "language": language,
-                "task": task,
+                "task": given.task,
                 "mode": mode,
                 "perturbation": perturbation,
                 "density": density if perturbation in MESSAGES else 0.0 if perturbation == "VAN" else 1.0,
@@ -248,16 +219,16 @@ def predictions(
                 "refactor": cleaned,
                 "status": variant.status,
             },
-            seed=seed,
+            seed=given.seed,
             sample=sample,
         )
         for (source, language, perturbation, density), found in table.items()
-        for mode in modes
-        for told in ignore
-        for cleaned in refactor
+        for mode in given.modes
+        for told in given.ignore
+        for cleaned in given.refactor
         for name, variant in found.items()
         if variant.status != "rejected"
-        for sample in range(samples_direct if mode == "direct" else samples_cot)
+        for sample in range(given.samples_direct if mode == "direct" else given.samples_cot)
     ]
 
     def problem_of(trial: Trial) -> Problem:
@@ -267,13 +238,15 @@ def predictions(
 
     def asked(trial: Trial, problem: Problem) -> Prompt:
         mode: Mode = "cot" if trial.factors["mode"] == "cot" else "direct"
-        sampling = Sampling(temperature, top_p, max_tokens_cot if mode == "cot" else max_tokens_direct)
-        return question(problem, task, mode, bool(trial.factors["ignore"]), sampling)
+        sampling = Sampling(
+            given.temperature, given.top_p, given.max_tokens_cot if mode == "cot" else given.max_tokens_direct
+        )
+        return question(problem, given.task, mode, bool(trial.factors["ignore"]), sampling)
 
     def render(trial: Trial) -> Prompt:
         problem = problem_of(trial)
         if trial.factors["refactor"]:
-            return cleaning(problem, Sampling(temperature, top_p, max_tokens_cot))
+            return cleaning(problem, Sampling(given.temperature, given.top_p, given.max_tokens_cot))
         return asked(trial, problem)
 
     def follow_up(trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
@@ -285,20 +258,20 @@ def predictions(
     def strict(trial: Trial, response: Response) -> Score:
         if trial.factors["refactor"] and not response.earlier:
             return unread(response, "no program in a fenced block")
-        return score_assertion(problem_of(trial), task, response)
+        return score_assertion(problem_of(trial), given.task, response)
 
     def reference(trial: Trial, response: Response) -> Score:
         if trial.factors["refactor"] and not response.earlier:
             return unread(response, "no program in a fenced block")
-        return score_assertion_as_run(problem_of(trial), task, response)
+        return score_assertion_as_run(problem_of(trial), given.task, response)
 
     return Trials(
         trials,
         render,
         {"strict": strict, "reference": reference},
-        follow_up=follow_up if any(refactor) else None,
+        follow_up=follow_up if any(given.refactor) else None,
         steps=lambda trial: 2 if trial.factors["refactor"] else 1,
-        not_run=not_run(languages),
+        not_run=not_run(given.languages),
     )
 
 
@@ -367,14 +340,14 @@ def runnable(languages: Sequence[Language]) -> list[Language]:
     return [language for language in languages if language not in {one.value for one in left}]
 
 
-def nothing_asked(*, languages: Sequence[Language]) -> Trials:
+def nothing_asked(given: Perturbed) -> Trials:
     """For tables of what was made, not of what was answered."""
-    return replace(no_questions(), not_run=not_run(languages))
+    return replace(no_questions(given), not_run=not_run(given.languages))
 
 
-def custom_files(parameters: Mapping[str, Any]) -> list[Path]:
+def custom_files(given: Perturbed) -> list[Path]:
     """Files of the custom perturbations that are named."""
-    return [file_of(own.function) for name, own in own_perturbations().items() if name in parameters["perturbations"]]
+    return [file_of(own.function) for name, own in own_perturbations().items() if name in given.perturbations]
 
 
 CREDULOUS = ("sim-careful", "sim-trusting", "sim-thinking")
@@ -384,6 +357,6 @@ STUDIES = {
     "means": Study(Means, predictions, custom_files, CREDULOUS),
     "predictions": Study(Predictions, predictions, custom_files, CREDULOUS),
     "density": Study(DensitySweep, predictions, custom_files, CREDULOUS),
-    "variants": Study(Perturbations, nothing_asked, custom_files, CREDULOUS),
+    "variants": Study(Perturbed, nothing_asked, custom_files, CREDULOUS),
 }
 """What params/codecrash/*.yaml may name as `study: codecrash.NAME`."""

@@ -32,8 +32,8 @@ ATTEMPTS = 4
 """Draws of a mutation before it is given up."""
 
 
-class Localization(Asked):
-    """Sections IV and V. Defaults are the paper's, where it says."""
+class Programs(Seeded):
+    """Section IV: the programs, their faults and mutations. Defaults are the paper's, where it says."""
 
     seeds: list[Source] = Field(
         ["alpaca", "codesearchnet"],
@@ -47,6 +47,11 @@ class Localization(Asked):
     per_quarter: int = Field(1, ge=0, description="faults of a kind in each quarter of a program; 0: all sites")
     spms: list[Spm] = Field(list(SPMS), description="mutations under which localized faults are asked again")
     strengths: list[Strength] = Field([1, 2, 4, 6, 8], min_length=1, description="applications of a mutation")
+
+
+class Localization(Programs, Asked):
+    """Sections IV and V: what is asked."""
+
     content: Literal["bank", "model"] = Field("model", description="bank: the kit's; model: by the model under test")
     numbered: bool = Field(False, description="lines are shown with their numbers")
     temperature: float = Field(0.0, ge=0, le=2, description="the paper does not say")
@@ -72,8 +77,18 @@ class Task:
         return quarter_of(program.line, program.code.count("\n") + 1)
 
 
+def tasks_of(given: Programs, source: Source) -> dict[str, Task]:
+    """The tasks of a source by id: for each program, kind and quarter as many sites as asked for, drawn by the seed.
+
+    Mutants that do not parse, and those of the kit's own programs that no run shows, are drawn again.
+    """
+    return _tasks(
+        source, given.n_seeds, given.min_lines, given.max_lines, tuple(given.faults), given.per_quarter, given.seed
+    )
+
+
 @cache
-def tasks_of(
+def _tasks(
     source: Source,
     n_seeds: int,
     min_lines: int,
@@ -82,10 +97,6 @@ def tasks_of(
     per_quarter: int,
     seed: int,
 ) -> dict[str, Task]:
-    """The tasks of a source by id: for each program, kind and quarter as many sites as asked for, drawn by the seed.
-
-    Mutants that do not parse, and those of the kit's own programs that no run shows, are drawn again.
-    """
     tasks: dict[str, Task] = {}
     for program in first_seeds(source, min_lines, max_lines, n_seeds):
         by_place: dict[tuple[Kind, int], list[FaultSite]] = {}
@@ -113,31 +124,14 @@ def sites_of(program: Seed) -> list[FaultSite]:
     return fault_sites(program.code, program.language)
 
 
-def localization(
-    *,
-    seeds: list[Source],
-    n_seeds: int,
-    min_lines: int,
-    max_lines: int,
-    faults: list[Kind],
-    per_quarter: int,
-    spms: list[Spm],
-    strengths: list[int],
-    content: Literal["bank", "model"],
-    numbered: bool,
-    temperature: float,
-    max_tokens: int,
-    seed: int,
-) -> Trials:
+def localization(given: Localization) -> Trials:
     """Every task as it is, and under every mutation at every strength.
 
     A mutated task begins with the question about the task as it is, which is asked once for all; only who localizes
     the fault is asked again. Otherwise, or where no neutral mutation can be made, the trial is skipped and counted.
     """
-    table = {
-        source: tasks_of(source, n_seeds, min_lines, max_lines, tuple(faults), per_quarter, seed) for source in seeds
-    }
-    conditions = [("none", 0), *((spm, strength) for spm in spms for strength in strengths)]
+    table = {source: tasks_of(given, source) for source in given.seeds}
+    conditions = [("none", 0), *((spm, strength) for spm in given.spms for strength in given.strengths)]
     trials = [
         Trial(
             name,
@@ -150,32 +144,34 @@ def localization(
                 "spm": spm,
                 "strength": strength,
             },
-            seed,
+            given.seed,
         )
         for source, tasks in table.items()
         for name, task in tasks.items()
         for spm, strength in conditions
     ]
-    sampling = Sampling(temperature=temperature, max_tokens=max_tokens)
+    sampling = Sampling(temperature=given.temperature, max_tokens=given.max_tokens)
 
     def task_of(trial: Trial) -> Task:
         return table[trial.factors["source"]][trial.problem]  # type: ignore[index]
 
     def render(trial: Trial) -> Prompt:
         task = task_of(trial)
-        return localize_prompt(task.seed, task.program.code, numbered, sampling)
+        return localize_prompt(task.seed, task.program.code, given.numbered, sampling)
 
     def follow_up(trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
         task, spm = task_of(trial), trial.factors["spm"]
         if spm == "none" or not _localized(task, responses[0]):
             return None
-        if content == "model" and len(responses) == 1:
+        if given.content == "model" and len(responses) == 1:
             return content_prompt(task, str(spm), int(trial.factors["strength"] or 1), sampling)
-        if len(responses) == (3 if content == "model" else 2):
+        if len(responses) == (3 if given.content == "model" else 2):
             return None
-        mutated = _mutated(task, trial, _content(task, content, responses))
+        mutated = _mutated(task, trial, _content(task, given.content, responses))
         return (
-            localize_prompt(task.seed, mutated.code, numbered, sampling) if isinstance(mutated, FaultyProgram) else None
+            localize_prompt(task.seed, mutated.code, given.numbered, sampling)
+            if isinstance(mutated, FaultyProgram)
+            else None
         )
 
     def judge(trial: Trial, response: Response, tolerance: int) -> Score:
@@ -186,8 +182,8 @@ def localization(
         responses = (*earlier, response)
         if not _localized(task, responses[0]):
             return Score(Reason.SKIPPED, 0.0, "not localized before")
-        mutated = _mutated(task, trial, _content(task, content, responses))
-        if isinstance(mutated, str) or len(responses) < (3 if content == "model" else 2):
+        mutated = _mutated(task, trial, _content(task, given.content, responses))
+        if isinstance(mutated, str) or len(responses) < (3 if given.content == "model" else 2):
             return Score(Reason.SKIPPED, 0.0, str(mutated))
         return score_location(response, mutated.line, mutated.code, tolerance)
 
@@ -198,13 +194,14 @@ def localization(
             "strict": lambda trial, response: judge(trial, response, 0),
             "reference": lambda trial, response: judge(trial, response, TOLERANCE),
         },
-        follow_up=follow_up if spms else None,
-        steps=lambda trial: 1 if trial.factors["spm"] == "none" else 2 if content == "bank" else 3,
+        follow_up=follow_up if given.spms else None,
+        steps=lambda trial: 1 if trial.factors["spm"] == "none" else 2 if given.content == "bank" else 3,
     )
 
 
+@lru_cache(maxsize=20_000)
 def _localized(task: Task, response: Response) -> bool:
-    """Whether the fault was found, exactly."""
+    """Whether the fault was found, exactly: worked out once for each response."""
     program = task.program
     return score_location(response, program.line, program.code, 0).reason is Reason.RIGHT
 
@@ -294,19 +291,6 @@ def content_prompt(task: Task, spm: str, strength: int, sampling: Sampling) -> P
     return Prompt((Message("user", text),), sampling)
 
 
-class Seeds(Seeded):
-    """Section IV-A and Table IV: the programs; nothing is asked."""
-
-    seeds: list[Source] = Field(["alpaca", "codesearchnet"], min_length=1, description="as for the figures")
-    n_seeds: int = Field(0, ge=0, description="how many of each, from the first on; 0: all")
-    min_lines: int = Field(50, ge=1, description="shortest program")
-    max_lines: int = Field(0, ge=0, description="longest program; 0: no limit")
-    faults: list[Kind] = Field(list(KINDS), min_length=1, description="kinds of faults")
-    per_quarter: int = Field(1, ge=0, description="faults of a kind in each quarter of a program; 0: all sites")
-    spms: list[Spm] = Field(list(SPMS), description="mutations")
-    strengths: list[Strength] = Field([1, 2, 4, 6, 8], min_length=1, description="applications of a mutation")
-
-
 class LocalizationFigure(Localization, Parameters):
     """The figures of section V that share their questions."""
 
@@ -328,7 +312,7 @@ STUDIES = {
     "localization": Study(LocalizationFigure, localization),
     "example": Study(Localization, localization),
     "models": Study(Facts, no_questions),
-    "seeds": Study(Seeds, no_questions),
+    "seeds": Study(Programs, no_questions),
     "audit": Study(Audit, no_questions),
 }
 """What params/faultloc/*.yaml may name as `study: faultloc.NAME`."""

@@ -72,26 +72,7 @@ class FindTheOrigin(Parameters):
         return self
 
 
-def find_the_origin(
-    *,
-    d: list[int],
-    shuffled: list[bool],
-    wording: list[str],
-    first_lines: int,
-    lines_below: int,
-    step: int,
-    lists: int,
-    samples: int,
-    hops: int,
-    target_place: float,
-    words: str,
-    temperature: float,
-    max_tokens: int,
-    retry_temperature: float,
-    retries: int,
-    system: str,
-    seed: int,
-) -> Trials:
+def find_the_origin(given: FindTheOrigin) -> Trials:
     """Every combination of d, shuffling and wording at every size of the list.
 
     Item i of each combination has `first + i * step` lines, where `first` is the larger of `first_lines` and the
@@ -108,23 +89,25 @@ def find_the_origin(
                 "size": size,
                 "list": number,
             },
-            seed=seed,
+            seed=given.seed,
             sample=sample,
         )
-        for words_of_prompt in wording
-        for shuffle in shuffled
-        for distance in d
-        for number in range(lists)
-        for size, lines in enumerate(range(max(first_lines, abs(distance) * (hops - 1) + 1), lines_below, step))
-        for sample in range(samples)
+        for words_of_prompt in given.wording
+        for shuffle in given.shuffled
+        for distance in given.d
+        for number in range(given.lists)
+        for size, lines in enumerate(
+            range(max(given.first_lines, abs(distance) * (given.hops - 1) + 1), given.lines_below, given.step)
+        )
+        for sample in range(given.samples)
     ]
-    sampling = Sampling(temperature=temperature, max_tokens=max_tokens)
+    sampling = Sampling(temperature=given.temperature, max_tokens=given.max_tokens)
 
     def render(trial: Trial) -> Prompt:
-        shown = list_of(trial, hops=hops, target_place=target_place, words=words)
+        shown = list_of(trial, given)
         template = Template(prompt_text(f"find_the_origin.{trial.factors['wording']}"))
         text = template.substitute(connections="\n".join(map(str, shown)), destination=connections.TARGET[-1])
-        opening = (Message("system", system),) if system else ()
+        opening = (Message("system", given.system),) if given.system else ()
         return Prompt((*opening, Message("user", text)), sampling)
 
     def strict(_: Trial, response: Response) -> Score:
@@ -134,7 +117,10 @@ def find_the_origin(
         return score_reference(response, connections.TARGET[0])
 
     return Trials(
-        trials, render, {"strict": strict, "reference": reference}, retry_temperatures=(retry_temperature,) * retries
+        trials,
+        render,
+        {"strict": strict, "reference": reference},
+        retry_temperatures=(given.retry_temperature,) * given.retries,
     )
 
 
@@ -149,11 +135,11 @@ def _links(words: str, hops: int, seed: int, number: int, d: int) -> tuple[tuple
     return tuple(connections.lay_out(links, d=d, hops=hops)), tuple(connections.target_chain(links))
 
 
-def list_of(trial: Trial, *, hops: int, target_place: float, words: str) -> list[connections.Link]:
+def list_of(trial: Trial, given: FindTheOrigin) -> list[connections.Link]:
     """The lines that a trial's prompt shows."""
     d, lines, number = int(trial.factors["d"] or 0), int(trial.factors["lines"] or 0), int(trial.factors["list"] or 0)
-    laid_out, chain = _links(words, hops, trial.seed, number, d)
-    shown = connections.window(laid_out, lines=lines, d=d, hops=hops, target_place=target_place)
+    laid_out, chain = _links(given.words, given.hops, trial.seed, number, d)
+    shown = connections.window(laid_out, lines=lines, d=d, hops=given.hops, target_place=given.target_place)
     if trial.factors["shuffled"]:
         return connections.shuffle_around_target(shown, chain, number, d, lines, seed=trial.seed)
     return shown
@@ -180,35 +166,29 @@ _LONG_PROMPTS = {
 }
 
 
-def planted_in_text(
-    *,
-    test: str,
-    characters: list[int],
-    place: float,
-    text: str,
-    variants: int,
-    samples: int,
-    temperature: float,
-    max_tokens: int,
-    seed: int,
-) -> Trials:
+def planted_in_text(given: Planted) -> Trials:
     """One prompt for each length and variant, asked `samples` times; one user message alone, as printed.
 
     At temperature 0 repetitions of a prompt tell little that is new; variants do.
     """
-    sampling = Sampling(temperature=temperature, max_tokens=max_tokens)
-    if text == "authors":
-        authors = data_file("origin-long-prompts", _LONG_PROMPTS[test]).read_text(encoding="utf-8")
-        characters, variants = [len(authors)], 1
+    sampling = Sampling(temperature=given.temperature, max_tokens=given.max_tokens)
+    lengths, variants = given.characters, given.variants
+    if given.text == "authors":
+        authors = data_file("origin-long-prompts", _LONG_PROMPTS[given.test]).read_text(encoding="utf-8")
+        lengths, variants = [len(authors)], 1
 
     @cache
     def written(length: int, variant: int) -> str:
-        if text == "authors":
+        if given.text == "authors":
             return authors
-        if test == "inefficient_code":
+        if given.test == "inefficient_code":
             code = planted.listing(length, variant)
             return Template(prompt_text("inefficient_code")).substitute(code=code)
-        return planted.chapter(length, place, variant) if test == "clue" else planted.article(length, place, variant)
+        return (
+            planted.chapter(length, given.place, variant)
+            if given.test == "clue"
+            else planted.article(length, given.place, variant)
+        )
 
     def text_of(trial: Trial) -> str:
         return written(int(trial.factors["characters"] or 0), int(trial.factors["variant"] or 0))
@@ -217,20 +197,20 @@ def planted_in_text(
         return Prompt((Message("user", text_of(trial)),), sampling)
 
     def judge(trial: Trial, response: Response) -> Score:
-        if test == "inefficient_code":
+        if given.test == "inefficient_code":
             return score_inefficient_code(response, text_of(trial))
-        return score_clue(response) if test == "clue" else score_unlock(response)
+        return score_clue(response) if given.test == "clue" else score_unlock(response)
 
     trials = [
         Trial(
-            problem=f"{test}, {length} characters, variant {variant}",
+            problem=f"{given.test}, {length} characters, variant {variant}",
             factors={"characters": length, "variant": variant},
-            seed=seed,
+            seed=given.seed,
             sample=sample,
         )
-        for length in characters
+        for length in lengths
         for variant in range(variants)
-        for sample in range(samples)
+        for sample in range(given.samples)
     ]
     return Trials(trials, render, {"strict": judge})
 

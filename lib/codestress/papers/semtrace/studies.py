@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from string import Template
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
@@ -126,25 +126,7 @@ def problems_of(source: str, count: int, seed: int, digits: int = 2) -> dict[str
     return {problem.id: problem for problem in chosen}
 
 
-def target_positions(
-    *,
-    tasks: list[Task],
-    problems: list[str],
-    n_problems: int,
-    subsample: float,
-    digits: list[int],
-    distractors: list[int],
-    distractor_source: distractor_functions.Source,
-    matched: Literal["count", "tokens"],
-    distractor_tokens: int,
-    positions: int,
-    fragments: int,
-    qac: list[bool],
-    keys: list[bool],
-    prefill: Literal["assistant", "user"],
-    max_tokens: int,
-    seed: int,
-) -> Trials:
+def target_positions(given: Questions) -> Trials:
     """Every task on every problem at every place in every context.
 
     A problem has the same distractors in the same order for all of them, and the 20 are the first of the 40. Without
@@ -161,38 +143,38 @@ def target_positions(
                 "keys": keyed,
                 "distractors": count,
                 "position": position,
-                "place": position / (positions - 1) if positions > 1 else 0.0,
+                "place": position / (given.positions - 1) if given.positions > 1 else 0.0,
             },
-            seed=seed,
+            seed=given.seed,
         )
-        for dataset in problems
-        for size in (digits if dataset == "semtrace" else digits[:1])
-        for name in _drawn(problems_of(dataset, n_problems, seed, size), subsample, seed)
-        for task in (("output_prediction",) if dataset == "semtrace" else tasks)
-        for both_sides in qac
-        for keyed in ((True,) if task in RETRIEVAL else keys)
-        for count in distractors
-        for position in (range(positions) if count else (0,))
+        for dataset in given.problems
+        for size in (given.digits if dataset == "semtrace" else given.digits[:1])
+        for name in _drawn(problems_of(dataset, given.n_problems, given.seed, size), given.subsample, given.seed)
+        for task in (("output_prediction",) if dataset == "semtrace" else given.tasks)
+        for both_sides in given.qac
+        for keyed in ((True,) if task in RETRIEVAL else given.keys)
+        for count in given.distractors
+        for position in (range(given.positions) if count else (0,))
     ]
-    length = distractor_tokens if matched == "tokens" else None
+    length = given.distractor_tokens if given.matched == "tokens" else None
 
     def problem_of(trial: Trial) -> Problem:
         dataset = str(trial.factors["dataset"])
-        return problems_of(dataset, n_problems, seed, int(trial.factors["digits"] or 2))[trial.problem]
+        return problems_of(dataset, given.n_problems, given.seed, int(trial.factors["digits"] or 2))[trial.problem]
 
     def render(trial: Trial) -> Prompt:
         problem, task = problem_of(trial), str(trial.factors["task"])
         count, place = int(trial.factors["distractors"] or 0), int(trial.factors["position"] or 0)
-        others = surroundings(problem.id, count, distractor_source, length, trial.seed)
-        mixed = mix(problem.code, others, position=place, positions=positions, fragments=fragments)
+        others = surroundings(problem.id, count, given.distractor_source, length, trial.seed)
+        mixed = mix(problem.code, others, position=place, positions=given.positions, fragments=given.fragments)
         if trial.factors["keys"]:
             mixed = with_keys(mixed, _keys(problem, others, trial.seed))
         shown = (_retrieval(problem, trial.seed) if task in RETRIEVAL else _query(problem)) | {"code_block": mixed.text}
-        sampling = Sampling(max_tokens=2 * max_tokens if task == "function_retrieval" else max_tokens)
+        sampling = Sampling(max_tokens=2 * given.max_tokens if task == "function_retrieval" else given.max_tokens)
         # A reader may take a distractor's line for the target's, so the program is a stranger's when they are.
-        foreign = count and distractor_source == "codesearchnet"
+        foreign = count and given.distractor_source == "codesearchnet"
         source = ProgramSource.STRANGER if foreign else problem.source
-        return _prompt(task, shown, sampling, source=source, qac=bool(trial.factors["qac"]), prefill=prefill)
+        return _prompt(task, shown, sampling, source=source, qac=bool(trial.factors["qac"]), prefill=given.prefill)
 
     def strict(trial: Trial, response: Response) -> Score:
         problem, task = problem_of(trial), trial.factors["task"]
@@ -211,7 +193,7 @@ def target_positions(
             return strict(trial, response)
         return recall.score_partial_trace(problem_of(trial), response)
 
-    return Trials(trials, render, {"strict": strict} | ({"partial": partial} if "semtrace" in problems else {}))
+    return Trials(trials, render, {"strict": strict} | ({"partial": partial} if "semtrace" in given.problems else {}))
 
 
 def _drawn(problems: Mapping[str, Problem], share: float, seed: int) -> list[str]:
@@ -301,48 +283,38 @@ def _prompt(
     return Prompt((Message("user", text),), sampling, begun, source)
 
 
-def line_removal(
-    *,
-    tasks: list[Prediction],
-    shown: Literal["prompt", "program"],
-    problems: str,
-    n_problems: int,
-    versions: int,
-    prefill: Literal["assistant", "user"],
-    max_tokens: int,
-    seed: int,
-) -> Trials:
+def line_removal(given: LineRemoval) -> Trials:
     """Every problem with every subset of its lines removed, without distractors.
 
     An input is right when the complete program returns the output for it: what is asked is what the lines that are
     missing would do too. (The paper does not say on which program an input is run.)
     """
-    table = problems_of(problems, n_problems, seed)
+    table = problems_of(given.problems, given.n_problems, given.seed)
     trials = [
         Trial(
             problem=problem.id,
             factors={"task": task, "lines": lines, "removed": mask.bit_count(), "mask": mask},
-            seed=seed,
+            seed=given.seed,
         )
-        for task in (tasks if shown == "prompt" else ["output_prediction"])
+        for task in (given.tasks if given.shown == "prompt" else ["output_prediction"])
         for problem in table.values()
         if (lines := removable(problem.code)) > 0
-        for mask in _masks(problem, versions, seed)
+        for mask in _masks(problem, given.versions, given.seed)
     ]
 
     def render(trial: Trial) -> Prompt:
         problem = table[trial.problem]
         code = without_lines(problem.code, int(trial.factors["mask"] or 0))
-        if shown == "program":
+        if given.shown == "program":
             return Prompt((Message("user", code),), Sampling(max_tokens=1), problem.call, problem.source)
         shown_values = _query(problem) | {"code_block": code}
         task = str(trial.factors["task"])
-        sampling = Sampling(max_tokens=max_tokens)
-        return _prompt(task, shown_values, sampling, source=problem.source, prefill=prefill)
+        sampling = Sampling(max_tokens=given.max_tokens)
+        return _prompt(task, shown_values, sampling, source=problem.source, prefill=given.prefill)
 
     def strict(trial: Trial, response: Response) -> Score:
         problem = table[trial.problem]
-        if shown == "program":
+        if given.shown == "program":
             return score_interpreted(problem, response.text)
         if trial.factors["task"] == "input_prediction":
             return recall.score_input_completion(problem, response)
@@ -378,33 +350,20 @@ class Registry(Facts):
     rule: Literal["strict"] = Field("strict", description="nothing is judged")
 
 
-def rendered_templates(
-    *,
-    problems: str,
-    problem: int,
-    distractors: list[int],
-    distractor_source: distractor_functions.Source,
-    seed: int,
-) -> list[tuple[str, int, Prompt]]:
+def rendered_templates(given: Templates) -> list[tuple[str, int, Prompt]]:
     """Task, number of distractors and prompt, for all four templates on one problem, the target in the middle."""
-    trials = target_positions(
-        tasks=["input_prediction", "output_prediction", "function_retrieval", "line_retrieval"],
-        problems=[problems],
-        n_problems=problem + 1,
-        subsample=1.0,
-        digits=[2],
-        distractors=distractors,
-        distractor_source=distractor_source,
-        matched="count",
-        distractor_tokens=200,
-        positions=3,
-        fragments=1,
-        qac=[True],
-        keys=[False],
-        prefill="assistant",
-        max_tokens=256,
-        seed=seed,
-    )
+    asked = {
+        "artefact": given.artefact,
+        "models": given.models,
+        "tasks": [*get_args(Task)],
+        "problems": [given.problems],
+        "n_problems": given.problem + 1,
+        "distractors": given.distractors,
+        "distractor_source": given.distractor_source,
+        "positions": 3,
+        "seed": given.seed,
+    }
+    trials = target_positions(Questions.model_validate(asked))
     last = trials.items[-1].problem
     return [
         (str(trial.factors["task"]), int(trial.factors["distractors"] or 0), trials.render(trial))

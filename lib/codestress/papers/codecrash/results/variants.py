@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,10 +10,11 @@ import pandas as pd
 from codestress.fitting.summaries import with_share
 from codestress.inference.run import stored_responses
 from codestress.literals import parse_literal, same_value
-from codestress.papers.codecrash.perturbations.variants import Perturbation, Variant, run_calls
+from codestress.papers.codecrash.perturbations.variants import Variant, run_calls
 from codestress.papers.codecrash.results.conditions import told
 from codestress.papers.codecrash.studies import (
     MESSAGES,
+    Perturbed,
     checked_problems,
     fenced_program,
     runnable,
@@ -23,36 +23,21 @@ from codestress.papers.codecrash.studies import (
 )
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor, Outcome
-from codestress.scoring.predictions import Task
-from codestress.types import Language
 
 
-def variant_counts(
-    *,
-    problems: Sequence[str],
-    n_problems: int,
-    languages: Sequence[Language],
-    translations: str,
-    task: Task,
-    perturbations: Sequence[Perturbation],
-    densities: Sequence[float],
-    hints: str,
-    seed: int,
-) -> pd.DataFrame:
+def variant_counts(given: Perturbed) -> pd.DataFrame:
     """Applied, unchanged and rejected variants for each data set and perturbation, and problems left out of all.
 
     Columns: dataset, language, perturbation, density, problems, applied, unchanged, rejected, drawn_again, sites,
     left_out, why. The three add up to problems (checked).
     """
     rows = []
-    for source in problems:
-        for language in runnable(languages):
-            usable, faults = checked_problems(source, language, n_problems, translations, seed)
-            for perturbation in perturbations:
-                for density in densities if perturbation in MESSAGES else [1.0]:
-                    found = variants(
-                        source, language, n_problems, translations, seed, perturbation, density, task, hints
-                    )
+    for source in given.problems:
+        for language in runnable(given.languages):
+            usable, faults = checked_problems(source, language, given.n_problems, given.translations, given.seed)
+            for perturbation in given.perturbations:
+                for density in given.densities if perturbation in MESSAGES else [1.0]:
+                    found = variants(given, source, language, perturbation, density)
                     counts = Counter(one.status for one in found.values())
                     if sum(counts.values()) != len(usable):
                         raise AssertionError(f"{perturbation}: {dict(counts)} of {len(usable)} problems")
@@ -93,9 +78,7 @@ def told_variant(perturbation: str, variant: Variant) -> str:
     return "\n".join([head, variant.problem.code, f">>> {variant.problem.call}", ""])
 
 
-def refactored(
-    answers: pd.DataFrame, *, n_problems: int, translations: str, task: Task, hints: str, seed: int
-) -> pd.DataFrame:
+def refactored(answers: pd.DataFrame, given: Perturbed) -> pd.DataFrame:
     """Whether the programs that models cleaned up still return the recorded output (section 4.3).
 
     Columns: model, dataset, language, perturbation, programs (distinct answers), same, different, failed (raised or
@@ -110,9 +93,7 @@ def refactored(
     waiting: list[tuple[tuple[str, ...], Problem]] = []
     for row in rows.itertuples():
         group = tuple(getattr(row, name) for name in by)
-        found = variants(
-            row.dataset, row.language, n_problems, translations, seed, row.perturbation, row.density or 1.0, task, hints
-        )
+        found = variants(given, row.dataset, row.language, row.perturbation, row.density or 1.0)
         code = fenced_program(texts[row.cleaned].text)
         counts.setdefault(group, Counter())["programs"] += 1
         if code:

@@ -10,23 +10,20 @@ import pandas as pd
 from codestress.fitting.summaries import with_share
 from codestress.inference.registry import ModelEntry
 from codestress.papers.faultloc.faults.neutral import FaultyProgram, Spm, bank
-from codestress.papers.faultloc.faults.sites import Kind
-from codestress.papers.faultloc.seeds import Source, seed_set
-from codestress.papers.faultloc.studies import Task, mutated_program, tasks_of
+from codestress.papers.faultloc.seeds import seed_set
+from codestress.papers.faultloc.studies import Programs, Task, mutated_program, tasks_of
 from codestress.types import LANGUAGE_NAMES
 
 BINS = (50, 100, 200, 300, 400, 500)
 """Lower ends of Figure 5's bins, in lines."""
 
 
-def seed_tables(
-    *, seeds: Sequence[Source], n_seeds: int, min_lines: int, max_lines: int
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def seed_tables(given: Programs) -> tuple[pd.DataFrame, pd.DataFrame]:
     """How many programs have how many lines (panel, label, programs), and how many were dropped for which reason."""
     kept, dropped = [], []
-    for source in seeds:
-        found = seed_set(source, min_lines, max_lines)
-        chosen = found.seeds[: n_seeds or None]
+    for source in given.seeds:
+        found = seed_set(source, given.min_lines, given.max_lines)
+        chosen = found.seeds[: given.n_seeds or None]
         sizes = [seed.lines for seed in chosen]
         for low, high in zip(BINS, (*BINS[1:], None), strict=True):
             count = sum(low <= size and (high is None or size < high) for size in sizes)
@@ -45,27 +42,16 @@ def size_panels(kept: pd.DataFrame, published: pd.DataFrame) -> dict[str, pd.Dat
     return {str(source): part for source, part in both.groupby("source", sort=False)}
 
 
-def task_statistics(
-    *,
-    seeds: Sequence[Source],
-    n_seeds: int,
-    min_lines: int,
-    max_lines: int,
-    faults: Sequence[Kind],
-    per_quarter: int,
-    spms: Sequence[Spm],
-    strengths: Sequence[int],
-    seed: int,
-) -> pd.DataFrame:
+def task_statistics(given: Programs) -> pd.DataFrame:
     """Table IV for these parameters, for one model that localizes everything: programs, tasks (faulty programs and
     their mutants), lines and characters of the faulty programs. Columns: source, programs, faulty, tasks, mean_lines,
     total_lines, tokens (at four characters each)."""
     rows = []
-    for source in seeds:
-        tasks = tasks_of(source, n_seeds, min_lines, max_lines, tuple(faults), per_quarter, seed)
+    for source in given.seeds:
+        tasks = tasks_of(given, source)
         programs = [task.program.code for task in tasks.values()]
         lines = [code.count("\n") + 1 for code in programs]
-        times = 1 + len(spms) * len(strengths)
+        times = 1 + len(given.spms) * len(given.strengths)
         rows.append(
             {
                 "source": source,
