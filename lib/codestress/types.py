@@ -84,6 +84,11 @@ class Prompt:
     source: Source = Source.STRANGER
     """Of the program that the prompt is about: for engines that run it. No model sees it, no key depends on it."""
 
+    @property
+    def characters(self) -> int:
+        """Of all messages, without the begun answer."""
+        return sum(len(message.content) for message in self.messages)
+
     @cached_property
     def digest(self) -> str:
         """Hash of all of it: computed once, however many models are asked."""

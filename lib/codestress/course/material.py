@@ -286,7 +286,7 @@ def _fault(code: str, random: np.random.Generator) -> tuple[int, str] | None:
 
 def retrievals(student: str, count: int = 12, lines: int = 16, purpose: str = "practice") -> list[RetrievalRow]:
     """The kit's own transformer on questions for a line by its key; this reader is real, and very small."""
-    from codestress.nano.chats import Size, chat
+    from codestress.nano.chats import Size, block_of, chat
     from codestress.nano.configuration import START, chatml
     from codestress.nano.model import Nano
 
@@ -295,7 +295,7 @@ def retrievals(student: str, count: int = 12, lines: int = 16, purpose: str = "p
     for number in range(count):
         one = chat("line_retrieval", Size(lines, 1), "evaluate", _seed(student, "retrieval", purpose), number).turns[0]
         written = one.answer.split("\n")[1]
-        before, block = one.question.split("```python\n", 1)[0] + "```python\n", _block(one.question)
+        before, block = one.question.split("```python\n", 1)[0] + "```python\n", block_of(one.question)
         text = chatml([("user", one.question)], f"{one.begun}\n{written[:6]}")
         encoded = model.tokenizer.encode(text, add_special_tokens=False)
         starts = [len(f"{START}user\n{before}") + len("\n".join([*block[:i], ""])) for i in range(len(block))]
@@ -313,10 +313,6 @@ def retrievals(student: str, count: int = 12, lines: int = 16, purpose: str = "p
             }
         )
     return rows
-
-
-def _block(question: str) -> list[str]:
-    return question.split("```python\n", 1)[1].split("\n```", 1)[0].split("\n")
 
 
 def _line_at(character: int, starts: Sequence[int], ends: Sequence[int]) -> int:

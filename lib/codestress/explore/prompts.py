@@ -29,7 +29,7 @@ from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Trial, Trials
 
 def prompt_html(prompt: Prompt, beside: Prompt | None = None) -> str:
     """All messages of a prompt, and its counts; lines that `beside` lacks are marked, by a bar and a background."""
-    characters = sum(len(message.content) for message in prompt.messages) + len(prompt.prefill)
+    characters = prompt.characters + len(prompt.prefill)
     before = [line for message in beside.messages for line in message.content.split("\n")] if beside else []
     parts, changed = [], 0
     for message in prompt.messages:

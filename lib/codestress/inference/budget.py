@@ -130,7 +130,7 @@ class Budget:
 def most_tokens(request: Request) -> tuple[int, int]:
     """The most tokens that a prompt and its answer can have."""
     prompt = request.prompt
-    characters = sum(len(message.content) for message in prompt.messages) + len(prompt.prefill)
+    characters = prompt.characters + len(prompt.prefill)
     return -(-characters // FEWEST_CHARACTERS_PER_TOKEN), prompt.sampling.max_tokens
 
 

@@ -61,6 +61,11 @@ class Size:
     """
 
 
+def block_of(question: str) -> list[str]:
+    """The lines of the block of code that a question shows."""
+    return question.split("```python\n", 1)[1].split("\n```", 1)[0].split("\n")
+
+
 def split_of(text: str) -> Split:
     """The split of a word, a key or a distractor, by its hash; what a paper holds out is for evaluation."""
     if text in _held_out():

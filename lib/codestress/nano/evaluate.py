@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,12 @@ from tqdm import tqdm
 
 from codestress.fitting.proportions import wilson
 from codestress.literals import NotLiteral, parse_literal, same_value
-from codestress.nano.chats import Chat, Size, Task, chat
+from codestress.nano.chats import Chat, Size, Task, block_of, chat
 from codestress.nano.configuration import chatml
 from codestress.nano.model import Nano
 
 Row = dict[str, Any]
+BY_PLACE = "line_retrieval by place"
 PLACES = 8
 """Parts of a block, from its first lines to its last, by which retrieval is told."""
 
@@ -78,7 +79,7 @@ def by_place(folder: Path, lines: int, asked: int) -> list[Row]:
     for number in range(asked):
         one = chat("line_retrieval", Size(lines, 1), "evaluate", 2, number)
         line = one.turns[0].answer.split("\n")[1]
-        block = one.turns[0].question.split("```python\n", 1)[1].split("\n```", 1)[0].split("\n")
+        block = block_of(one.turns[0].question)
         part = block.index(line) * PLACES // len(block)
         total[part] += 1
         right[part] += answered(model, one) == one.turns[0].answer
@@ -100,27 +101,15 @@ def evaluate(folder: Path, asked: int) -> dict[str, Any]:
     many = 4 * asked
     answers = (chat("output_prediction", Size(turns=1), "evaluate", 1, n).turns[0].answer for n in range(many))
     outputs = [repr(_value(answer)) for answer in answers]
-    with (
-        ProcessPoolExecutor(mp_context=get_context("spawn"), initializer=_one_thread) as pool,
-        tqdm(total=1 + sum(len(sizes) for _, _, sizes in kinds), unit="row") as progress,
-    ):
-
-        def submitted(work: Callable[..., list[Row]], *about: Any) -> Future[list[Row]]:
-            future = pool.submit(work, folder, *about)
-            future.add_done_callback(lambda _: progress.update())
-            return future
-
-        places = submitted(by_place, 96, 2 * asked)
-        rows = {
-            name: [submitted(share, task, size, many if task == "output_prediction" else asked) for size in sizes]
-            for name, task, sizes in kinds
-        }
-        return {
-            **{name: [row for one in waiting for row in one.result()] for name, waiting in rows.items()},
-            "majority answer of output_prediction": round(max(Counter(outputs).values()) / many, 4),
-            "line_retrieval by place": places.result(),
-        }
-
-
-def _one_thread() -> None:
-    threadpool_limits(1, user_api="blas")
+    jobs: list[tuple[str, Callable[..., list[Row]], *tuple[Any, ...]]] = [(BY_PLACE, by_place, 96, 2 * asked)]
+    for name, task, sizes in kinds:
+        jobs += [(name, share, task, size, many if task == "output_prediction" else asked) for size in sizes]
+    found: dict[str, Any] = {name: [] for name, _, _ in kinds}
+    found["majority answer of output_prediction"] = round(max(Counter(outputs).values()) / many, 4)
+    found[BY_PLACE] = []
+    spawned = get_context("spawn")
+    with ProcessPoolExecutor(mp_context=spawned, initializer=threadpool_limits, initargs=(1, "blas")) as pool:
+        waiting = [(name, pool.submit(work, folder, *about)) for name, work, *about in jobs]
+        for name, rows in tqdm(waiting, unit="row"):
+            found[name] += rows.result()
+    return found

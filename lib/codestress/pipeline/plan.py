@@ -98,7 +98,7 @@ def _rows(artefact: Artefact, trials: Trials, responses: Store, planned: set[str
                 if request.key in absent - planned:
                     steps = trials.steps(trial)
                     counts["missing"] += steps
-                    counts["characters"] += steps * _characters(request.prompt)
+                    counts["characters"] += steps * request.prompt.characters
                     counts["longest"] += steps * request.prompt.sampling.max_tokens
                     planned.add(request.key)
         for _ in chunk:
@@ -127,7 +127,7 @@ def _rows(artefact: Artefact, trials: Trials, responses: Store, planned: set[str
 
 def beyond_window(prompt: Prompt, entry: ModelEntry) -> bool:
     """Whether a prompt is longer than the model's window even at 4 characters a token, which is few for code."""
-    return entry.context is not None and _characters(prompt) > entry.context * CHARACTERS_PER_TOKEN
+    return entry.context is not None and prompt.characters > entry.context * CHARACTERS_PER_TOKEN
 
 
 def check_windows(artefact: Artefact, trials: Trials) -> None:
@@ -138,7 +138,7 @@ def check_windows(artefact: Artefact, trials: Trials) -> None:
         prompt = trials.render(trial)
         for entry in limited:
             if beyond_window(prompt, entry):
-                found[entry.name].append((trial, _characters(prompt)))
+                found[entry.name].append((trial, prompt.characters))
     for entry in limited:
         if found[entry.name]:
             trial, length = found[entry.name][0]
@@ -148,10 +148,6 @@ def check_windows(artefact: Artefact, trials: Trials) -> None:
                 f"window of {entry.name}, {entry.context:,} tokens; one has {length:,} characters ({factors}).\n"
                 "Make them shorter (fewer distractors, for instance), or leave the model out with MODELS=…"
             )
-
-
-def _characters(prompt: Prompt) -> int:
-    return sum(len(message.content) for message in prompt.messages)
 
 
 def _dollars(entry: ModelEntry, characters: int, longest: int) -> tuple[float | None, float | None]:

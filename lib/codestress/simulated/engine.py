@@ -34,7 +34,7 @@ class SimulatedReader:
         prefill = request.prompt.prefill
         text = "" if reading.random.random() < self.settings.refusal else answer_text(reading, prefill)
         most = request.prompt.sampling.max_tokens * CHARACTERS_PER_TOKEN
-        characters = sum(len(message.content) for message in request.prompt.messages) + len(prefill)
+        characters = request.prompt.characters + len(prefill)
         return Response(
             text=text[:most],
             finish_reason="length" if len(text) > most else "stop",

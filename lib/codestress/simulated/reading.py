@@ -114,7 +114,7 @@ def read(request: Request, reader: Settings) -> Reading:
     random = rng(0, "reader", request.model, request.revision, shown, *draw)
     placed = [piece for message in prompt.messages for piece in numbered_segments(message.content)]
     pieces = [piece for _, piece in placed]
-    tokens = sum(len(message.content) for message in prompt.messages) / CHARACTERS_PER_TOKEN
+    tokens = prompt.characters / CHARACTERS_PER_TOKEN
     places = (np.arange(len(pieces)) + 0.5) / max(1, len(pieces))
     missed = 1 - keep_probability(reader, places, tokens)
     if "[THOUGHT]" in shown or reader.style == "reasoning":

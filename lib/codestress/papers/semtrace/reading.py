@@ -13,16 +13,21 @@ from codestress.simulated.runs import run_pieces
 _KEYED = re.compile(r"^[0-9a-f]{6} ")
 
 
+def _keyed_lines(reading: Reading) -> dict[str, str]:
+    """The lines that were kept, by their keys."""
+    return {text[:6]: text[7:] for _, text in reading.kept if _KEYED.match(text)}
+
+
 def retrieve_line(reading: Reading, prefill: str) -> str | None:
     """Writes the line behind the key when it was kept, else one that was kept near by."""
     asked = re.search(r"Here is the line with key ([0-9a-f]{6}):", prefill)
     if not asked:
         return None
-    lines = [text for _, text in reading.kept if _KEYED.match(text)]
-    found = next((text for text in lines if text.startswith(asked[1])), None)
+    lines = _keyed_lines(reading)
+    found = lines.get(asked[1])
     if found is None and lines:
-        found = lines[int(reading.random.integers(len(lines)))]
-    return f"\n{(found or '')[7:]}\n```"
+        found = list(lines.values())[int(reading.random.integers(len(lines)))]
+    return f"\n{found or ''}\n```"
 
 
 def retrieve_function(reading: Reading, prefill: str) -> str | None:
@@ -30,11 +35,10 @@ def retrieve_function(reading: Reading, prefill: str) -> str | None:
     asked = re.search(r"starting at key `([0-9a-f]{6})` and ending at key `([0-9a-f]{6})`:", prefill)
     if not asked:
         return None
-    lines = [text for _, text in reading.kept if _KEYED.match(text)]
-    first = next((i for i, text in enumerate(lines) if text.startswith(asked[1])), None)
-    last = next((i for i, text in enumerate(lines) if text.startswith(asked[2])), None)
-    found = lines[first : (last or first) + 1] if first is not None else []
-    return "".join(f"\n{text[7:]}" for text in found) + "\n```"
+    lines = _keyed_lines(reading)
+    first, last = (list(lines).index(key) if key in lines else None for key in asked.groups())
+    found = list(lines.values())[first : (last or first) + 1] if first is not None else []
+    return "".join(f"\n{text}" for text in found) + "\n```"
 
 
 def predict_output(reading: Reading, prefill: str) -> str | None:

@@ -21,9 +21,9 @@ def template_table(prompts: Sequence[tuple[str, int, Prompt]]) -> pd.DataFrame:
             {
                 "task": task.replace("_", " "),
                 "distractors": count,
-                "characters": sum(len(message.content) for message in prompt.messages),
+                "characters": prompt.characters,
                 "prefill_characters": len(prompt.prefill),
-                "tokens_at_4_characters": round(sum(len(m.content) for m in prompt.messages) / 4),
+                "tokens_at_4_characters": round(prompt.characters / 4),
             }
             for task, count, prompt in prompts
         ]
