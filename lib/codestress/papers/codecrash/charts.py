@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from codestress.papers.codecrash.results.collapse import Collapse
-from codestress.report.style import COLOURS, HATCHES, MARKERS, OTHER, PUBLISHED, RIGHT, WRONG, use_style
+from codestress.report.curves import interval, legend_above, look
+from codestress.report.style import COLOURS, HATCHES, OTHER, PUBLISHED, RIGHT, WRONG, use_style
 
 LONGEST_TITLE = 40
 STATUSES = {"applied": (RIGHT, HATCHES[0]), "unchanged": (OTHER, HATCHES[1]), "rejected": (WRONG, HATCHES[3])}
@@ -38,8 +38,9 @@ def difference_dots(points: pd.DataFrame, published: pd.DataFrame, *, xlabel: st
         for number, model in enumerate(models):
             part = points[(points["panel"] == panel) & (points["model"] == model)]
             _dots(ax, part, conditions, "value", (number, len(models)), markersize=3.5, elinewidth=1, label=model)
-    mark = Line2D([], [], marker="o", markersize=2.5, linestyle="", color=PUBLISHED, alpha=0.5)
-    _legend(figure, axes[0], more=[(mark, told)] if len(published) else [])
+    if len(published):  # as an error bar, so that its legend comes after those of the models
+        axes[0].errorbar([], [], fmt="o", markersize=2.5, color=PUBLISHED, alpha=0.5, label=told)
+    legend_above(figure, axes[0], 4)
     return figure
 
 
@@ -56,8 +57,8 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
         for place, condition in enumerate(conditions):
             theirs = published[published["condition"] == condition]
             for column, face in (("average", PUBLISHED), ("most", "none")):
-                look: dict[str, Any] = {"color": PUBLISHED, "markerfacecolor": face, "alpha": 0.35, "markersize": 2.5}
-                ax.plot(theirs[column], [place] * len(theirs), "o", **look)
+                shown: dict[str, Any] = {"color": PUBLISHED, "markerfacecolor": face, "alpha": 0.35, "markersize": 2.5}
+                ax.plot(theirs[column], [place] * len(theirs), "o", **shown)
         for number, model in enumerate(models):
             part = points[(points["panel"] == panel) & (points["model"] == model)]
             looks: dict[str, Any] = {"markersize": 4, "label": f"{model}, average"}
@@ -66,7 +67,7 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
             looks = {"color": colour, "markersize": 4, "label": f"{model}, most"}
             ax.plot(most, places, marker, markerfacecolor="none", linestyle="", **looks)
         ax.set_xscale("log")
-    _legend(figure, axes[0])
+    legend_above(figure, axes[0], 4)
     return figure
 
 
@@ -92,23 +93,15 @@ def _panels(
 
 
 def _dots(
-    ax: Axes, part: pd.DataFrame, rows: Sequence[str], column: str, number: tuple[int, int], **look: Any
+    ax: Axes, part: pd.DataFrame, rows: Sequence[str], column: str, number: tuple[int, int], **options: Any
 ) -> tuple[list[float], str, str]:
     """A model's dots with intervals, the `number`th of so many in each row; gives their places, marker and colour."""
-    found = part.set_index("condition").reindex(rows)
-    value, low, high = (found[name].to_numpy(float) for name in (column, "low", "high"))
+    value, low, high = interval(part.set_index("condition").reindex(rows), column, 1)
     step = 0.7 / number[1]
     places = [place - 0.35 + (number[0] + 0.5) * step for place in range(len(rows))]
-    marker, colour = MARKERS[number[0] % len(MARKERS)], COLOURS[number[0] % len(COLOURS)]
-    ax.errorbar(value, places, xerr=[value - low, high - value], fmt=marker, color=colour, capsize=1.5, **look)
+    colour, marker = look(number[0])
+    ax.errorbar(value, places, xerr=[value - low, high - value], fmt=marker, color=colour, capsize=1.5, **options)
     return places, marker, colour
-
-
-def _legend(figure: Figure, ax: Axes, ncols: int = 4, more: Sequence[tuple[Line2D, str]] = ()) -> None:
-    """Above the panels: what is drawn in one of them, then `more`."""
-    entries = [*zip(*ax.get_legend_handles_labels(), strict=True), *more]
-    handles, names = zip(*entries, strict=True)
-    figure.legend(handles, names, loc="outside upper center", ncols=min(ncols, len(names)))
 
 
 def doubt_growth(found: Collapse) -> Figure:
@@ -127,7 +120,7 @@ def doubt_growth(found: Collapse) -> Figure:
         ax.axvspan(found.collapse_at, found.tokens, color="#BBBBBB", alpha=0.5, linewidth=0, label=label)
     title = f"{found.model} on {found.problem}, {found.perturbation}"
     ax.set(xlabel="tokens of the response", ylabel="words of doubt", title=title)
-    _legend(figure, ax, 3)
+    legend_above(figure, ax, 3)
     return figure
 
 
@@ -150,5 +143,5 @@ def status_bars(table: pd.DataFrame) -> Figure:
         ax.set(ylim=(len(part) - 0.4, -0.6), xlim=(0, left.max()), title=panel)
         ax.grid(False)
     axes[-1].set_xlabel("problems")
-    _legend(figure, axes[0], 3)
+    legend_above(figure, axes[0], 3)
     return figure
