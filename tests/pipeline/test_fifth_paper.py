@@ -23,7 +23,7 @@ class Echo(Parameters):
     words: list[str] = ["ash", "oak"]
 
 
-def echoes(*, words: list[str], seed: int) -> Trials:
+def echoes(given: Echo) -> Trials:
     def judge(trial: Trial, response: Response) -> Score:
         right = response.text == trial.problem
         return Score(Reason.RIGHT if right else Reason.WRONG, float(right), response.text)
@@ -31,7 +31,7 @@ def echoes(*, words: list[str], seed: int) -> Trials:
     def render(trial: Trial) -> Prompt:
         return Prompt((Message("user", f"Repeat this word: {trial.problem}"),), Sampling())
 
-    return Trials([Trial(word, {}, seed) for word in words], render, {"strict": judge})
+    return Trials([Trial(word, {}, given.seed) for word in given.words], render, {"strict": judge})
 
 
 STUDIES = {"echo": Study(Echo, echoes)}
@@ -52,7 +52,7 @@ CELLS = (
     "import matplotlib.pyplot as plt\nfrom codestress.inference.run import run\n"
     "from codestress.papers.echo import studies\nfrom codestress.report.publish import publish\n"
     "from codestress.scoring.frames import answers_frame",
-    "results = run(studies.echoes(words=words, seed=seed), models)\ntable = answers_frame(results)",
+    "results = run(studies.echoes(studies.Echo.of(globals())), models)\ntable = answers_frame(results)",
     "publish(artefact, figure=plt.figure(), alt='Words that were repeated, none lost.', table=table[['problem']],\n"
     "        data=table[['problem']], results=results, rule=rule, prompts=[])",
 )
