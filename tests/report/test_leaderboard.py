@@ -26,12 +26,12 @@ def test_models_are_ranked_by_right_answers_of_those_asked() -> None:
     board, empty = leaderboards(manifests)
     assert (empty.paper, empty.places) == ("b", [])
     assert (board.paper, board.artefact) == ("a", "a/two")
-    assert [(place.model, place.right, place.asked) for place in board.places] == [
+    assert [(place["model"], place["right"], place["asked"]) for place in board.places] == [
         ("sim-x", 99, 100),
         ("m2", 60, 100),
         ("m1", 50, 100),
     ]
-    assert [place.simulated for place in board.places] == [True, False, False]
+    assert [place["simulated"] for place in board.places] == [True, False, False]
     low, high = wilson(60, 100)
-    assert (board.places[1].low, board.places[1].high) == (low, high)
-    assert board.places[1].share == pytest.approx(0.6)
+    assert (board.places[1]["low"], board.places[1]["high"]) == (low, high)
+    assert board.places[1]["share"] == pytest.approx(0.6)

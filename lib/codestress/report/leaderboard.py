@@ -3,38 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from codestress.fitting.proportions import wilson
+import pandas as pd
+
+from codestress.fitting.summaries import with_share
 from codestress.types import Reason
 
 
-@dataclass(frozen=True)
-class Place:
-    """A model's row."""
-
-    model: str
-    simulated: bool
-    asked: int
-    right: int
-    low: float
-    high: float
-    """Wilson's interval of the share, 95 %; it takes questions as independent."""
-
-    @property
-    def share(self) -> float:
-        return self.right / self.asked
-
-
-@dataclass(frozen=True)
-class Leaderboard:
+class Leaderboard(NamedTuple):
     """The models of a paper, on the questions of one artefact."""
 
     paper: str
     artefact: str
     title: str
-    places: list[Place]
+    places: list[dict[str, Any]]
+    """Best first: model, simulated, right, asked, share, low, high (Wilson, 95 %, as if questions were independent)."""
 
 
 def leaderboards(manifests: Mapping[str, Mapping[str, Any]]) -> list[Leaderboard]:
@@ -45,15 +29,18 @@ def leaderboards(manifests: Mapping[str, Mapping[str, Any]]) -> list[Leaderboard
     """
     found = []
     for name, manifest in sorted(manifests.items()):
-        if not manifest["leaderboard"]:
-            continue
-        places = []
-        for model, counts in manifest["counts"].items():
-            asked = sum(counts.values()) - counts[Reason.SKIPPED.value]
-            if asked:
-                right = counts[Reason.RIGHT.value]
-                low, high = wilson(right, asked)
-                places.append(Place(model, model in manifest["simulated"], asked, right, low, high))
-        places.sort(key=lambda place: (-place.share, place.model))
-        found.append(Leaderboard(name.split("/")[0], name, manifest["title"], places))
+        if manifest["leaderboard"]:
+            rows = [
+                (
+                    model,
+                    model in manifest["simulated"],
+                    counts[Reason.RIGHT],
+                    sum(counts.values()) - counts[Reason.SKIPPED],
+                )
+                for model, counts in manifest["counts"].items()
+            ]
+            table = pd.DataFrame(rows, columns=["model", "simulated", "right", "asked"])
+            shares = with_share(table[table["asked"] > 0], "right", "asked")
+            ranked = shares.sort_values(["share", "model"], ascending=[False, True])
+            found.append(Leaderboard(name.split("/")[0], name, manifest["title"], ranked.to_dict("records")))
     return found
