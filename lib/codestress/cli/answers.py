@@ -207,7 +207,7 @@ def selftest(problems_file: Path | None, as_json: bool) -> None:
 
     problems = read_problems(problems_file).problems if problems_file else generated_problems(200)
     failed = False
-    with Executor(limits=Limits(cpu_s=1, wall_s=10)) as executor:
+    with Executor(limits=Limits(cpu_s=1)) as executor:
         executor.admit()
         told = f"{len(problems)} problems; programs run {executor.manner()}"
         click.echo(told, err=as_json)

@@ -12,7 +12,7 @@ from codestress.types import Language
 
 @cache
 def _executor() -> Executor:
-    executor = Executor(workers=1, limits=Limits(steps=5000, cpu_s=1, wall_s=10))
+    executor = Executor(workers=1, limits=Limits(steps=5000, cpu_s=1))
     atexit.register(executor.close)
     return executor
 
