@@ -1,6 +1,7 @@
 """Where things are, relative to the project's root."""
 
 import os
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
@@ -25,6 +26,7 @@ FILES = (
 """What every artefact's notebook publishes in its folder."""
 
 
+@cache
 def shown(path: Path) -> str:
     """The path as a person types it: relative to the root where it lies inside."""
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)

@@ -83,19 +83,23 @@ def environment() -> dict[str, str]:
     return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in sorted(names)}
 
 
-def closure(artefact: Artefact) -> set[Path]:
+def closure(artefact: Artefact) -> frozenset[Path]:
     """Files of this package that the notebook, its study or its models' engines import, directly or not."""
-    waiting = set(_notebook_imports(artefact.notebook))
     paper = artefact.study_name.partition(".")[0]
-    waiting |= {module_of(paper, "studies"), module_of(paper, "reading")}
-    waiting |= {ENGINES[model.engine] for model in artefact.models}
+    engines = frozenset(ENGINES[model.engine] for model in artefact.models)
+    return _closure(artefact.notebook, frozenset({module_of(paper, "studies"), module_of(paper, "reading")}) | engines)
+
+
+@cache
+def _closure(notebook: Path, modules: frozenset[str]) -> frozenset[Path]:
+    waiting = set(_notebook_imports(notebook) | modules)
     seen: set[Path] = set()
     while waiting:
         path = _module_file(waiting.pop())
         if path is not None and path not in seen:
             seen.add(path)
             waiting |= _imports_of(path)
-    return seen.union(*(_data_files(folder) for folder in {path.parent for path in seen}))
+    return frozenset(seen.union(*(_data_files(folder) for folder in {path.parent for path in seen})))
 
 
 def modules_of(artefact: Artefact) -> list[str]:
