@@ -12,6 +12,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pandas as pd
@@ -92,13 +93,21 @@ def follow(recipe: str, copy: Path, only: str = "") -> None:
             path.write_text((path.read_text(encoding="utf-8") if path.exists() else "") + text, encoding="utf-8")
 
 
-def manifest(copy: Path, artefact: str) -> dict[str, dict[str, dict[str, int]]]:
+def manifest(copy: Path, artefact: str) -> dict[str, Any]:
     return json.loads((copy / "outputs/smoke" / artefact / "manifest.json").read_text())  # type: ignore[no-any-return]
 
 
 @pytest.mark.slow
 def test_the_tests_of_one_paper(copy: Path) -> None:
     follow("Working on codestress", copy, only="tests/papers")
+
+
+@pytest.mark.slow
+def test_a_figure_is_a_chart_a_notebook_and_a_file_of_parameters(copy: Path) -> None:
+    follow("Add a figure", copy)
+    table = pd.read_csv(copy / "outputs/smoke/origin/sizes/table.csv")
+    assert list(dict.fromkeys(table["model"])) == ["sim-near", "sim-wide"]
+    assert table["lines"].nunique() > 5
 
 
 @pytest.mark.slow
@@ -115,6 +124,18 @@ def test_a_perturbation_is_a_function_and_a_row(copy: Path) -> None:
     follow("Add a perturbation", copy)
     table = pd.read_csv(copy / "outputs/smoke/codecrash/tab01/table.csv")
     assert "NOT-NOT" in set(table["perturbation"])
+
+
+@pytest.mark.slow
+def test_a_fifth_paper_is_four_folders(copy: Path) -> None:
+    follow("Add a fifth paper", copy)
+    made = manifest(copy, "echo/fig01")
+    counts = made["counts"]["sim-wide"]
+    assert counts["right"] + counts["wrong"] == made["asked"] == 2
+    assert any("papers/echo/studies.py" in name for name in made["inputs"])
+    typed = {name for name, _ in steps("Add a fifth paper") if name}
+    folders = ("lib/codestress/papers/echo/", "notebooks/echo/", "params/echo/", "tests/papers/echo/")
+    assert all(name.startswith(folders) for name in typed)
 
 
 def test_hooks_of_a_commit_are_what_make_test_looks_at() -> None:
