@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from codestress.papers.semtrace.line_removal import removable, subsets, without_lines
@@ -24,6 +25,7 @@ from codestress.problems.program import Problem
 from codestress.sandbox.backends import interpreter
 from codestress.sandbox.executor import Executor, Program
 from codestress.scoring.predictions import Answer, Task, score_answers
+from codestress.types import Source
 
 RUNS = 3
 FRESH = 200
@@ -62,9 +64,11 @@ def main() -> None:
         seconds, spread = median_s(lambda: score_answers(inputs, "input", "strict", executor))
         print(f"{len(inputs):,} input answers, strict: {seconds:.2f} s ({spread})")
         variants = [
-            Program(without_lines(p.code, mask), call=p.call) for p in problems for mask in subsets(removable(p.code))
+            Program(without_lines(p.code, mask), call=p.call, source=Source.KIT)
+            for p in problems
+            for mask in subsets(removable(p.code))
         ]
-        seconds, spread = median_s(lambda: list(executor.run(variants, together=True)))
+        seconds, spread = median_s(lambda: list(executor.run(variants)))
         print(f"{len(variants):,} programs with lines removed: {seconds:.1f} s ({spread})")
         compare(problems, executor)
         own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -75,17 +79,20 @@ def main() -> None:
 def compare(problems: list[Problem], executor: Executor) -> None:
     """Programs per second, one process of the executor's each, together, and one fresh interpreter each."""
     programs = [Program(p.code, call=p.call) for p in problems[:FRESH]]
-    many = programs * (4000 // len(programs))
+    many = {
+        "together": [replace(program, source=Source.KIT) for program in programs] * (4000 // len(programs)),
+        "apart": programs * (4000 // len(programs)),
+    }
     rates: dict[str, list[float]] = {"together": [], "apart": [], "fresh": []}
     for _ in range(RUNS):
-        for name, together in (("together", True), ("apart", False)):
+        for name, chosen in many.items():
             started = time.perf_counter()
-            list(executor.run(many, together=together))
-            rates[name].append(len(many) / (time.perf_counter() - started))
+            list(executor.run(chosen))
+            rates[name].append(len(chosen) / (time.perf_counter() - started))
         started = time.perf_counter()
         for number in range(0, len(programs), executor.workers):
             batch = [
-                subprocess.Popen([interpreter(), "-I", "-S", "-c", f"{p.source}\n{p.call}"], stderr=subprocess.DEVNULL)
+                subprocess.Popen([interpreter(), "-I", "-S", "-c", f"{p.code}\n{p.call}"], stderr=subprocess.DEVNULL)
                 for p in programs[number : number + executor.workers]
             ]
             for process in batch:

@@ -53,7 +53,7 @@ STOPPED = {
 
 @pytest.fixture(scope="module")
 def executor() -> Iterator[Executor]:
-    with Executor(workers=2, limits=Limits(cpu_s=1, wall_s=3)) as opened:
+    with Executor(workers=2, limits=Limits(cpu_s=1, wall_s=8)) as opened:
         if not (opened.layers["landlock"] and opened.layers["seccomp"]):
             pytest.skip(f"attacks are run only behind Landlock and seccomp; here: {opened.described()}")
         yield opened
@@ -151,7 +151,8 @@ def test_what_is_left_without_bubblewrap_still_refuses(backend: str, server: tup
                 ],
                 "limits": {"steps": 9999, "cpu_s": 1, "wall_s": 5, "memory_bytes": 1 << 28, "output_bytes": 9999},
                 "command": [],
-                "together": False,
+                "result": 3,
+                "shared": False,
             },
             within_s=30,
         )

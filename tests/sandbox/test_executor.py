@@ -20,6 +20,7 @@ from codestress.literals import same_value
 from codestress.sandbox import worker
 from codestress.sandbox.data import NotData, TooLarge, decode, encode
 from codestress.sandbox.executor import Execution, Executor, Limits, Outcome, Program
+from codestress.types import Source
 from test_literals import VALUES
 
 pytestmark = pytest.mark.isolation
@@ -129,9 +130,9 @@ def test_results_keep_their_order_whatever_ends_in_between(executor: Executor) -
     endless = "def f(n):\n    while True:\n        n += 1"
     bad = (endless, "import os\ndef f(n): os._exit(1)", "def f(n): return 1/0", "def f(")
     good = "def f(n):\n    return n * n"
-    programs = [Program(bad[n % 4] if n % 7 == 3 else good, "f", (n,)) for n in range(200)]
-    for together in (False, True):
-        executions = list(executor.run(programs, together=together))
+    for source in Source:
+        programs = [Program(bad[n % 4] if n % 7 == 3 else good, "f", (n,), source=source) for n in range(200)]
+        executions = list(executor.run(programs))
         assert [e.value for e in executions] == [None if n % 7 == 3 else n * n for n in range(200)]
         assert {e.outcome for e in executions[3::7]} == {
             Outcome.STEP_LIMIT,
@@ -202,7 +203,8 @@ def test_layers_are_probed_named_and_missed_openly(monkeypatch: pytest.MonkeyPat
                 ],
                 "limits": {"steps": 9, "cpu_s": 1, "wall_s": 5, "memory_bytes": 1 << 28, "output_bytes": 999},
                 "command": [],
-                "together": False,
+                "result": 3,
+                "shared": False,
             },
             within_s=10,
         )

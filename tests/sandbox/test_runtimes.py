@@ -111,8 +111,10 @@ def test_java_programs(executor: Executor) -> None:
         java('java.nio.file.Files.writeString(java.nio.file.Path.of("/tmp/mark"), "x");'),
         java("long[][] b = new long[9000][]; for (int i = 0; i < 9000; i++) b[i] = new long[100000];"),
         java("System.exit(0);"),
+        Program("class A { class B { int main() { return 0; } } public static void main(String[] a) {} }"),
     ]
-    first, *others = run(executor, "java", *programs)
+    first, *others, nested = run(executor, "java", *programs)
+    assert nested.value == ""
     assert first.value == "0 1 é0é155\nq\n"
     assert [e.outcome for e in others] == [
         Outcome.STEP_LIMIT,
@@ -137,7 +139,6 @@ def test_the_counter_changes_no_line_and_no_result() -> None:
     assert counted.count("count()") == 3
     assert "'use strict'; count();" in counted
     assert runtimes.with_counter("function f( {", "javascript", "count();") == "function f( {"
-    assert runtimes.main_class("class A { class B {} static void main(String[] a) {} }") == "A"
 
 
 def test_a_missing_interpreter_is_said_with_the_remedy(executor: Executor, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,10 +8,10 @@ comes back: a submission cannot reach the tests, and an object that equals every
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -141,44 +141,37 @@ def _statements(source: str) -> list[ast.stmt]:
 
 
 def _keep(statement: ast.stmt, kept: list[str], names: dict[str, None], values: dict[str, Any]) -> None:
+    """Takes what is graded of a statement."""
     match statement:
-        case ast.FunctionDef(name=name):
-            names[name] = None
+        case ast.FunctionDef() | ast.ClassDef():
             kept.append(ast.unparse(statement))
-        case ast.ClassDef():
-            kept.append(ast.unparse(statement))
+            names |= {statement.name: None} if isinstance(statement, ast.FunctionDef) else {}
         case ast.Import(names=imported) if all(_allowed(one.name) for one in imported):
-            _attempted(statement, kept)
+            kept.append(_attempted(statement))
         case ast.ImportFrom(module=str(module), level=0) if _allowed(module):
-            _attempted(statement, kept)
-        case ast.Assign(targets=targets, value=value):
-            _attempted(statement, kept)
-            for target in targets:
-                _take(target, value, values)
-        case ast.AnnAssign(target=target, value=ast.expr() as value):
-            _attempted(statement, kept)
-            _take(target, value, values)
-        case ast.AugAssign(target=target):
-            _attempted(statement, kept)
-            _take(target, target, values)
+            kept.append(_attempted(statement))
+        case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value) | ast.AugAssign(value=value):
+            kept.append(_attempted(statement))
+            for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
+                _take(target, None if isinstance(statement, ast.AugAssign) else value, values)
 
 
-def _take(target: ast.expr, value: ast.expr, values: dict[str, Any]) -> None:
+def _take(target: ast.expr, value: ast.expr | None, values: dict[str, Any]) -> None:
     """The value of a name that was given a literal; any other assignment to it forgets what it was."""
     match target, value:
         case ast.Name(id=name), _:
-            try:
-                values[name] = ast.literal_eval(value)
-            except (ValueError, TypeError, SyntaxError):
-                values.pop(name, None)
-        case ((ast.Tuple(elts=parts) | ast.List(elts=parts)), (ast.Tuple(elts=given) | ast.List(elts=given))) if len(
-            parts
-        ) == len(given):
-            for part, one in zip(parts, given, strict=True):
+            values.pop(name, None)
+            with contextlib.suppress(ValueError, TypeError, SyntaxError):
+                values[name] = ast.literal_eval(value or target)
+        case ast.Tuple(elts=parts) | ast.List(elts=parts), _:
+            given = value.elts if isinstance(value, ast.Tuple | ast.List) else []
+            for part, one in zip(parts, given if len(given) == len(parts) else [None] * len(parts), strict=True):
                 _take(part, one, values)
-        case ((ast.Tuple(elts=parts) | ast.List(elts=parts)), _):
-            for part in parts:
-                _take(part, part, values)
+
+
+def _attempted(statement: ast.stmt) -> str:
+    """What may need data or modules that are not in the sandbox: functions that do without them still run."""
+    return f"try:\n    {ast.unparse(statement)}\nexcept Exception:\n    pass"
 
 
 def _allowed(module: str) -> bool:
@@ -186,20 +179,17 @@ def _allowed(module: str) -> bool:
     return module.split(".")[0] in {*sys.stdlib_module_names, "numpy", "scipy"}
 
 
-def _attempted(statement: ast.stmt, kept: list[str]) -> None:
-    """What may need data or modules that are not in the sandbox: functions that do without them still run."""
-    kept.append(f"try:\n    {ast.unparse(statement)}\nexcept Exception:\n    pass")
-
-
 def grade(submission: Path, tests: Path, student: str) -> Graded:
     """Runs the tests of an assignment (otter's files, q1.py and so on) on a submission."""
+    if not list(tests.glob("*.py")):
+        raise DataError(f"{tests}: no tests here; make course writes them")
     read = read_submission(submission)
     graded = Graded(student, remarks=read.remarks)
     with Executor(workers=1, limits=LIMITS, packages=PACKAGES) as executor:
         executor.admit()
         left = [PATIENCE_S]
         functions = {name: Function(read.source, name, executor, left) for name in read.names}
-        for path in _test_files(tests):
+        for path in sorted(tests.glob("*.py")):
             file = _otter_file(path)
             file.run({**read.values, **functions, "STUDENT": student})
             graded.scores[file.name] = float(file.score)
@@ -217,13 +207,6 @@ def _told(name: str, message: str) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]} …"
-
-
-def _test_files(folder: Path) -> Sequence[Path]:
-    found = sorted(folder.glob("*.py"))
-    if not found:
-        raise DataError(f"{folder}: no tests here; make course writes them")
-    return found
 
 
 def _otter_file(path: Path) -> Any:

@@ -9,7 +9,7 @@ import ast
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor, Outcome, Program
 from codestress.scoring.exploits import OUTPUTS, written
 from codestress.scoring.judging import shared_executor
-from codestress.scoring.predictions import Answer, score_answers
+from codestress.scoring.predictions import Answer, Rule, score_answers
 from codestress.seeding import rng
 
 PLACES = 11
@@ -105,16 +105,15 @@ def answers(student: str, count: int = 20, purpose: str = "practice") -> list[An
             ("wrong", repr(corrupted(parse_literal(problem.output).value))),
             (exploit, written(OUTPUTS[exploit], problem)),
         ):
-            rows.append(
-                {
-                    "code": problem.code,
-                    "function": problem.function,
-                    "arguments": problem.arguments,
-                    "expected": problem.output,
-                    "text": style(problem, value),
-                    "kind": kind,
-                }
+            asked = AnswerRow(
+                code=problem.code,
+                function=problem.function,
+                arguments=problem.arguments,
+                expected=problem.output,
+                text=style(problem, value),
+                kind=kind,
             )
+            rows.append(asked)
     return rows
 
 
@@ -136,37 +135,29 @@ def _spelled(output: str, random: np.random.Generator) -> str:
 
 def corrupted(value: object) -> object:
     """Another value that looks alike: of another type, or off by a little."""
-    if isinstance(value, bool):
-        return int(value)
-    if isinstance(value, int):
-        return float(value)
-    if isinstance(value, str):
-        return value + " "
-    if isinstance(value, list):
-        return tuple(value)
-    if isinstance(value, tuple):
-        return list(value)
-    if isinstance(value, dict):
-        return [list(pair) for pair in value.items()]
-    return repr(value)
+    return _ALIKE.get(type(value), repr)(value)
+
+
+_ALIKE: dict[type, Callable[[Any], object]] = {
+    **{bool: int, int: float, list: tuple, tuple: list},
+    **{str: lambda text: text + " ", dict: lambda pairs: [list(pair) for pair in pairs.items()]},
+}
 
 
 def published_scorer(row: AnswerRow, answer: str) -> bool:
     """The rule of published harnesses: the answer is pasted behind `assert`; run in the sandbox."""
-    return _published(row["code"], row["function"], row["arguments"], row["expected"], answer)
-
-
-@lru_cache(maxsize=10_000)
-def _published(code: str, function: str, arguments: str, expected: str, answer: str) -> bool:
-    problem = Problem("course", code, function, arguments, expected)
-    [score] = score_answers([Answer(problem, answer)], "output", "reference", shared_executor())
-    return score.value == 1
+    return _accepted(row["code"], row["function"], row["arguments"], row["expected"], answer, "reference")
 
 
 def strict_scorer(row: AnswerRow, answer: str) -> bool:
     """The kit's rule: a literal of the same value and type."""
-    problem = Problem("course", row["code"], row["function"], row["arguments"], row["expected"])
-    [score] = score_answers([Answer(problem, answer)], "output", "strict", None)
+    return _accepted(row["code"], row["function"], row["arguments"], row["expected"], answer, "strict")
+
+
+@lru_cache(maxsize=10_000)
+def _accepted(code: str, function: str, arguments: str, expected: str, answer: str, rule: Rule) -> bool:
+    tried = Answer(Problem("course", code, function, arguments, expected), answer)
+    [score] = score_answers([tried], "output", rule, shared_executor() if rule == "reference" else None)
     return score.value == 1
 
 
@@ -229,16 +220,8 @@ def fault_tasks(student: str, count: int = 24, purpose: str = "practice") -> lis
         if placed is None:
             continue
         label, faulty = placed
-        calls = [problem.call]
-        rows.append(
-            {
-                "original": original,
-                "shown": ast.unparse(ast.parse(faulty)),
-                "correct": ast.unparse(ast.parse(original)),
-                "label": label,
-                "calls": calls,
-            }
-        )
+        shown, correct = (ast.unparse(ast.parse(text)) for text in (faulty, original))
+        rows.append(FaultRow(original=original, shown=shown, correct=correct, label=label, calls=[problem.call]))
     return rows
 
 
@@ -256,26 +239,22 @@ def _with_comments(code: str, random: np.random.Generator) -> str:
 _REMARKS = ("", "{indent}# see the notes of the last review", "{indent}# as before")
 
 
+_TURNED = {" == ": " != ", " < ": " <= ", " > ": " >= ", " in ": " not in ", " + ": " - ", "[0]": "[-1]"}
+
+
 def _fault(code: str, random: np.random.Generator) -> tuple[int, str] | None:
     """A line of the text, and the text with one comparison turned round or one number off by one there."""
+    lines = code.split("\n")
     sites = [
         (number, old, new)
-        for number, line in enumerate(code.split("\n"))
-        if not line.lstrip().startswith(("#", "def "))
-        for old, new in (
-            (" == ", " != "),
-            (" < ", " <= "),
-            (" > ", " >= "),
-            (" in ", " not in "),
-            (" + ", " - "),
-            ("[0]", "[-1]"),
-        )
-        if old in line and not line.lstrip().startswith("for ")
+        for number, line in enumerate(lines)
+        if not line.lstrip().startswith(("#", "def ", "for "))
+        for old, new in _TURNED.items()
+        if old in line
     ]
     if not sites:
         return None
     number, old, new = sites[int(random.integers(len(sites)))]
-    lines = code.split("\n")
     lines[number] = lines[number].replace(old, new, 1)
     try:
         ast.parse("\n".join(lines))
@@ -298,14 +277,16 @@ def retrievals(student: str, count: int = 12, lines: int = 16, purpose: str = "p
         before, block = one.question.split("```python\n", 1)[0] + "```python\n", block_of(one.question)
         text = chatml([("user", one.question)], f"{one.begun}\n{written[:6]}")
         encoded = model.tokenizer.encode(text, add_special_tokens=False)
-        starts = [len(f"{START}user\n{before}") + len("\n".join([*block[:i], ""])) for i in range(len(block))]
-        ends = [start + len(line) for start, line in zip(starts, block, strict=True)]
+        line_at = [-1] * len(f"{START}user\n{before}")
+        for number_of_line, line in enumerate(block):
+            line_at += [number_of_line] * len(line) + [-1]
+        line_at += [-1] * (len(text) + 1 - len(line_at))
         weights = model.attention(encoded.ids)
         answer = model.greedy(text, len(model.tokens(one.answer)))
         rows.append(
             {
                 "tokens": [text[first:last] for first, last in encoded.offsets],
-                "lines": [_line_at(first, starts, ends) for first, _ in encoded.offsets],
+                "lines": [line_at[first] for first, _ in encoded.offsets],
                 "count": len(block),
                 "target": block.index(written),
                 "weights": [[[round(float(w), 6) for w in head] for head in layer] for layer in weights],
@@ -313,11 +294,6 @@ def retrievals(student: str, count: int = 12, lines: int = 16, purpose: str = "p
             }
         )
     return rows
-
-
-def _line_at(character: int, starts: Sequence[int], ends: Sequence[int]) -> int:
-    inside = (i for i, (start, end) in enumerate(zip(starts, ends, strict=True)) if start <= character < end)
-    return next(inside, -1)
 
 
 def outcomes(code: str, calls: Sequence[str], executor: Executor | None = None) -> list[str]:

@@ -1,51 +1,33 @@
 // Compiles and runs one Java program, and writes what its main printed, as the children for Python do. Standard input:
-// the token, the main class, the number of arguments, the arguments (one a line, Base64), then the source.
-import java.io.ByteArrayOutputStream;
-import java.io.File;
-import java.io.FileOutputStream;
-import java.io.OutputStream;
-import java.io.PrintStream;
+// the token, the number of arguments, the arguments (one a line, Base64), then the source.
+import java.io.*;
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.Base64;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
-import javax.tools.Diagnostic;
-import javax.tools.DiagnosticCollector;
-import javax.tools.FileObject;
-import javax.tools.ForwardingJavaFileManager;
-import javax.tools.JavaCompiler;
-import javax.tools.JavaFileManager;
-import javax.tools.JavaFileObject;
-import javax.tools.SimpleJavaFileObject;
-import javax.tools.ToolProvider;
+import java.util.*;
+import javax.tools.*;
 
 class RunProgram {
   static String token;
 
   public static void main(String[] none) throws Exception {
     String input = new String(System.in.readAllBytes(), StandardCharsets.UTF_8);
-    String[] head = input.split("\n", 4);
+    String[] head = input.split("\n", 3);
     token = head[0];
-    String mainClass = head[1];
-    String[] parts = head[3].split("\n", Integer.parseInt(head[2]) + 1);
+    String[] parts = head[2].split("\n", Integer.parseInt(head[1]) + 1);
     String[] arguments = new String[parts.length - 1];
     for (int i = 0; i < arguments.length; i++) {
       arguments[i] = new String(Base64.getDecoder().decode(parts[i].trim()), StandardCharsets.UTF_8);
     }
-    String source = parts[parts.length - 1];
-    Map<String, byte[]> classes = compile(mainClass, source);
+    Map<String, byte[]> classes = compile(parts[parts.length - 1]);
     ByteArrayOutputStream printed = new ByteArrayOutputStream();
     System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
     System.setErr(new PrintStream(OutputStream.nullOutputStream()));
     try {
-      Class<?> loaded = new Loaded(classes).loadClass(mainClass);
-      var method = loaded.getDeclaredMethod("main", String[].class);
-      method.setAccessible(true);
-      method.invoke(null, (Object) arguments);
+      Method main = main(new Loaded(classes), classes.keySet());
+      main.setAccessible(true);
+      main.invoke(null, (Object) arguments);
     } catch (InvocationTargetException wrapped) {
       Throwable error = wrapped.getCause();
       report("raised", error.getClass().getSimpleName(), String.valueOf(error.getMessage()));
@@ -55,10 +37,21 @@ class RunProgram {
     report("returned", printed.toString(StandardCharsets.UTF_8));
   }
 
-  static Map<String, byte[]> compile(String name, String source) throws Exception {
+  static Method main(Loaded loader, Set<String> names) throws ReflectiveOperationException {
+    for (String name : names) {
+      for (Method method : loader.loadClass(name).getDeclaredMethods()) {
+        if (method.getName().equals("main") && Arrays.equals(method.getParameterTypes(), new Class<?>[] {String[].class})) {
+          return method;
+        }
+      }
+    }
+    throw new NoSuchMethodException("main(String[])");
+  }
+
+  static Map<String, byte[]> compile(String source) throws Exception {
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
     DiagnosticCollector<JavaFileObject> problems = new DiagnosticCollector<>();
-    Map<String, ByteArrayOutputStream> written = new HashMap<>();
+    Map<String, ByteArrayOutputStream> written = new LinkedHashMap<>();
     JavaFileManager files = new ForwardingJavaFileManager<JavaFileManager>(
         compiler.getStandardFileManager(problems, null, StandardCharsets.UTF_8)) {
       @Override
@@ -74,7 +67,12 @@ class RunProgram {
       }
     };
     JavaFileObject file =
-        new SimpleJavaFileObject(URI.create("memory:///" + name + ".java"), JavaFileObject.Kind.SOURCE) {
+        new SimpleJavaFileObject(URI.create("memory:///Main.java"), JavaFileObject.Kind.SOURCE) {
+          @Override
+          public boolean isNameCompatible(String name, JavaFileObject.Kind kind) {
+            return true;
+          }
+
           @Override
           public CharSequence getCharContent(boolean ignore) {
             return source;
@@ -89,7 +87,7 @@ class RunProgram {
       }
       report("syntax error", "does not compile");
     }
-    Map<String, byte[]> classes = new HashMap<>();
+    Map<String, byte[]> classes = new LinkedHashMap<>();
     written.forEach((n, content) -> classes.put(n, content.toByteArray()));
     return classes;
   }
@@ -115,10 +113,7 @@ class RunProgram {
       quoted.add(quote(part));
     }
     String line = token + " [" + String.join(", ", quoted) + "]\n";
-    String result = new File("/proc/self/fd").isDirectory() ? "/proc/self/fd/3" : "/dev/fd/3"; // Linux, else macOS
-    try (OutputStream out = new FileOutputStream(result)) {
-      out.write(line.getBytes(StandardCharsets.US_ASCII));
-    }
+    new FileOutputStream(FileDescriptor.out).write(line.getBytes(StandardCharsets.US_ASCII));
     Runtime.getRuntime().halt(0);
   }
 

@@ -8,35 +8,35 @@ from __future__ import annotations
 
 from codestress.sandbox.executor import Program
 
+TRIED = """
+import os
+def tried(call, *arguments):
+    try:
+        return call(*arguments)
+    except (OSError, ValueError, RuntimeError, MemoryError):
+        pass
+"""
+"""Stands before every attack: what is refused keeps none from going on."""
 ATTACKS = {
     "sys.exit": "import sys\nsys.exit(0)",
-    "os._exit": "import os\nos._exit(0)",
-    "os._exit after a line": "import os\nos.write(3, b'[\"returned\", 1]\\n')\nos._exit(0)",
-    "abort": "import os\nos.abort()",
+    "os._exit": "os._exit(0)",
+    "os._exit after a line": "os.write(3, b'[\"returned\", 1]\\n')\nos._exit(0)",
+    "abort": "os.abort()",
     "verdicts to every descriptor": """
-import os
 for number in range(256):
     for text in (b'ok', b'right', b'passed', b'["returned", 1]\\n', b'1\\n', b'true\\n', b'\\x00' * 8):
-        try:
-            os.write(number, text)
-        except OSError:
-            pass
+        tried(os.write, number, text)
 """,
     "verdicts for ever": """
-import os
 while True:
     for number in range(9):
-        try:
-            os.write(number, b'["returned", 1]\\n' * 1000)
-        except OSError:
-            pass
+        tried(os.write, number, b'["returned", 1]\\n' * 1000)
 """,
     "claim a backstop": """
 import codestress.sandbox.child as c
 c.json.dumps = lambda outcome: '["CPU time"]'
 """,
     "take the result back": """
-import os
 def f(x):
     reader = os.open('/proc/self/fd/3', os.O_RDONLY)
     os.write(3, b'x' * 60000)
@@ -45,68 +45,51 @@ def f(x):
 """,
     "values that collide": "def f(x): return {(2 ** 61 - 1) * i for i in range(40000)}",
     "signals by fcntl": """
-import fcntl, os
+import fcntl
 for command, argument in ((10, 15), (8, os.getppid())):
     fcntl.fcntl(3, command, argument)
 """,
-    "close every descriptor": "import os\nos.closerange(0, 256)\nimport time\ntime.sleep(99)",
-    "kill the parent": "import os\nos.kill(os.getppid(), 9)",
-    "kill everybody": "import os\nos.kill(-1, 9)",
-    "kill every number": """
-import os
-for number in range(1, 5000):
-    try:
-        os.kill(number, 9)
-    except OSError:
-        pass
-""",
-    "stop the parent": "import os, signal\nos.kill(os.getppid(), signal.SIGSTOP)",
-    "starve the parent": "import os, resource\nresource.prlimit(os.getppid(), resource.RLIMIT_CPU, (0, 0))",
+    "close every descriptor": "os.closerange(0, 256)\nimport time\ntime.sleep(99)",
+    "kill the parent": "os.kill(os.getppid(), 9)",
+    "kill everybody": "os.kill(-1, 9)",
+    "kill every number": "for number in range(1, 5000): tried(os.kill, number, 9)",
+    "stop the parent": "import signal\nos.kill(os.getppid(), signal.SIGSTOP)",
+    "starve the parent": "import resource\nresource.prlimit(os.getppid(), resource.RLIMIT_CPU, (0, 0))",
     "raise its own limits": """
 import resource
 for which in (resource.RLIMIT_AS, resource.RLIMIT_CPU, resource.RLIMIT_FSIZE):
-    try:
-        resource.setrlimit(which, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    except (ValueError, OSError):
-        pass
+    tried(resource.setrlimit, which, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 x = 9 ** 9 ** 9
 """,
-    "fork": "import os\nos.fork()",
-    "fork bomb": "import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass",
+    "fork": "os.fork()",
+    "fork bomb": "while True: tried(os.fork)",
     "threads": "import threading\nthreading.Thread(target=lambda: 0).start()",
-    "threads for ever": """
-import _thread
-while True:
-    try:
-        _thread.start_new_thread(lambda: 0, ())
-    except RuntimeError:
-        pass
-""",
+    "threads for ever": "import _thread\nwhile True: tried(_thread.start_new_thread, lambda: 0, ())",
     "subprocess": "import subprocess\nsubprocess.run(['/bin/sh', '-c', 'echo > /tmp/{mark}'])",
-    "execv": "import os\nos.execv('/bin/sh', ['sh', '-c', 'echo > /tmp/{mark}'])",
-    "memfd and exec": "import os\nfd = os.memfd_create('x')\nos.execve(fd, ['x'], {})",
+    "execv": "os.execv('/bin/sh', ['sh', '-c', 'echo > /tmp/{mark}'])",
+    "memfd and exec": "fd = os.memfd_create('x')\nos.execve(fd, ['x'], {})",
     "socket": "import socket\nsocket.create_connection(('127.0.0.1', {port}), 1)",
     "unix socket": "import socket\nsocket.socket(socket.AF_UNIX)",
     "netlink": "import socket\nsocket.socket(16, socket.SOCK_RAW)",
     "socket pair": "import socket\nsocket.socketpair()",
     "read passwd": "text = open('/etc/passwd').read()\nassert not text",
-    "read the home": "import os\nassert not os.listdir(os.path.expanduser('~root'))",
-    "read the root": "import os\nassert not os.listdir('/')",
-    "read the parent's memory": "import os\nopen(f'/proc/{os.getppid()}/mem', 'rb').read(1)",
-    "read the parent's environment": "import os\nassert not open(f'/proc/{os.getppid()}/environ').read()",
-    "read the environment": "import os\nassert any('KEY' in n or 'TOKEN' in n or 'HOME' in n for n in os.environ)",
+    "read the home": "assert not os.listdir(os.path.expanduser('~root'))",
+    "read the root": "assert not os.listdir('/')",
+    "read the parent's memory": "open(f'/proc/{os.getppid()}/mem', 'rb').read(1)",
+    "read the parent's environment": "assert not open(f'/proc/{os.getppid()}/environ').read()",
+    "read the environment": "assert any('KEY' in n or 'TOKEN' in n or 'HOME' in n for n in os.environ)",
     "write a file": "open('/tmp/{mark}', 'w').write('x')",
     "write shared memory": "open('/dev/shm/{mark}', 'w').write('x')",
     "write beside itself": "open('{mark}', 'w').write('x')",
     "read the command lines": "open('/proc/1/cmdline').read()",
     "append to the kit": "import codestress.sandbox.child as c\nopen(c.__file__, 'a').write('#')",
-    "link": "import os\nos.symlink('/etc/passwd', '/tmp/{mark}')",
-    "make a folder": "import os\nos.mkdir('/tmp/{mark}')",
+    "link": "os.symlink('/etc/passwd', '/tmp/{mark}')",
+    "make a folder": "os.mkdir('/tmp/{mark}')",
     "mount": "import ctypes\nassert ctypes.CDLL(None).mount(b'x', b'/tmp', b'tmpfs', 0, 0) == 0",
     "unshare": "import ctypes\nassert ctypes.CDLL(None).unshare(0x10000000) == 0",
-    "ptrace": "import ctypes, os\nassert ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0) == 0",
+    "ptrace": "import ctypes\nassert ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0) == 0",
     "write into the parent": """
-import ctypes, os
+import ctypes
 assert ctypes.CDLL(None).process_vm_writev(os.getppid(), 0, 0, 0, 0, 0) == 0
 """,
     "raw fork": "import ctypes\nassert ctypes.CDLL(None).syscall(57) >= 0",
@@ -145,10 +128,7 @@ def f(x):
     "ignore signals": """
 import signal
 for number in range(1, 65):
-    try:
-        signal.signal(number, signal.SIG_IGN)
-    except (OSError, ValueError):
-        pass
+    tried(signal.signal, number, signal.SIG_IGN)
 x = 9 ** 9 ** 9
 """,
     "an alarm": "import signal\nsignal.setitimer(signal.ITIMER_REAL, 0.001)\nwhile True:\n    x = 1",
@@ -160,14 +140,7 @@ x = 9 ** 9 ** 9
     "huge power": "x = 9 ** 9 ** 9",
     "all memory": "x = [0]\nwhile True:\n    x += x",
     "all memory, mapped": "import mmap\nkeep = [mmap.mmap(-1, 1 << 28) for _ in range(999)]",
-    "all memory, kept after an error": """
-keep = []
-while True:
-    try:
-        keep.append(bytearray(1 << 20))
-    except MemoryError:
-        pass
-""",
+    "all memory, kept after an error": "keep = []\nwhile True: keep.append(tried(bytearray, 1 << 20))",
     "deep recursion": "import sys\nsys.setrecursionlimit(10 ** 9)\ndef g(n): return g(n + 1)\ng(0)",
     "deep in C": "x = []\nfor _ in range(10 ** 5): x = [x]\nhash(str(repr(x)))",
     "walk all objects": """
@@ -219,20 +192,16 @@ class E(BaseException):
 def f(x): raise E
 """,
     "an error with a long story": "def f(x): raise ValueError('a' * 10 ** 8)",
-    "at exit": "import atexit, os\natexit.register(lambda: os.write(3, b'[\"returned\", 1]\\n'))",
+    "at exit": "import atexit\natexit.register(lambda: os.write(3, b'[\"returned\", 1]\\n'))",
     "when deleted": """
-import os
 class D:
     def __del__(self):
         for number in range(9):
-            try:
-                os.write(number, b'["returned", 1]\\n')
-            except OSError:
-                pass
+            tried(os.write, number, b'["returned", 1]\\n')
 keep = D()
 """,
     "a second line after the result": """
-import codestress.sandbox.child as c, os
+import codestress.sandbox.child as c
 def f(x):
     old = c.json.dumps
     c.json.dumps = lambda v: old(v) + '\\n["returned", 1]'
@@ -246,7 +215,7 @@ def f(x):
 
 def attack(name: str, *, guess: str, mark: str, port: int) -> Program:
     """An attack as a program; where it defines no function to call, one that returns the guess."""
-    source = ATTACKS[name]
+    source = TRIED + ATTACKS[name]
     places = {"{guess}": guess, "{mark}": mark, "{port}": str(port)}
     for place, value in places.items():
         source = source.replace(place, value)

@@ -10,9 +10,9 @@ import json
 import os
 import queue
 import threading
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from types import TracebackType
@@ -203,94 +203,73 @@ class Executor:
 
     def _attack(self, code: str, arguments: tuple[Any, ...]) -> Any:
         """What an attacking program returned; None where it came to nothing."""
-        [done] = self._chunk([Program(code, "f", arguments)], "python", [], together=False)
+        [done] = self._chunk([Program(code, "f", arguments)], "python", [])
         if done.outcome is Outcome.HARNESS_ERROR:
             raise SandboxError(f"what this machine protects cannot be tried: {done.detail}")
         return done.value
 
-    def _admitted(self, programs: Iterable[Program], language: Language) -> Iterator[Program]:
-        """The programs, counted as they pass; `SandboxError` at the first that may not run here."""
+    def _chunks(self, programs: Iterable[Program], language: Language) -> Iterator[list[Program]]:
+        """Neighbours that go to a worker at once, counted as they pass; `SandboxError` at one that may not run here."""
         how = self.described()
-        for program in programs:
-            if program.source is Source.STRANGER and not self._closed:
+        for source, group in itertools.groupby(programs, key=lambda program: program.source):
+            if source is Source.STRANGER and not self._closed:
                 self.admit(language)
-            _ran[language, program.source, how] += 1
-            yield program
+            size = 1 if language != "python" else TOGETHER if source is Source.KIT else APART
+            while chunk := list(itertools.islice(group, size)):
+                _ran[language, source, how] += len(chunk)
+                yield chunk
 
-    def run(
-        self, programs: Iterable[Program], *, language: Language = "python", together: bool = False
-    ) -> Iterator[Execution]:
+    def run(self, programs: Iterable[Program], *, language: Language = "python") -> Iterator[Execution]:
         """What became of each program, in order, as the results come.
 
-        Each runs in a process of its own. `together` lets neighbours share one, which is several times as fast: only
-        for programs that would not harm each other (an evaluation set's own), because one could patch what the next
-        one uses.
+        A stranger's runs in a process of its own; neighbours of the kit's own share one, which is several times as
+        fast, because none of them patches what the next one uses.
         """
-        shared = together and language == "python"
-        size = TOGETHER if shared else APART if language == "python" else 1
         command = runtimes.command(language, self.limits.memory_bytes, self.backend)
-        chunks = batched(self._admitted(programs, language), size)
-        first, second = next(chunks, ()), next(chunks, ())
-        if not second:
-            yield from self._chunk(first, language, command, shared)
-            return
-        chunks = itertools.chain([first, second], chunks)
+        waiting: deque[Future[list[Execution]]] = deque()
         with ThreadPoolExecutor(max_workers=self.workers) as pool:
-            waiting = []
             try:
-                for chunk in chunks:
-                    waiting.append(pool.submit(self._chunk, chunk, language, command, shared))
+                for chunk in self._chunks(programs, language):
+                    waiting.append(pool.submit(self._chunk, chunk, language, command))
                     while len(waiting) > AHEAD * self.workers:
-                        yield from waiting.pop(0).result()
+                        yield from waiting.popleft().result()
                 while waiting:
-                    yield from waiting.pop(0).result()
+                    yield from waiting.popleft().result()
             finally:
                 for future in waiting:
                     future.cancel()
 
-    def _chunk(
-        self, programs: Sequence[Program], language: Language, command: list[str], together: bool
-    ) -> list[Execution]:
+    def _chunk(self, programs: Sequence[Program], language: Language, command: list[str]) -> list[Execution]:
         prepared = [_prepared(program, language, self.limits) for program in programs]
-        jobs = [job for job in prepared if isinstance(job, dict)]
-        done = iter(self._ask(jobs, command, together))
+        request = {
+            "limits": asdict(self.limits),
+            "command": command,
+            "result": runtimes.RESULT[language],
+            "shared": all(program.source is Source.KIT for program in programs),
+        }
+        done = iter(self._ask([job for job in prepared if isinstance(job, dict)], request))
         return [job if isinstance(job, Execution) else next(done) for job in prepared]
 
-    def _ask(self, jobs: list[dict[str, Any]], command: list[str], together: bool) -> list[Execution]:
-        """Asks a worker; when it dies, asks for each program alone, and gives up on those that kill it again."""
-        if self._closed:
+    def _ask(self, jobs: list[dict[str, Any]], request: dict[str, Any], again: bool = True) -> list[Execution]:
+        """Asks a worker. One that dies is replaced, and each program is run `again` by itself, once."""
+        if not jobs or self._closed:
             return [Execution(Outcome.HARNESS_ERROR, detail="the executor was closed")] * len(jobs)
-        if not jobs:
-            return []
         mine = self._idle.get()
         try:
             if mine is None:
                 mine = worker.Worker(self.backend, runtimes.executables(), self.packages)
                 self._started.add(mine)
-            request = {"programs": jobs, "limits": asdict(self.limits), "command": command, "together": together}
-            done = mine.ask(request, within_s=len(jobs) * (self.limits.wall_s + 1) + 30)
+            done = mine.ask(request | {"programs": jobs}, within_s=len(jobs) * (self.limits.wall_s + 1) + 30)
             return [_execution(one) for one in done]
         except worker.WorkerDied as error:
             if mine is not None:
                 mine.close()
                 self._started.discard(mine)
                 mine = None
-            if len(jobs) == 1 and not together:
-                return [Execution(Outcome.HARNESS_ERROR, detail=f"the worker died: {error}")]
+            failed = Execution(Outcome.HARNESS_ERROR, detail=f"the worker died: {error}")
         finally:
             self._idle.put(mine)
-        return [execution for job in jobs for execution in self._ask_twice(job, command)]
-
-    def _ask_twice(self, job: dict[str, Any], command: list[str]) -> list[Execution]:
-        first = self._ask([job], command, together=False)
-        return self._ask([job], command, together=False) if first[0].outcome is Outcome.HARNESS_ERROR else first
-
-
-def batched(items: Iterable[Program], size: int) -> Iterator[tuple[Program, ...]]:
-    """`itertools.batched`, which Python 3.11 lacks."""
-    iterator = iter(items)
-    while chunk := tuple(itertools.islice(iterator, size)):
-        yield chunk
+        return [one for job in jobs for one in self._ask([job], request, again=False)] if again else [failed]
 
 
 def _prepared(program: Program, language: Language, limits: Limits) -> dict[str, Any] | Execution:

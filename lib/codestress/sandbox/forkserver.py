@@ -1,7 +1,7 @@
 """The process inside the walls that forks a child for each program, watches it, and hands on what it wrote.
 
-Lean on purpose: forking costs what is resident. It speaks with the executor over its standard input and output in
-frames of a length and JSON, and never reads what a child wrote beyond counting lines.
+Lean on purpose: forking costs what is resident. It speaks with the executor over its standard input and output, a line
+of JSON each way, and never reads what a child wrote beyond counting lines.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ import select
 import signal
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 from codestress.sandbox import child, layers, seccomp
 
-RESULT = 3
-"""The child's descriptor for what its programs return."""
 TOKEN_BYTES = 8
 BACKEND_LAYERS = {
     **{"bubblewrap": "namespaces", "unshare": "namespaces", "sandbox-exec": "seatbelt"},
@@ -29,6 +28,8 @@ BACKEND_LAYERS = {
 """The layer that stands around when this process begins, by backend."""
 SPARE_MEMORY = 64 << 20
 """Address space of the interpreter itself."""
+READY = 255
+"""A child's descriptor until its program begins: what kept it from starting is written there."""
 
 
 def main(readable: list[str], backend: str, packages: list[str]) -> None:
@@ -41,165 +42,145 @@ def main(readable: list[str], backend: str, packages: list[str]) -> None:
         importlib.import_module(package)
     if backend == "unshare":
         layers.enter_namespaces()
-    layers_held = {BACKEND_LAYERS[backend]: backend} if backend in BACKEND_LAYERS else {}
-    server = Server(readable, layers_held)
     layers.drop_privileges()
+    server = Server(readable, {BACKEND_LAYERS[backend]: backend} if backend in BACKEND_LAYERS else {})
     gc.collect()
     gc.freeze()
     send({"layers": server.layers, "python": sys.version.split()[0]})
-    while (job := receive()) is not None:
-        send(server.serve(job))
+    for line in sys.stdin.buffer:
+        send({"done": server.serve(json.loads(line))})
+
+
+def send(reply: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(reply) + "\n")
+    sys.stdout.flush()
 
 
 class Server:
     """The layers that hold here, and one job after the other."""
 
     def __init__(self, readable: list[str], held: dict[str, str]) -> None:
-        self.rules: int | None = None
-        self.filters: dict[str, seccomp.Filter] = {}
         self.layers = {"namespaces": "", "landlock": "", "seccomp": "", "limits": "rlimits"} | held
-        self.missing: dict[str, str] = {}
-        self._probe_landlock(readable)
-        self._probe_seccomp()
-        self.layers |= {f"no {name}": why for name, why in self.missing.items()}
 
-    def _probe_landlock(self, readable: list[str]) -> None:
-        try:
+        def landlock() -> Callable[[], None]:
             rules = layers.landlock_rules(readable)
+            return lambda: layers.landlock(rules)
 
-            def apply() -> None:
-                layers.no_new_privileges()
-                layers.landlock(rules)
+        def filtered() -> Callable[[], None]:
+            prepared = seccomp.prepared(seccomp.python_filter(layers.machine()))
+            return lambda: layers.filter_calls(prepared)
 
-            why = layers.holds(apply, lambda: os.scandir("/"))
-        except (OSError, AttributeError) as error:
-            why = str(error)
-        if why:
-            self.missing["landlock"] = why
-        else:
-            self.rules = rules
-            self.layers["landlock"] = "read-only"
+        self.landlock = self._held("landlock", "read-only", landlock, lambda: os.scandir("/"))
+        self.filter = self._held("seccomp", os.uname().machine, filtered, layers.open_socket)
 
-    def _probe_seccomp(self) -> None:
+    def _held(
+        self, name: str, how: str, prepare: Callable[[], Callable[[], None]], attempt: Callable[[], object]
+    ) -> Callable[[], None] | None:
+        """What puts a layer on; None where it does not refuse what it should, and in `layers` why."""
         try:
-            machine = layers.machine()
-            filters = {
-                "python": seccomp.prepared(seccomp.python_filter(machine)),
-                "runtime": seccomp.prepared(seccomp.runtime_filter(machine)),
-            }
-
-            def apply() -> None:
-                layers.no_new_privileges()
-                layers.filter_calls(filters["python"])
-
-            why = layers.holds(apply, layers.open_socket)
+            apply = prepare()
+            why = layers.holds(apply, attempt)
         except (OSError, AttributeError) as error:
             why = str(error)
-        if why:
-            self.missing["seccomp"] = why
-        else:
-            self.filters = filters
-            self.layers["seccomp"] = machine
+        self.layers |= {f"no {name}": why} if why else {name: how}
+        return None if why else apply
 
-    def serve(self, job: dict[str, Any]) -> dict[str, Any]:
-        """What became of each program of a job: the bytes it wrote (hexadecimal) and how its child ended."""
-        programs, limits = job["programs"], job["limits"]
+    def serve(self, job: dict[str, Any]) -> list[dict[str, str]]:
+        """What became of each program of a job: what it wrote, and how its child ended."""
+        programs = job["programs"]
         done: list[dict[str, str]] = []
         while len(done) < len(programs):
-            rest = programs[len(done) :] if job["together"] else programs[len(done) : len(done) + 1]
-            done += self.fork(rest, limits, job["command"])
-        return {"done": done}
+            done += self.fork(programs[len(done) :] if job["shared"] else programs[len(done) : len(done) + 1], job)
+        return done
 
-    def fork(self, programs: list[dict[str, Any]], limits: dict[str, Any], command: list[str]) -> list[dict[str, str]]:
+    def fork(self, programs: list[dict[str, Any]], job: dict[str, Any]) -> list[dict[str, str]]:
         """Runs programs in one child; at least the first of them comes to an end, one way or the other.
 
-        With a `command` (Node, Java) the child becomes it, for one program on its standard input.
+        With a `command` (Node, Java) the child becomes it, for one program on its standard input. A child that cannot
+        start is an error of this process, which ends with it: no program is judged by that.
         """
         token = os.urandom(TOKEN_BYTES).hex()
         reader, writer = os.pipe()
         os.set_blocking(reader, False)  # the child can open its other end and take away what was announced
-        source, feed = os.pipe() if command else (os.open(os.devnull, os.O_RDONLY), None)
-        text = f"{token}\n{programs[0]['input']}".encode("utf-8", "surrogatepass") if command else b""
+        source, feed = os.pipe()
+        failed, ready = os.pipe()
         pid = os.fork()
         if pid == 0:
             try:
-                os.close(reader)
-                self.become_child(programs, limits, command, token, source, writer)
+                os.dup2(ready, READY, inheritable=False)
+                self.become_child(programs, job, token, source, writer)
+            except BaseException as error:
+                os.write(READY, f"{type(error).__name__}: {error}"[:500].encode())
             finally:
                 os._exit(71)
-        os.close(writer)
-        os.close(source)
+        for descriptor in (writer, source, ready):
+            os.close(descriptor)
         try:
-            return watch(pid, reader, feed, text, len(programs), limits, token)
+            if why := os.read(failed, 500):
+                raise ChildProcessError(f"a child could not be started: {why.decode(errors='replace')}")
+            deadline = time.monotonic() + job["limits"]["wall_s"]
+            if job["command"]:
+                give(feed, f"{token}\n{programs[0]['input']}".encode("utf-8", "surrogatepass"), deadline)
+            os.close(feed)
+            return watch(pid, reader, deadline, len(programs), job["limits"], token)
         finally:
             os.close(reader)
+            os.close(failed)
 
     def become_child(
-        self,
-        programs: list[dict[str, Any]],
-        limits: dict[str, Any],
-        command: list[str],
-        token: str,
-        source: int,
-        writer: int,
+        self, programs: list[dict[str, Any]], job: dict[str, Any], token: str, source: int, writer: int
     ) -> None:
-        """In the child: closes what is not its own, puts on the layers, runs. `source` is its standard input."""
+        """Puts on the layers and runs the programs, or becomes the command. Does not return."""
+        limits, command, result = job["limits"], job["command"], job["result"]
         os.setpgid(0, 0)
         layers.die_with_parent()
-        nothing = os.open(os.devnull, os.O_RDWR)
-        os.dup2(source, 0)
-        os.dup2(nothing, 1)
-        os.dup2(nothing, 2)
-        rules = -1 if self.rules is None else os.dup(self.rules)
-        os.dup2(writer, RESULT)
-        keep = os.dup2(rules, RESULT + 1, inheritable=False) if rules >= 0 else RESULT
-        os.closerange(keep + 1, 256)
+        nothing = os.open(os.devnull, os.O_WRONLY)
         memory = None if command else limits["memory_bytes"] + SPARE_MEMORY
         layers.limit(memory=memory, cpu_s=limits["cpu_s"], file_bytes=0, soft_only=len(programs) > 1)
-        if sys.platform == "linux":
-            layers.no_new_privileges()
-        if rules >= 0:
-            layers.landlock(keep)
-            os.close(keep)
-        if self.filters:
-            layers.filter_calls(self.filters["runtime" if command else "python"])
+        if self.landlock:
+            self.landlock()
+        for descriptor, place in ((source, 0), (nothing, 1), (nothing, 2), (writer, result)):
+            os.dup2(descriptor, place)
+        os.closerange(max(result, 2) + 1, READY)
         if command:
-            os.execve(command[0], command, {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/nowhere"})
-        child.run_programs(programs, limits, token, RESULT)
+            environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/nowhere"}
+            layers.become(command, environment, self.filter_runtime)
+        if self.filter:
+            self.filter()
+        os.close(READY)
+        child.run_programs(programs, limits, token, result)
+
+    def filter_runtime(self, path: int) -> None:
+        """The filter of Node and Java, for this process alone."""
+        if self.filter:
+            layers.filter_calls(seccomp.prepared(seccomp.runtime_filter(layers.machine(), os.getpid(), path)))
+
+
+def give(feed: int, text: bytes, deadline: float) -> None:
+    """Writes a program to an interpreter, which reads all of it before it runs any of it."""
+    with contextlib.suppress(BrokenPipeError):  # it ended before: what became of it is seen otherwise
+        while text and select.select([], [feed], [], max(0.0, deadline - time.monotonic()))[1]:
+            text = text[os.write(feed, text[: select.PIPE_BUF]) :]
 
 
 def watch(
-    pid: int, reader: int, feed: int | None, text: bytes, programs: int, limits: dict[str, Any], token: str
+    pid: int, reader: int, deadline: float, programs: int, limits: dict[str, Any], token: str
 ) -> list[dict[str, str]]:
-    """Reads until the child ends, writes too much or takes too long; then nothing of its group is left.
-
-    Meanwhile `text` is written to `feed`, as the child takes it.
-    """
+    """Reads until the child ends, writes too much or takes too long; then nothing of its group is left."""
     written = bytearray()
     lines = 0
     cut = ""
-    deadline = time.monotonic() + limits["wall_s"]
     poll = select.poll()
     poll.register(reader, select.POLLIN | select.POLLHUP)
     poll.register(0, 0)  # reports when the executor is gone
-    if feed is not None:
-        os.set_blocking(feed, False)
-        poll.register(feed, select.POLLOUT)
     while not cut:
-        left = deadline - time.monotonic()
-        events = poll.poll(left * 1000) if left > 0 else []
+        events = dict(poll.poll(max(0.0, deadline - time.monotonic()) * 1000))
+        if 0 in events:
+            kill(pid, os.killpg, os.kill)
+            os._exit(0)
         if not events:
             cut = "wall time"
             break
-        if any(descriptor == 0 for descriptor, _ in events):
-            kill_group(pid)
-            os._exit(0)
-        if feed is not None and any(descriptor == feed for descriptor, _ in events):
-            text = _feed(feed, text)
-            if not text:
-                poll.unregister(feed)
-                os.close(feed)
-                feed = None
         try:
             part = os.read(reader, 65536)
         except BlockingIOError:
@@ -207,60 +188,45 @@ def watch(
         if not part:
             break
         written += part
-        new = part.count(b"\n")
-        if new:
-            lines += new
-            if lines < programs:
-                deadline = time.monotonic() + limits["wall_s"]
-        if len(written) - written.rfind(b"\n") > limits["output_bytes"] + 100 or lines > programs:
-            cut = "output limit" if lines <= programs else "tampered"
-    if feed is not None:
-        os.close(feed)
-    ended: tuple[int, float] | None = None
+        lines += part.count(b"\n")
+        if b"\n" in part and lines < programs:
+            deadline = time.monotonic() + limits["wall_s"]
+        if lines > programs:
+            cut = "tampered"
+        elif len(written) - written.rfind(b"\n") > limits["output_bytes"] + 100:
+            cut = "output limit"
+    ended: Any = (0, 0, None)
     # It closed the descriptor; it has until the deadline to end.
-    while not cut and (ended := _reaped(pid)) is None:
+    while not cut and not (ended := reaped(pid))[0]:
         if time.monotonic() > deadline:
             cut = "wall time"
         time.sleep(0.00005)
-    kill_group(pid)
-    status, seconds = ended or _waited(pid, 0)[1:]
-    told = cut or _ended(status, seconds, limits["cpu_s"])
-    return _split(bytes(written), programs, told, token)
+    if not ended[0]:
+        kill(pid, os.killpg, os.kill)
+        ended = os.wait4(pid, 0)
+    return _split(bytes(written), programs, cut or _ended(ended[1], ended[2], limits["cpu_s"]), token)
 
 
-def _feed(feed: int, text: bytes) -> bytes:
-    """What is left of a text after the pipe took what it takes; nothing where the other end is closed."""
-    try:
-        return text[os.write(feed, text[:65536]) :]
-    except BlockingIOError:
-        return text
-    except OSError:
-        return b""
+def reaped(pid: int) -> Any:
+    """What `os.wait4` says of a child that has ended; (0, …) where it has not. Where the system can (Linux), what it
+    may have started is killed while its number is still taken."""
+    if hasattr(os, "waitid") and os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+        kill(pid, os.killpg)
+    return os.wait4(pid, os.WNOHANG)
 
 
-def _reaped(pid: int) -> tuple[int, float] | None:
-    """Status and CPU seconds of a child that has ended, else None. Where the system can (Linux), what it may have
-    started is killed while its number is still taken."""
-    if hasattr(os, "waitid"):
-        if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-            return None
-        kill_group(pid)
-        return _waited(pid, 0)[1:]
-    found, status, seconds = _waited(pid, os.WNOHANG)
-    return (status, seconds) if found else None
+def kill(pid: int, *ways: Callable[[int, int], None]) -> None:
+    """Kills a child, its group, or both."""
+    for way in ways:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            way(pid, signal.SIGKILL)
 
 
-def _waited(pid: int, options: int) -> tuple[int, int, float]:
-    found, status, usage = os.wait4(pid, options)
-    return found, status, usage.ru_utime + usage.ru_stime
-
-
-def _ended(status: int, seconds: float, cpu_s: int) -> str:
+def _ended(status: int, usage: Any, cpu_s: int) -> str:
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        if number == signal.SIGXCPU or (number == signal.SIGKILL and seconds >= cpu_s):
-            return "CPU time"
-        return f"signal {number}"
+        used_up = number == signal.SIGKILL and usage.ru_utime + usage.ru_stime >= cpu_s
+        return "CPU time" if number == signal.SIGXCPU or used_up else f"signal {number}"
     return f"status {os.WEXITSTATUS(status)}"
 
 
@@ -279,37 +245,3 @@ def _split(written: bytes, programs: int, ended: str, token: str) -> list[dict[s
     if len(done) < programs and not stopped:
         done.append({"line": "", "ended": ended})
     return done
-
-
-def kill_group(pid: int) -> None:
-    """Kills the child and whatever it may have started."""
-    for kill in (os.killpg, os.kill):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            kill(pid, signal.SIGKILL)
-
-
-def receive() -> dict[str, Any] | None:
-    """The next job; None when the executor has closed the pipe."""
-    head = _read(8)
-    if len(head) < 8:
-        return None
-    job: dict[str, Any] = json.loads(_read(int.from_bytes(head, "big")))
-    return job
-
-
-def send(reply: dict[str, Any]) -> None:
-    content = json.dumps(reply).encode()
-    content = len(content).to_bytes(8, "big") + content
-    while content:
-        content = content[os.write(1, content) :]
-
-
-def _read(count: int) -> bytes:
-    parts = []
-    while count:
-        part = os.read(0, min(count, 1 << 20))
-        if not part:
-            break
-        parts.append(part)
-        count -= len(part)
-    return b"".join(parts)

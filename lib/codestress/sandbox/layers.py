@@ -14,6 +14,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Iterable
+from typing import NoReturn
 
 from codestress.sandbox import seccomp
 
@@ -34,11 +35,6 @@ def _call(result: int) -> int:
     return result
 
 
-def no_new_privileges() -> None:
-    """No program started from here gains rights; what Landlock and seccomp ask for."""
-    _call(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-
-
 def die_with_parent() -> None:
     """Ends this process with the one that started it."""
     if sys.platform == "linux":
@@ -48,12 +44,14 @@ def die_with_parent() -> None:
 def drop_privileges() -> None:
     """Gives up for good what root may do beyond its own files: to read the memory of others, to raise limits, …
 
-    What this process starts cannot look into it either (/proc/PID/mem, /proc/PID/fd), with or without Landlock.
+    No program started from here gains rights, which Landlock and seccomp ask for, and none can look into this process
+    (/proc/PID/mem, /proc/PID/fd), with or without Landlock.
     """
     if sys.platform == "linux":
         header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this process
         _call(libc.capset(header, (ctypes.c_uint32 * 6)()))
         _call(libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
+        _call(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 
 
 def enter_namespaces() -> None:
@@ -103,6 +101,16 @@ def landlock(rules: int) -> None:
 def filter_calls(prepared: seccomp.Filter) -> None:
     """Applies a filter of system calls to this process and all it starts."""
     _call(libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(prepared), 0, 0))
+
+
+def become(command: list[str], environment: dict[str, str], prepare: Callable[[int], None]) -> NoReturn:
+    """Becomes a program. `prepare` gets the address of its path: a filter may let this process become nothing else."""
+    path = ctypes.create_string_buffer(command[0].encode())
+    arguments = (ctypes.c_char_p * (len(command) + 1))(*[part.encode() for part in command])
+    variables = (ctypes.c_char_p * (len(environment) + 1))(*[f"{k}={v}".encode() for k, v in environment.items()])
+    prepare(ctypes.addressof(path))
+    _call(libc.execve(path, arguments, variables))
+    raise AssertionError("execve came back")
 
 
 def limit(*, memory: int | None, cpu_s: int, file_bytes: int, soft_only: bool) -> None:

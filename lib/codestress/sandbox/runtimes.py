@@ -14,7 +14,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,16 +36,10 @@ LOOPS = {
     *("for_statement", "for_in_statement", "while_statement", "do_statement"),
     "enhanced_for_statement",
 }
+RESULT: dict[Language, int] = {"python": 3, "javascript": 3, "java": 1}
+"""The descriptor that a program's result goes to; Java opens no other."""
 OUT_OF_STEPS = 86
 """Exit status of a Java program that ran out of steps."""
-
-
-@dataclass(frozen=True)
-class Insertion:
-    """A text put in at a byte of a source."""
-
-    at: int
-    text: str
 
 
 def missing(language: Language) -> str:
@@ -79,7 +72,7 @@ def _found(language: Language) -> str | None:
 def _node() -> str | None:
     """The newer of the Node that comes with the kit and the one on PATH."""
     found = [path for path in (shutil.which("node"), _bundled_node()) if path]
-    versions = {path: _numbers(_said_version(path)) for path in found}
+    versions = {path: tuple(map(int, re.findall(r"\d+", _said_version(path)))) for path in found}
     usable = [path for path in found if versions[path] >= (OLDEST_NODE,)]
     return max(usable, key=versions.__getitem__, default=None)
 
@@ -105,14 +98,10 @@ def _jdk() -> str | None:
 
 def _said_version(executable: str) -> str:
     try:
-        done = subprocess.run([executable, "--version"], capture_output=True, text=True, timeout=20, check=False)
-    except (OSError, subprocess.TimeoutExpired):
+        done = subprocess.run([executable, "--version"], capture_output=True, text=True, timeout=20, check=True)
+    except (OSError, subprocess.SubprocessError):
         return ""
-    return done.stdout.strip().split("\n")[0] if done.returncode == 0 else ""
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in re.findall(r"\d+", version))
+    return done.stdout.strip().split("\n")[0]
 
 
 def command(language: Language, memory_bytes: int, backend: str) -> list[str]:
@@ -151,7 +140,7 @@ def program_text(source: str, function: str, arguments: tuple[Any, ...], languag
     holder = f"class {counter} {{ static int left = {steps}; static void step() {{ {halt} }} }}"
     counted = with_counter(source, language, f"{counter}.step();")
     given = [base64.b64encode(str(argument).encode()).decode() for argument in arguments]
-    return "\n".join([main_class(source) or function or "Main", str(len(given)), *given, f"{counted}\n{holder}\n"])
+    return "\n".join([str(len(given)), *given, f"{counted}\n{holder}\n"])
 
 
 def _unused(name: str, source: str) -> str:
@@ -185,48 +174,33 @@ def text_of(node: Node | None) -> str:
     return node.text.decode() if node is not None and node.text else ""
 
 
-def main_class(source: str) -> str:
-    """The class of a Java source that has a `main`; empty where none has."""
-    for node in nodes(parser("java").parse(source.encode("utf-8", "replace")).root_node):
-        name = node.child_by_field_name("name")
-        if node.type == "method_declaration" and name is not None and name.text == b"main":
-            while node.parent is not None and node.type != "class_declaration":
-                node = node.parent
-            owner = node.child_by_field_name("name")
-            if owner is not None and owner.text:
-                return owner.text.decode()
-    return ""
-
-
 def with_counter(source: str, language: Language, call: str) -> str:
     """The source with a call of the counter in every loop and function; as it is where it does not parse."""
     text = source.encode("utf-8", "surrogatepass")
     root = parser(language).parse(text).root_node
     if root.has_error:
         return source
-    insertions = sorted(
-        (insertion for node in nodes(root) for insertion in _insertions(node, call)), key=lambda one: one.at
-    )
+    insertions = sorted((one for node in nodes(root) for one in _insertions(node, call)), key=lambda one: one[0])
     parts, last = [], 0
-    for insertion in insertions:
-        parts += [text[last : insertion.at], insertion.text.encode()]
-        last = insertion.at
+    for at, inserted in insertions:
+        parts += [text[last:at], inserted.encode()]
+        last = at
     return b"".join([*parts, text[last:]]).decode("utf-8", "surrogatepass")
 
 
-def _insertions(node: Node, call: str) -> Iterator[Insertion]:
-    """Where the counter goes for one loop or function."""
+def _insertions(node: Node, call: str) -> Iterator[tuple[int, str]]:
+    """Where the counter goes for one loop or function: bytes of the source, and what is put there."""
     body = node.child_by_field_name("body")
     if body is None:
         return
     if body.type in ("statement_block", "block", "constructor_body"):
-        yield Insertion(_after_head(body), f" {call} ")
+        yield _after_head(body), f" {call} "
     elif node.type in LOOPS:
-        yield Insertion(body.start_byte, f"{{ {call} ")
-        yield Insertion(body.end_byte, " }")
+        yield body.start_byte, f"{{ {call} "
+        yield body.end_byte, " }"
     elif node.type == "arrow_function":
-        yield Insertion(body.start_byte, f"({call.rstrip(';')}, ")
-        yield Insertion(body.end_byte, ")")
+        yield body.start_byte, f"({call.rstrip(';')}, "
+        yield body.end_byte, ")"
 
 
 def _after_head(block: Node) -> int:

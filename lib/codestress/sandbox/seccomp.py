@@ -1,7 +1,7 @@
 """System-call filters (seccomp BPF), written out because no package in common use makes them without libseccomp.
 
-Two of them: `PYTHON` lists what a Python program that only computes needs, and everything else is refused with
-EPERM; `RUNTIME`, for Node and Java, which need threads and much else, lists what is refused.
+They list what is allowed; everything else is refused with EPERM. Python programs that only compute need little; Node
+and Java need threads, and what their event loops and garbage collectors use.
 """
 
 from __future__ import annotations
@@ -9,72 +9,30 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+from collections.abc import Sequence
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-"""Audit numbers of the machines whose system-call numbers stand below."""
-
-PYTHON = {
-    "x86_64": (
-        # read write close stat fstat lstat poll lseek mmap mprotect munmap brk rt_sigaction rt_sigprocmask rt_sigreturn
-        *(0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
-        # pread64 readv writev access select sched_yield mremap madvise dup nanosleep getpid exit uname
-        *(17, 19, 20, 21, 23, 24, 25, 28, 32, 35, 39, 60, 63),
-        # getcwd readlink getrlimit getrusage sysinfo times getuid getgid geteuid getegid getppid sigaltstack gettid
-        *(79, 89, 97, 98, 99, 100, 102, 104, 107, 108, 110, 131, 186),
-        # time futex sched_getaffinity getdents64 clock_gettime clock_getres clock_nanosleep exit_group newfstatat
-        *(201, 202, 204, 217, 228, 229, 230, 231, 262),
-        # readlinkat faccessat pselect6 ppoll set_robust_list getrandom statx rseq faccessat2
-        *(267, 269, 270, 271, 273, 318, 332, 334, 439),
-    ),
-    "aarch64": (
-        # getcwd dup faccessat close getdents64 lseek read write readv writev pread64 pselect6 ppoll readlinkat
-        *(17, 23, 48, 57, 61, 62, 63, 64, 65, 66, 67, 72, 73, 78),
-        # newfstatat fstat exit exit_group futex set_robust_list nanosleep clock_gettime clock_getres clock_nanosleep
-        *(79, 80, 93, 94, 98, 99, 101, 113, 114, 115),
-        # sched_getaffinity sched_yield sigaltstack rt_sigaction rt_sigprocmask rt_sigreturn times uname getrlimit
-        *(123, 124, 132, 134, 135, 139, 153, 160, 163),
-        # getrusage getpid getppid getuid geteuid getgid getegid gettid sysinfo brk munmap mremap mmap mprotect madvise
-        *(165, 172, 173, 174, 175, 176, 177, 178, 179, 214, 215, 216, 222, 226, 233),
-        # getrandom statx rseq faccessat2
-        *(278, 291, 293, 439),
-    ),
-}
-OPEN_READ_ONLY = {"x86_64": ((2, 1), (257, 2)), "aarch64": ((56, 2),)}
-"""open and openat with the index of their flags: allowed when these only read."""
-OWN_LIMITS = {"x86_64": ((302, 0),), "aarch64": ((261, 0),)}
-"""prlimit64 with the index of its process: allowed for oneself (0)."""
-FCNTL = {"x86_64": (72, 1), "aarch64": (25, 1)}
-"""fcntl with the index of its command."""
-HARMLESS = (0, 1, 2, 3, 1030)
-"""F_DUPFD F_GETFD F_SETFD F_GETFL F_DUPFD_CLOEXEC; of the others, F_SETOWN with F_SETSIG kills any process of the user,
-and leases and locks keep others from their files."""
+"""Audit numbers of the machines whose system-call numbers stand below, in this order."""
+CALLS = """
+read 0 63, write 1 64, close 3 57, stat 4 -, fstat 5 80, lstat 6 -, poll 7 -, lseek 8 62, mmap 9 222, mprotect 10 226,
+munmap 11 215, brk 12 214, rt_sigaction 13 134, rt_sigprocmask 14 135, rt_sigreturn 15 139, pread64 17 67, readv 19 65,
+writev 20 66, access 21 -, select 23 -, sched_yield 24 124, mremap 25 216, madvise 28 233, dup 32 23, nanosleep 35 101,
+getpid 39 172, exit 60 93, uname 63 160, getcwd 79 17, readlink 89 -, getrlimit 97 163, getrusage 98 165,
+sysinfo 99 179, times 100 153, getuid 102 174, getgid 104 176, geteuid 107 175, getegid 108 177, getppid 110 173,
+sigaltstack 131 132, gettid 186 178, time 201 -, futex 202 98, sched_getaffinity 204 123, getdents64 217 61,
+clock_gettime 228 113, clock_getres 229 114, clock_nanosleep 230 115, exit_group 231 94, newfstatat 262 79,
+readlinkat 267 78, faccessat 269 48, pselect6 270 72, ppoll 271 73, set_robust_list 273 99, getrandom 318 278,
+statx 332 291, rseq 334 293, faccessat2 439 439
+"""
+RUNTIME_CALLS = """
+arch_prctl 158 -, capget 125 90, dup3 292 24, epoll_create1 291 20, epoll_ctl 233 21, epoll_pwait 281 22,
+epoll_wait 232 -, eventfd2 290 19, fstatfs 138 44, getcpu 309 168, membarrier 324 283, mincore 27 232, pipe2 293 59,
+pkey_alloc 330 289, pkey_free 331 290, pkey_mprotect 329 288, restart_syscall 219 128, rt_sigtimedwait 128 137,
+sched_getparam 143 121, sched_getscheduler 145 120, set_tid_address 218 96, statfs 137 43
+"""
+"""Beside `CALLS`, for Node and Java."""
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
-
-RUNTIME = {
-    "x86_64": (
-        *(57, 58),  # fork vfork
-        # socket connect accept sendto bind listen kill ptrace mount umount2 reboot init_module tkill
-        *(41, 42, 43, 44, 49, 50, 62, 101, 165, 166, 169, 175, 200),
-        # mknod chroot add_key request_key keyctl unshare perf_event_open setns process_vm_readv process_vm_writev
-        *(133, 161, 248, 249, 250, 272, 298, 308, 310, 311),
-        # bpf userfaultfd io_uring_setup pidfd_open pidfd_getfd pidfd_send_signal
-        *(321, 323, 425, 434, 438, 424),
-    ),
-    "aarch64": (
-        # mknodat umount2 mount chroot unshare ptrace kill tkill reboot init_module socket bind listen accept connect
-        *(33, 39, 40, 51, 97, 117, 129, 130, 142, 105, 198, 200, 201, 202, 203),
-        # sendto add_key request_key keyctl perf_event_open setns process_vm_readv process_vm_writev bpf userfaultfd
-        *(206, 217, 218, 219, 241, 268, 270, 271, 280, 282),
-        # io_uring_setup pidfd_open pidfd_getfd pidfd_send_signal
-        *(425, 434, 438, 424),
-    ),
-}
-
-CLONE = {"x86_64": (56, 0), "aarch64": (220, 0)}
-"""clone with the index of its flags: threads are allowed, processes are not."""
 CLONE_THREAD = 0x10000
-CLONE3 = 435
-"""Its flags cannot be looked at; told that it does not exist, C libraries use clone."""
 
 ALLOW = 0x7FFF0000
 REFUSE = 0x00050000 | 1  # SECCOMP_RET_ERRNO with EPERM
@@ -83,52 +41,65 @@ KILL = 0x80000000
 
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 
-
-def python_filter(machine: str) -> bytes:
-    """The filter for Python programs, as BPF instructions."""
-    program = _head(machine)
-    for number, index in OPEN_READ_ONLY[machine]:
-        program += _when_argument(number, index, ANY_BIT, WRITING, REFUSE, ALLOW)
-    for number, index in OWN_LIMITS[machine]:
-        program += _when_argument(number, index, EQUAL, 0, ALLOW, REFUSE)
-    number, index = FCNTL[machine]
-    allowed = [step for command in HARMLESS for step in ((EQUAL, 0, 1, command), (RETURN, 0, 0, ALLOW))]
-    program += [(EQUAL, 0, len(allowed) + 2, number), (LOAD, 0, 0, 16 + 8 * index), *allowed, (RETURN, 0, 0, REFUSE)]
-    for number in PYTHON[machine]:
-        program += [(EQUAL, 0, 1, number), (RETURN, 0, 0, ALLOW)]
-    return _assembled([*program, (RETURN, 0, 0, REFUSE)])
-
-
-def runtime_filter(machine: str) -> bytes:
-    """The filter for Node and Java, as BPF instructions."""
-    number, index = CLONE[machine]
-    program = [*_head(machine), *_when_argument(number, index, ANY_BIT, CLONE_THREAD, ALLOW, REFUSE)]
-    program += [(EQUAL, 0, 1, CLONE3), (RETURN, 0, 0, UNKNOWN)]
-    for number in RUNTIME[machine]:
-        program += [(EQUAL, 0, 1, number), (RETURN, 0, 0, REFUSE)]
-    return _assembled([*program, (RETURN, 0, 0, ALLOW)])
-
-
 Instruction = tuple[int, int, int, int]
 """Operation, jump if true, jump if false, operand."""
 
 
-def _head(machine: str) -> list[Instruction]:
-    """Kills on a foreign architecture; refuses x86-64's second set of numbers, which would go round the list."""
-    head = [(LOAD, 0, 0, 4), (EQUAL, 1, 0, ARCHITECTURES[machine]), (RETURN, 0, 0, KILL), (LOAD, 0, 0, 0)]
-    return [*head, (AT_LEAST, 0, 1, 0x40000000), (RETURN, 0, 0, REFUSE)]
+def python_filter(machine: str) -> bytes:
+    """The filter for Python programs, as BPF instructions."""
+    return _assembled([*_common(machine), *_allowed(CALLS, machine), (RETURN, 0, 0, REFUSE)])
 
 
-def _when_argument(number: int, index: int, test: int, operand: int, yes: int, no: int) -> list[Instruction]:
-    """For one system call, decides by the low half of one argument."""
-    offset = 16 + 8 * index
-    return [
-        (EQUAL, 0, 4, number),
-        (LOAD, 0, 0, offset),
-        (test, 0, 1, operand),
-        (RETURN, 0, 0, yes),
-        (RETURN, 0, 0, no),
-    ]
+def runtime_filter(machine: str, own: int, path: int) -> bytes:
+    """The filter for Node and Java in the process `own`, which may become the program whose path lies at `path`.
+
+    It may start threads, and no process; signal itself, and nobody else.
+    """
+    program = _common(machine)
+    program += _when("clone 56 220", machine, 0, ANY_BIT, [CLONE_THREAD], ALLOW, REFUSE)
+    # The flags of clone3 cannot be looked at; told that it does not exist, C libraries use clone.
+    program += _when("clone3 435 435", machine, 0, AT_LEAST, [0], UNKNOWN, UNKNOWN)
+    program += _when("execve 59 221", machine, 0, EQUAL, [path & 0xFFFFFFFF], ALLOW, REFUSE)
+    program += _when("tgkill 234 131", machine, 0, EQUAL, [own], ALLOW, REFUSE)
+    program += _when("socketpair 53 199", machine, 0, EQUAL, [1], ALLOW, REFUSE)  # Java closes files with one
+    # PR_SET_NAME PR_GET_NAME PR_SET_VMA; TCGETS FIONREAD FIONBIO FIONCLEX FIOCLEX
+    program += _when("prctl 157 167", machine, 0, EQUAL, [15, 16, 0x53564D41], ALLOW, REFUSE)
+    program += _when("ioctl 16 29", machine, 1, EQUAL, [0x5401, 0x541B, 0x5421, 0x5450, 0x5451], ALLOW, REFUSE)
+    return _assembled([*program, *_allowed(CALLS + "," + RUNTIME_CALLS, machine), (RETURN, 0, 0, REFUSE)])
+
+
+def _common(machine: str) -> list[Instruction]:
+    """Kills on a foreign architecture, refuses x86-64's second set of numbers, which would go round the list; files
+    are opened to be read, limits changed of oneself, and of fcntl's commands those are left that concern no other.
+
+    F_SETOWN with F_SETSIG kills any process of the user; leases and locks keep others from their files.
+    """
+    program = [(LOAD, 0, 0, 4), (EQUAL, 1, 0, ARCHITECTURES[machine]), (RETURN, 0, 0, KILL), (LOAD, 0, 0, 0)]
+    program += [(AT_LEAST, 0, 1, 0x40000000), (RETURN, 0, 0, REFUSE)]
+    program += _when("open 2 -", machine, 1, ANY_BIT, [WRITING], REFUSE, ALLOW)
+    program += _when("openat 257 56", machine, 2, ANY_BIT, [WRITING], REFUSE, ALLOW)
+    program += _when("prlimit64 302 261", machine, 0, EQUAL, [0], ALLOW, REFUSE)
+    # F_DUPFD F_GETFD F_SETFD F_GETFL F_DUPFD_CLOEXEC
+    return program + _when("fcntl 72 25", machine, 1, EQUAL, [0, 1, 2, 3, 1030], ALLOW, REFUSE)
+
+
+def _numbers(calls: str, machine: str) -> list[int]:
+    column = 1 + list(ARCHITECTURES).index(machine)
+    found = [entry.split()[column] for entry in calls.split(",")]
+    return [int(number) for number in found if number != "-"]
+
+
+def _allowed(calls: str, machine: str) -> list[Instruction]:
+    return [step for number in _numbers(calls, machine) for step in ((EQUAL, 0, 1, number), (RETURN, 0, 0, ALLOW))]
+
+
+def _when(
+    call: str, machine: str, index: int, test: int, operands: Sequence[int], yes: int, no: int
+) -> list[Instruction]:
+    """For one system call, decides by the low half of one argument: whether one of the operands fits."""
+    tests = [step for operand in operands for step in ((test, 0, 1, operand), (RETURN, 0, 0, yes))]
+    program = [(LOAD, 0, 0, 16 + 8 * index), *tests, (RETURN, 0, 0, no)]
+    return [step for number in _numbers(call, machine) for step in ((EQUAL, 0, len(program), number), *program)]
 
 
 def _assembled(program: list[Instruction]) -> bytes:

@@ -21,21 +21,7 @@ ENVIRONMENT = {
     **{"PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"},
     **{"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},  # a fork carries no threads over
 }
-
-ENGINE = (
-    "PATH",
-    "HOME",
-    "DOCKER_HOST",
-    "DOCKER_CONTEXT",
-    "DOCKER_CONFIG",
-    "CONTAINER_HOST",
-    "XDG_RUNTIME_DIR",
-    "DOCKER_TLS_VERIFY",
-    "DOCKER_CERT_PATH",
-    "SSH_AUTH_SOCK",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-)
+ENGINE = ("PATH", "HOME", "SSH_AUTH_SOCK", "DOCKER_", "CONTAINER_HOST", "XDG_")
 """What the command of a container engine needs to find its daemon; programs in the container do not see it."""
 
 
@@ -47,33 +33,35 @@ class Worker:
     """One forkserver. Not for several threads at once."""
 
     def __init__(self, backend: str, executables: Iterable[str], packages: Sequence[str] = ()) -> None:
+        engine = {name: value for name, value in os.environ.items() if name.startswith(ENGINE)}
         self.log = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the worker)
         self.process = subprocess.Popen(
             command(backend, executables, packages),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,
-            env=ENVIRONMENT
-            | {name: os.environ[name] for name in ENGINE if backend in CONTAINERS and name in os.environ},
+            env=ENVIRONMENT | (engine if backend in CONTAINERS else {}),
             cwd="/",
             start_new_session=True,
-            bufsize=0,
         )
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self._jobs, self._replies = self.process.stdin, self.process.stdout
         try:
-            hello = self._read(time.monotonic() + START_S)
-        except WorkerDied as error:
+            hello = self._reply(time.monotonic() + START_S)
+        except WorkerDied:
             self.close()
-            raise WorkerDied(f"{error} {self.said()}".strip()) from None
+            raise
         self.layers: dict[str, str] = hello["layers"]
         self.python: str = hello["python"]
 
     def ask(self, job: dict[str, Any], within_s: float) -> list[dict[str, str]]:
         """What became of the job's programs; `WorkerDied` when there is no answer within `within_s`."""
-        content = json.dumps(job).encode()
         deadline = time.monotonic() + within_s
         try:
-            self._write(len(content).to_bytes(8, "big") + content)
-            done: list[dict[str, str]] = self._read(deadline)["done"]
+            self._jobs.write(json.dumps(job).encode() + b"\n")
+            self._jobs.flush()
+            done: list[dict[str, str]] = self._reply(deadline)["done"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise WorkerDied(str(error)) from None
         if len(done) != len(job["programs"]):
@@ -85,8 +73,8 @@ class Worker:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout):
-            if pipe:
+        for pipe in (self._jobs, self._replies):
+            with contextlib.suppress(OSError):  # what was not written yet
                 pipe.close()
 
     def said(self) -> str:
@@ -94,31 +82,17 @@ class Worker:
         self.log.seek(0)
         return " ".join(self.log.read().decode(errors="replace").strip().splitlines()[-3:])
 
-    def _write(self, content: bytes) -> None:
-        assert self.process.stdin is not None
-        view = memoryview(content)
-        while view:
-            view = view[os.write(self.process.stdin.fileno(), view) :]
-
-    def _read(self, deadline: float) -> dict[str, Any]:
-        head = self._exactly(8, deadline)
-        reply: dict[str, Any] = json.loads(self._exactly(int.from_bytes(head, "big"), deadline))
-        return reply
-
-    def _exactly(self, count: int, deadline: float) -> bytes:
-        assert self.process.stdout is not None
-        parts = []
-        descriptor = self.process.stdout.fileno()
-        while count:
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([descriptor], [], [], left)[0]:
+    def _reply(self, deadline: float) -> dict[str, Any]:
+        reply = bytearray()
+        while not reply.endswith(b"\n"):
+            if not select.select([self._replies], [], [], max(0.0, deadline - time.monotonic()))[0]:
                 raise WorkerDied("no answer in time")
-            part = os.read(descriptor, min(count, 1 << 20))
+            part = os.read(self._replies.fileno(), 1 << 20)
             if not part:
-                raise WorkerDied("it ended")
-            parts.append(part)
-            count -= len(part)
-        return b"".join(parts)
+                raise WorkerDied(f"it ended {self.said()}".strip())
+            reply += part
+        found: dict[str, Any] = json.loads(reply)
+        return found
 
 
 def start(executables: Iterable[str], packages: Sequence[str] = ()) -> tuple[str, Worker, dict[str, str]]:

@@ -80,7 +80,7 @@ def score_output(answer: Answer) -> Score:
 
 
 def _strict_inputs(answers: Sequence[Answer], executor: Executor) -> list[Score]:
-    """Arguments that are data run with their neighbours; those that are expressions each in a process of its own."""
+    """Arguments that are data first, then those that are expressions, which are always a stranger's."""
     scores: dict[int, Score] = {}
     parsed: dict[int, Arguments | str] = {}
     for index, answer in enumerate(answers):
@@ -89,12 +89,12 @@ def _strict_inputs(answers: Sequence[Answer], executor: Executor) -> list[Score]
         except NotArguments as error:
             scores[index] = Score(Reason.UNPARSABLE, 0.0, str(error))
     apart = _spread(answers)
-    for together, kind in ((True, Arguments), (False, str)):
+    for kind in (Arguments, str):
         chosen = [index for index in apart if isinstance(parsed.get(index), kind)]
         if not chosen:
             continue
         programs = (_called(answers[index].problem, parsed[index]) for index in chosen)
-        for index, execution in zip(chosen, executor.run(programs, together=together), strict=True):
+        for index, execution in zip(chosen, executor.run(programs), strict=True):
             call = parsed[index]
             unresolved = isinstance(call, Arguments) and call.unresolved
             scores[index] = score_execution(execution, answers[index].problem, unresolved)

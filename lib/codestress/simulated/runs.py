@@ -19,5 +19,5 @@ def _executor() -> Executor:
 
 def run_pieces(programs: list[Program], language: Language = "python") -> list[Any]:
     """What each program returned, or None."""
-    executions = _executor().run(programs, language=language, together=True)
+    executions = _executor().run(programs, language=language)
     return [execution.value if execution.outcome is Outcome.RETURNED else None for execution in executions]

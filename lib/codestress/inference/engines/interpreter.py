@@ -31,8 +31,6 @@ class Settings(Strict):
     steps: int = Field(100_000, gt=0)
     cpu_s: int = Field(8, gt=0)
     wall_s: float = Field(60.0, gt=0)
-    together: bool = False
-    """Neighbouring programs share a process: several times as fast, only for programs of a known data set."""
 
 
 class Interpreter:
@@ -81,7 +79,7 @@ class Interpreter:
 
         def run() -> list[Execution]:
             programs = (program for program, _ in batch)
-            return list(self.executor.run(programs, together=self.settings.together))
+            return list(self.executor.run(programs))
 
         try:
             executions = await loop.run_in_executor(self.pool, run)
@@ -111,8 +109,8 @@ def described(execution: Execution) -> str:
 
 
 def identity(entry: ModelEntry) -> str:
-    """What enters keys: the version of Python, and the limits."""
-    return f"{platform.python_version()}, {json.dumps(entry.settings, sort_keys=True)}"
+    """What enters keys: the version of Python, and the limits (`together` was one when keys were first made)."""
+    return f"{platform.python_version()}, {json.dumps(entry.settings | {'together': True}, sort_keys=True)}"
 
 
 def open_engine(entry: ModelEntry) -> Engine:

@@ -108,7 +108,7 @@ def _write(
                 reasons[name] = str(error)
         with Executor() as executor:
             calls = [call for candidate in candidates.values() for call in candidate.calls]
-            executions = iter(run_calls(calls, executor, together=False))
+            executions = iter(run_calls(calls, executor))
         for name, candidate in candidates.items():
             reasons[name] = candidate.fault([next(executions) for _ in candidate.calls])
             if not reasons[name]:

@@ -102,12 +102,12 @@ def check_problems(problems: Sequence[Problem], executor: Executor, seed: int) -
     return checked, faults
 
 
-def run_calls(calls: Sequence[tuple[Problem, str]], executor: Executor, *, together: bool = True) -> list[Execution]:
+def run_calls(calls: Sequence[tuple[Problem, str]], executor: Executor) -> list[Execution]:
     """What became of problems on argument texts, in their order, whatever their languages."""
     done = {}
     for language in dict.fromkeys(problem.language for problem, _ in calls):
         programs = [called(problem, text) for problem, text in calls if problem.language == language]
-        done[language] = executor.run(programs, language=language, together=together)
+        done[language] = executor.run(programs, language=language)
     return [next(done[problem.language]) for problem, _ in calls]
 
 

@@ -101,7 +101,7 @@ def refactored(answers: pd.DataFrame, given: Perturbed) -> pd.DataFrame:
         else:
             counts[group]["none"] += 1
     with Executor() as executor:
-        executions = run_calls([(problem, problem.arguments) for _, problem in waiting], executor, together=False)
+        executions = run_calls([(problem, problem.arguments) for _, problem in waiting], executor)
     for (group, problem), execution in zip(waiting, executions, strict=True):
         kind = "failed"
         if execution.outcome is Outcome.RETURNED:
