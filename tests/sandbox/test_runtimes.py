@@ -9,14 +9,14 @@ import pytest
 from codestress.errors import SandboxError
 from codestress.sandbox import runtimes
 from codestress.sandbox.executor import Execution, Executor, Limits, Outcome, Program
-from codestress.types import Language
+from codestress.types import Language, Source
 
 pytestmark = pytest.mark.isolation
 
 
 @pytest.fixture(scope="module")
 def executor() -> Iterator[Executor]:
-    with Executor(workers=2, limits=Limits(cpu_s=4, wall_s=20)) as opened:
+    with Executor(workers=2, limits=Limits(cpu_s=10, wall_s=60)) as opened:
         yield opened
 
 
@@ -130,6 +130,61 @@ def test_java_programs(executor: Executor) -> None:
         *(["ReadOnlyFileSystemException"] if "ReadOnly" in others[5].detail else [others[5].detail.split(":")[0]]),
         "OutOfMemoryError",
     ]
+
+
+REQUIRE = "const {require} = process.mainModule; const fs = require('fs');"
+RUNTIME_ATTACKS: dict[str, tuple[Language, str]] = {
+    "mode of the root": ("javascript", "fs.chmodSync('/', 0o755)"),
+    "mode of a device": ("javascript", "fs.chmodSync('/dev/null', 0o666)"),
+    "times of the kit": ("javascript", "fs.utimesSync(process.argv[1], 1, 1)"),
+    "a folder": ("javascript", "fs.mkdirSync('/tmp/mark')"),
+    "a link": ("javascript", "fs.symlinkSync('/etc/passwd', '/tmp/mark')"),
+    "owner": ("javascript", "fs.chownSync('/tmp', 0, 0)"),
+    "priority of another": ("javascript", "require('os').setPriority(process.ppid, 19)"),
+    "a signal": ("javascript", "process.kill(process.ppid, 0)"),
+    "a process": ("javascript", "if (require('child_process').spawnSync('/bin/true').error) throw 0"),
+    "another program": ("javascript", "(process.execve ?? (() => { throw 0 }))('/bin/true', ['true'], {})"),
+    "java: mode of the root": ("java", 'new java.io.File("/").setReadable(true) ? 0 : 1'),
+    "java: times of the kit": ("java", 'new java.io.File("/usr").setLastModified(1000) ? 0 : 1'),
+}
+
+
+@pytest.mark.parametrize("name", RUNTIME_ATTACKS)
+def test_no_call_of_a_runtime_has_an_effect_on_what_is_outside(executor: Executor, name: str) -> None:
+    """What the program after it finds is what was there before: the worker goes on as it was."""
+    language, attempt = RUNTIME_ATTACKS[name]
+    if language == "javascript":
+        tried = Program(f"function f() {{ {REQUIRE} {attempt}; return 'done' }}", "f", source=Source.KIT)
+        good = Program("const f = () => 7", "f")
+    else:
+        tried, good = java(f"System.out.print({attempt});"), java("System.out.print(0);")
+    done, *after = run(executor, language, tried, good, good)
+    aborted = name == "another program" and done.detail.startswith("ended with signal 6")  # as Node does when refused
+    assert done.outcome is Outcome.RAISED or done.value == "1" or aborted, done
+    assert [one.value for one in after] == ([7] * 2 if language == "javascript" else ["0"] * 2)
+
+
+MEMORY: dict[str, tuple[Language, str]] = {
+    "buffers": ("javascript", "for (let i = 0; i < 32; i++) keep.push(new Uint8Array(1 << 26).fill(1))"),
+    "shared": (
+        "javascript",
+        "for (let i = 0; i < 32; i++) keep.push(new Uint8Array(new SharedArrayBuffer(1 << 26)).fill(1))",
+    ),
+    "direct": (
+        "java",
+        "var keep = new java.util.ArrayList<Object>();"
+        "for (int i = 0; i < 32; i++) keep.add(java.nio.ByteBuffer.allocateDirect(1 << 26));",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MEMORY)
+def test_memory_beside_the_heap_is_limited_too(executor: Executor, name: str) -> None:
+    language, body = MEMORY[name]
+    program = java(body) if language == "java" else Program(f"function f() {{ const keep = []; {body} }}", "f")
+    [done] = run(executor, language, program)
+    assert done.outcome is Outcome.RAISED, done
+    assert done.detail.startswith(("RangeError: Array buffer allocation failed", "OutOfMemoryError"))
 
 
 def test_the_counter_changes_no_line_and_no_result() -> None:

@@ -6,7 +6,6 @@ import os
 import shlex
 import shutil
 import stat
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
@@ -26,7 +25,7 @@ from codestress.problems.program import Problem, from_stranger
 from codestress.sandbox import backends, executor, probe, runtimes, worker
 from codestress.sandbox.executor import Executor, Limits, Outcome, Program, ran
 from codestress.scoring.predictions import Answer, score_answers
-from codestress.types import Reason, Response, Source
+from codestress.types import Language, Reason, Response, Source
 
 DOUBLE = "def f(x):\n    return 2 * x"
 
@@ -34,7 +33,7 @@ DOUBLE = "def f(x):\n    return 2 * x"
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch) -> Iterator[Executor]:
     """An executor whose attacks all come through, as where nothing isolates."""
-    monkeypatch.setattr(probe, "unprotected", lambda _: dict.fromkeys(probe.PROTECTIONS, "it came through"))
+    monkeypatch.setattr(probe, "unprotected", lambda *_: dict.fromkeys(probe.PROTECTIONS, "it came through"))
     monkeypatch.delenv(executor.UNPROTECTED, raising=False)
     with Executor(workers=1, limits=Limits(cpu_s=2, wall_s=10)) as opened:
         yield opened
@@ -147,36 +146,81 @@ def test_the_home_is_never_readable_for_the_sake_of_an_interpreter_in_it(
     assert not any(tmp_path.is_relative_to(path) for path in backends.prefixes([]))
 
 
-def test_other_languages_need_a_layer_that_keeps_them_from_starting_programs() -> None:
-    with Executor(workers=1) as opened:
-        opened._open = {}
-        opened.layers = {"namespaces": "unshare", "seccomp": ""}
-        opened.admit("python")
-        with pytest.raises(SandboxError, match="javascript: nothing keeps it from starting programs"):
-            opened.admit("javascript")
-
-
 # --- backends --------------------------------------------------------------------------------------------------------
 
 
+LAYERS = {"landlock": "landlock_rules", "seccomp": "machine"}
+EVERYTHING = {
+    "files": "a file outside was read, a file was written, a file's mode was changed, a device's mode was changed",
+    "network": "reached by TCP, reached by UDP, reached by a Unix socket",
+    "processes": "a process outside was killed, a process was started",
+}
+
+
+def take_away(monkeypatch: pytest.MonkeyPatch, backend: str, *layers: str, broken: str = "") -> None:
+    """From workers that start from now on; `broken` is what their children then fail at."""
+    real = backends.command
+
+    def command(*arguments: object) -> list[str]:
+        line = real(*arguments)  # type: ignore[arg-type]
+        gone = "from codestress.sandbox import layers\ndef gone(*_, **__): raise OSError('taken away')\n"
+        gone += "".join(f"layers.{name} = gone\n" for name in [*(LAYERS[one] for one in layers), broken] if name)
+        return [*line[:-1], line[-1].replace("; from codestress", f"\n{gone}from codestress", 1)]
+
+    monkeypatch.setattr(worker, "candidates", lambda: [backend])
+    monkeypatch.setattr(worker, "command", command)
+
+
 @pytest.mark.isolation
-def test_attacks_fail_here_and_come_through_where_nothing_stands() -> None:
+@pytest.mark.parametrize("language", ["python", "javascript", "java"])
+@pytest.mark.parametrize(
+    ("backend", "removed", "open_to"),
+    [
+        ("bubblewrap", (), set()),
+        ("bubblewrap", ("landlock",), set()),
+        ("none", (), set()),
+        ("none", ("landlock",), {"files"}),
+        ("none", ("seccomp",), {"files", "network", "processes"}),
+        ("none", ("landlock", "seccomp"), set(EVERYTHING)),
+    ],
+)
+def test_without_a_layer_that_protects_them_strangers_are_refused(
+    language: Language, backend: str, removed: tuple[str, ...], open_to: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if why := runtimes.missing(language) or (backend not in [*backends.candidates(), "none"] and "no bubblewrap"):
+        pytest.skip(why)
+    monkeypatch.delenv(executor.UNPROTECTED, raising=False)
+    take_away(monkeypatch, backend, *removed)
     with Executor(workers=1) as opened:
-        assert opened.exposed() == {}
+        if not all(opened.layers[layer] for layer in LAYERS if layer not in removed):
+            pytest.skip(f"not here: {opened.layers}")
+        found = opened.exposed(language)
+        if language == "python" and os.geteuid():  # a limit of processes holds for all but root
+            open_to = open_to - {"processes"}
+        assert set(found) == open_to, found
+        if len(removed) == 2 and not os.geteuid():
+            assert found == EVERYTHING
+        if open_to:
+            name = min(open_to)
+            with pytest.raises(SandboxError, match=rf"{name}: {found[name]}(.|\n)*CODESTRESS_UNPROTECTED=1"):
+                list(opened.run([Program("", "f")], language=language))
 
-    def unguarded(code: str, arguments: tuple[object, ...]) -> object:
-        call = f"{code}\nimport json\nprint(json.dumps(f(*json.loads({__import__('json').dumps(list(arguments))!r}))))"
-        call = call.replace("one.connect(address)", "one.connect(tuple(address) if kind != 'STREAM' or "
-                            "family == 'INET' else address)")  # fmt: skip
-        done = subprocess.run([sys.executable, "-c", call], capture_output=True, text=True, check=False)
-        return __import__("json").loads(done.stdout or "null")
 
-    found = probe.unprotected(unguarded)
-    assert found == {
-        "files": "a file outside was read and a file was written",
-        "network": "reached by TCP, UDP, a Unix socket",
-        "processes": "a process outside was killed and a process was started",
-    }
+def test_a_child_that_cannot_start_is_no_verdict_and_its_program_runs_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker in which no child starts is replaced; where none ever starts, that is said and nothing is scored."""
+    own = Program(DOUBLE, "f", (21,), source=Source.KIT)
+    with monkeypatch.context() as broken:
+        take_away(broken, "none", broken="limit")
+        with Executor(workers=1) as opened:
+            [done] = opened.run([own])
+            assert done.outcome is Outcome.HARNESS_ERROR
+            assert "a child could not be started: OSError: taken away" in done.detail
+            broken.undo()
+            assert [one.value for one in opened.run([own] * 3)] == [42] * 3
+        take_away(broken, "none", broken="limit")
+        with Executor(workers=1) as opened:
+            broken.undo()
+            assert [one.value for one in opened.run([own] * 3)] == [42] * 3
 
 
 def test_a_seatbelt_profile_denies_all_but_what_runtimes_need() -> None:
@@ -238,7 +282,7 @@ def test_a_container_is_taken_only_when_asked_for_and_tried_like_all(
     assert name not in backends.candidates()
     monkeypatch.setenv(backends.CHOICE, name)
     assert backends.candidates() == [name]
-    monkeypatch.setattr(probe, "unprotected", lambda run: {"files": "read"} if run(DOUBLE, (4,)) == 8 else {})
+    monkeypatch.setattr(probe, "unprotected", lambda run, _: {"files": "read"} if run(DOUBLE, (4,)) == 8 else {})
     with Executor(workers=1) as opened:
         assert opened.layers["container"] == name
         with pytest.raises(SandboxError, match="files: read"):

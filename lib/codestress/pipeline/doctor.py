@@ -21,6 +21,7 @@ from codestress.sandbox import runtimes
 from codestress.sandbox.backends import CONTAINERS
 from codestress.sandbox.executor import UNPROTECTED, Executor
 from codestress.sandbox.probe import PROTECTIONS
+from codestress.types import LANGUAGE_NAMES, Language
 
 NEEDS = (
     "codestress score --task input, --rule reference or --compare; selftest; write; course build and grade; "
@@ -36,16 +37,19 @@ def _programs() -> Iterator[Finding]:
             layers = executor.described()
             absent = "; ".join(f"{name}: {why}" for name, why in executor.layers.items() if name.startswith("no "))
             yield Finding("sandbox", "ok", f"{executor.backend}: {layers}" + (f" ({absent})" if absent else ""))
-            exposed = executor.exposed()
+            here: list[Language] = ["python", *(one for one in runtimes.NEEDED if not runtimes.missing(one))]
+            matrix = {LANGUAGE_NAMES[language]: executor.exposed(language) for language in here}
             for name in PROTECTIONS:
-                why = exposed.get(name, "")
-                yield Finding(f"protects {name}", "missing" if why else "ok", why or "an attack was tried and failed")
+                open_to = {language: exposed[name] for language, exposed in matrix.items() if name in exposed}
+                row = "; ".join(f"{language}: {open_to.get(language, 'attacks failed')}" for language in matrix)
+                yield Finding(f"protects {name}", "missing" if open_to else "ok", row)
+            exposed = {language: found for language, found in matrix.items() if found}
             yield Finding("the kit's own programs", "ok", "run: make, make test, every artefact of the demo")
             apart = "; not in a container: the course, JavaScript" if executor.backend in CONTAINERS else ""
             if executor.unprotected:
                 told = f"run unprotected, because {UNPROTECTED}=1: {NEEDS}"
             elif exposed:
-                told = f"are refused: {NEEDS}\n  {executor.remedy()}"
+                told = f"are refused in {', '.join(exposed)}: {NEEDS}\n  {executor.remedy()}"
             else:
                 told = f"run isolated: {NEEDS}{apart}"
             yield Finding("programs of strangers", "missing" if exposed else "ok", told)

@@ -112,8 +112,11 @@ def _bubblewrap(extra: Sequence[str]) -> list[str]:
             bound += ["--ro-bind", path, path]
     bound += ["--ro-bind", str(PACKAGE / "__init__.py"), "/kit/codestress/__init__.py"]
     bound += ["--ro-bind", str(PACKAGE / "sandbox"), "/kit/codestress/sandbox"]
-    options = ["--unshare-all", "--cap-drop", "ALL", "--hostname", "sandbox"]
-    return ["bwrap", *options, *bound, "--proc", "/proc", "--dev", "/dev", "--chdir", "/", "--"]
+    for device in ("/dev/null", "/dev/random", "/dev/urandom"):
+        bound += ["--dev-bind", device, device]
+    # Nobody changes modes of /, /dev or /proc, which would keep whatever comes next from starting.
+    bound += ["--proc", "/proc", "--remount-ro", "/proc", "--remount-ro", "/"]
+    return ["bwrap", "--unshare-all", "--cap-drop", "ALL", "--hostname", "sandbox", *bound, "--chdir", "/", "--"]
 
 
 def seatbelt_profile(readable: Iterable[str], executables: Iterable[str]) -> str:

@@ -15,18 +15,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from functools import partial
 from types import TracebackType
 from typing import Any
 
 from codestress.errors import SandboxError
 from codestress.sandbox import backends, probe, runtimes, worker
 from codestress.sandbox.data import TooLarge, decode, encode
-from codestress.types import Language, Source
+from codestress.types import LANGUAGE_NAMES, Language, Source
 
 UNPROTECTED = "CODESTRESS_UNPROTECTED"
 """Environment variable: 1 lets programs of strangers run where not all is protected."""
-RUNTIME_LAYERS = ("seccomp", "seatbelt")
-"""One of them must hold for programs of strangers in Node and Java, whose processes have no limit of their number."""
 TOGETHER, APART = 40, 8
 """Programs sent to a worker at once."""
 AHEAD = 64
@@ -72,7 +71,7 @@ class Limits:
     """Four times what the slowest version of a CRUXEval program needs for 100,000 steps on a machine of 2026."""
     wall_s: float = 60.0
     memory_bytes: int = 256 << 20
-    """Python: address space beside the interpreter's; Node and Java: heap."""
+    """Beside what the interpreter itself takes: Python's address space, what Node and Java may write to."""
     output_bytes: int = 1 << 20
     """Of the returned value, encoded."""
 
@@ -155,7 +154,7 @@ class Executor:
             self._idle.put(one)
         self.unprotected = os.environ.get(UNPROTECTED) == "1" if unprotected is None else unprotected
         self._lock = threading.Lock()
-        self._open: dict[str, str] | None = None
+        self._open: dict[Language, dict[str, str]] = {}
 
     def __enter__(self) -> Executor:
         return self
@@ -179,34 +178,38 @@ class Executor:
         """How programs of strangers run here, for people."""
         return f"{'unprotected' if self.exposed() else 'isolated'}: {self.described()}"
 
-    def exposed(self) -> dict[str, str]:
-        """What is not protected here (files, network, processes), and what got through; tried once."""
+    def exposed(self, language: Language = "python") -> dict[str, str]:
+        """What is not protected from a language's programs here (files, network, processes), and what got through;
+        tried once."""
         with self._lock:
-            if self._open is None:
-                self._open = probe.unprotected(self._attack)
-            return self._open
+            if language not in self._open:
+                self._open[language] = probe.unprotected(partial(self._attack, language), language)
+            return self._open[language]
 
     def admit(self, language: Language = "python") -> None:
-        """`SandboxError`, with the remedy, where programs of strangers may not run here."""
-        if self.unprotected:
+        """`SandboxError`, with the remedy, where a language's programs of strangers may not run here."""
+        if self.unprotected or not (exposed := self.exposed(language)):
             return
-        exposed = self.exposed()
-        if not exposed and language != "python" and not any(self.layers.get(name) for name in RUNTIME_LAYERS):
-            exposed = {"processes": f"{language}: nothing keeps it from starting programs"}
-        if exposed:
-            told = "; ".join(f"{name}: {why}" for name, why in exposed.items())
-            raise SandboxError(f"a program that is not the kit's own cannot be isolated here ({told})\n{self.remedy()}")
+        told = "; ".join(f"{name}: {why}" for name, why in exposed.items())
+        raise SandboxError(
+            f"a program that is not the kit's own cannot be isolated here "
+            f"({LANGUAGE_NAMES[language]}: {told})\n{self.remedy()}"
+        )
 
     def remedy(self) -> str:
         """What lets programs of strangers run here."""
         return f"{backends.remedy(self.refused)}; or set {UNPROTECTED}=1 to run them unprotected, at your own risk"
 
-    def _attack(self, code: str, arguments: tuple[Any, ...]) -> Any:
+    def _attack(self, language: Language, code: str, arguments: tuple[str, ...]) -> Any:
         """What an attacking program returned; None where it came to nothing."""
-        [done] = self._chunk([Program(code, "f", arguments)], "python", [])
+        attack = Program(code, "f", arguments, source=Source.KIT)
+        [done] = self._chunk([attack], language, self._command(language))
         if done.outcome is Outcome.HARNESS_ERROR:
             raise SandboxError(f"what this machine protects cannot be tried: {done.detail}")
         return done.value
+
+    def _command(self, language: Language) -> list[str]:
+        return runtimes.command(language, self.limits.memory_bytes, self.backend)
 
     def _chunks(self, programs: Iterable[Program], language: Language) -> Iterator[list[Program]]:
         """Neighbours that go to a worker at once, counted as they pass; `SandboxError` at one that may not run here."""
@@ -225,7 +228,7 @@ class Executor:
         A stranger's runs in a process of its own; neighbours of the kit's own share one, which is several times as
         fast, because none of them patches what the next one uses.
         """
-        command = runtimes.command(language, self.limits.memory_bytes, self.backend)
+        command = self._command(language)
         waiting: deque[Future[list[Execution]]] = deque()
         with ThreadPoolExecutor(max_workers=self.workers) as pool:
             try:
@@ -245,6 +248,7 @@ class Executor:
             "limits": asdict(self.limits),
             "command": command,
             "result": runtimes.RESULT[language],
+            "spare": runtimes.spare_memory(language),
             "shared": all(program.source is Source.KIT for program in programs),
         }
         done = iter(self._ask([job for job in prepared if isinstance(job, dict)], request))

@@ -26,8 +26,6 @@ BACKEND_LAYERS = {
     **{"docker": "container", "podman": "container"},
 }
 """The layer that stands around when this process begins, by backend."""
-SPARE_MEMORY = 64 << 20
-"""Address space of the interpreter itself."""
 READY = 255
 """A child's descriptor until its program begins: what kept it from starting is written there."""
 
@@ -135,8 +133,12 @@ class Server:
         os.setpgid(0, 0)
         layers.die_with_parent()
         nothing = os.open(os.devnull, os.O_WRONLY)
-        memory = None if command else limits["memory_bytes"] + SPARE_MEMORY
-        layers.limit(memory=memory, cpu_s=limits["cpu_s"], file_bytes=0, soft_only=len(programs) > 1)
+        layers.limit(
+            memory=limits["memory_bytes"] + job["spare"],
+            cpu_s=limits["cpu_s"],
+            runtime=bool(command),
+            soft_only=len(programs) > 1,
+        )
         if self.landlock:
             self.landlock()
         for descriptor, place in ((source, 0), (nothing, 1), (nothing, 2), (writer, result)):

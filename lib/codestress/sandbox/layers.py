@@ -113,19 +113,20 @@ def become(command: list[str], environment: dict[str, str], prepare: Callable[[i
     raise AssertionError("execve came back")
 
 
-def limit(*, memory: int | None, cpu_s: int, file_bytes: int, soft_only: bool) -> None:
-    """Address space, CPU seconds, file size, open files, core dumps; a CPU limit that is `soft_only` can be moved.
+def limit(*, memory: int, cpu_s: int, runtime: bool, soft_only: bool) -> None:
+    """Memory, CPU seconds, file size, open files, core dumps; a CPU limit that is `soft_only` can be moved.
 
-    Without a limit of `memory`, for runtimes that reserve more than they use, threads are not limited either.
+    A `runtime` (Node, Java) reserves more addresses than it uses and starts threads: of its memory that is limited
+    which it may write to.
     """
     bounds = [
         (resource.RLIMIT_CPU, (cpu_s, resource.RLIM_INFINITY if soft_only else cpu_s + 1)),
-        (resource.RLIMIT_FSIZE, (file_bytes, file_bytes)),
+        (resource.RLIMIT_DATA if runtime else resource.RLIMIT_AS, (memory, memory)),
+        (resource.RLIMIT_FSIZE, (0, 0)),
         (resource.RLIMIT_NOFILE, (256, 256)),
         (resource.RLIMIT_CORE, (0, 0)),
+        *([] if runtime else [(resource.RLIMIT_NPROC, (0, 0))]),
     ]
-    if memory is not None:
-        bounds += [(resource.RLIMIT_AS, (memory, memory)), (resource.RLIMIT_NPROC, (0, 0))]
     for which, (soft, hard) in bounds:
         # macOS refuses some of these; the others still hold.
         with contextlib.suppress(ValueError, OSError):

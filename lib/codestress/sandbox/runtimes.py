@@ -38,6 +38,8 @@ LOOPS = {
 }
 RESULT: dict[Language, int] = {"python": 3, "javascript": 3, "java": 1}
 """The descriptor that a program's result goes to; Java opens no other."""
+SPARE: dict[Language, int] = {"python": 64 << 20, "javascript": 96 << 20, "java": 384 << 20}
+"""Memory beside what a program is given: the interpreter's own, compilers, stacks of threads."""
 OUT_OF_STEPS = 86
 """Exit status of a Java program that ran out of steps."""
 
@@ -102,6 +104,22 @@ def _said_version(executable: str) -> str:
     except (OSError, subprocess.SubprocessError):
         return ""
     return done.stdout.strip().split("\n")[0]
+
+
+def spare_memory(language: Language) -> int:
+    """What an interpreter takes beside the memory of its program."""
+    return SPARE[language] + (_at_rest(_found(language) or "") if language == "javascript" else 0)
+
+
+@cache
+def _at_rest(node: str) -> int:
+    """Bytes that Node may write to before it runs anything; from some version on it keeps half a gigabyte for code."""
+    try:
+        asked = [node, "-p", "require('fs').readFileSync('/proc/self/statm', 'utf8')"]
+        done = subprocess.run(asked, capture_output=True, text=True, timeout=20, check=True)
+        return int(done.stdout.split()[5]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, subprocess.SubprocessError, ValueError, IndexError):
+        return 576 << 20
 
 
 def command(language: Language, memory_bytes: int, backend: str) -> list[str]:
