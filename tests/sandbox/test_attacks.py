@@ -153,6 +153,7 @@ def test_what_is_left_without_bubblewrap_still_refuses(backend: str, server: tup
                 "command": [],
                 "result": 3,
                 "shared": False,
+                "spare": 1 << 26,
             },
             within_s=30,
         )

@@ -205,6 +205,7 @@ def test_layers_are_probed_named_and_missed_openly(monkeypatch: pytest.MonkeyPat
                 "command": [],
                 "result": 3,
                 "shared": False,
+                "spare": 1 << 26,
             },
             within_s=10,
         )
