@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import pytest
 
-from codestress.errors import EngineError, ParameterError
+from codestress.errors import EngineError, IncompleteError, ParameterError
+from codestress.inference import budget as budget_module
 from codestress.inference.ask import ask
-from codestress.inference.budget import Budget, BudgetReached
+from codestress.inference.budget import Budget, BudgetReached, sums
+from codestress.inference.engines import openai
+from codestress.inference.probe import probe
+from codestress.inference.registry import ModelEntry
 from codestress.inference.run import Results, score
 from codestress.inference.store import Store
-from codestress.types import Message, Prompt, Reason, Response, Sampling, Score, Trial, Trials
-from openai_server import OpenAIServer
+from codestress.types import Message, Prompt, Reason, Request, Response, Sampling, Score, Trial, Trials, Usage
+from openai_server import OpenAIServer, Reply, as_json, completion, completion_body, echo, failure
 
 
 def trials(count: int, max_tokens: int = 10) -> Trials:
@@ -88,18 +98,150 @@ def test_budgets_come_from_the_environment() -> None:
             Budget.from_environment({"BUDGET_USD": bad})
 
 
-def test_what_fails_costs_nothing_and_frees_what_was_reserved() -> None:
-    from codestress.inference.registry import ModelEntry
-    from codestress.types import Request
-
+def test_what_fails_costs_the_most_that_it_can_have_been() -> None:
     entry = ModelEntry(name="m", engine="openai", id="m")
     request = Request("m", "", Prompt((Message("user", "x" * 100),), Sampling(max_tokens=50)))
     budget = Budget(tokens=100)
     assert budget.reserve(entry, request)
     assert not budget.reserve(entry, request)
-    budget.settle(entry, request, None)
-    assert budget.reserve(entry, request)
-    assert budget.spent_tokens == 0
-    budget.settle(entry, request, Response("x", "stop"))  # of a server that does not count: the most it can have been
-    assert budget.spent_tokens == 100
-    assert not budget.reserve(entry, request)
+    budget.settle(entry, request, Response("x", "stop", Usage(-(1 << 40), -3)))  # nobody earns by a question
+    assert (budget.spent_tokens, budget.made) == (0, 1)
+    for outcome in (None, Response("x", "stop")):  # nothing came; a server does not count: the most it can have been
+        budget = Budget(tokens=100)
+        assert budget.reserve(entry, request)
+        budget.settle(entry, request, outcome)
+        assert budget.spent_tokens == 100
+        assert not budget.reserve(entry, request)
+
+
+def posts(server: OpenAIServer) -> int:
+    return server.counts.total()
+
+
+TROUBLE = {
+    "errors": failure(500, "oops", headers={"retry-after-ms": "1"}),
+    "refusals": failure(429, "slow down", headers={"retry-after-ms": "1"}),
+    "garbled": Reply(b"<html>busy</html>"),
+    "cut": Reply(b'{"choices": []}', cut=4),
+    "hang-up": Reply(b"", hang_up=True),
+    "redirect": failure(307, "moved", headers={"Location": "/v1/chat/completions"}),
+    "redirect of a question": failure(302, "moved", headers={"Location": "/v1/models"}),
+    "another's answer": Reply(completion("4").body),
+}
+
+
+@pytest.mark.parametrize("reply", TROUBLE.values(), ids=TROUBLE)
+@pytest.mark.parametrize("candidates", [1, 4])
+def test_every_request_counts(tmp_path: Path, reply: Reply, candidates: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openai, "GARBLED_PAUSE_S", 0.01)
+    with OpenAIServer(lambda _: reply) as server:
+        settings = {"base_url": server.base_url, "key_env": "", "retries": 4, "candidates": candidates}
+        budget = Budget(requests=3)
+        with pytest.raises((BudgetReached, IncompleteError, EngineError)):
+            asked(server, tmp_path, budget, settings=settings)
+        assert 1 <= posts(server) == budget.made <= 3
+
+
+def test_a_failed_try_costs_what_the_server_says_else_the_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openai, "GARBLED_PAUSE_S", 0.01)
+    counted = as_json({"usage": {"prompt_tokens": 30, "completion_tokens": 2}, "choices": []})
+    most = -(-len("q0 " + "word " * 20) // 2) + 10
+    for first, cost in (
+        (failure(500, "oops", headers={"retry-after-ms": "1"}), most),
+        (Reply(b"<html>"), most),
+        (Reply(b"", hang_up=True), most),
+        (counted, 32),
+        (failure(429, "slow", headers={"retry-after-ms": "1"}), 0),
+    ):
+        budget = Budget(tokens=100_000)
+        with OpenAIServer(lambda received, first=first: echo(received) if received.seen else first) as server:
+            (tmp_path / "store.sqlite").unlink(missing_ok=True)
+            settings = {"base_url": server.base_url, "key_env": "", "retries": 3}
+            asked(server, tmp_path, budget, 1, settings=settings)
+            assert (posts(server), budget.made, budget.spent_tokens) == (2, 2, cost + 19)
+
+
+def test_a_server_that_counts_below_nothing_earns_nothing(tmp_path: Path) -> None:
+    body = completion_body("4") | {"usage": {"prompt_tokens": -(10**9), "completion_tokens": -5}}
+    price = {"input": 1.0, "output": 5.0, "date": "2026-01-01"}
+    budget = Budget(usd=1.0, requests=5)
+    with OpenAIServer(lambda _: as_json(body)) as server, pytest.raises(BudgetReached):
+        asked(server, tmp_path, budget, price=price)
+    assert (posts(server), budget.spent_usd, budget.spent_tokens) == (5, 0.0, 0)
+
+
+def test_a_probe_keeps_to_the_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MAX_REQUESTS", "3")
+    monkeypatch.setenv(budget_module.SUM, str(tmp_path / "sum.json"))
+
+    async def probed(base_url: str) -> None:
+        settings = {"base_url": base_url, "key_env": ""}
+        async for _ in probe(ModelEntry(name="m", engine="openai", id="m", settings=settings)):
+            pass
+
+    with OpenAIServer() as server, pytest.raises(BudgetReached):
+        asyncio.run(probed(server.base_url))
+    assert posts(server) == 3
+
+
+RUN = """
+import sys
+from pathlib import Path
+from codestress.inference.ask import ask
+from codestress.types import Message, Prompt, Sampling, Trial, Trials
+
+trials = Trials(
+    [Trial(f"q{n}", {}) for n in range(40)],
+    lambda trial: Prompt((Message("user", trial.problem),), Sampling(max_tokens=10)),
+    {},
+)
+for count in range(1, 3):
+    ask(trials, ["served"], store=Path(sys.argv[1]) / "store.sqlite", registry=Path(sys.argv[1]) / "models.yaml")
+"""
+
+
+def test_killed_and_started_again_a_command_line_goes_on_from_its_sum(tmp_path: Path) -> None:
+    def started(*more: str, **limits: str) -> subprocess.Popen[bytes]:
+        environment = os.environ | {"MAX_REQUESTS": "12", "NO_PROXY": "*"} | limits
+        return subprocess.Popen([sys.executable, "-c", RUN, str(tmp_path), *more], env=environment, stderr=PIPE)
+
+    with OpenAIServer(lambda received: Reply(echo(received).body, delay=0.3)) as server:
+        settings = {"base_url": server.base_url, "key_env": "", "concurrency": 2}
+        (tmp_path / "models.yaml").write_text(json.dumps({"served": {"engine": "openai", "settings": settings}}))
+        for _ in range(2):
+            before = posts(server)
+            process = started()
+            while posts(server) < before + 3:
+                assert process.poll() is None, process.communicate()[1]
+                time.sleep(0.01)
+            process.kill()
+            process.communicate()
+        for _ in range(2):  # stopped at the line, it does not begin anew either
+            _, told = started().communicate(timeout=120)
+            assert b"12 of 12 requests" in told
+            assert b"codestress store budget --reset" in told
+            assert posts(server) <= 12
+        assert len(list(tmp_path.glob(".store.sqlite.budget-*"))) == 1
+        [spent] = sums(tmp_path / "store.sqlite").values()
+        assert spent.requests == posts(server) == 12
+        process = started("another command line", MAX_REQUESTS="100")
+        assert (process.communicate(timeout=120)[1], process.returncode) == (b"", 0)
+        assert stored(tmp_path) == 40
+        [left] = sums(tmp_path / "store.sqlite").values()  # what ended well is forgotten; the other is not
+        assert left == spent
+
+
+def test_processes_share_one_sum(tmp_path: Path) -> None:
+    file = tmp_path / "sum.json"
+    entry = ModelEntry(name="m", engine="openai", id="m")
+    request = Request("m", "", Prompt((Message("user", "x" * 20),), Sampling(max_tokens=5)))
+    one, other = (Budget(requests=3, tokens=10_000, file=file) for _ in range(2))
+    assert one.reserve(entry, request)
+    assert other.reserve(entry, request)
+    one.settle(entry, request, Response("x", "stop", Usage(1, 1)))
+    assert one.reserve(entry, request)
+    assert not one.reserve(entry, request)
+    assert not other.reserve(entry, request)
+    file.write_bytes(b"not a sum")
+    with pytest.raises(ParameterError, match="--reset"):
+        one.reserve(entry, request)

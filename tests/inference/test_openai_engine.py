@@ -432,6 +432,15 @@ def test_fatal(reply: Reply, words: str) -> None:
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_prompt_goes_to_no_other_server(status: int) -> None:
+    with OpenAIServer() as other:
+        moved = failure(status, "moved", headers={"Location": f"{other.base_url}/chat/completions"})
+        with OpenAIServer(lambda _: moved) as server, pytest.raises(EngineError, match=r"redirects are not followed"):
+            ask(server.base_url, retries=3)
+        assert (len(server.requests), other.counts.total(), other.connections_made) == (1, 0, 0)
+
+
 def test_a_spent_quota_is_fatal_though_it_looks_like_a_rate_limit() -> None:
     spent = failure(429, "You exceeded your current quota", "insufficient_quota")
     with OpenAIServer(lambda _: spent) as server, pytest.raises(EngineError, match=r"current quota\n.*credit"):

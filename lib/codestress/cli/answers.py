@@ -52,6 +52,24 @@ def store_salvage() -> None:
     click.echo(f"{kept:,} responses saved to {shown(STORE)}; the damaged file is kept as {shown(aside)}")
 
 
+@store.command("budget")
+@click.option("--reset", is_flag=True, help="Forget the sums: command lines begin again from 0.")
+def store_budget(reset: bool) -> None:
+    """What command lines that were killed or stopped have spent of their budgets."""
+    from codestress.inference.budget import SUMS, sums
+
+    files = list(STORE.parent.glob(f".{STORE.name}.{SUMS}"))
+    if reset:
+        for path in files:
+            path.unlink(missing_ok=True)
+        click.echo(f"{len(files)} sums forgotten")
+        return
+    for path, spent in sums(STORE).items():
+        click.echo(f"{shown(path)}: {spent.requests:,} requests, {spent.tokens:,} tokens, ${spent.usd:.4f}")
+    if not files:
+        click.echo("no sums: no command line with a budget was killed or stopped")
+
+
 @click.group()
 def archive() -> None:
     """Responses as one file that rebuilds every figure without a model (REPLAY=FILE)."""

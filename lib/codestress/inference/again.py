@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,8 +30,8 @@ def asked_again(
     """
     entries = [entry for entry in results.models if count and not entry.simulated and not replayed(entry)]
     repeats: dict[str, Repeats] = {}
-    limits = budget or Budget.from_environment()
-    with Store(store) as responses, Progress(count * len(entries), "asked again") as progress:
+    limits = budget or Budget.from_environment(store=store)
+    with Store(store) as responses, Progress(count * len(entries), "asked again") as progress, limits.spending():
         for entry in entries:
             answers = [answer for answer in results.answers if answer.model == entry.name and not answer.error]
             chosen: dict[str, Request] = {}
@@ -63,15 +64,8 @@ async def _said(entry: ModelEntry, requests: list[Request], budget: Budget, prog
                 progress.answered()
             return said
         for request in requests:
-            await budget.wait(entry, request)
-            response = None
-            try:
-                response = await engine.answer(request)
-                said[request.key] = response.text
-            except RequestFailed:
-                pass
-            finally:
-                budget.settle(entry, request, response)
+            with suppress(RequestFailed):
+                said[request.key] = (await budget.answer(engine, entry, request)).text
             progress.answered()
     finally:
         await engine.close()

@@ -15,7 +15,7 @@ from codestress.errors import EngineError, IncompleteError
 from codestress.inference.archive import import_known
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.coroutines import first_error, run_coroutine
-from codestress.inference.engines.base import BatchEngine, Engine, RequestFailed
+from codestress.inference.engines.base import BatchEngine, Engine, RequestFailed, SubmittingEngine
 from codestress.inference.opening import open_engine
 from codestress.inference.progress import Progress
 from codestress.inference.registry import REGISTRY, ModelEntry, find_models, load_registry
@@ -74,10 +74,11 @@ def ask(
     entries = find_models(list(models), load_registry(registry), "run", registry)
     import_known(entries, store)
     bar = nullcontext(progress) if progress else Progress(len(trials.items) * len(entries), "answers")
-    with Store(store) as responses, bar as shown:
-        asked = run_coroutine(_ask(trials, entries, responses, shown, budget or Budget.from_environment()))
-    if failures == "raise":
-        _raise_failures(asked)
+    budget = budget or Budget.from_environment(store=store)
+    with Store(store) as responses, bar as shown, budget.spending():
+        asked = run_coroutine(_ask(trials, entries, responses, shown, budget))
+        if failures == "raise":
+            _raise_failures(asked)
     return asked
 
 
@@ -208,13 +209,14 @@ class _ModelRun:
     async def ask_batches(self, engine: BatchEngine, work: Ordered) -> None:
         """Asks as many at once as the engine takes; what follows on the answers comes with the next batch."""
         following: list[Asked] = []
+        paid = engine.submitted() if isinstance(engine, SubmittingEngine) else set()
         while True:
             batch: dict[str, list[Asked]] = {}
             while len(batch) < engine.batch and (asked := following.pop() if following else work.next()) is not None:
                 key = asked.request.key
                 if key in batch:
                     batch[key].append(asked)
-                elif self.budget.reserve(self.entry, asked.request):
+                elif key in paid or self.budget.reserve(self.entry, asked.request):
                     batch[key] = [asked]
                 else:
                     self.stopped = True
@@ -228,7 +230,8 @@ class _ModelRun:
                 async for request, outcome in engine.answers([same[0].request for same in batch.values()]):
                     same = waiting.pop(request.key)
                     response = outcome if isinstance(outcome, Response) else None
-                    self.budget.settle(self.entry, request, response)
+                    if request.key not in paid:
+                        self.budget.settle(self.entry, request, response)
                     if response is not None:
                         await asyncio.wrap_future(self.store.put(request.key, self.entry.name, response))
                     for asked in same:
@@ -239,8 +242,8 @@ class _ModelRun:
                             due = self.due(asked, outcome)
                             following += [due] if due is not None else []
             finally:
-                for same in waiting.values():
-                    self.budget.settle(self.entry, same[0].request, None)
+                for key in waiting.keys() - paid:
+                    self.budget.settle(self.entry, waiting[key][0].request, None)
             for same in waiting.values():
                 for asked in same:
                     self.fail(asked, RequestFailed(f"{self.entry.name}: no answer came back for this request"))
@@ -259,15 +262,12 @@ class _ModelRun:
             return await asyncio.shield(self.in_flight[request.key])
         future = self.in_flight[request.key] = asyncio.get_running_loop().create_future()
         try:
-            await self.budget.wait(self.entry, request)
             self.requests += 1
-            response = None
-            try:
-                response = await engine.answer(request)
-            finally:
-                self.budget.settle(self.entry, request, response)
+            response = await self.budget.answer(engine, self.entry, request)
             await asyncio.wrap_future(self.store.put(request.key, self.entry.name, response))
         except BaseException as error:
+            if isinstance(error, BudgetReached):
+                self.requests -= 1
             if isinstance(error, RequestFailed):
                 self.failed_in_a_row += 1
                 self.failures[request.key] = error

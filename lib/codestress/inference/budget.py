@@ -1,25 +1,68 @@
-"""Limits on what one command may spend: it stops at the line, before a request that could cross it."""
+"""Limits on what one command line may spend: it stops at the line, before a request that could cross it.
+
+Every request that goes out counts, tries after the first included. The sum lies in a file beside the store before a
+request is sent: a command line that was killed, or stopped, goes on from its sum when it is started again. The sum is
+forgotten when the command line ends with every question answered, or by `codestress store budget --reset`.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import atexit
+import fcntl
+import hashlib
+import json
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from codestress.errors import EngineError, IncompleteError, ParameterError
+from codestress.paths import STORE, shown
 from codestress.types import Request, Response
 
 if TYPE_CHECKING:
+    from codestress.inference.engines.base import Engine
     from codestress.inference.registry import ModelEntry
 
 FEWEST_CHARACTERS_PER_TOKEN = 2
 """For the most that a prompt can cost: no tokenizer makes more tokens than that of code and English."""
+UNFINISHED: set[Path] = set()
+"""Files of sums that outlive this process, because something ended before its questions were answered."""
+LIMITS = ("BUDGET_USD", "BUDGET_TOKENS", "MAX_REQUESTS")
+LENGTH = 200
+"""Bytes of a file with a sum, written at once."""
+SUMS = "budget-*.json"
+"""Names of files with sums, after that of the store."""
+SUM = "CODESTRESS_BUDGET_SUM"
+"""Environment variable that names the file of a build's sum to the notebooks of the same build."""
 
 
 class BudgetReached(IncompleteError):
     """The next request could have crossed a limit; everything answered before is in the store."""
+
+
+class Sum(NamedTuple):
+    """What was spent, or set aside."""
+
+    requests: int = 0
+    tokens: int = 0
+    usd: float = 0.0
+
+    def plus(self, other: Sum, times: int = 1) -> Sum:
+        return Sum(
+            self.requests + times * other.requests, self.tokens + times * other.tokens, self.usd + times * other.usd
+        )
+
+
+@runtime_checkable
+class MeteredEngine(Protocol):
+    """An engine that may send several requests for one answer, and has the budget count each."""
+
+    budget: Budget
 
 
 @dataclass
@@ -30,17 +73,17 @@ class Budget:
     tokens: int | None = None
     """Of prompts and answers together, as the servers count them."""
     requests: int | None = None
-    spent_usd: float = 0.0
-    spent_tokens: int = 0
-    made: int = 0
-    _reserved_usd: float = 0.0
-    _reserved_tokens: int = 0
-    _in_flight: int = 0
+    file: Path | None = None
+    """Where the sum is kept; None: nowhere."""
+    _total: Sum = field(default=Sum(), repr=False)
+    """All that was spent or set aside, here or, where a file is shared, elsewhere."""
+    _reserved: Sum = field(default=Sum(), repr=False)
+    """Set aside here."""
     _returned: asyncio.Event | None = field(default=None, repr=False)
 
     @classmethod
-    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Budget:
-        """From BUDGET_USD, BUDGET_TOKENS and MAX_REQUESTS; unset or empty: no limit."""
+    def from_environment(cls, environment: Mapping[str, str] = os.environ, store: Path = STORE) -> Budget:
+        """From BUDGET_USD, BUDGET_TOKENS and MAX_REQUESTS; unset or empty: no limit. The sum lies beside the store."""
 
         def limit(name: str) -> float | None:
             text = environment.get(name, "").replace("_", "").replace(",", "").strip()
@@ -54,16 +97,70 @@ class Budget:
                 raise ParameterError(f"{name}={environment[name]!r}: must be a number from 0 on, for instance {name}=5")
             return value
 
-        tokens, requests = limit("BUDGET_TOKENS"), limit("MAX_REQUESTS")
-        return cls(
-            limit("BUDGET_USD"),
+        usd, tokens, requests = map(limit, LIMITS)
+        budget = cls(
+            usd,
             None if tokens is None else int(tokens),
             None if requests is None else int(requests),
         )
+        if budget.limited:
+            given = environment.get(SUM)
+            budget.file = Path(given) if given else sum_of_this_command_line(store)
+            if not given:
+                atexit.register(budget._forget, os.getpid())
+        return budget
 
     @property
     def limited(self) -> bool:
         return not (self.usd is None and self.tokens is None and self.requests is None)
+
+    @property
+    def made(self) -> int:
+        """Requests that went out, those in flight included."""
+        return self._total.requests
+
+    @property
+    def spent_tokens(self) -> int:
+        return self._total.plus(self._reserved, -1).tokens
+
+    @property
+    def spent_usd(self) -> float:
+        return max(0.0, self._total.plus(self._reserved, -1).usd)
+
+    async def answer(self, engine: Engine, entry: ModelEntry, request: Request) -> Response:
+        """The engine's answer, paid from this budget: each of its requests where it sends several, else this one."""
+        if isinstance(engine, MeteredEngine):
+            engine.budget = self
+            return await engine.answer(request)
+        await self.wait(one_request(entry, *most_tokens(request)))
+        response = None
+        try:
+            response = await engine.answer(request)
+            return response
+        finally:
+            self.settle(entry, request, response)
+
+    @contextmanager
+    def spending(self) -> Iterator[None]:
+        """Around the asking: what ends in an error leaves the sum to whoever tries again."""
+        try:
+            yield
+        except BaseException:
+            if self.file is not None:
+                UNFINISHED.add(self.file)
+            raise
+
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        """The processes that this one starts meanwhile spend from the same sum."""
+        if self.file is None or SUM in os.environ:
+            yield
+            return
+        os.environ[SUM] = str(self.file)
+        try:
+            yield
+        finally:
+            del os.environ[SUM]
 
     def check(self, entry: ModelEntry) -> None:
         """`EngineError` where dollars are limited and nobody knows what the model costs."""
@@ -77,40 +174,39 @@ class Budget:
 
     def reserve(self, entry: ModelEntry, request: Request) -> bool:
         """Sets aside the most that a request can cost; False where that could cross a limit."""
-        tokens = most_tokens(request)
-        usd = cost(entry, *tokens)
-        if (
-            (self.requests is not None and self.made >= self.requests)
-            or (self.usd is not None and self.spent_usd + self._reserved_usd + usd > self.usd)
-            or (self.tokens is not None and self.spent_tokens + self._reserved_tokens + sum(tokens) > self.tokens)
-        ):
-            return False
-        self.made += 1
-        self._in_flight += 1
-        self._reserved_usd += usd
-        self._reserved_tokens += sum(tokens)
+        return self.set_aside(one_request(entry, *most_tokens(request)))
+
+    def set_aside(self, amount: Sum) -> bool:
+        """The same for an amount."""
+        with self._counted():
+            total = self._total.plus(amount)
+            pairs = zip(total, (self.requests, self.tokens, self.usd), strict=True)
+            if any(limit is not None and value > limit for value, limit in pairs):
+                return False
+            self._total = total
+        self._reserved = self._reserved.plus(amount)
         return True
 
     def settle(self, entry: ModelEntry, request: Request, response: Response | None) -> None:
-        """Gives back what was set aside and counts what the response did cost; None where none came."""
+        """Gives back what was set aside and counts what the response did cost; None where none came: all of it."""
         tokens = most_tokens(request)
-        self._in_flight -= 1
-        self._reserved_usd -= cost(entry, *tokens)
-        self._reserved_tokens -= sum(tokens)
-        if response is not None:
-            said = (response.usage.prompt_tokens, response.usage.completion_tokens)
-            # Of a server that does not count, the most that it can have been: else no limit would ever hold.
-            used = tuple(most if count is None else count for count, most in zip(said, tokens, strict=True))
-            self.spent_tokens += sum(used)
-            self.spent_usd += cost(entry, used[0], used[1])
+        amount = one_request(entry, *tokens)
+        said = (None, None) if response is None else (response.usage.prompt_tokens, response.usage.completion_tokens)
+        self.count(amount, one_request(entry, *said_or_most(said, tokens)))
+
+    def count(self, amount: Sum, real: Sum) -> None:
+        """What was set aside was really that much."""
+        with self._counted():
+            self._total = self._total.plus(amount, -1).plus(real)
+        self._reserved = self._reserved.plus(amount, -1)
         if self._returned is not None:
             self._returned.set()
             self._returned = None
 
-    async def wait(self, entry: ModelEntry, request: Request) -> None:
-        """`reserve`, once there is room; `BudgetReached` when there is none with nothing in flight."""
-        while not self.reserve(entry, request):
-            if not self._in_flight:
+    async def wait(self, amount: Sum) -> None:
+        """`set_aside`, once there is room; `BudgetReached` when there is none with nothing in flight."""
+        while not self.set_aside(amount):
+            if not self._reserved.requests:
                 raise BudgetReached(self.reached())
             event = self._returned = self._returned or asyncio.Event()
             await event.wait()
@@ -124,7 +220,51 @@ class Budget:
             parts.append(f"{self.spent_tokens:,} of {self.tokens:,} tokens (BUDGET_TOKENS)")
         if self.usd is not None:
             parts.append(f"${self.spent_usd:.4f} of ${self.usd:.2f} (BUDGET_USD)")
-        return f"stopped at the budget: {', '.join(parts)} spent"
+        reset = "; `codestress store budget --reset` begins again from 0" if self.file else ""
+        return f"stopped at the budget: {', '.join(parts)} spent{reset}"
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        """`_total` as the file has it, and afterwards the file as `_total` is: killed between, it has the more."""
+        if self.file is None:
+            yield
+            return
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self.file, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            self._total = before = _read(self.file, os.read(descriptor, LENGTH))
+            yield
+            if self._total != before:
+                os.pwrite(descriptor, json.dumps(self._total).encode().ljust(LENGTH), 0)
+        finally:
+            os.close(descriptor)
+
+    def _forget(self, process: int) -> None:
+        if self.file is not None and self.file not in UNFINISHED and os.getpid() == process:
+            self.file.unlink(missing_ok=True)
+
+
+def sum_of_this_command_line(store: Path) -> Path:
+    """The file of its sum: another one for other arguments."""
+    line = "\n".join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    who = hashlib.blake2b(line.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+    return store.with_name(f".{store.name}.budget-{who}.json")
+
+
+def sums(store: Path) -> dict[Path, Sum]:
+    """What killed or stopped command lines have spent, by file."""
+    return {path: _read(path, path.read_bytes()) for path in sorted(store.parent.glob(f".{store.name}.{SUMS}"))}
+
+
+def _read(path: Path, content: bytes) -> Sum:
+    try:
+        requests, tokens, usd = json.loads(content or b"[0, 0, 0.0]")
+        return Sum(int(requests), int(tokens), float(usd))
+    except (ValueError, TypeError):
+        raise ParameterError(
+            f"{shown(path)}: holds no sum of a budget; `codestress store budget --reset` deletes it"
+        ) from None
 
 
 def most_tokens(request: Request) -> tuple[int, int]:
@@ -132,6 +272,17 @@ def most_tokens(request: Request) -> tuple[int, int]:
     prompt = request.prompt
     characters = prompt.characters + len(prompt.prefill)
     return -(-characters // FEWEST_CHARACTERS_PER_TOKEN), prompt.sampling.max_tokens
+
+
+def one_request(entry: ModelEntry, prompt_tokens: int, answer_tokens: int) -> Sum:
+    """One request with so many tokens."""
+    return Sum(1, prompt_tokens + answer_tokens, cost(entry, prompt_tokens, answer_tokens))
+
+
+def said_or_most(said: tuple[int | None, int | None], most: tuple[int, int]) -> tuple[int, int]:
+    """What a server counted, never less than 0; the most that it can have been where it did not count."""
+    prompt, answer = (limit if count is None else max(0, count) for count, limit in zip(said, most, strict=True))
+    return prompt, answer
 
 
 def cost(entry: ModelEntry, prompt_tokens: float, answer_tokens: float) -> float:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from codestress.errors import EngineError
+from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.engines.base import BatchEngine, Engine, RequestFailed
 from codestress.inference.opening import open_engine
 from codestress.inference.registry import ModelEntry
@@ -24,12 +25,14 @@ class Ability:
 
 async def probe(entry: ModelEntry) -> AsyncIterator[Ability]:
     """Tries what the studies need of a model; nothing is stored. `EngineError` where nothing can be asked."""
+    budget = Budget.from_environment()
+    budget.check(entry)
     engine = open_engine(entry)
 
     async def ask(text: str, *, prefill: str = "", sample: int = 0, **sampling: object) -> Response:
         how = Sampling(**{"max_tokens": 64, **sampling})  # type: ignore[arg-type]
         request = Request(entry.id, entry.identity, Prompt((Message("user", text),), how, prefill), sample)
-        return await _answer(engine, request)
+        return await _answer(engine, entry, request, budget)
 
     question = "What is 17 + 25? Answer with the number alone."
     try:
@@ -77,13 +80,16 @@ async def probe(entry: ModelEntry) -> AsyncIterator[Ability]:
         await engine.close()
 
 
-async def _answer(engine: Engine | BatchEngine, request: Request) -> Response:
+async def _answer(engine: Engine | BatchEngine, entry: ModelEntry, request: Request, budget: Budget) -> Response:
     if isinstance(engine, BatchEngine):
+        if not budget.reserve(entry, request):
+            raise BudgetReached(budget.reached())
         outcomes = [outcome async for _, outcome in engine.answers([request])]
         outcome = outcomes[0] if outcomes else RequestFailed("no answer")
+        budget.settle(entry, request, outcome if isinstance(outcome, Response) else None)
     else:
         try:
-            return await engine.answer(request)
+            return await budget.answer(engine, entry, request)
         except RequestFailed as failure:
             outcome = failure
     if isinstance(outcome, RequestFailed):

@@ -96,12 +96,14 @@ def build(artefacts: Sequence[Artefact], *, jobs: int, force: bool, timeout_s: f
             return fresh
         for profile in {artefact.profile for artefact in stale}:
             shutil.rmtree(OUTPUTS / profile / ".staging", ignore_errors=True)  # of a build that was killed
-        with notes_kept(), _Notebooks(min(jobs, len(stale)), len(stale), inputs, timeout_s) as notebooks:
-            ask_all(stale, notebooks)
+        budget = Budget.from_environment()  # one for all artefacts, and for what their notebooks ask
+        workers = min(jobs, len(stale))
+        with budget.shared(), notes_kept(), _Notebooks(workers, len(stale), inputs, timeout_s) as notebooks:
+            ask_all(stale, notebooks, budget)
             return fresh + notebooks.wait()
 
 
-def ask_all(artefacts: Sequence[Artefact], notebooks: _Notebooks) -> None:
+def ask_all(artefacts: Sequence[Artefact], notebooks: _Notebooks, budget: Budget) -> None:
     """Asks what each artefact lacks, then hands it to the notebooks.
 
     A model that cannot be reached fails the artefacts that need it, without trying again for each.
@@ -118,7 +120,6 @@ def ask_all(artefacts: Sequence[Artefact], notebooks: _Notebooks) -> None:
             notebooks.fail(artefact, str(error))
         programs[artefact.name] = ran() - before
     unreachable: dict[str, str] = {}
-    budget = Budget.from_environment()  # one for all artefacts
     possible = [artefact for artefact in artefacts if artefact.name in trials]
     total = sum(len(trials[a.name].items) * len(a.models) for a in possible)
     with Progress(total, "answers") as progress:

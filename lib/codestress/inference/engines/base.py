@@ -35,6 +35,15 @@ class BatchEngine(Protocol):
     async def close(self) -> None: ...
 
 
+@runtime_checkable
+class SubmittingEngine(Protocol):
+    """A batch engine whose requests outlive the process: they are found again, and not paid twice."""
+
+    def submitted(self) -> set[str]:
+        """Keys of requests that were submitted, and whose outcomes are still to come."""
+        ...
+
+
 class RequestFailed(Exception):
     """One request failed for a reason that is not the model's, after the engine's own retries."""
 

@@ -9,9 +9,11 @@ here. A server that says that it has too much to do gets fewer requests at once 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,6 +23,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel, ConfigDict, Field, HttpUrl, TypeAdapter, ValidationError, model_validator
 
 from codestress.errors import EngineError
+from codestress.inference.budget import FEWEST_CHARACTERS_PER_TOKEN, Budget, Sum, one_request, said_or_most
 from codestress.inference.engines.base import RequestFailed, served_identity
 from codestress.inference.engines.limiter import Limiter
 from codestress.inference.registry import ModelEntry
@@ -42,6 +45,8 @@ GATHERING_TURNS = 4
 """Of the event loop, in which requests for candidates of one prompt come together."""
 OVERLOADED = (429, 503, 529)
 """Statuses by which servers ask for fewer requests."""
+NOT_PROCESSED = (400, 401, 402, 403, 404, 413, 422, 429)
+"""Statuses by which servers say that they did nothing for a request: it counts, and costs no tokens."""
 TEMPLATES = PARAMS / "templates"
 SHOWN_CHARACTERS = 300
 """Of a server's words, in a message."""
@@ -134,13 +139,16 @@ class OpenAIEngine:
         self._base_url = base_url
         self._key = key
         self._name = entry.name
+        self._entry = entry
         self._who = f"{entry.name} ({entry.id}) at {base_url}"
         self.client = AsyncOpenAI(
             api_key=key or "none",  # the client insists on one
             base_url=base_url,
             max_retries=settings.retries,
-            http_client=_http_client(settings, Limiter(settings.concurrency)),
+            http_client=_http_client(settings, Limiter(settings.concurrency), self),
         )
+        self.budget = Budget()
+        """Has each try counted; without limits until somebody sets another."""
         self._waiting: dict[str, list[asyncio.Future[Response]]] = {}
         """Requests for candidates of one prompt, by its digest."""
         self._replies: dict[int, str] = {}
@@ -300,6 +308,9 @@ class OpenAIEngine:
         remedy = self._remedy(402 if error.code == "insufficient_quota" else error.status_code)
         if remedy:
             return EngineError(f"{message}\n{remedy}", self._name)
+        if error.response.is_redirect:
+            target = self._shown(error.response.headers["location"])
+            return EngineError(f"{message} (redirects are not followed: to {target}); correct base_url", self._name)
         wait = error.response.headers.get("retry-after")
         return RequestFailed(f"{message} (Retry-After: {self._shown(wait)})" if wait else message)
 
@@ -338,6 +349,31 @@ class OpenAIEngine:
                 Reason.TIMEOUT,
             )
         return RequestFailed(f"{self._who}: the connection failed: {self._shown(str(cause or error))}")
+
+    @asynccontextmanager
+    async def paid(self, request: httpx2.Request) -> AsyncIterator[Callable[[httpx2.Response], None]]:
+        """Around one try: the most that it can cost, until a reply says what it did cost; `BudgetReached` before it."""
+        import httpx2
+
+        if request.method != "POST" or not self.budget.limited:
+            yield lambda _: None
+            return
+        most = _most_tokens(json.loads(request.content))
+        amount = real = one_request(self._entry, *most)
+        await self.budget.wait(amount)
+
+        def came(reply: httpx2.Response) -> None:
+            nonlocal real
+            free = (0, 0) if reply.status_code in NOT_PROCESSED else most
+            real = one_request(self._entry, *said_or_most(_said_tokens(reply.content), free))
+
+        try:
+            yield came
+        except (httpx2.ConnectError, httpx2.ConnectTimeout):
+            real = Sum()  # nothing was sent
+            raise
+        finally:
+            self.budget.count(amount, real)
 
     def _shown(self, words: str) -> str:
         """On one line, printable, shortened, without the key."""
@@ -429,7 +465,24 @@ def _template(name: str) -> Template:
     return environment.from_string(path.read_text(encoding="utf-8"))
 
 
-def _http_client(settings: Settings, limiter: Limiter) -> httpx2.AsyncClient:
+def _most_tokens(body: dict[str, Any]) -> tuple[int, int]:
+    """The most tokens that what is sent and what comes back can have."""
+    texts = [body.get("prompt", ""), *(message["content"] for message in body.get("messages", ()))]
+    answer = body.get("max_completion_tokens", body.get("max_tokens", 0))
+    return -(-sum(map(len, texts)) // FEWEST_CHARACTERS_PER_TOKEN), answer * body.get("n", 1)
+
+
+def _said_tokens(content: bytes) -> tuple[int | None, int | None]:
+    """What the server says that it counted, whatever else is wrong with its reply."""
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError):
+        return None, None
+    usage = body.get("usage") if isinstance(body, dict) else None
+    return _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+
+
+def _http_client(settings: Settings, limiter: Limiter, engine: OpenAIEngine) -> httpx2.AsyncClient:
     """A connection for each request in flight, and a deadline for each try.
 
     httpx's own read time-out starts again with every byte, so a server that trickles would hold a request for ever.
@@ -438,10 +491,11 @@ def _http_client(settings: Settings, limiter: Limiter) -> httpx2.AsyncClient:
 
     class Client(httpx2.AsyncClient):
         async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-            async with limiter.slot() as sent_in:
+            async with limiter.slot() as sent_in, engine.paid(request) as came:
                 try:
                     async with asyncio.timeout(settings.timeout_s):
                         reply = await super().send(request, **options)
+                    came(reply)
                 except TimeoutError:
                     limiter.overloaded(sent_in)
                     raise httpx2.ReadTimeout("deadline", request=request) from None
@@ -454,7 +508,7 @@ def _http_client(settings: Settings, limiter: Limiter) -> httpx2.AsyncClient:
     return Client(
         timeout=httpx2.Timeout(settings.timeout_s, connect=min(CONNECT_S, settings.timeout_s)),
         limits=httpx2.Limits(max_connections=settings.concurrency, max_keepalive_connections=settings.concurrency),
-        follow_redirects=True,
+        follow_redirects=False,
     )
 
 
@@ -498,7 +552,7 @@ def _count(usage: Any, *path: str) -> int | None:
     """A number inside `usage`, whose shape differs between servers; None where it is not there."""
     for name in path:
         usage = usage.get(name) if isinstance(usage, dict) else None
-    return usage if type(usage) is int else None
+    return max(0, usage) if type(usage) is int else None
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -64,7 +64,7 @@ class OpenAIBatch:
         waiting = {request.key: request for request in requests}
         try:
             batches = self._read()
-            known = {key for keys in batches.values() for key in keys}
+            known = self.submitted()
             for part in self._files([request for request in requests if request.key not in known]):
                 batch = await self._submit(part)
                 batches[batch] = [request.key for request in part]
@@ -85,6 +85,10 @@ class OpenAIBatch:
                     await asyncio.sleep(self._settings.poll_s)
         except Exception as error:
             raise self._engine.failure(error) from None
+
+    def submitted(self) -> set[str]:
+        """Keys in batches that are open from before."""
+        return {key for keys in self._read().values() for key in keys}
 
     async def close(self) -> None:
         await self._engine.close()

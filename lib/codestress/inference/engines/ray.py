@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import suppress
@@ -21,6 +22,7 @@ import pyarrow.parquet as pq
 from pydantic import Field
 
 from codestress.errors import EngineError
+from codestress.inference.budget import LIMITS
 from codestress.inference.engines.base import BatchEngine, RequestFailed, served_identity
 from codestress.inference.registry import ModelEntry, engine_module
 from codestress.paths import OUTPUTS
@@ -136,12 +138,19 @@ class RayEngine:
             compute=self._ray.data.ActorPoolStrategy(size=min(self._settings.workers, len(files))),
             num_cpus=self._settings.cpus,
             num_gpus=self._settings.gpus or None,
-            fn_constructor_kwargs={"row": self._entry.model_dump(), "worker": self._settings.worker.model_dump()},
+            fn_constructor_kwargs={"row": self._entry.model_dump(), "worker": self._worker()},
             max_restarts=-1,
             max_task_retries=-1,
         )
         for _ in done.iter_rows():
             pass
+
+    def _worker(self) -> dict[str, Any]:
+        """What each worker runs. Within a budget a request is sent once: here, where it counts, retries are unseen."""
+        worker = self._settings.worker.model_dump()
+        if worker["engine"] == "openai" and any(os.environ.get(limit) for limit in LIMITS):
+            worker["settings"]["retries"] = 0
+        return worker
 
     def _written(self, seen: set[str]) -> Iterator[tuple[str, Response | RequestFailed]]:
         """Outcomes in files of answers that were not seen yet."""
