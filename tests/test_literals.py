@@ -40,6 +40,27 @@ def test_what_repr_writes_is_read_back_the_same(value: object) -> None:
     assert not unresolved
 
 
+def called(value: object) -> str:
+    """A value as calls of its types."""
+    if isinstance(value, bool) or not isinstance(
+        value, bytes | list | tuple | set | frozenset | dict | float | complex
+    ):
+        return repr(value)
+    if isinstance(value, float):
+        return f"float({repr(value)!r})"
+    if isinstance(value, complex):
+        return f"complex({value.real!r}, {value.imag!r})"
+    items = value.items() if isinstance(value, dict) else value
+    return f"{type(value).__name__}([{', '.join(map(called, items))}])"
+
+
+@given(VALUES)
+def test_values_may_be_written_as_calls_of_their_types(value: object) -> None:
+    found, unresolved = parse_literal(called(value))
+    assert same_value(found, value)
+    assert not unresolved
+
+
 @given(VALUES, VALUES)
 def test_same_is_symmetric_and_never_wider_than_equality(one: object, other: object) -> None:
     assert same_value(one, other) == same_value(other, one)
@@ -92,6 +113,18 @@ def test_same_value(one: object, other: object, same: bool) -> None:
         ("set()", set(), False),
         ("frozenset({1})", frozenset({1}), False),
         ("range(0, 3)", range(3), False),
+        ("set([1, 2, 3])", {1, 2, 3}, False),
+        ("set({1, 2})", {1, 2}, False),
+        ("frozenset(set((1, 2)))", frozenset({1, 2}), False),
+        ("[dict(), list(), tuple(), bytes(), frozenset()]", [{}, [], (), b"", frozenset()], False),
+        ("dict(a=1, b=[2])", {"a": 1, "b": [2]}, False),
+        ("dict({'a': 1}, b=2)", {"a": 1, "b": 2}, False),
+        ("dict([('a', 1), ['b', dict()]])", {"a": 1, "b": {}}, False),
+        ("tuple([1, 2])", (1, 2), False),
+        ("list(range(1 + 2))", [0, 1, 2], True),
+        ("bytes([104, 105])", b"hi", False),
+        ('float("inf")', math.inf, False),
+        ("[float('1e3'), float(2), complex(1, 2)]", [1000.0, 2.0, 1 + 2j], False),
         ("float('-inf')", -math.inf, False),
         ("'\\d'", "\\d", False),
         ("2  # because", 2, False),
@@ -119,7 +152,53 @@ def test_forms_of_values(text: str, value: object, unresolved: bool) -> None:
             "(y := 1)",
             "1 if 1 else 2",
         ),
-        *("{**{}}", "[*[1]]", "a.b", "a[0]", "set([1])", "dict()", "list()", "frozenset(1, 2)", "range()", "1 << 2"),
+        *("{**{}}", "[*[1]]", "a.b", "a[0]", "frozenset(1, 2)", "range()", "1 << 2"),
+        *(
+            "set(1)",
+            "set([[1]])",
+            "set(x)",
+            "set(x for x in [1])",
+            "set(*[[1]])",
+            "set(set)",
+            "list({1})",
+            "list([1], 2)",
+        ),
+        *(
+            "dict([1])",
+            "dict({1})",
+            "dict(**{})",
+            "dict(a=1, a=2)",
+            "dict(a=f(1))",
+            "dict(a=b)",
+            "list(a=1)",
+            "dict('a')",
+        ),
+        *(
+            "bytes(9)",
+            "bytes(10 ** 9)",
+            "bytes([300])",
+            "bytes('a')",
+            "float('x')",
+            "float([1])",
+            "float(a='1')",
+            "float()",
+        ),
+        *(
+            "list(range(10 ** 9))",
+            "set(range(10 ** 30))",
+            "[" + "list(range(9000)), " * 12 + "]",
+            "tuple(map(int, '1'))",
+        ),
+        *(
+            "int('1')",
+            "str(1)",
+            "sorted([1])",
+            "sum([1])",
+            "list.copy([1])",
+            "open('a')",
+            "float(1j)",
+            "float(10 ** 400)",
+        ),
         *(
             "'a' - 'b'",
             "'a' * 2.5",

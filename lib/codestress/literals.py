@@ -9,7 +9,7 @@ import ast
 import math
 import operator
 import warnings
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sized
 from typing import Any, NamedTuple
 
 LONGEST_TEXT = 100_000
@@ -36,8 +36,8 @@ class Literal(NamedTuple):
 def parse_literal(text: str) -> Literal:
     """The value that a text writes out as Python's `repr` would, or as arithmetic between such values.
 
-    `set()`, `frozenset(…)`, `range(…)`, `float('nan')`, `nan` and `inf` count, because these values have no other
-    form. `NotLiteral` for anything else: names, calls, comparisons, f-strings, comprehensions, …
+    So do the types that Python's own data has, called on values: `set([1, 2])`, `dict(a=1)`, `float('inf')`; `nan` and
+    `inf` too. `NotLiteral` for anything else: names, other calls, comparisons, f-strings, comprehensions, …
     """
     return literal_of(parse_expression(text))
 
@@ -85,8 +85,17 @@ def literal_of(node: ast.expr) -> Literal:
                 if left_over < 0:
                     raise NotLiteral("arithmetic that makes a huge value")
                 return _OPERATORS[type(node.op)](left, right)
-            case ast.Call(func=ast.Name(id=name), keywords=[]):
-                return _constructed(name, [value(item) for item in node.args])
+            case ast.Call(func=ast.Name(id=name)):
+                arguments = [value(item) for item in node.args]
+                left_over -= sum(len(one) for one in arguments if isinstance(one, Sized))
+                if left_over < 0:
+                    raise NotLiteral("a call that makes a huge value")
+                names = [_name(item) for item in node.keywords]
+                if len(set(names)) < len(names):
+                    raise NotLiteral("a keyword that is given twice")
+                return _constructed(
+                    name, arguments, {n: value(k.value) for n, k in zip(names, node.keywords, strict=True)}
+                )
             case ast.Name(id="nan" | "inf"):
                 return float(node.id)
         raise NotLiteral(f"{_KINDS.get(type(node), type(node).__name__)} in place of a value")
@@ -168,20 +177,45 @@ def _elements(value: Any) -> int:
     return value.bit_length() // 64 if isinstance(value, int) else 0
 
 
-def _constructed(name: str, arguments: list[Any]) -> Any:
-    """Values that Python writes as a call."""
+def _name(keyword: ast.keyword) -> str:
+    if keyword.arg is None:
+        raise NotLiteral("** in place of a keyword")
+    return keyword.arg
+
+
+ITEMS = (list, tuple, str, range)
+"""What has an order that a reader can tell; sets have none, so no list is made of them."""
+
+
+def _constructed(name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
+    """Values written as a call of their type, of values alone: nothing that these do depends on anything else."""
     match name, arguments:
-        case "set", []:
-            return set()
-        case "frozenset", []:
-            return frozenset()
-        case "frozenset", [set() | list() | tuple() as items]:
-            return frozenset(items)
+        case "dict", [] | [dict()]:
+            return dict(*arguments, **keywords)
+        case "dict", [list() | tuple() as pairs] if all(isinstance(one, list | tuple) for one in pairs):
+            return dict(pairs, **keywords)
+        case _ if keywords:
+            raise NotLiteral(f"a call of {name} with keywords")
+        case "set" | "frozenset" | "list" | "tuple" | "bytes", []:
+            return _COLLECTIONS[name]()
+        case "set" | "frozenset", [set() | frozenset() as items]:
+            return _COLLECTIONS[name](items)
+        case "set" | "frozenset" | "list" | "tuple", [items] if isinstance(items, ITEMS):
+            return _COLLECTIONS[name](items)
+        case "bytes", [list() | tuple() | range() | bytes() as items]:
+            return bytes(items)
         case "range", [int(), *_] if all(type(item) is int for item in arguments) and len(arguments) <= 3:
             return range(*arguments)
-        case "float", [str(text)] if text.strip().lower().lstrip("+-") in ("nan", "inf", "infinity"):
-            return float(text)
+        case "float", [int() | float() | str() as number]:
+            return float(number)
+        case "complex", [int() | float(), *_] if all(isinstance(item, int | float) for item in arguments):
+            return complex(*arguments)
     raise NotLiteral(f"a call of {name}")
+
+
+_COLLECTIONS: dict[str, Callable[..., Any]] = {
+    **{"set": set, "frozenset": frozenset, "list": list, "tuple": tuple, "bytes": bytes}
+}
 
 
 def same_value(one: object, other: object) -> bool:

@@ -11,9 +11,12 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from codestress.errors import DataError
 from codestress.problems.problem_files import ProblemFile, read_problems
+from codestress.problems.program import Problem
 from codestress.scoring.answer_files import pass_at_k, read_answers, score_file
 from codestress.types import Reason
 
@@ -81,19 +84,50 @@ def test_everything_asked_is_counted_and_everything_odd_is_named(problems: Probl
     report = score_file(problems, answers, task="output", rule="strict", executor=None)
     assert {name: [score.reason for score in scores] for name, scores in report.scores.items()} == {
         "a": [Reason.RIGHT, Reason.WRONG, Reason.MISSING],
-        "b": [Reason.RIGHT, Reason.MISSING, Reason.MISSING],
+        "b": [Reason.RIGHT],
         "c": [Reason.MISSING] * 3,
         "broken": [Reason.HARNESS_ERROR] * 3,
     }
-    assert sum(report.counts.values()) == 12
+    assert sum(report.counts.values()) == 10
     told = "\n".join(report.warnings)
-    for part in ("not Python", "no answers to: c (1 in all)", "stranger", "fewer than 3 answers: b (1 in all)"):
+    for part in (
+        "not Python",
+        "no answers to: c (1 in all)",
+        "stranger",
+        "fewer than 3 answers, judged by those: b (1 in all)",
+    ):
         assert part in told
-    assert report.pass_at(1) == pytest.approx((1 / 3 + 1 / 3) / 4)
+    assert report.pass_at(1) == pytest.approx((1 / 3 + 1) / 4)  # c, without answers, and the broken row count
+    assert report.pass_at(3) == pytest.approx(1 / 3)  # b has no three
     assert math.isnan(report.pass_at(5))
     short = score_file(problems, answers, task="output", rule="strict", executor=None, samples=1)
     assert sum(short.counts.values()) == 4
     assert "more than 1 answers, not scored: a, broken" in "\n".join(short.warnings)
+
+
+@given(st.lists(st.lists(st.booleans(), min_size=1, max_size=7), min_size=1, max_size=4))
+def test_a_shorter_row_is_judged_by_the_answers_that_it_has(rows: list[list[bool]]) -> None:
+    names = [f"p{number}" for number in range(len(rows))]
+    known = ProblemFile([Problem(name, "", "f", "", "1") for name in names], {})
+    answers = {name: ["1" if right else "2" for right in row] for name, row in zip(names, rows, strict=True)}
+    report = score_file(known, answers, task="output", rule="strict", executor=None)
+    assert report.pass_at(1) == pytest.approx(sum(sum(row) / len(row) for row in rows) / len(rows))
+    longest = max(map(len, rows))
+    told = "\n".join(report.warnings)
+    for name, row in zip(names, rows, strict=True):
+        assert (name in told) == (len(row) < longest)
+    assert report.pass_at(longest) == pytest.approx(
+        sum(any(row) for row in rows if len(row) == longest) / sum(len(row) == longest for row in rows)
+    )
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_files_may_begin_with_a_byte_order_mark(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "p.jsonl"
+    path.write_text(rows({}, {"id": "\xe9", "output": "float('inf')"}), encoding=encoding)
+    assert [problem.id for problem in read_problems(path).problems] == ["a", "\xe9"]
+    path.write_text('{"a": ["2"]}', encoding=encoding)
+    assert read_answers(path) == {"a": ["2"]}
 
 
 @pytest.mark.parametrize(("n", "right", "k"), [(10, 3, 1), (10, 3, 5), (10, 0, 5), (10, 8, 5), (5, 2, 5)])

@@ -90,7 +90,22 @@ WHENCE = Problem("w", CODE, "f", "", "[1]")
         ("f([1], b=1, b=1)", Reason.UNPARSABLE),
         ("f", Reason.UNPARSABLE),
         ("g([1])", Reason.UNPARSABLE),
-        ("f(*[[1]])", Reason.UNPARSABLE),
+        ("f(*[[2, 1]])", Reason.RIGHT),
+        ("f(*([2, 1], 1))", Reason.RIGHT),
+        ("f(*([2, 1],), **{'b': 1})", Reason.RIGHT),
+        ("f(**dict(a=[2, 1], b=1))", Reason.RIGHT),
+        ("f([2, 1]) == [1]", Reason.RIGHT),
+        ("assert f([2, 1]) == [1]", Reason.RIGHT),
+        ("assert f(a=[2, 1]) == [3 - 2]", Reason.RIGHT),
+        ("f([2, 1]) == [2]", Reason.UNPARSABLE),
+        ("f([2, 1]) == f([1])", Reason.UNPARSABLE),
+        ("[1] == f([2, 1])", Reason.UNPARSABLE),
+        ("f([True]) == [1]", Reason.WRONG),
+        ("f(*{1})", Reason.UNPARSABLE),
+        ("f(*[[1]], key=lambda x: x)", Reason.UNPARSABLE),
+        ("f(a=[1], **{'a': [1]})", Reason.UNPARSABLE),
+        ("f(**{1: [1]})", Reason.UNPARSABLE),
+        ("f(*range(10 ** 9))", Reason.UNPARSABLE),
     ],
 )
 def test_input_answers(executor: Executor, answer: str, reason: Reason) -> None:
@@ -101,7 +116,8 @@ def test_input_answers(executor: Executor, answer: str, reason: Reason) -> None:
 @given(st.lists(VALUES, max_size=3), st.dictionaries(st.sampled_from("abc"), VALUES, max_size=2))
 def test_calls_are_taken_apart_exactly(positional: list[object], keywords: dict[str, object]) -> None:
     inside = ", ".join([*map(repr, positional), *(f"{name}={value!r}" for name, value in keywords.items())])
-    for text in (f"f({inside})", inside) if inside else ("f()",):
+    starred = f"f(*{positional!r}, **{keywords!r})"
+    for text in (f"f({inside})", inside, starred, f"f(*{tuple(positional)!r}, **{keywords!r})") if inside else ("f()",):
         found = parse_arguments(text, DOUBLE)
         assert isinstance(found, Arguments)
         assert same_value(list(found.positional), positional)

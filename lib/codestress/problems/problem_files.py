@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import codecs
 import gzip
 import json
 import warnings
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from codestress.errors import DataError
+from codestress.literals import NotLiteral, parse_literal
 from codestress.problems.datasets import data_file, folders
 from codestress.problems.program import Problem
 
@@ -47,10 +49,13 @@ def livecodebench() -> list[Problem]:
 
 
 def read_text(path: Path) -> str:
-    """A text file, gzipped when its name ends in .gz; `DataError` when it cannot be read."""
+    """A text file, with a byte-order mark or without, gzipped when its name ends in .gz; `DataError` when it cannot be
+    read."""
     try:
         content = path.read_bytes()
-        return (gzip.decompress(content) if path.suffix == ".gz" else content).decode("utf-8")
+        content = gzip.decompress(content) if path.suffix == ".gz" else content
+        marked = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        return content.decode("utf-16" if marked else "utf-8-sig")
     except (OSError, EOFError, ValueError) as error:
         raise DataError(f"{path}: cannot be read: {error}; give a UTF-8 text file, or one packed by gzip") from None
 
@@ -98,10 +103,12 @@ def _problem(row: Any, name: str) -> Problem:
             ast.parse(row["code"])
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise ValueError(f"{name}: the program is not Python: {error}") from None
-        try:
-            ast.literal_eval(row["output"])
-        except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError):
-            raise ValueError(f"{name}: output = {row['output'][:60]!r} is not a literal") from None
+    try:
+        unresolved = parse_literal(row["output"]).unresolved
+    except NotLiteral:
+        unresolved = True
+    if unresolved:
+        raise ValueError(f"{name}: output = {row['output'][:60]!r} is not a literal")
     function = row.get("function_name")
     if function is None:
         return Problem(name, row["code"], "f", row["input"], row["output"])

@@ -19,7 +19,7 @@ from codestress.types import Reason, Score
 
 @dataclass(frozen=True)
 class Report:
-    """Scores by problem, as many for each as were asked."""
+    """Scores by problem, as many for each as it has answers: of one without any, as many as were asked."""
 
     scores: Mapping[str, Sequence[Score]]
     warnings: Sequence[str]
@@ -27,7 +27,7 @@ class Report:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Answers by reason; they add up to what was asked (checked)."""
+        """Answers by reason; they add up to the scores (checked)."""
         found = Counter(score.reason for scores in self.scores.values() for score in scores)
         asked = sum(map(len, self.scores.values()))
         table = {reason.value: found[reason] for reason in Reason}
@@ -38,9 +38,10 @@ class Report:
     def pass_at(self, k: int) -> float:
         """The chance that one of k samples is right, estimated without bias (Chen et al., 2021, section 2.1).
 
-        nan where fewer than k samples were asked.
+        Over the problems that have k answers; nan where none has. The warnings name those that have fewer.
         """
-        return _mean([pass_at_k(len(scores), sum(s.value == 1 for s in scores), k) for scores in self.scores.values()])
+        enough = [scores for scores in self.scores.values() if len(scores) >= k]
+        return _mean([pass_at_k(len(scores), sum(s.value == 1 for s in scores), k) for scores in enough])
 
     def differences(self, other: Report) -> list[dict[str, Any]]:
         """Every answer that one report judges right and the other does not, with both reasons."""
@@ -104,15 +105,17 @@ def score_file(
 ) -> Report:
     """Scores for `samples` answers to each problem (default: the most that any has).
 
-    A missing answer counts as `missing`, an answer to a faulty row as `harness error`; answers to ids that are not
-    among the problems, and more answers than were asked, are named in the warnings and not scored.
+    A problem without answers, and null in the place of one, count as `missing`, answers to a faulty row as `harness
+    error`. A problem with fewer answers than others is judged by those that it has, and named; answers to ids that are
+    not among the problems, and more than were asked, are named in the warnings and not scored.
     """
     asked = samples or max((len(texts) for texts in answers.values()), default=1) or 1
     known = {problem.id: problem for problem in problems.problems}
     warnings = list(problems.faults.values())
-    _name(warnings, "no answers to", [n for n in (*known, *problems.faults) if n not in answers])
+    _name(warnings, "no answers to", [n for n in (*known, *problems.faults) if not answers.get(n)])
     _name(warnings, "answers to unknown problems, not scored", [n for n in answers if n not in known | problems.faults])
-    _name(warnings, f"fewer than {asked} answers", [n for n, a in answers.items() if n in known and len(a) < asked])
+    shorter = [name for name in known if 0 < len(answers.get(name, ())) < asked]
+    _name(warnings, f"fewer than {asked} answers, judged by those", shorter)
     _name(warnings, f"more than {asked} answers, not scored", [n for n, a in answers.items() if len(a) > asked])
     given = [
         (name, index, Answer(problem, text))
@@ -122,7 +125,7 @@ def score_file(
     ]
     judged = score_answers([answer for _, _, answer in given], task, rule, executor)
     absent = Score(Reason.MISSING, 0.0, "no answer in the file")
-    scores = {name: [absent] * asked for name in known}
+    scores = {name: [absent] * (min(len(answers.get(name, ())), asked) or asked) for name in known}
     for (name, index, _), score in zip(given, judged, strict=True):
         scores[name][index] = score
     for name, fault in problems.faults.items():

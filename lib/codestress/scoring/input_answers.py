@@ -10,12 +10,22 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
+import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from codestress.literals import NotLiteral, literal_of, parse_expression
+from codestress.literals import (
+    ITEMS,
+    LONGEST_SEQUENCE,
+    NotLiteral,
+    literal_of,
+    parse_expression,
+    parse_literal,
+    same_value,
+)
 from codestress.problems.program import Problem
 
 FUNCTIONS = frozenset(
@@ -49,13 +59,15 @@ class Arguments(NamedTuple):
 
 def parse_arguments(text: str, problem: Problem) -> Arguments | str:
     """The arguments of an answer where they are data, else the source of a call that may be run as it is."""
-    call = _call(text, problem.function)
-    if any(isinstance(item, ast.Starred) for item in call.args) or any(item.arg is None for item in call.keywords):
-        raise NotArguments("* or ** in the call")
-    parts = [*call.args, *(item.value for item in call.keywords)]
+    call = _call(text, problem)
+    starred = [isinstance(item, ast.Starred) for item in call.args] + [item.arg is None for item in call.keywords]
+    parts = [item.value if isinstance(item, ast.Starred) else item for item in call.args]
+    parts += [item.value for item in call.keywords]
     try:
         values, unresolved = literal_of(ast.Tuple(parts, ast.Load()))  # one text, one bound on what it makes
     except NotLiteral:
+        if any(starred):
+            raise NotArguments("* or ** of what is not written out") from None
         try:
             constants = _constants(problem.code)
             bound = {name for part in parts for name in _bound(part)}
@@ -65,28 +77,60 @@ def parse_arguments(text: str, problem: Problem) -> Arguments | str:
         except (RecursionError, ValueError) as error:
             raise NotArguments(str(error)) from None
     count = len(call.args)
-    keywords = dict(zip([item.arg or "" for item in call.keywords], values[count:], strict=True))
-    if len(keywords) < len(call.keywords):
+    positional = [
+        _spread_out(value) if star else (value,) for value, star in zip(values[:count], starred, strict=False)
+    ]
+    named = [
+        _pairs(value) if item.arg is None else [(item.arg, value)]
+        for value, item in zip(values[count:], call.keywords, strict=True)
+    ]
+    keywords = dict(itertools.chain(*named))
+    if len(keywords) < sum(map(len, named)):
         raise NotArguments("an argument that is given twice")
-    return Arguments(values[:count], keywords, unresolved)
+    return Arguments(tuple(itertools.chain(*positional)), keywords, unresolved)
 
 
-def _call(text: str, function: str) -> ast.Call:
-    """The one call that the whole text is, its arguments alone being taken as between the parentheses."""
+def _spread_out(value: Any) -> Sequence[Any]:
+    if not isinstance(value, ITEMS) or len(value) > LONGEST_SEQUENCE:
+        raise NotArguments("* of something that has no order, or of too much")
+    return value
+
+
+def _pairs(value: Any) -> list[tuple[str, Any]]:
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        raise NotArguments("** of something that does not name arguments")
+    return list(value.items())
+
+
+def _call(text: str, problem: Problem) -> ast.Call:
+    """The one call that the whole text is: its arguments alone are taken as between the parentheses, and an assertion
+    that the call returns the problem's output as that call."""
     stripped = text.strip()
     if not stripped:
         raise NotArguments("no answer")
-    problem = ""
-    for source in (stripped, f"{function}({stripped}\n)"):
+    why = ""
+    for source in (re.sub(r"^assert\b", "", stripped), f"{problem.function}({stripped}\n)"):
         try:
             node = parse_expression(source)
         except NotLiteral as error:
-            problem = str(error)
+            why = str(error)
             continue
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function:
+        if isinstance(node, ast.Compare) and _is_output(node, problem):
+            node = node.left
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == problem.function:
             return node
-        problem = f"not a call of {function}"
-    raise NotArguments(problem)
+        why = f"not a call of {problem.function}"
+    raise NotArguments(why)
+
+
+def _is_output(comparison: ast.Compare, problem: Problem) -> bool:
+    """Whether a comparison is `… == VALUE`, and the value the problem's."""
+    try:
+        said = [literal_of(other).value for other in comparison.comparators]
+        wanted = parse_literal(problem.output).value
+    except NotLiteral:
+        return False
+    return isinstance(comparison.ops[0], ast.Eq) and len(said) == 1 and same_value(said[0], wanted)
 
 
 def _check(node: ast.AST, names: frozenset[str]) -> None:

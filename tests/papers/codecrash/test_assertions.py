@@ -16,6 +16,7 @@ from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem, literal_text
 from codestress.scoring.exploits import INPUTS, OUTPUTS, written
 from codestress.scoring.judging import said
+from codestress.scoring.predictions import Task
 from codestress.scoring.selftest import EXPLOITED
 from codestress.seeding import rng
 from codestress.types import Reason, Response, Usage
@@ -61,8 +62,8 @@ def test_javascript_values() -> None:
     assert score_assertion(one, "output", gold(one, "[" * 5000 + "]" * 5000)).value == 0
 
 
-RIGHT_IN_THIS_FORM = {"a fence", "the gold call, compared", "an assertion"}
-"""Exploits of other harnesses that are what this form of answer asks for."""
+RIGHT_IN_THIS_FORM = {"a fence", "an assertion of something else"}
+"""Exploits of other harnesses that are what this form of answer asks for; of inputs the call alone is judged."""
 
 
 @pytest.mark.parametrize("name", sorted(OUTPUTS.keys() - RIGHT_IN_THIS_FORM))
@@ -102,6 +103,58 @@ def test_every_kind_of_answer_has_its_reason() -> None:
     assert reason("[ANSWER] f('a') == 'a=", "length") is Reason.TRUNCATED
     assert reason("<think>[ANSWER] f('a') == 'a==' [/ANSWER]", "length") is Reason.TRUNCATED
     assert reason("  ") is Reason.REFUSED
+
+
+FORMS = (
+    "[ANSWER]{}[/ANSWER]",
+    "[ANSWER] {}",
+    "[ANSWER]\n{}\n",
+    "[ANSWER] ```py\n{}\n``` [/ANSWER]",
+    "[ANSWER]\n```\n{}\n```",
+    "[ANSWER] ```python {}``` [/ANSWER]",
+    "```\n[ANSWER]\n{}\n```",
+    "[ANSWER] `{}` [/ANSWER]",
+    "[ANSWER] ``{}``; [/ANSWER]",
+    "**[ANSWER]** {} **[/ANSWER]**",
+    "**[ANSWER]{}[/ANSWER]**",
+    "**[ANSWER] {}**",
+    "[ANSWER] **`{}`** [/ANSWER]",
+    "`[ANSWER]` {} `[/ANSWER]`",
+    "[ANSWER] {}; [/ANSWER]",
+    "The [ANSWER] 0 [/ANSWER] was wrong: [ANSWER] {} ;\n[/ANSWER] I am sure.",
+)
+"""What models put around an answer."""
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("task", ["output", "input"])
+def test_what_stands_around_an_answer_does_not_matter(form: str, task: Task) -> None:
+    for problem in EXPLOITED:
+        gold, wrong = (problem.output, "'no'") if task == "output" else (problem.call, f"{problem.function}(0, 1, 2)")
+        whole = f"{problem.call} == {problem.output}"
+        for text in (gold, whole, f"assert {whole}", f"assert ({whole}), 'as told'"):
+            found = score_assertion(problem, task, says(form.format(text)))
+            assert found.reason is Reason.RIGHT, (text, found)
+        for text in (wrong, "", f"assert {whole}, print(1)", f"{problem.call} == {problem.call}", f"{whole}; f(1)"):
+            found = score_assertion(problem, task, says(form.format(text)))
+            assert found.value == 0, (text, found)
+
+
+def test_calls_with_stars_of_literals() -> None:
+    for problem in EXPLOITED:
+        for text in (f"f(*({problem.arguments},))", f"f(*[{problem.arguments}]) == {problem.output}"):
+            assert score_assertion(problem, "input", says(f"[ANSWER] {text} [/ANSWER]")).reason is Reason.RIGHT
+            assert score_assertion(problem, "output", says(f"[ANSWER] {text.partition(' ==')[0]} [/ANSWER]")).value == 0
+    named = says("[ANSWER] f(**{'x': 3}) == 6 [/ANSWER]")
+    assert score_assertion(EXPLOITED[0], "input", named).reason is Reason.RIGHT
+
+
+def test_javascript_answers_may_be_wrapped_too() -> None:
+    one = Problem("p", "function f(x) { return x; }", "f", '"a"', "[1, 'b']", "javascript")
+    for form in FORMS:
+        for text in ('f("a") === [1, "b"]', '[1, "b"]'):
+            found = score_assertion(one, "output", says(form.format(text).replace("python", "js")))
+            assert found.reason is Reason.RIGHT, (form, found)
 
 
 @pytest.mark.isolation

@@ -11,6 +11,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from codestress.inference.registry import load_registry
 from codestress.inference.run import run
@@ -166,7 +168,17 @@ def test_content_by_the_model_under_test(tmp_path: Path, monkeypatch: pytest.Mon
         (says(9) + "\nNo, rather: " + says(4), (4, "")),
         ('{"line_number": 4, "line": "print("a")"}', (4, None)),
         ('{"line_number": 4}', (4, None)),
-        (says("4"), None),
+        (says("4"), (4, "")),
+        ('{"line": "for (int i = 0; i < n; i++) {", "line_number": 2}', (2, "for (int i = 0; i < n; i++) {")),
+        ('{"line": "}} else {", "why": "{\\"line_number\\": 9}", "line_number": " 2 "}', (2, "}} else {")),
+        ('I see `if (x) {` and mean {"answer": {"line_number": 2, "line": "}"}}.', (2, "}")),
+        ('[{"line_number": 3}, {"line_number": 2}] and {"note": "{"}', (2, None)),
+        (r'{"line": "re.match(\'\d{3}\', s) {", "line_number": 2}', (2, None)),
+        ('{"line": "print("{}")", "line_number": "2", "why": "x"}', (2, None)),
+        ('{"line": "print("a") {", "line_number": 9} No: {"line_number": 2}', (2, None)),
+        ('{"line_number": "line 4"}', None),
+        ('{"line_number": [4]}', None),
+        ('{"line_number": -1}', (-1, None)),
         (says(True), None),
         (says(4.0), None),
         ("line 4", None),
@@ -176,6 +188,30 @@ def test_content_by_the_model_under_test(tmp_path: Path, monkeypatch: pytest.Mon
 )
 def test_answers_are_read_strictly(text: str, expected: tuple[int, str | None] | None) -> None:
     assert named_line(text) == expected
+
+
+LINE = st.text(st.sampled_from("{}[]\"'\\\\,: \tline_number=()x1\u00e9"), max_size=20)
+
+
+@given(LINE, LINE, st.integers(1, 99), st.booleans(), st.permutations(["line_number", "line", "why"]))
+def test_the_number_is_found_wherever_it_stands(
+    line: str, prose: str, number: int, digits: bool, order: list[str]
+) -> None:
+    values = {"line_number": str(number) if digits else number, "line": line, "why": says(7) + line}
+    text = json.dumps({key: values[key] for key in order}, indent=number % 3 or None)
+    said = f"for (;;) {{\n{says(98)}{prose.replace('{', '(')}\n```json\n{text}\n```\n}}"
+    assert named_line(said) == (number, line)
+
+
+def test_numbers_that_no_program_has_are_wrong() -> None:
+    for number in ("0", "-3", "6", "9" * 5000, f'"{"9" * 5000}"'):
+        found = score_location(Response(f'{{"line_number": {number}}}', "stop"), 5, "a\nb\nc\nd\ne", 2)
+        assert found.reason is Reason.WRONG, number
+
+
+@pytest.mark.parametrize("unit", ["{", '{"a":', '{"line_number": 1', '{"line_number":' + " " * 50, "{},"])
+def test_hostile_texts_are_read_in_time(unit: str) -> None:
+    assert named_line(unit * (50_000 // len(unit))) is None
 
 
 def test_scores_and_tolerance() -> None:

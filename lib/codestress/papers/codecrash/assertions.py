@@ -8,10 +8,11 @@ as None, so it is right where the output is None; the call, echoed, passes as it
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from functools import lru_cache
 
-from codestress.literals import NotLiteral, parse_expression, parse_literal
+from codestress.literals import NotLiteral, literal_of, parse_expression, parse_literal
 from codestress.papers.codecrash.javascript_values import assertion_sides
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Outcome, Program
@@ -21,23 +22,51 @@ from codestress.scoring.predictions import REASONS, Answer, Task, score_answers,
 from codestress.types import Reason, Response, Score, Source
 
 OPENING, CLOSING = "[ANSWER]", "[/ANSWER]"
+MARKED = r"(?:(\*{1,3}|_{1,3}|`{1,3})%s\1|%s)"
+"""A tag, in bold type or as code, or as it is."""
+OPENINGS, CLOSINGS = (re.compile(MARKED % (re.escape(tag), re.escape(tag))) for tag in (OPENING, CLOSING))
 
 
 def score_assertion(problem: Problem, task: Task, response: Response) -> Score:
     """The strict score. A block that does not parse is a syntax error (appendix D); no block is unparsable."""
     if score := unanswered(response):
         return score
-    content = last_block(said(response.text))
+    content = last_block(said(response.text), open_ended=response.finish_reason != "length")
     if content is None:
         return unread(response, f"no {OPENING}")
     return _strict(problem, task, content)
 
 
-def last_block(text: str) -> str | None:
-    """What stands between the last opening tag and the closing one behind it; None where one of them is missing."""
-    _, opening, rest = text.rpartition(OPENING)
-    content, closing, _ = rest.partition(CLOSING)
-    return content.strip() if opening and closing else None
+def last_block(text: str, *, open_ended: bool = False) -> str | None:
+    """What stands behind the last opening tag, up to the closing one or, where that may be missing (a stop sequence
+    leaves it out), the text's end; None where there is no such block."""
+    blocks = [*OPENINGS.finditer(text)]
+    if not blocks:
+        return None
+    rest = text[blocks[-1].end() :]
+    closing = CLOSINGS.search(rest)
+    if not closing and not open_ended:
+        return None
+    return (rest[: closing.start()] if closing else rest).strip()
+
+
+WRAPPINGS = (
+    r"```(?:[\w+-]*[ \t]*\n|(?:python3?|py|javascript|js)\s)?(.*?)(?:```)?",
+    r"\*\*(.*)\*\*",
+    r"`(.*)`",
+    r"(.*?)(?:;|```|\*\*)",
+)
+"""A fence, bold type, code, and what stands behind an answer and is no part of it."""
+DEEPEST_WRAPPING = 5
+
+
+def _unwrapped(text: str) -> str:
+    """An answer without the fence, the bold type, the backticks and the semicolon that may stand around it."""
+    text = text.strip()
+    for wrapping in WRAPPINGS * DEEPEST_WRAPPING:
+        if whole := re.fullmatch(wrapping, text, re.S):
+            text = whole[1].strip()
+    return text
 
 
 @lru_cache(maxsize=100_000)
@@ -56,24 +85,36 @@ def _strict(problem: Problem, task: Task, content: str) -> Score:
 def assertion_parts(content: str, problem: Problem) -> tuple[str, str]:
     """Both sides of an assertion as Python expressions; of a text without `==`, the text twice.
 
-    `SyntaxError` where it is no expression, `ValueError` where the left side is no call of the problem's function.
+    `SyntaxError` where it is no expression, `ValueError` where the left side is no call of the problem's function or
+    the right side no value.
     """
-    text = content.removeprefix("```python").removeprefix("```").removesuffix("```").strip().removeprefix("assert ")
+    text = _unwrapped(content)
     if problem.language == "javascript":
         return assertion_sides(text, problem.function)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            node = ast.parse(text.strip(), mode="eval").body
+            body = ast.parse(text).body
         except (ValueError, RecursionError, MemoryError) as error:
             raise SyntaxError(str(error)) from None
+    match body:
+        case [ast.Assert(test=node, msg=None | ast.Constant())] | [ast.Expr(value=node)]:
+            pass
+        case _:
+            raise SyntaxError("neither an expression nor an assertion")
+    # The sides as they were written: a value may be arithmetic, and a text may hold anything.
     if not (isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq)):
-        return text, text
+        whole = text if isinstance(body[0], ast.Expr) else _written(text, node)
+        return whole, whole
     left, right = node.left, node.comparators[0]
     if not (isinstance(left, ast.Call) and isinstance(left.func, ast.Name) and left.func.id == problem.function):
         raise ValueError(f"the left side is no call of {problem.function}")
-    # The sides as they were written: a value may be arithmetic, and a text may hold anything.
-    return ast.get_source_segment(text.strip(), left) or "", ast.get_source_segment(text.strip(), right) or ""
+    literal_of(right)
+    return _written(text, left), _written(text, right)
+
+
+def _written(text: str, node: ast.expr) -> str:
+    return ast.get_source_segment(text, node) or ""
 
 
 def score_assertion_as_run(problem: Problem, task: Task, response: Response) -> Score:

@@ -35,7 +35,7 @@ from codestress.parameters import Asked, Interval, Parameters, Seeded, Study, no
 from codestress.paths import shown
 from codestress.problems.generated import generated_problems
 from codestress.problems.own import known_source, own_problems
-from codestress.problems.problem_files import cruxeval, livecodebench
+from codestress.problems.problem_files import cruxeval, livecodebench, read_text
 from codestress.problems.program import Problem, from_stranger
 from codestress.sandbox.executor import Executor
 from codestress.sandbox.runtimes import missing
@@ -146,12 +146,8 @@ def translated(problems: list[Problem], path: str, source: str) -> list[Problem]
 
 def read_rows(path: str, fields: tuple[str, ...]) -> list[dict[str, str]]:
     """Rows of a JSON Lines file that all have these fields as texts; `DataError` names the line that does not."""
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: cannot be read: {error}") from None
     rows = []
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(read_text(Path(path)).splitlines(), start=1):
         try:
             row = json.loads(line)
             if not all(isinstance(row[field], str) for field in fields):

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import re
+from operator import itemgetter
+from typing import Any
 
 from codestress.scoring.judging import said, unanswered, unread
 from codestress.types import Reason, Response, Score
@@ -14,7 +16,7 @@ from codestress.types import Reason, Response, Score
 TOLERANCE = 2
 """Lines by which the artifact lets an answer be off; the paper says only that numbers are compared."""
 
-DECODER = json.JSONDecoder(strict=False)
+DECODER = json.JSONDecoder(strict=False, parse_int=lambda digits: _integer(digits))
 
 
 def score_location(response: Response, label: int, code: str, tolerance: int) -> Score:
@@ -38,21 +40,52 @@ def score_location(response: Response, label: int, code: str, tolerance: int) ->
 
 
 def named_line(text: str) -> tuple[int, str | None] | None:
-    """Line number and quoted line of the last JSON object that has a number; None where there is none."""
-    for found in reversed(list(re.finditer(r"\{[^{}]*\"line_number\"", text))):
+    """Line number and quoted line of the last JSON object that has a number; None where there is none.
+
+    The number is a whole one or a text of digits, and stands where it likes in an object, which stands where it likes
+    in the text. Of what is meant for an object and is none (a quoted line with quotes in it) the number alone is read.
+    """
+    found: list[tuple[int, tuple[int, str | None]]] = []
+    left = ""  # the text with what was read blotted out
+    at = text.find("{")
+    while at >= 0:
         try:
-            value, _ = DECODER.raw_decode(text, found.start())
-        except ValueError:
-            # The quoted line may hold quotes that the model did not escape.
-            number = re.match(r"\{\s*\"line_number\"\s*:\s*(\d{1,9})\s*[,}]", text[found.start() :])
-            if number:
-                return int(number[1]), None
-            continue
-        number_found = value.get("line_number")
-        if isinstance(number_found, int) and not isinstance(number_found, bool):
-            quoted = value.get("line")
-            return number_found, quoted if isinstance(quoted, str) else None
-    return None
+            value, end = DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            left += text[len(left) : at] + "\0" * (end - at)
+            if named := _named_in(value):
+                found.append((at, named))
+        at = text.find("{", end)
+    left += text[len(left) :]
+    found += [(one.start(), (_integer(one[1]), None)) for one in BROKEN.finditer(left)]
+    return max(found, key=itemgetter(0))[1] if found else None
+
+
+BROKEN = re.compile(r"[{,]\s*\"line_number\"\s*:\s*\"?([0-9]+)\"?\s*[,}]")
+
+
+def _named_in(value: Any) -> tuple[int, str | None] | None:
+    """What an object names, else the last of those inside it."""
+    if isinstance(value, dict):
+        number, quoted = whole_number(value.get("line_number")), value.get("line")
+        if number is not None:
+            return number, quoted if isinstance(quoted, str) else None
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return next((named for one in reversed([*inside]) if (named := _named_in(one))), None)
+
+
+def whole_number(value: Any) -> int | None:
+    """An integer, or the one that a text of digits writes out; None for anything else, true and 4.0 included."""
+    if isinstance(value, str) and re.fullmatch(r"\s*[0-9]+\s*", value):
+        value = _integer(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _integer(digits: str) -> int:
+    """Of more digits than any program has lines, the first ones: such a number names no line, however long it is."""
+    return int(digits.strip()[:20])
 
 
 def same_line(one: str, other: str) -> bool:
