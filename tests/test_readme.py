@@ -55,7 +55,7 @@ FILES = {
     "answers.jsonl.gz": "",
 }
 """What the commands read that a reader has, or write."""
-RUN_STRANGERS = ("score --task input", "selftest")
+RUN_STRANGERS = ("score --task input", "selftest", "codestress perturb")
 """What is refused, with the remedy, where programs of strangers cannot be isolated."""
 FILE_NAME = re.compile("|".join(rf"(?<![\w.]){re.escape(name)}$" for name in FILES))
 

@@ -73,7 +73,7 @@ def test_an_oracle_scores_100_percent_in_every_cell(tmp_path: Path, monkeypatch:
     labels: dict[str, int] = {}
     for task in tasks().values():
         programs: list[FaultyProgram | str] = [task.program]
-        for spm in parameters()["spms"]:
+        for spm in parameters().spms:
             for strength in SMALL["strengths"]:
                 programs.append(faultloc.mutated_program(task, spm, strength, bank(task.seed.language), 0))
         labels |= {program.code: program.line for program in programs if isinstance(program, FaultyProgram)}

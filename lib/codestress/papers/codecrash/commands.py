@@ -1,4 +1,4 @@
-"""`codestress write`: texts that a model writes for CodeCrash."""
+"""`codestress perturb`: anybody's programs, perturbed; `codestress write`: texts that a model writes for CodeCrash."""
 
 from __future__ import annotations
 
@@ -48,4 +48,35 @@ def write(
     click.echo(f"{shown(output.resolve())}: {len(usable)} problems: {counts}; {len(faults)} cannot be used")
 
 
-COMMANDS = (write,)
+@click.command()
+@click.argument("problems", type=click.Path(path_type=Path))
+@click.option("--conditions", default="VAN,REN,RTF,GBC,PSC-ALL,MCC,MPS,MHC", show_default=True, help="Perturbations.")
+@click.option("--language", type=click.Choice(["python", "javascript"]), default="python", show_default=True)
+@click.option("--seed", default=0, show_default=True, help="The same seed makes the same variants.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON Lines: a row for each problem and condition.")
+def perturb(
+    problems: Path, conditions: str, language: Literal["python", "javascript"], seed: int, as_json: bool
+) -> None:
+    """Rewrites programs to the same meaning, and says of each whether it could be: PROBLEMS is a file of JSON Lines
+    with id, code, function and input (the arguments of a call).
+
+    Each variant is run on the input and on others near by, isolated; programs of strangers run no other way.
+    """
+    from codestress.papers.codecrash.perturbations.outside import perturbed_rows
+    from codestress.papers.codecrash.perturbations.own import own_perturbations
+    from codestress.papers.codecrash.perturbations.variants import PERTURBATIONS
+    from codestress.validation import nearest
+
+    wanted = conditions.replace(",", " ").split()
+    known = (*PERTURBATIONS, *own_perturbations())
+    for name in wanted:
+        if name not in known:
+            raise ParameterError(f"--conditions {name}: no such perturbation{nearest(name, known)}")
+    for row in perturbed_rows(problems, wanted, language, seed):
+        if as_json:
+            click.echo(json.dumps(row))
+        else:
+            click.echo(f"{row['id']:20} {row['condition']:8} {row['state']:9} {row['reason']}".rstrip())
+
+
+COMMANDS = (write, perturb)

@@ -25,7 +25,7 @@ from codestress.papers.faultloc.seeds import Seed, Source, first_seeds, parses
 from codestress.parameters import Asked, Facts, Parameters, Seeded, Study, no_questions
 from codestress.problems.generated.drawing import Draw
 from codestress.seeding import rng
-from codestress.types import LANGUAGE_NAMES, Message, Prompt, Reason, Response, Sampling, Score, Trial, Trials
+from codestress.types import LANGUAGE_NAMES, Language, Message, Prompt, Reason, Response, Sampling, Score, Trial, Trials
 
 Strength = Annotated[int, Field(ge=1, le=8)]
 ATTEMPTS = 4
@@ -219,15 +219,20 @@ def _mutated(task: Task, trial: Trial, content: Content) -> FaultyProgram | str:
 
 @lru_cache(maxsize=20_000)
 def mutated_program(task: Task, spm: Spm, strength: int, content: Content, seed: int) -> FaultyProgram | str:
-    """A neutral mutation of a task in a quarter drawn for it, drawn again a few times; else why there is none."""
+    """A neutral mutation of a task, else why there is none."""
+    return drawn_mutation(task.program, task.id, spm, task.seed.language, strength, content, seed)
+
+
+def drawn_mutation(
+    program: FaultyProgram, name: str, spm: Spm, language: Language, strength: int, content: Content, seed: int
+) -> FaultyProgram | str:
+    """A neutral mutation in a quarter drawn for it, drawn again a few times; else why there is none."""
     why = ""
     for attempt in range(ATTEMPTS):
-        draw = Draw(rng(seed, "mutate", task.id, spm, strength, attempt))
+        draw = Draw(rng(seed, "mutate", name, spm, strength, attempt))
         quarter = draw.integer(0, 3)
         try:
-            return mutate(
-                task.program, spm, task.seed.language, draw, strength=strength, quarter=quarter, content=content
-            )
+            return mutate(program, spm, language, draw, strength=strength, quarter=quarter, content=content)
         except NotNeutral as error:
             why = str(error)
     return f"no neutral mutation: {why}"

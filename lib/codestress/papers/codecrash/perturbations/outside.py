@@ -1,0 +1,147 @@
+"""Anybody's programs under the paper's perturbations: one row for each problem and condition (`codestress perturb`)."""
+
+from __future__ import annotations
+
+import ast
+import json
+import warnings
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from codestress.papers.codecrash.perturbations.edits import Site
+from codestress.papers.codecrash.perturbations.variants import (
+    Perturbation,
+    Variant,
+    check_problems,
+    make_variants,
+    run_calls,
+)
+from codestress.problems.problem_files import read_text
+from codestress.problems.program import Problem
+from codestress.sandbox.executor import Executor, Outcome
+from codestress.types import Language
+
+MESSAGES = ("MCC", "MPS", "MHC")
+"""Perturbations whose places hold messages."""
+
+
+def perturbed_rows(
+    path: Path, conditions: Sequence[Perturbation], language: Language, seed: int
+) -> list[dict[str, Any]]:
+    """What becomes of each problem of a JSON Lines file under each condition, in the file's order.
+
+    The programs are strangers': `SandboxError` where nothing isolates them. A row that is no problem, or whose call
+    does not return the same value twice, is rejected under all conditions, with the reason.
+    """
+    given = _read(path, language)
+    problems = [one for one in given.values() if isinstance(one, Problem)]
+    faults = {name: one for name, one in given.items() if isinstance(one, str)}
+    with Executor() as executor:
+        executions = run_calls([(problem, problem.arguments) for problem in problems], executor)
+        returned = []
+        for problem, execution in zip(problems, executions, strict=True):
+            if execution.outcome is Outcome.RETURNED:
+                returned.append(replace(problem, output=repr(execution.value)))
+            else:
+                faults[problem.id] = f"its call does not return: {execution.outcome} {execution.detail}".strip()
+        checked, unusable = check_problems(returned, executor, seed)
+        made = {one: make_variants(checked, one, executor, seed=seed) for one in conditions}
+    faults |= unusable
+    return [
+        _rejected(name, condition, problem, faults[name])
+        if name in faults
+        else _row(name, condition, made[condition][name])
+        for name, problem in given.items()
+        for condition in conditions
+    ]
+
+
+def _read(path: Path, language: Language) -> dict[str, Problem | str]:
+    """The problems of a file by id, without what they return; of a row that is none, what is wrong with it."""
+    found: dict[str, Problem | str] = {}
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if not line.strip():
+            continue
+        name = f"line {number}"
+        try:
+            row = json.loads(line)
+            if not isinstance(row, dict):
+                raise ValueError(f"not an object but {type(row).__name__}")
+            if (given := str(row.get("id", name))) in found:
+                raise ValueError(f"a second row with the id {given!r}; ids must be unique")
+            name = given
+            found[name] = _problem(row, name, language)
+        except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
+            found[name] = str(error) or type(error).__name__
+    return found
+
+
+def _problem(row: dict[str, Any], name: str, language: Language) -> Problem:
+    function = row.get("function", row.get("function_name", "f"))
+    for field, value in {"code": row.get("code"), "input": row.get("input"), "function": function}.items():
+        if not isinstance(value, str):
+            raise ValueError(f"{field} is {value!r}, not a text")
+    if not function.isidentifier():
+        raise ValueError(f"function is {function!r}, not a name")
+    row["code"].encode()  # halves of surrogate pairs are in no program
+    arguments = row["input"].strip()
+    if language == "javascript":
+        if arguments.startswith(f"{function}(") and arguments.endswith(")"):
+            arguments = arguments[len(function) + 1 : -1]
+        json.loads(f"[{arguments}]")
+    else:
+        arguments = _arguments(arguments, function)
+    return Problem(name, row["code"], function, arguments, "None", language)
+
+
+def _arguments(text: str, function: str) -> str:
+    """What stands between the parentheses of a call, given with them (as LiveCodeBench has it) or without."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ast.parse(f"{function}({text}\n)", mode="eval")
+        try:
+            node = ast.parse(text, mode="eval").body
+        except SyntaxError:
+            return text
+    whole = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function
+    return text[len(function) :].strip()[1:-1] if whole else text
+
+
+def _row(name: str, condition: str, variant: Variant) -> dict[str, Any]:
+    problem = variant.problem
+    sites = variant.sites if condition in MESSAGES else ()
+    return {
+        "id": name,
+        "condition": condition,
+        "state": variant.status,
+        "reason": variant.why,
+        "code": problem.code,
+        "function": problem.function,
+        "input": problem.arguments,
+        "messages": _messages(problem.code, sites),
+    }
+
+
+def _rejected(name: str, condition: str, given: Problem | str, why: str) -> dict[str, Any]:
+    code, function, arguments = (
+        (given.code, given.function, given.arguments) if isinstance(given, Problem) else (None, None, None)
+    )
+    row = {"id": name, "condition": condition, "state": "rejected", "reason": why, "code": code}
+    return row | {"function": function, "input": arguments, "messages": []}
+
+
+def _messages(code: str, sites: Sequence[Site]) -> list[dict[str, Any]]:
+    """Each message with its line in the perturbed program, and whether it is true, where that is known."""
+    lines: dict[str, list[int]] = defaultdict(list)
+    for text in {site.text for site in sites}:
+        written = {text, repr(text)[1:-1], json.dumps(text)[1:-1]}
+        for number, line in enumerate(code.split("\n"), start=1):
+            lines[text] += [number] * max(line.count(one) for one in written)
+    found = [
+        {"line": lines[site.text].pop(0), "text": site.text, "truth": getattr(site, "truth", None)}
+        for site in sorted(sites, key=lambda site: site.line)
+    ]
+    return sorted(found, key=lambda message: message["line"])

@@ -1,0 +1,169 @@
+"""Anybody's programs: faults are undone byte for byte, labels stay exact, whatever ends the lines."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codestress.papers.faultloc.commands import faults, mutate
+from codestress.papers.faultloc.faults.neutral import SPMS, Spm
+from codestress.papers.faultloc.program_files import ProgramFile, faulty_rows, mutated_row, read_program
+
+PYTHON = """\
+class Counter:
+    def __init__(self, start):
+        self.start = start
+
+    def count(self, words, least):
+        total = self.start
+        for place in range(len(words)):
+            if len(words[place]) >= least and place > 0:
+                total += 2 * place  # caf\u00e9
+            while total > 90 or least < 0:
+                total -= 7
+        text = '''a
+  b'''
+        return total, text
+
+    def other(self, number):
+        return number * 2 + self.start
+"""
+JAVA = """\
+class Counter {
+    int count(int[] items, int least) {
+        int total = 0;
+        for (int i = 0; i < items.length; i++) {
+            if (items[i] > least && total < 9) {
+                total += items[i] * 2;
+            }
+        }
+        return total;
+    }
+
+    int twice(int number) {
+        return number * 2;
+    }
+}
+"""
+ENDS = st.sampled_from(["\n", "\r\n", "\r"])
+
+
+@st.composite
+def texts(draw: st.DrawFn, code: str) -> str:
+    """The program as some editor might have saved it."""
+    lines = [line.replace("    ", "\t") for line in code.split("\n")] if draw(st.booleans()) else code.split("\n")
+    lines = [line or draw(st.sampled_from(["", "  ", "\f", "\t"])) for line in lines[:-1]]
+    one = draw(ENDS)
+    ends = [one] * len(lines) if draw(st.booleans()) else [draw(ENDS) for _ in lines]
+    text = "".join(line + end for line, end in zip(lines, ends, strict=True))
+    mark = draw(st.sampled_from(["", "\ufeff"]))
+    return mark + (text.rstrip("\r\n") if draw(st.booleans()) else text + draw(st.sampled_from(["", "\n", "\r\n\r\n"])))
+
+
+def saved(folder: Path, name: str, text: str) -> ProgramFile:
+    (folder / name).write_bytes(text.encode())
+    return read_program(folder / name)
+
+
+def lines_of(text: str) -> list[str]:
+    """As editors count them."""
+    return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)
+
+
+def bare(line: str) -> str:
+    return line.lstrip("\ufeff").rstrip("\r\n")
+
+
+@pytest.mark.parametrize(("name", "code", "least"), [("a.py", PYTHON, 15), ("A.java", JAVA, 8)])
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_a_fault_is_one_line_and_undone_byte_for_byte(
+    tmp_path_factory: pytest.TempPathFactory, name: str, code: str, least: int, data: st.DataObject
+) -> None:
+    text = data.draw(texts(code))
+    rows = faulty_rows(saved(tmp_path_factory.mktemp("p"), name, text))
+    assert len(rows) >= least
+    for row in rows:
+        lines = lines_of(row["code"])
+        assert lines[row["line"] - 1] == row["after"] != row["before"]
+        lines[row["line"] - 1] = row["before"]
+        assert "".join(lines) == text
+        assert not row["before"] or row["before"].endswith(("\r", "\n")) or text.endswith(row["before"])
+
+
+@pytest.mark.parametrize(("name", "code"), [("a.py", PYTHON), ("A.java", JAVA)])
+@settings(max_examples=25, deadline=None)
+@given(data=st.data(), spm=st.sampled_from(SPMS), strength=st.integers(1, 2), seed=st.integers(0, 9))
+def test_a_line_is_followed_through_mutations(
+    tmp_path_factory: pytest.TempPathFactory,
+    name: str,
+    code: str,
+    data: st.DataObject,
+    spm: Spm,
+    strength: int,
+    seed: int,
+) -> None:
+    marked = code.replace("return total", "return total + 123457")
+    text = data.draw(texts(marked))
+    file = saved(tmp_path_factory.mktemp("p"), name, text)
+    line = next(number for number, one in enumerate(lines_of(text), start=1) if "123457" in one)
+    row = mutated_row(file, name, spm, line, strength, seed)
+    assert "123457" in lines_of(row["code"])[row["line"] - 1]
+    if row["state"] != "applied":
+        assert (row["code"], row["line"]) == (text, line)
+        assert row["reason"]
+        return
+    assert row == mutated_row(file, name, spm, line, strength, seed)
+    assert row["code"].startswith("\ufeff") == text.startswith("\ufeff")
+    if "names" not in spm:
+        left = list(map(bare, lines_of(row["code"])))
+        for one in map(bare, lines_of(text)):
+            left.remove(one)  # nothing is lost
+        assert bool(left) == (spm != "functions")
+
+
+def rows_of(command: Any, *arguments: str) -> tuple[int, list[dict[str, Any]]]:
+    done = CliRunner().invoke(command, [*arguments, "--json"])
+    return done.exit_code, [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_the_commands_have_a_row_for_everything(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(PYTHON)
+    (tmp_path / "A.java").write_text(JAVA)
+    (tmp_path / "none.py").write_text("def f(:")
+    (tmp_path / "bytes.py").write_bytes(b"x = '\xff'")
+    (tmp_path / "a.txt").write_text(PYTHON)
+    good, none = (
+        [str(tmp_path / name) for name in ("a.py", "A.java")],
+        [str(tmp_path / name) for name in ("none.py", "bytes.py", "a.txt")],
+    )
+    status, rows = rows_of(faults, *good, *none)
+    assert status == 0
+    made = [row for row in rows if row["program"] in good]
+    assert all(list(row) == ["program", "fault", "line", "code", "before", "after"] for row in made)
+    assert {row["program"] for row in made} == set(good)
+    bad = [row for row in rows if row["program"] in none]
+    assert [(row["program"], row["fault"]) for row in bad] == [(name, None) for name in none]
+    assert all(row["reason"] for row in bad)
+    assert rows_of(faults, none[2], "--language", "python")[1][0]["fault"]
+
+    asked = ["--line", "9", "--mutations", "comments,names,functions", "--strength", "2", "--seed", "3"]
+    status, rows = rows_of(mutate, *good, *none, *asked)
+    assert status == 0
+    assert [row["mutation"] for row in rows] == ["comments", "names", "functions"] * 5
+    assert all(list(row) == ["program", "mutation", "state", "reason", "code", "line"] for row in rows)
+    assert {row["state"] for row in rows[:6]} == {"applied"}
+    assert all(row["state"] == "rejected" and row["reason"] and row["code"] is None for row in rows[6:])
+    assert rows_of(mutate, good[0], "--line", "99")[1][0]["reason"] == "no line 99: the program has 17"
+
+    status, rows = rows_of(faults, str(tmp_path / "gone.py"), good[0])
+    assert status == 1
+    assert rows[0]["reason"].startswith("cannot be read")
+    assert len(rows) > 10
