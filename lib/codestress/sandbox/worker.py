@@ -16,7 +16,8 @@ from typing import Any
 from codestress.errors import SandboxError
 from codestress.sandbox.backends import CHOICE, CONTAINERS, IMAGE, candidates, command
 
-START_S = 30.0
+START_S = 120.0
+"""Long enough for numpy and scipy to be imported on a busy machine."""
 ENVIRONMENT = {
     **{"PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"},
     **{"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},  # a fork carries no threads over
