@@ -167,6 +167,8 @@ bench: $(READY_DEV)
 	$(BIN)/python bench/bench_faultloc.py
 	$(BIN)/python bench/bench_nano.py
 	$(BIN)/python bench/bench_explore.py
+	$(BIN)/python bench/bench_coverage.py
+	$(BIN)/python bench/bench_verdicts.py
 
 clean:
 	@for folder in outputs/*/; do case "$$folder" in outputs/data/) ;; *) rm -rf "$$folder" ;; esac; done

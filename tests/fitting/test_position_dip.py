@@ -24,7 +24,9 @@ def test_an_exact_shape() -> None:
     assert found.dip == pytest.approx(0.7)
     assert found.relative_dip == pytest.approx(0.7)
     assert (found.drop, found.relative_drop) == (pytest.approx(0.8), pytest.approx(0.8))
-    assert tuple(found.dip_interval) == pytest.approx((0.7, 0.7))
+    assert found.dip_interval.low < 0.7 < found.dip_interval.high
+    many = position_dip(np.tile(table, (500, 1)), resamples=100, rng=np.random.default_rng(0))
+    assert tuple(many.dip_interval) == pytest.approx((0.7, 0.7), abs=0.01)
     assert found.p_value < 0.01
     assert found.items == 10
 

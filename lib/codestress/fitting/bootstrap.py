@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from codestress.fitting.proportions import UNKNOWN, Interval
-
-
-class Estimate(NamedTuple):
-    """A mean with its interval."""
-
-    value: float
-    interval: Interval
-    clusters: int
-    n: int
+from codestress.fitting.proportions import UNKNOWN, Estimate, Interval
 
 
 def cluster_bootstrap_mean(
@@ -30,9 +21,9 @@ def cluster_bootstrap_mean(
 ) -> Estimate:
     """Mean of `values` (n,) with a percentile interval from resampling whole `clusters` (n,) with replacement.
 
-    A draw of clusters is a multinomial weight for each, so that all resamples are one matrix product. Percentile,
-    not BCa: BCa is not defined when all clusters agree, which happens here. One cluster says nothing of the
-    spread: `UNKNOWN`; when all clusters agree the interval has no width, which understates what is not known.
+    For what is no share, such as numbers of tokens: a share has `clustered_share`, which keeps a width where all
+    clusters agree. A draw of clusters is a multinomial weight for each, so that all resamples are one matrix product.
+    One cluster says nothing of the spread: `UNKNOWN`.
     Efron & Tibshirani 1993, chapter 13; clustering as in Miller 2024, "Adding error bars to evals".
     """
     numbers = np.asarray(values, dtype=float)

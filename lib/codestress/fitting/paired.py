@@ -7,9 +7,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from codestress.fitting.bootstrap import cluster_bootstrap_mean
-from codestress.fitting.proportions import UNKNOWN, Interval
+from codestress.fitting.proportions import UNKNOWN, Interval, paired_difference
 
 
 class PairedComparison(NamedTuple):
@@ -18,9 +18,9 @@ class PairedComparison(NamedTuple):
     difference: float
     """Mean of the second minus mean of the first, over the items that both have."""
     interval: Interval
-    """Bootstrap over items."""
+    """Bonett and Price's, over items."""
     p_value: float
-    """McNemar's exact test where every item was asked once, else a sign-flip permutation test."""
+    """McNemar's exact test where every item was asked once, else a sign-flip permutation test on clusters."""
     items: int
     only_first: int
     """Items on which the first condition did better."""
@@ -33,6 +33,7 @@ def compare(
     first: Mapping[Hashable, Sequence[float]],
     second: Mapping[Hashable, Sequence[float]],
     *,
+    clusters: Mapping[Hashable, Hashable] | None = None,
     confidence: float = 0.95,
     resamples: int = 2000,
     rng: np.random.Generator,
@@ -40,7 +41,8 @@ def compare(
     """Compares scores (0 to 1) by item. `first` and `second` map an item to its answers' scores.
 
     McNemar 1947, exact: of the items on which the conditions differ, half should favour each. With several answers
-    to an item the items' mean differences are exchangeable in sign instead.
+    to an item, or several items of one of `clusters` (such as faults of one program), the differences of a cluster
+    together are exchangeable in sign instead.
     """
     # Imported here: a second that every notebook without paired conditions can do without.
     from scipy.stats import binomtest, permutation_test
@@ -50,18 +52,19 @@ def compare(
     if not common:
         return PairedComparison(math.nan, UNKNOWN, math.nan, 0, 0, 0, unpaired)
     differences = np.array([np.mean(second[item]) - np.mean(first[item]) for item in common])
-    estimate = cluster_bootstrap_mean(
-        differences, np.arange(len(common)), confidence=confidence, resamples=resamples, rng=rng
-    )
+    names = [clusters[item] for item in common] if clusters else common
+    alone = len(set(names)) == len(common)
+    interval = paired_difference(differences, names, confidence) if len(set(names)) > 1 else UNKNOWN
     better, worse = int((differences > 0).sum()), int((differences < 0).sum())
-    once = all(len(first[item]) == len(second[item]) == 1 for item in common)
-    if better + worse == 0 or (len(common) == 1 and not once):
+    once = alone and all(len(first[item]) == len(second[item]) == 1 for item in common)
+    if better + worse == 0 or (len(set(names)) == 1 and not once):
         p_value = 1.0  # nothing differs, or a single item, whose sign says nothing
     elif once:
         p_value = float(binomtest(better, better + worse).pvalue)
     else:
+        sums = pd.Series(differences).groupby(names).sum().to_numpy()
         test = permutation_test(
-            (differences,), np.mean, permutation_type="samples", n_resamples=resamples, vectorized=True, rng=rng
+            (sums,), np.mean, permutation_type="samples", n_resamples=resamples, vectorized=True, rng=rng
         )
         p_value = float(test.pvalue)
-    return PairedComparison(estimate.value, estimate.interval, p_value, len(common), worse, better, unpaired)
+    return PairedComparison(float(differences.mean()), interval, p_value, len(common), worse, better, unpaired)

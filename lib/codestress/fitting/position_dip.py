@@ -8,12 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from codestress.fitting.bootstrap import cluster_weights, percentile_interval
-from codestress.fitting.proportions import UNKNOWN, Interval
+from codestress.fitting.bootstrap import cluster_weights
+from codestress.fitting.largest import largest_drop, largest_relative_drop
+from codestress.fitting.proportions import UNKNOWN, Interval, paired_difference
 
 
 class PositionDip(NamedTuple):
-    """Scores at positions, 0 to 1; intervals from a bootstrap over items."""
+    """Scores at positions, 0 to 1; intervals over items: of the dip, paired; of the drop, max-t and conservative."""
 
     dip: float
     """Mean of both ends minus the mean of the middle third: positive for a U-shape."""
@@ -23,6 +24,10 @@ class PositionDip(NamedTuple):
     drop: float
     """Best position's mean minus the worst one's. Never negative, so that noise alone makes it positive."""
     drop_interval: Interval
+    drop_without_effect: float
+    """What the drop would be on average if all positions were alike."""
+    drop_deviation: float
+    """Standard deviation of the drop over resamples of the items."""
     relative_drop: float
     """The drop as a share of the best position's mean: what the paper calls a loss relative to the maximum."""
     relative_drop_interval: Interval
@@ -42,26 +47,26 @@ def position_dip(
     table = np.asarray(scores, dtype=float)
     if table.ndim != 2 or table.shape[1] < 3 or len(table) == 0:
         nan = math.nan
-        return PositionDip(nan, UNKNOWN, nan, nan, UNKNOWN, nan, UNKNOWN, nan, len(table))
+        return PositionDip(nan, UNKNOWN, nan, nan, UNKNOWN, nan, nan, nan, UNKNOWN, nan, len(table))
     places = np.linspace(0, 1, table.shape[1])
     middle = table[:, (places >= 1 / 3 - 1e-9) & (places <= 2 / 3 + 1e-9)].mean(axis=1)
     ends = (table[:, 0] + table[:, -1]) / 2
     weights = cluster_weights(len(table), resamples, rng) / len(table)
     means, drawn = table.mean(axis=0), weights @ table
     best = float(means.max())
-    drops = drawn.max(axis=1) - drawn.min(axis=1)
     drop = best - float(means.min())
     dip = float((ends - middle).mean())
-    relative = np.divide(drops, drawn.max(axis=1), out=np.full(resamples, math.nan), where=drawn.max(axis=1) > 0)
     several = len(table) > 1
     return PositionDip(
         dip,
-        percentile_interval(weights @ (ends - middle), confidence) if several else UNKNOWN,
+        paired_difference(ends - middle, confidence=confidence) if several else UNKNOWN,
         dip / best if best else math.nan,
         drop,
-        percentile_interval(drops, confidence) if several else UNKNOWN,
+        largest_drop(table, weights, confidence) if several else UNKNOWN,
+        float(np.ptp(drawn - means, axis=1).mean()),
+        float(np.ptp(drawn, axis=1).std()),
         drop / best if best else math.nan,
-        percentile_interval(relative, confidence) if several else UNKNOWN,
+        largest_relative_drop(table, weights, confidence) if several else UNKNOWN,
         max(_greater(table[:, end] - middle, resamples, rng) for end in (0, -1)),
         len(table),
     )

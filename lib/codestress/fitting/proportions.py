@@ -1,10 +1,13 @@
-"""Intervals for shares."""
+"""Intervals for shares, and for differences between them, that say something where all answers are alike too."""
 
 from __future__ import annotations
 
 import math
 from statistics import NormalDist
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 
 class Interval(NamedTuple):
@@ -17,19 +20,112 @@ class Interval(NamedTuple):
 UNKNOWN = Interval(math.nan, math.nan)
 
 
-def wilson(successes: int, trials: int, confidence: float = 0.95) -> Interval:
+class Estimate(NamedTuple):
+    """A mean with its interval."""
+
+    value: float
+    interval: Interval
+    clusters: int
+    n: int
+
+
+def normal_quantile(confidence: float) -> float:
+    """How many standard errors an interval reaches to each side."""
+    return NormalDist().inv_cdf((1 + confidence) / 2)
+
+
+def wilson(successes: float, trials: float, confidence: float = 0.95) -> Interval:
     """Wilson's score interval of a share (Wilson 1927); `UNKNOWN` without trials.
 
-    For independent trials; `cluster_bootstrap_mean` is for several answers to one item. Written out, and tested
-    against scipy.stats, because importing that costs every notebook's kernel more than a second.
+    For independent trials, or as many as answers that hang together are worth (`effective_number`), which need not be a
+    whole number. Written out, and tested against scipy.stats, because importing that costs every notebook's kernel more
+    than a second.
     """
     if not 0 <= successes <= trials:
         raise ValueError(f"successes must be between 0 and trials, not {successes} of {trials}")
     if trials == 0:
         return UNKNOWN
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    z = normal_quantile(confidence)
     share, shrink = successes / trials, 1 / (1 + z * z / trials)
     centre = (share + z * z / (2 * trials)) * shrink
     half = z * shrink * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     # Exact at the ends, where rounding could put the share itself outside.
     return Interval(0.0 if successes == 0 else centre - half, 1.0 if successes == trials else centre + half)
+
+
+def effective_number(clusters: ArrayLike) -> float:
+    """How many independent answers the answers of clusters are worth at least: (sum of sizes)² / sum of squared sizes.
+
+    `clusters` (n,) names each answer's. It is Kish's number (1965) for answers of one cluster that all agree; three
+    candidates for each of 800 problems are worth 800.
+    """
+    _, sizes = np.unique(np.asarray(clusters), return_counts=True)
+    return float(sizes.sum() ** 2 / (sizes**2).sum()) if sizes.size else 0.0
+
+
+def clustered_share(scores: ArrayLike, clusters: ArrayLike, confidence: float = 0.95) -> Estimate:
+    """The mean of scores (0 to 1) with Wilson's interval at the effective number of clusters, always.
+
+    A bootstrap has no width where all answers are alike, and an interval that changes its method there covers 82 to
+    94 % (bench/bench_coverage.py); this one is named conservative: it takes a cluster's answers for copies of each
+    other. Clustered errors in evaluations: Miller 2024, "Adding error bars to evals".
+    """
+    numbers, names = np.asarray(scores, dtype=float), np.asarray(clusters)
+    if numbers.size == 0:
+        return Estimate(math.nan, UNKNOWN, 0, 0)
+    share, worth = float(numbers.mean()), effective_number(names)
+    return Estimate(share, wilson(min(share * worth, worth), worth, confidence), len(np.unique(names)), numbers.size)
+
+
+def newcombe(first: float, first_n: float, second: float, second_n: float, confidence: float = 0.95) -> Interval:
+    """Interval of `second` - `first`, two independent shares (Newcombe 1998, method 10); `UNKNOWN` without trials."""
+    one, two = wilson(first * first_n, first_n, confidence), wilson(second * second_n, second_n, confidence)
+    down = math.hypot(second - two.low, one.high - first)
+    up = math.hypot(two.high - second, first - one.low)
+    return Interval(second - first - down, second - first + up)
+
+
+def paired_difference(differences: ArrayLike, clusters: ArrayLike | None = None, confidence: float = 0.95) -> Interval:
+    """Interval of the mean of paired differences (-1 to 1), the answers of a cluster hanging together.
+
+    Bonett and Price 2012: two items are added, one that favours each side, so that pairs that all agree still leave a
+    doubt; here they are clusters of average size, which for single items is their formula.
+    """
+    numbers = np.asarray(differences, dtype=float)
+    if numbers.size == 0:
+        return UNKNOWN
+    _, index = np.unique(np.arange(numbers.size) if clusters is None else np.asarray(clusters), return_inverse=True)
+    sums, sizes = np.bincount(index, weights=numbers), np.bincount(index).astype(float)
+    typical = sizes.mean()
+    sums, sizes = np.append(sums, [typical, -typical]), np.append(sizes, [typical, typical])
+    mean = sums.sum() / sizes.sum()
+    error = math.sqrt(((sums - mean * sizes) ** 2).sum()) / sizes.sum()
+    half = normal_quantile(confidence) * error
+    value = float(numbers.mean())
+    return Interval(max(-1.0, min(mean - half, value)), min(1.0, max(mean + half, value)))
+
+
+def ratio_of_shares(
+    first: float, second: float, worth: float, correlation: float, confidence: float = 0.95
+) -> Interval:
+    """Interval of `second` / `first`, two shares of the same items, from Wilson's intervals of both.
+
+    Donner and Zou 2012 (MOVER for ratios): `worth` is the effective number of items, `correlation` that of the two
+    sides' scores over items. The upper end is infinite where the first share could be zero.
+    """
+    if not first > 0:
+        return UNKNOWN
+    below, above = wilson(first * worth, worth, confidence)
+    low, high = wilson(second * worth, worth, confidence)
+    return Interval(
+        _ratio_end(second, low, first, above, correlation, -1), _ratio_end(second, high, first, below, correlation, 1)
+    )
+
+
+def _ratio_end(top: float, top_end: float, base: float, base_end: float, correlation: float, side: int) -> float:
+    product = top * base - correlation * abs(top - top_end) * abs(base - base_end)
+    over, under = top_end * (2 * top - top_end), base_end * (2 * base - base_end)
+    root = math.sqrt(max(product**2 - over * under, 0.0))
+    if side < 0:  # the smaller root of the quadratic, written so that nothing cancels
+        return max(0.0, over / (product + root)) if product + root > 0 else 0.0
+    return (product + root) / under if under > 0 else math.inf

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.bootstrap import cluster_bootstrap_mean
 from codestress.fitting.paired import compare
-from codestress.fitting.proportions import wilson
+from codestress.fitting.proportions import clustered_share, wilson
 from codestress.scoring.frames import count_reasons
 from codestress.seeding import rng
 
@@ -27,33 +26,24 @@ def summarize(
     *,
     rule: str = "strict",
     confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
 ) -> pd.DataFrame:
     """One row for each combination of `by`, in order of appearance.
 
     Columns: `by`, asked, share (0 to 1), low, high, interval (its method), one count for each reason (they add up to
     asked), `share_RULE` under every rule, and rules_differ, the answers that the rules judge differently.
 
-    The interval is Wilson's where each item was asked once, or one item alone was asked several times (it then
-    speaks of that item), and else a bootstrap over items, because answers to one item are not independent, or because
-    a score may lie between 0 and 1.
+    The interval is Wilson's with the effective number of items, because answers to one item are not independent; where
+    one item alone was asked several times it speaks of that item, and counts its answers.
     """
     rules = [column.removeprefix("value_") for column in answers.columns if column.startswith("value_")]
     rows = []
     for group, part in answers.groupby(list(by), sort=False):
         values = part[f"value_{rule}"].to_numpy(float)
-        items = part["problem"].nunique()
-        if items in (1, len(part)) and np.isin(values, (0, 1)).all():
-            method = "Wilson" if items > 1 else "Wilson, one item"
-            low, high = wilson(round(values.sum()), len(values), confidence)
-        else:
-            method = f"bootstrap over {items} items"
-            random = rng(seed, "summarize", *map(str, group))
-            estimate = cluster_bootstrap_mean(
-                values, part["problem"].to_numpy(), confidence=confidence, resamples=resamples, rng=random
-            )
-            low, high = estimate.interval
+        items = part["problem"]
+        alone = items.nunique() == 1
+        clusters = np.arange(len(part)) if alone else items.to_numpy()
+        low, high = clustered_share(values, clusters, confidence).interval
+        method = "Wilson, one item" if alone else f"Wilson, {items.nunique()} items"
         rows.append(
             dict(zip(by, group, strict=True))
             | {"asked": len(part), "share": values.mean(), "low": low, "high": high, "interval": method}
@@ -74,12 +64,14 @@ def paired_differences(
     answers: pd.DataFrame,
     condition: str,
     *,
+    clusters: str = "problem",
     rule: str = "strict",
     confidence: float = 0.95,
     resamples: int = 2000,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """For each model, every later value of `condition` against the first one, on the same items.
+    """For each model, every later value of `condition` against the first one, on the same items, of which those with
+    the same `clusters` (a column) hang together.
 
     Columns: model, first, second (values of the condition), difference (second minus first, 0 to 1), low, high,
     p_value (McNemar's exact test where items were asked once), items, only_first, only_second, unpaired.
@@ -94,6 +86,7 @@ def paired_differences(
             ]
             result = compare(
                 *sides,
+                clusters=part.drop_duplicates("problem").set_index("problem")[clusters].to_dict(),
                 confidence=confidence,
                 resamples=resamples,
                 rng=rng(seed, "paired", str(model), str(first), str(second)),

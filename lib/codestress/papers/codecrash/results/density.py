@@ -22,7 +22,7 @@ def by_density(
     Columns of `differences`, and tokens, tokens_low, tokens_high: the mean length of the whole answer as its server
     counts it (with what was thought before it), bootstrap over problems.
     """
-    table = differences(answers, rule=rule, confidence=confidence, resamples=resamples, seed=seed)
+    table = differences(answers, rule=rule, confidence=confidence)
     vanilla = answers[answers["perturbation"] == "VAN"]
     starts = [vanilla.assign(perturbation=name) for name in MESSAGES if name in set(answers["perturbation"])]
     lengths = pd.concat([answers[answers["perturbation"] != "VAN"], *starts])

@@ -9,21 +9,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from codestress.fitting.bootstrap import cluster_weights, percentile_interval
-from codestress.fitting.proportions import UNKNOWN
+from codestress.fitting.proportions import UNKNOWN, paired_difference, ratio_of_shares
 from codestress.papers.codecrash.results.conditions import CELL, SETTING, cells, named, scores_by_problem
-from codestress.seeding import rng as rng_of
 
 POINTS = ("points", "points_low", "points_high")
 RELATIVE = ("relative_pct", "relative_low", "relative_high")
 
 
-def differences(answers: pd.DataFrame, *, rule: str, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
+def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
     """One row for each condition but the plain vanilla one, paired with it on the problems that both have.
 
     Columns: `CELL`, problems, vanilla_pct and pass_at_1_pct (0 to 100), points, points_low, points_high, relative_pct,
     relative_low, relative_high; the same three of each for the problems that the perturbation was `applied` to, with
-    how many; pass_at_1_other_rule_pct. Bootstrap over problems, the same resamples for both conditions.
+    how many; pass_at_1_other_rule_pct. Intervals are over problems, paired.
     """
     other = "reference" if rule == "strict" else "strict"
     scores = scores_by_problem(answers, rule)
@@ -41,13 +39,7 @@ def differences(answers: pd.DataFrame, *, rule: str, confidence: float, resample
         applied = common[(mine.loc[common, "status"] == "applied").to_numpy()]
         row: dict[str, Any] = cell | {"problems": len(common)}
         for prefix, chosen in (("", common), ("applied_", applied)):
-            found = relative_difference(
-                baseline[chosen],
-                mine.loc[chosen, "score"],
-                confidence=confidence,
-                resamples=resamples,
-                rng=rng_of(seed, "relative", prefix, *map(str, cell.values())),
-            )
+            found = relative_difference(baseline[chosen], mine.loc[chosen, "score"], confidence)
             if not prefix:
                 row |= {"vanilla_pct": 100 * baseline[common].mean()}
                 row |= {"pass_at_1_pct": 100 * mine.loc[common, "score"].mean()}
@@ -100,24 +92,23 @@ class RelativeDifference(NamedTuple):
     items: int
 
 
-def relative_difference(
-    first: ArrayLike, second: ArrayLike, *, confidence: float, resamples: int, rng: np.random.Generator
-) -> RelativeDifference:
-    """Percentile intervals from resampling items; `first` and `second` (n,) hold one score (0 to 1) an item.
+def relative_difference(first: ArrayLike, second: ArrayLike, confidence: float) -> RelativeDifference:
+    """`first` and `second` (n,) hold one score (0 to 1) an item; intervals by `paired_difference`, `ratio_of_shares`.
 
-    CodeCrash, section 3.1: (pass@1 - VAN) / VAN. Both means are drawn from the same items, so that what is common to
-    them cancels. Resamples in which the first condition has nothing right have no ratio and are left out.
+    CodeCrash, section 3.1: (pass@1 - VAN) / VAN. Both means are of the same items, so that what is common to them
+    cancels.
     """
     one, two = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if one.shape != two.shape or one.ndim != 1:
         raise ValueError(f"paired scores must have one shape (n,), not {one.shape} and {two.shape}")
-    before, after = (float(scores.mean()) if scores.size else math.nan for scores in (one, two))
+    if one.size == 0:
+        return RelativeDifference((math.nan, *UNKNOWN), (math.nan, *UNKNOWN), 0)
+    before, after = float(one.mean()), float(two.mean())
     ratio = after / before - 1 if before else math.nan
     points = ratios = UNKNOWN
     if one.size > 1:
-        weights = cluster_weights(one.size, resamples, rng)
-        ones, twos = weights @ one, weights @ two
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = percentile_interval(np.where(ones > 0, twos / ones - 1, np.nan), confidence)
-        points = percentile_interval((twos - ones) / one.size, confidence)
-    return RelativeDifference((after - before, *points), (ratio, *ratios), one.size)
+        points = paired_difference(two - one, confidence=confidence)
+        alike = one.std() * two.std()
+        together = float(((one - before) * (two - after)).mean() / alike) if alike else 0.0
+        ratios = ratio_of_shares(before, after, one.size, together, confidence)
+    return RelativeDifference((after - before, *points), (ratio, *(end - 1 for end in ratios)), one.size)

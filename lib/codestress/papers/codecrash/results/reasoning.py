@@ -27,7 +27,7 @@ def with_reasoning(answers: pd.DataFrame, texts: Mapping[str, Response]) -> pd.D
 def reasoning_table(answers: pd.DataFrame, *, rule: str, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
     """Table 4: for each model, data set and perturbation Pass@1, the difference to vanilla in points with interval,
     reasoning tokens (mean with interval, maximum) and collapses."""
-    table = differences(answers, rule=rule, confidence=confidence, resamples=resamples, seed=seed)
+    table = differences(answers, rule=rule, confidence=confidence)
     points = table.set_index(CELL)[[*POINTS]]
     rows = []
     for cell, part in cells(answers):

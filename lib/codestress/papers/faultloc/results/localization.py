@@ -8,7 +8,8 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.bootstrap import cluster_bootstrap_mean, cluster_weights, percentile_interval
+from codestress.fitting.bootstrap import cluster_weights, percentile_interval
+from codestress.fitting.proportions import clustered_share
 from codestress.fitting.summaries import paired_differences
 from codestress.inference.registry import ModelEntry
 from codestress.papers.faultloc.faults.sites import KINDS
@@ -17,12 +18,10 @@ from codestress.seeding import rng
 from codestress.types import LANGUAGE_NAMES, Reason
 
 
-def localized(
-    answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence: float, resamples: int, seed: int
-) -> pd.DataFrame:
+def localized(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence: float) -> pd.DataFrame:
     """Tasks as they are: one row for each model and combination of `by`, and for the perfect localizer.
 
-    Columns: model, `by`, tasks, found, share, low, high (bootstrap over programs); kept (tasks that at least one model
+    Columns: model, `by`, tasks, found, share, low, high (Wilson, programs counted); kept (tasks that at least one model
     finds: the paper's filter), share_kept, kept_low, kept_high; found_reference, share_reference (within two lines).
     Intervals of shares among kept tasks do not know that the filter is drawn too.
     """
@@ -34,14 +33,7 @@ def localized(
     for group, part in plain.groupby(["model", *by], sort=False):
         names = cast(tuple[Any, ...], group)
         share, share_kept = (
-            cluster_bootstrap_mean(
-                one[value],
-                one["seed_program"],
-                confidence=confidence,
-                resamples=resamples,
-                rng=rng(seed, "localized", *map(str, names)),
-            )
-            for one in (part, part[part["kept"]])
+            clustered_share(one[value], one["seed_program"], confidence) for one in (part, part[part["kept"]])
         )
         reference = part["value_reference"]
         whole = (len(part), int(part[value].sum()), share.value, *share.interval)
@@ -55,13 +47,13 @@ def localized(
     return pd.concat([table, oracle], ignore_index=True)[list(table.columns)]
 
 
-def by_relevance(answers: pd.DataFrame, *, rule: str, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
+def by_relevance(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
     """As `localized`, by how well people judged specification and program to fit; empty where nobody judged them."""
     judged = answers[answers["relevance"].notna()]
     if judged.empty:
         return pd.DataFrame(columns=["model", "language", "relevance"])
     by = ["language", "relevance"]
-    return localized(judged, by, rule=rule, confidence=confidence, resamples=resamples, seed=seed)
+    return localized(judged, by, rule=rule, confidence=confidence)
 
 
 def place_effect(answers: pd.DataFrame, *, rule: str, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
@@ -138,11 +130,12 @@ def version_differences(
     answers: pd.DataFrame, *, rule: str, confidence: float, resamples: int, seed: int
 ) -> pd.DataFrame:
     """Each later model against the first one on the same tasks as they are, for each language (Figure 11)."""
-    plain = answers[answers["spm"] == "none"]
+    plain = with_seed(answers[answers["spm"] == "none"])
     parts = [
         paired_differences(
             part.assign(version=part["model"], model=LANGUAGE_NAMES[str(language)]),
             "version",
+            clusters="seed_program",
             rule=rule,
             confidence=confidence,
             resamples=resamples,

@@ -8,20 +8,19 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.bootstrap import cluster_bootstrap_mean, cluster_weights, percentile_interval
+from codestress.fitting.bootstrap import cluster_weights, percentile_interval
+from codestress.fitting.proportions import clustered_share
 from codestress.papers.faultloc.results.conditions import with_seed
 from codestress.seeding import rng
 from codestress.types import LANGUAGE_NAMES, Reason
 
 
-def robustness(
-    answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence: float, resamples: int, seed: int
-) -> pd.DataFrame:
+def robustness(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence: float) -> pd.DataFrame:
     """Tasks that a model localized, asked again under mutations: one row for each model and combination of `by`.
 
     Columns: model, `by`, tasks (all, with their mutations), localized (of those, localized before), asked_again (those
-    to which a neutral mutation could be made), found_again, share (of asked again), low, high (bootstrap over
-    programs), share_reference. tasks = asked_again + skipped (checked).
+    to which a neutral mutation could be made), found_again, share (of asked again), low, high (Wilson,
+    programs counted), share_reference. tasks = asked_again + skipped (checked).
     """
     mutated = with_seed(answers[answers["spm"] != "none"])
     skipped = mutated[f"reason_{rule}"] == Reason.SKIPPED.value
@@ -33,13 +32,7 @@ def robustness(
         asked = part[~part["skipped"]]
         if len(asked) + int(part["skipped"].sum()) != len(part):
             raise AssertionError(f"{names}: {len(asked)} asked and {part['skipped'].sum()} skipped of {len(part)}")
-        estimate = cluster_bootstrap_mean(
-            asked[f"value_{rule}"],
-            asked["seed_program"],
-            confidence=confidence,
-            resamples=resamples,
-            rng=rng(seed, "robustness", *map(str, names)),
-        )
+        estimate = clustered_share(asked[f"value_{rule}"], asked["seed_program"], confidence)
         found, reference = int(asked[f"value_{rule}"].sum()), float(asked["value_reference"].mean())
         told = (len(part), int(part["before"].sum()), len(asked), found)
         rows.append((*names, *told, estimate.value, *estimate.interval, reference))

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from codestress.fitting.bootstrap import cluster_weights, percentile_interval
+from codestress.fitting.largest import relative_to_best
 from codestress.fitting.position_dip import position_dip
 from codestress.fitting.summaries import summarize, with_share
 from codestress.papers.semtrace.distractors import Source
@@ -33,21 +34,35 @@ def accuracy_by_place(
 ) -> pd.DataFrame:
     """One row for each model, panel, number of distractors and place, as `summarize` makes them, with `metric`.
 
-    `relative`, `relative_low` and `relative_high` are shares of the curve's own maximum (nan where it is 0); the
-    interval does not know that the maximum is an estimate too. `unresolved` counts answers with arithmetic left in.
+    `relative`, `relative_low` and `relative_high` are shares of the curve's own maximum (nan where it is 0), with
+    joint intervals, since the maximum is an estimate too. `unresolved` counts answers with arithmetic left in.
     """
     by = [*CURVE, "position", "place"]
     parts = [
-        summarize(answers, by=by, rule=metric, confidence=confidence, resamples=resamples, seed=seed).assign(
-            metric=metric
-        )
+        summarize(answers, by=by, rule=metric, confidence=confidence)
+        .assign(metric=metric)
+        .merge(_relative_curves(answers, metric, confidence, resamples, seed), on=[*CURVE, "position"], how="left")
         for metric in metrics
     ]
     table = pd.concat(parts, ignore_index=True)
     unresolved = answers.groupby(by, sort=False)["unresolved_strict"].sum().rename("unresolved").reset_index()
-    table = table.merge(unresolved, on=by, how="left")
-    top = table.groupby([*CURVE, "metric"])["share"].transform("max").replace(0, np.nan)
-    return table.assign(**{name: table[of] / top for name, of in zip(RELATIVE, SHARE, strict=True)})
+    return table.merge(unresolved, on=by, how="left")
+
+
+def _relative_curves(answers: pd.DataFrame, metric: str, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
+    """`RELATIVE` for each curve and position, on the problems that were asked at all of them."""
+    rows = []
+    for group, part in answers.groupby(CURVE, sort=False):
+        cells = part.pivot_table(index="problem", columns="position", values=f"value_{metric}").dropna()
+        weights = cluster_weights(len(cells), resamples, rng(seed, "relative", metric, *map(str, group))) / len(cells)
+        means = cells.mean()
+        best = means.max() or np.nan
+        intervals = relative_to_best(cells.to_numpy(float), weights, confidence)
+        rows += [
+            (*group, position, mean / best, *(interval if best == best else (np.nan, np.nan)))
+            for (position, mean), interval in zip(means.items(), intervals, strict=True)
+        ]
+    return pd.DataFrame(rows, columns=[*CURVE, "position", *RELATIVE])
 
 
 def place_points(table: pd.DataFrame, *, show: str, relative: bool, confidence: float) -> pd.DataFrame:
@@ -105,6 +120,8 @@ def dips(
                     "drop_points": 100 * found.drop,
                     "drop_low": 100 * found.drop_interval.low,
                     "drop_high": 100 * found.drop_interval.high,
+                    "drop_without_effect": 100 * found.drop_without_effect,
+                    "drop_deviation": 100 * found.drop_deviation,
                     "drop_relative_pct": 100 * found.relative_drop,
                     "drop_relative_low": 100 * found.relative_drop_interval.low,
                     "drop_relative_high": 100 * found.relative_drop_interval.high,

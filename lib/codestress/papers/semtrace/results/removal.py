@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.bootstrap import cluster_bootstrap_mean
 from codestress.fitting.exponential import ExponentialFit, fit_exponential
+from codestress.fitting.proportions import clustered_share
 from codestress.fitting.summaries import summarize
 from codestress.report.published import published_numbers
 from codestress.seeding import rng
@@ -23,12 +23,10 @@ def with_share_removed(answers: pd.DataFrame) -> pd.DataFrame:
     return answers.assign(share_removed=(answers["removed"] / answers["lines"]).round(9))
 
 
-def accuracy_by_share(answers: pd.DataFrame, *, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
+def accuracy_by_share(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     """One row for each model, task and exact share of lines removed, smallest first, as `summarize` makes them."""
     ordered = with_share_removed(answers).sort_values("share_removed", kind="stable")
-    return summarize(
-        ordered, by=["model", "task", "share_removed"], confidence=confidence, resamples=resamples, seed=seed
-    )
+    return summarize(ordered, by=["model", "task", "share_removed"], confidence=confidence)
 
 
 def fit_removal(
@@ -85,9 +83,7 @@ def fitted_curves(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd
     return pd.concat(parts, ignore_index=True)
 
 
-def recall_sensitivity(
-    answers: pd.DataFrame, *, epsilon: float, confidence: float, resamples: int, seed: int
-) -> pd.DataFrame:
+def recall_sensitivity(answers: pd.DataFrame, *, epsilon: float, confidence: float) -> pd.DataFrame:
     """Equation 5 for each model and task: the mean of (R(C) - R(C_inc)) / (R(C) + epsilon) over incomplete versions.
 
     Where the complete program is answered wrongly the quotient is 0 or about -1/epsilon, which says nothing of recall;
@@ -99,10 +95,7 @@ def recall_sensitivity(
         incomplete = part[part["removed"] > 0].groupby("problem")["value_strict"].mean()
         loss = (complete - incomplete) / (complete + epsilon)
         known = loss[complete > 0].dropna()
-        random = rng(seed, "sensitivity", str(model), str(task))
-        mean, (low, high), *_ = cluster_bootstrap_mean(
-            known.to_numpy(), known.index.to_numpy(), confidence=confidence, resamples=resamples, rng=random
-        )
+        mean, (low, high), *_ = clustered_share(known, known.index, confidence)
         rows.append((model, task, mean, low, high, len(known), int((complete == 0).sum())))
     columns = ["model", "task", "sensitivity", "low", "high", "programs", "complete_wrong"]
     return pd.DataFrame(rows, columns=columns)
@@ -125,9 +118,7 @@ def interpreter_numbers(table: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFr
     first = removed.iloc[0]
     python = with_share_removed(answers[answers["model"] == "python"])
     single, beyond = python[python["removed"] == 1], python[python["share_removed"] > 0.2]
-    far = cluster_bootstrap_mean(
-        beyond["value_strict"].to_numpy(), beyond["problem"].to_numpy(), rng=rng(0, "beyond a fifth")
-    )
+    far = clustered_share(beyond["value_strict"], beyond["problem"])
     numbers = {
         "share_removed": first["share_removed"],
         "asked": first["asked"],

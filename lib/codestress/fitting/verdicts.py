@@ -1,0 +1,129 @@
+"""What the difference between a regenerated number and a published one supports, and which interval it has.
+
+Comparing one study's interval with the other's point ignores half of the error (Patil, Peng and Leek 2016; Spence and
+Stanley 2016), so that every interval here counts both sides. "Reproduced" is a test of equivalence within a margin, two
+one-sided tests (Lakens 2017; Micheloud and Held 2022). bench/bench_verdicts.py shows that the words keep their levels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from codestress.fitting.bootstrap import cluster_weights
+from codestress.fitting.proportions import UNKNOWN, Interval, normal_quantile
+
+FEWEST_CLUSTERS = 25
+"""With fewer independent clusters nothing is ever reproduced."""
+LARGEST_MARGIN, USUAL_MARGIN = 0.10, 0.05
+"""Of shares: half of the effect that a statement claims, at most the first; the second where it claims none."""
+
+
+class Verdict(StrEnum):
+    """What may be said of a number that was asked, or computed from what was published for each item, again."""
+
+    REPRODUCED = "reproduced"
+    DIFFERS = "differs"
+    INCONCLUSIVE = "inconclusive"
+
+
+def margin_of(effect: float | None) -> float:
+    """How far a reproduced share may be from the published one, by the effect that the statement claims."""
+    return USUAL_MARGIN if effect is None else min(abs(effect) / 2, LARGEST_MARGIN)
+
+
+def judge(interval: Interval, margin: float, clusters: float) -> Verdict:
+    """By the interval of the difference, ours - theirs, in the margin's unit, and our independent clusters."""
+    low, high = interval
+    if math.isnan(low) or math.isnan(high):
+        return Verdict.INCONCLUSIVE
+    if -margin <= low and high <= margin:
+        return Verdict.REPRODUCED if clusters >= FEWEST_CLUSTERS else Verdict.INCONCLUSIVE
+    return Verdict.DIFFERS if low > 0 or high < 0 else Verdict.INCONCLUSIVE
+
+
+def repeated_difference(ours: ArrayLike, theirs: float, confidence: float = 0.95) -> Interval:
+    """Ours - theirs where both asked the same items and theirs are a total: ours (items, repeats), two or more.
+
+    Repeats must redraw all that the paper leaves open; how often two of ours disagree on an item (pseudo-counts as of
+    two items that do) estimates the noise of both, assuming that their noise is ours. Items themselves do not vary.
+    """
+    table = np.asarray(ours, dtype=float)
+    items, repeats = table.shape
+    if repeats < 2:
+        raise ValueError("one answer to each item tells nothing of noise: ask twice or more")
+    # The share of pairs of repeats that disagree, on average over items.
+    totals = table.sum(axis=1)
+    flips = float((2 * totals * (repeats - totals) / (repeats * (repeats - 1))).sum())
+    rate = (flips + 2) / (items + 4)
+    half = normal_quantile(confidence) * math.sqrt(rate * (1 + 1 / repeats) / (2 * items))
+    difference = float(table.mean()) - theirs
+    return Interval(difference - half, difference + half)
+
+
+def drop_difference(
+    table: ArrayLike,
+    theirs: float,
+    their_items: int,
+    *,
+    confidence: float = 0.95,
+    resamples: int = 1000,
+    rng: np.random.Generator,
+) -> tuple[float, Interval]:
+    """Ours - theirs for largest drops over positions: our scores (items, positions), their plug-in at their n.
+
+    A plug-in grows with noise, so that both must be of one n: ours is averaged over subsamples of their size. Where we
+    have fewer items nothing can be said. Where theirs is about as large as noise alone makes it, a true drop of that
+    size could hide behind either, and the interval is wider by it.
+    """
+    scores = np.asarray(table, dtype=float)
+    items = len(scores)
+    if items < max(their_items, 2):
+        return math.nan, UNKNOWN
+    weights = cluster_weights(items, resamples, rng) / items
+    drawn = weights @ scores
+    deviation = float(np.ptp(drawn, axis=1).std())
+    without_effect = float(np.ptp(drawn - scores.mean(axis=0), axis=1).mean()) * math.sqrt(items / their_items)
+    drop = float(np.ptp(scores.mean(axis=0)))
+    if items > their_items:
+        smaller = [scores[rng.permutation(items)[:their_items]].mean(axis=0) for _ in range(100)]
+        drop = float(np.ptp(smaller, axis=1).mean())
+    half = normal_quantile(confidence) * deviation * math.sqrt(1 + items / their_items)
+    half += without_effect if theirs < 2 * without_effect else 0
+    return drop, Interval(drop - theirs - half, drop - theirs + half)
+
+
+def clusters_to_decide(difference: float, margin: float, share: float, clusters: float, theirs: float) -> float:
+    """How many clusters of ours would decide it at this difference of shares; inf where no run of ours can.
+
+    `theirs` is the half-width that the published number has alone, `share` ours.
+    """
+    ours = normal_quantile(0.95) * math.sqrt(max(share * (1 - share), 1 / (clusters + 4)))
+    if theirs >= margin:
+        return math.inf
+    wanted = max(abs(difference), margin - abs(difference))
+    room = wanted if wanted > theirs else margin
+    return max(FEWEST_CLUSTERS, math.ceil(ours**2 / (room**2 - theirs**2)))
+
+
+def p_value(interval: Interval, confidence: float = 0.95) -> float:
+    """Two-sided, of no difference, from an interval about it: as if it were normal."""
+    half = (interval.high - interval.low) / 2
+    if not half > 0:
+        return math.nan
+    z = abs(interval.low + interval.high) / 2 / half * normal_quantile(confidence)
+    return math.erfc(z / math.sqrt(2))
+
+
+def holm(p_values: Sequence[float], level: float = 0.05) -> int:
+    """How many are below the level after Holm's correction (1979) for having looked at all of them."""
+    rejected = 0
+    for place, p in enumerate(sorted(p_values)):
+        if p > level / (len(p_values) - place):
+            break
+        rejected += 1
+    return rejected

@@ -1,0 +1,111 @@
+"""What the ledger says keeps its levels, and intervals cover: the benches with few simulations and a fixed seed."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+
+import bench_coverage
+import bench_verdicts
+
+from codestress.fitting.proportions import UNKNOWN, Interval
+from codestress.fitting.verdicts import (
+    Verdict,
+    clusters_to_decide,
+    drop_difference,
+    holm,
+    judge,
+    margin_of,
+    p_value,
+    repeated_difference,
+)
+
+
+@pytest.mark.parametrize(
+    ("interval", "clusters", "verdict"),
+    [
+        (Interval(-0.04, 0.04), 25, Verdict.REPRODUCED),
+        (Interval(0.01, 0.04), 25, Verdict.REPRODUCED),
+        (Interval(-0.04, 0.04), 24, Verdict.INCONCLUSIVE),
+        (Interval(-0.04, 0.06), 800, Verdict.INCONCLUSIVE),
+        (Interval(0.01, 0.06), 800, Verdict.DIFFERS),
+        (Interval(-0.30, -0.01), 5, Verdict.DIFFERS),
+        (UNKNOWN, 800, Verdict.INCONCLUSIVE),
+    ],
+)
+def test_the_words(interval: Interval, clusters: int, verdict: Verdict) -> None:
+    assert judge(interval, 0.05, clusters) == verdict
+
+
+def test_margins() -> None:
+    assert [margin_of(effect) for effect in (None, 0.06, -0.06, 0.8)] == [0.05, 0.03, 0.03, 0.1]
+
+
+def test_repeats_are_the_specified_formula() -> None:
+    ours = np.repeat([[1.0, 1.0], [0.0, 0.0], [1.0, 0.0]], [60, 30, 10], axis=0)
+    low, high = repeated_difference(ours, 0.60)
+    half = 1.959964 * math.sqrt((10 + 2) / 104 * 1.5 / 200)
+    assert (low, high) == pytest.approx((0.05 - half, 0.05 + half), abs=1e-6)
+    with pytest.raises(ValueError, match="twice"):
+        repeated_difference(ours[:, :1], 0.6)
+
+
+def test_fewer_items_than_the_paper_decide_no_drop() -> None:
+    drop, interval = drop_difference(np.ones((99, 11)), 0.1, 100, rng=np.random.default_rng(0))
+    assert math.isnan(drop)
+    assert judge(interval, 0.1, 99) == Verdict.INCONCLUSIVE
+
+
+def test_how_many_more() -> None:
+    assert math.isinf(clusters_to_decide(0.0, 0.05, 0.5, 100, theirs=0.05))
+    needed = clusters_to_decide(0.0, 0.05, 0.5, 100, theirs=0.0)
+    assert needed == math.ceil(1.959964**2 * 0.25 / 0.05**2)
+    assert clusters_to_decide(0.5, 0.05, 0.5, 100, theirs=0.0) == 25
+
+
+def test_holm_and_p() -> None:
+    assert holm([0.01, 0.04, 0.03, 0.005]) == 2  # 0.005 < 0.05/4, 0.01 < 0.05/3, 0.03 > 0.05/2
+    assert holm([]) == 0
+    assert p_value(Interval(0.0, 0.2)) == pytest.approx(0.05)
+    assert p_value(Interval(-0.1, 0.1)) == 1
+
+
+def test_the_words_keep_their_levels() -> None:
+    """As bench_verdicts, 400 pairs of studies a row: three standard errors of 5 % are 3.3 points."""
+    seen = 0
+    for row in bench_verdicts.rows(400, designs=("fresh", "paired", "repeated")):
+        seen += 1
+        assert row.differs_exact <= 0.083, row
+        assert row.reproduced_m <= 0.083, row
+        assert row.reproduced_2m < 0.005, row
+        assert row.ours >= 25 or row.reproduced_exact == 0, row
+        assert not row.sharp or min(row.reproduced_exact, row.differs_2m) >= 0.8, row
+    assert seen == 30
+    rows = {(row.effect, row.ours, row.theirs): row for row in bench_verdicts.rows(40, designs=("largest drop",))}
+    assert all(row.differs_exact <= 0.15 and row.reproduced_2m == 0 for row in rows.values())
+    assert rows["strong", 800, 800].reproduced_exact >= 0.8
+    assert rows["strong", 100, 800].differs_2m == 0, "fewer items than the paper"
+
+
+@pytest.mark.parametrize("items", bench_coverage.SIZES)
+def test_intervals_cover(items: int) -> None:
+    """As bench_coverage, 200 studies a cell: three standard errors of 95 % are 4.6 points."""
+    for name, size, checks in bench_coverage.scenarios():
+        for estimator, check in checks.items():
+            if size == items and not estimator.startswith("(") and "max-t" not in estimator and "dip" not in estimator:
+                random = np.random.default_rng(1)
+                assert sum(check(random) for _ in range(200)) / 200 >= 0.9, (estimator, name, size)
+
+
+@pytest.mark.parametrize("shape", bench_coverage.SHAPES)
+def test_the_largest_drop_is_covered(shape: str) -> None:
+    for estimator, check in bench_coverage.shapes(bench_coverage.SHAPES[shape], 100).items():
+        random = np.random.default_rng(2)
+        covered = sum(check(random) for _ in range(100)) / 100
+        assert covered < 0.9 if estimator.startswith("(") else covered >= 0.88, (estimator, covered)
