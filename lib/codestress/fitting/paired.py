@@ -53,16 +53,17 @@ def compare(
         return PairedComparison(math.nan, UNKNOWN, math.nan, 0, 0, 0, unpaired)
     differences = np.array([np.mean(second[item]) - np.mean(first[item]) for item in common])
     names = [clusters[item] for item in common] if clusters else common
-    alone = len(set(names)) == len(common)
-    interval = paired_difference(differences, names, confidence) if len(set(names)) > 1 else UNKNOWN
+    groups = pd.factorize(pd.Series(names))[0]
+    alone = len(set(groups)) == len(common)
+    interval = paired_difference(differences, groups, confidence) if groups.max() > 0 else UNKNOWN
     better, worse = int((differences > 0).sum()), int((differences < 0).sum())
     once = alone and all(len(first[item]) == len(second[item]) == 1 for item in common)
-    if better + worse == 0 or (len(set(names)) == 1 and not once):
+    if better + worse == 0 or (groups.max() == 0 and not once):
         p_value = 1.0  # nothing differs, or a single item, whose sign says nothing
     elif once:
         p_value = float(binomtest(better, better + worse).pvalue)
     else:
-        sums = pd.Series(differences).groupby(names).sum().to_numpy()
+        sums = pd.Series(differences).groupby(groups).sum().to_numpy()
         test = permutation_test(
             (sums,), np.mean, permutation_type="samples", n_resamples=resamples, vectorized=True, rng=rng
         )

@@ -188,7 +188,7 @@ def test_readers_and_all_conditions(tmp_path: Path) -> None:
     results = run(trials, READERS, store=store)
     assert all(sum(counts.values()) == len(trials.items) for counts in results.counts().values())
     answers = answers_frame(results)
-    table = differences.differences(answers, rule="strict", confidence=0.95, resamples=200, seed=0)
+    table = differences.differences(answers, rule="strict", confidence=0.95)
     assert set(table["problems"]) == {10}
     hint = table[(table["perturbation"] == "MHC") & ~table["refactor"]].set_index("model")
     assert hint.loc["sim-trusting", "points"] < hint.loc["sim-careful", "points"]

@@ -86,12 +86,12 @@ def test_an_oracle_scores_100_percent_in_every_cell(tmp_path: Path, monkeypatch:
     answers = answers_frame(results)
     skipped = answers[answers["reason_strict"] == "skipped"]
     assert skipped["detail_strict"].str.startswith("no neutral mutation").all()
-    given = {"rule": "strict", "confidence": 0.95, "resamples": 200, "seed": 0}
-    table = localization.localized(answers, ["language", "fault", "quarter"], **given)  # type: ignore[arg-type]
+    table = localization.localized(answers, ["language", "fault", "quarter"], rule="strict", confidence=0.95)
     assert set(table["share"]) == set(table["share_kept"]) == {1.0}
-    again = robustness.robustness(answers, ["language", "spm", "strength"], **given)  # type: ignore[arg-type]
+    again = robustness.robustness(answers, ["language", "spm", "strength"], rule="strict", confidence=0.95)
     assert set(again["share"].dropna()) == {1.0}
     assert (again["tasks"] == again["localized"]).all()
+    given = {"rule": "strict", "confidence": 0.95, "resamples": 200, "seed": 0}
     effect = localization.place_effect(answers, **given)  # type: ignore[arg-type]
     assert set(effect["last_to_first"]) == {1.0}
     slopes = robustness.strength_slopes(answers, **given)  # type: ignore[arg-type]
@@ -284,8 +284,7 @@ def test_the_kits_own_programs() -> None:
 
 def test_claims_are_decided_only_on_the_papers_programs(tmp_path: Path) -> None:
     answers = answers_frame(run(trials_of(spms=[]), ["sim-careful"], store=tmp_path / "s.sqlite"))
-    given = {"rule": "strict", "confidence": 0.95, "resamples": 200, "seed": 0}
-    table = localization.localized(answers, ["language", "fault"], **given)  # type: ignore[arg-type]
+    table = localization.localized(answers, ["language", "fault"], rule="strict", confidence=0.95)
     cells = paper.published_localization()
     tables = {"published": cells, "counted": paper.best_on_misplaced_return(cells)}
 

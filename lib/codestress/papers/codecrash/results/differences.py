@@ -111,4 +111,4 @@ def relative_difference(first: ArrayLike, second: ArrayLike, confidence: float) 
         alike = one.std() * two.std()
         together = float(((one - before) * (two - after)).mean() / alike) if alike else 0.0
         ratios = ratio_of_shares(before, after, one.size, together, confidence)
-    return RelativeDifference((after - before, *points), (ratio, *(end - 1 for end in ratios)), one.size)
+    return RelativeDifference((after - before, *points), (ratio, ratios.low - 1, ratios.high - 1), one.size)
