@@ -143,7 +143,7 @@ def main() -> None:
             shutil.rmtree(project / "outputs" / arguments.profile / "origin/sec63", ignore_errors=True)
             stored.append(timed(one, environment))
         told(f"{' '.join(one)}, answers stored", stored, 5)
-        notebook = project / "notebooks/origin/planted.ipynb"
+        notebook = project / "notebooks/origin/needles.ipynb"
         touched = []
         for run in range(arguments.runs):
             content = json.loads(notebook.read_text(encoding="utf-8"))

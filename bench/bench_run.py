@@ -26,7 +26,7 @@ from codestress.inference.requests import request_of
 from codestress.inference.run import run
 from codestress.inference.store import Store
 from codestress.papers.semtrace.distractors import distractors
-from codestress.types import Message, Prompt, Reason, Response, Sampling, Score, Trial, Trials
+from codestress.types import Message, Outcome, Prompt, Response, Sampling, Score, Trial, Trials
 
 SERVER = Path(__file__).resolve().parents[1] / "tests" / "openai_server.py"
 
@@ -44,7 +44,7 @@ def make_trials(count: int, marker: int) -> Trials:
         return Prompt((Message("user", text),), Sampling())
 
     def judge(_: Trial, response: Response) -> Score:
-        return Score(Reason.RIGHT, float(bool(response.text)))
+        return Score(Outcome.CORRECT, float(bool(response.text)))
 
     return Trials([Trial(f"q{n}", {"number": n}) for n in range(count)], render, {"strict": judge})
 

@@ -115,7 +115,7 @@ def test_a_model_is_a_function_and_a_row(copy: Path) -> None:
     follow("Add a model", copy)
     counts = manifest(copy, "origin/fig04")["counts"]
     assert list(counts) == ["my-function", "sim-wide"]
-    assert counts["my-function"]["right"] + counts["my-function"]["wrong"] > 5
+    assert counts["my-function"]["correct"] + counts["my-function"]["incorrect"] > 5
 
 
 @pytest.mark.slow
@@ -131,7 +131,7 @@ def test_a_fifth_paper_is_four_folders(copy: Path) -> None:
     follow("Add a fifth paper", copy)
     made = manifest(copy, "echo/fig01")
     counts = made["counts"]["sim-wide"]
-    assert counts["right"] + counts["wrong"] == made["asked"] == 2
+    assert counts["correct"] + counts["incorrect"] == made["asked"] == 2
     assert any("papers/echo/studies.py" in name for name in made["inputs"])
     typed = {name for name, _ in steps("Add a fifth paper") if name}
     folders = ("lib/codestress/papers/echo/", "notebooks/echo/", "params/echo/", "tests/papers/echo/")

@@ -30,11 +30,11 @@ class Source(StrEnum):
     """All that came from outside: data sets, models, files, submissions. What nothing is known of is one."""
 
 
-class Reason(StrEnum):
-    """What became of a question. Counts over all reasons always add up to what was asked."""
+class Outcome(StrEnum):
+    """What became of a question. Counts over all outcomes always add up to what was asked."""
 
-    RIGHT = "right"
-    WRONG = "wrong"
+    CORRECT = "correct"
+    INCORRECT = "incorrect"
     UNPARSABLE = "unparsable"
     """The answer was complete, but no answer of the required form stands in it."""
     SYNTAX_ERROR = "syntax error"
@@ -54,6 +54,11 @@ class Reason(StrEnum):
     """Not asked, because an earlier question of the same trial decided that it must not be; `detail` says why."""
     HARNESS_ERROR = "harness error"
     """The request failed for a reason that is not the model's: server, network, quota."""
+
+    @property
+    def code(self) -> str:
+        """As `codestress score --json` has always spelled it."""
+        return {"correct": "right", "incorrect": "wrong"}.get(self.value, self.value)
 
 
 @dataclass(frozen=True)
@@ -174,7 +179,7 @@ class Response:
 class Score:
     """What a response is worth (0 to 1), and why."""
 
-    reason: Reason
+    outcome: Outcome
     value: float
     detail: str = ""
     """The extracted answer, or what was missing."""

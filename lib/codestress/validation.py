@@ -71,7 +71,7 @@ def check(model: type[Checked], values: Mapping[str, Any], sources: Mapping[str,
             key = location[0] if location else ""
             source = sources if isinstance(sources, str) else sources.get(key, "default")
             if problem["type"] == "extra_forbidden":
-                advice = "unknown key" + nearest(location[-1], _fields(model, location[:-1]))
+                advice = _unknown(location[-1], _fields(model, location[:-1]))
             elif problem["type"] == "missing":
                 advice = "required, but not given"
             else:
@@ -80,6 +80,21 @@ def check(model: type[Checked], values: Mapping[str, Any], sources: Mapping[str,
             value = "" if problem["type"] == "missing" or not location else f" = {problem['input']!r}"
             lines.append(f"{source}: {'.'.join(location) or 'the whole'}{value}: {advice}")
         raise ParameterError("\n".join(lines)) from None
+
+
+RENAMED = {
+    "again": "recheck",
+    "n_seeds": "n_programs",
+    "place": "depth",
+    "seeds": "programs",
+    "target_place": "depth",
+}
+"""Parameters' names of earlier versions, and what they are called now."""
+
+
+def _unknown(name: str, fields: list[str]) -> str:
+    now = RENAMED.get(name)
+    return f"is called {now!r} now" if now in fields else "unknown key" + nearest(name, fields)
 
 
 def _fields(model: type[BaseModel], location: list[str]) -> list[str]:

@@ -80,8 +80,8 @@ def test_answers_are_filtered_and_stand_beside_their_counterparts(
     controls = {control.description: control for control in filters}
     assert len(chosen.options) == len(results.answers)
     assert "<strong>answer</strong>" in panes.value
-    controls["reason"].value = "wrong"
-    wrong = sum(answer.scores["strict"].reason.value == "wrong" for answer in results.answers)
+    controls["outcome"].value = "incorrect"
+    wrong = sum(answer.scores["strict"].outcome.value == "incorrect" for answer in results.answers)
     assert len(chosen.options) == wrong > 0
     controls["perturbation"].value = "MCC"
     beside.value = ("perturbation", "VAN")
@@ -92,7 +92,7 @@ def test_answers_are_filtered_and_stand_beside_their_counterparts(
         controls["model"].options[1][1],
         controls["problem"].options[1][1],
     )
-    controls["reason"].value = "all"
+    controls["outcome"].value = "all"
     assert all(text.split(": ")[1].startswith(controls["model"].value) for text, _ in chosen.options)
 
 

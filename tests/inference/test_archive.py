@@ -16,7 +16,7 @@ from codestress.inference.registry import load_registry
 from codestress.inference.requests import stored_requests
 from codestress.inference.run import run
 from codestress.inference.store import Store
-from codestress.types import Message, Prompt, Reason, Request, Response, Sampling, Score, Trial, Trials, Usage
+from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling, Score, Trial, Trials, Usage
 from openai_server import OpenAIServer
 
 
@@ -34,7 +34,7 @@ def trials(count: int, max_tokens: int = 50, word: str = "question") -> Trials:
     return Trials(
         [Trial(str(n), {}) for n in range(count)],
         render,
-        {"strict": lambda _, response: Score(Reason.RIGHT, 1.0, response.text)},
+        {"strict": lambda _, response: Score(Outcome.CORRECT, 1.0, response.text)},
         follow_up=follow_up,
     )
 

@@ -23,7 +23,7 @@ from codestress.inference.probe import probe
 from codestress.inference.registry import ModelEntry
 from codestress.inference.run import Results, score
 from codestress.inference.store import Store
-from codestress.types import Message, Prompt, Reason, Request, Response, Sampling, Score, Trial, Trials, Usage
+from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling, Score, Trial, Trials, Usage
 from openai_server import OpenAIServer, Reply, as_json, completion, completion_body, echo, failure
 
 
@@ -31,7 +31,7 @@ def trials(count: int, max_tokens: int = 10) -> Trials:
     return Trials(
         [Trial(f"q{n}", {}) for n in range(count)],
         lambda trial: Prompt((Message("user", f"{trial.problem} {'word ' * 20}"),), Sampling(max_tokens=max_tokens)),
-        {"strict": lambda _, response: Score(Reason.RIGHT, float(bool(response.text)))},
+        {"strict": lambda _, response: Score(Outcome.CORRECT, float(bool(response.text)))},
     )
 
 

@@ -15,14 +15,18 @@ from codestress.errors import EngineError
 from codestress.inference.probe import Ability, probe
 from codestress.inference.registry import ModelEntry, load_registry
 from codestress.inference.run import run
-from codestress.types import Message, Prompt, Reason, Sampling, Score, Trial, Trials
+from codestress.types import Message, Outcome, Prompt, Sampling, Score, Trial, Trials
 from conftest import ROOT
 from openai_server import OpenAIServer, Received, Reply, completion
 
 TRIALS = Trials(
     [Trial(str(n), {}) for n in range(6)],
     lambda trial: Prompt((Message("user", f'say "{trial.problem}"'),), Sampling(max_tokens=5), "It is"),
-    {"strict": lambda trial, response: Score(Reason.RIGHT if trial.problem in response.text else Reason.WRONG, 1.0)},
+    {
+        "strict": lambda trial, response: Score(
+            Outcome.CORRECT if trial.problem in response.text else Outcome.INCORRECT, 1.0
+        )
+    },
 )
 
 
@@ -44,11 +48,11 @@ def test_the_readme_s_function_answers(project: Path) -> None:
     assert code
     (project / "my_model.py").write_text("\n".join(line[4:] for line in code[1].splitlines()))
     results = run(TRIALS, ["mine"], store=project / "s.sqlite", registry=rows(project))
-    assert results.counts()["mine"]["right"] == 6
+    assert results.counts()["mine"]["correct"] == 6
     assert run(TRIALS, ["mine"], store=project / "s.sqlite", registry=rows(project)).asked == 0
     (project / "my_model.py").write_text("def answer(messages, **how):\n    return 'no'\n")
     changed = run(TRIALS, ["mine"], store=project / "s.sqlite", registry=rows(project))
-    assert (changed.asked, changed.counts()["mine"]["wrong"]) == (6, 6)
+    assert (changed.asked, changed.counts()["mine"]["incorrect"]) == (6, 6)
 
 
 def test_what_a_function_does_wrong_is_a_failure_of_the_request(project: Path) -> None:
@@ -57,7 +61,7 @@ def test_what_a_function_does_wrong_is_a_failure_of_the_request(project: Path) -
         "    return 4 if '4' in messages[0]['content'] else messages[0]['content']\n"
     )
     results = run(TRIALS, ["mine"], store=project / "s.sqlite", registry=rows(project), failures="count")
-    assert {reason: n for reason, n in results.counts()["mine"].items() if n} == {"right": 4, "harness error": 2}
+    assert {reason: n for reason, n in results.counts()["mine"].items() if n} == {"correct": 4, "harness error": 2}
     assert sorted(answer.error for answer in results.answers if answer.error) == [
         "mine: the function raised ValueError: three",
         "mine: the function returned int, not a text",

@@ -13,16 +13,16 @@ from codestress.inference.run import run
 from codestress.problems.program import Problem
 from codestress.sandbox import probe
 from codestress.scoring.predictions import score_interpreted
-from codestress.types import Message, Prompt, Reason, Response, Sampling, Score, Trial, Trials
+from codestress.types import Message, Outcome, Prompt, Response, Sampling, Score, Trial, Trials
 
 CASES = {
-    "def f(n):\n    return n * 2": Reason.RIGHT,
-    "def f(n):\n    return n * 3": Reason.WRONG,
-    "def f(n):\n    return {}[n]": Reason.RAISED,
-    "def f(n):": Reason.SYNTAX_ERROR,
-    "def f(n):\n    while True:\n        n += 1": Reason.STEP_LIMIT,
-    "def f(n):\n    return 10 ** 5000": Reason.WRONG,
-    "def f(n):\n    yield n": Reason.WRONG,
+    "def f(n):\n    return n * 2": Outcome.CORRECT,
+    "def f(n):\n    return n * 3": Outcome.INCORRECT,
+    "def f(n):\n    return {}[n]": Outcome.RAISED,
+    "def f(n):": Outcome.SYNTAX_ERROR,
+    "def f(n):\n    while True:\n        n += 1": Outcome.STEP_LIMIT,
+    "def f(n):\n    return 10 ** 5000": Outcome.INCORRECT,
+    "def f(n):\n    yield n": Outcome.INCORRECT,
 }
 
 
@@ -41,7 +41,7 @@ def programs() -> Trials:
 @pytest.mark.isolation
 def test_programs_are_run_once_and_their_ends_are_counted(tmp_path: Path) -> None:
     results = run(programs(), ["python"], store=tmp_path / "s.sqlite")
-    assert [answer.scores["strict"].reason for answer in results.answers] == list(CASES.values()) * 10
+    assert [answer.scores["strict"].outcome for answer in results.answers] == list(CASES.values()) * 10
     assert results.asked == len(CASES)
     assert "namespaces" in results.answers[0].answered_by or "seccomp" in results.answers[0].answered_by
     again = run(programs(), ["python"], store=tmp_path / "s.sqlite")

@@ -27,7 +27,7 @@ from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.limiter import Limiter
 from codestress.inference.engines.openai import Settings, open_engine
 from codestress.inference.registry import ModelEntry
-from codestress.types import Message, Prompt, Reason, Request, Response, Sampling, Usage
+from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling, Usage
 from openai_server import (
     Behaviour,
     OpenAIServer,
@@ -359,7 +359,7 @@ def test_seconds_are_those_of_the_try_that_was_answered() -> None:
 def test_a_failed_request_is_never_an_answer(reply: Reply, words: str) -> None:
     with OpenAIServer(lambda _: reply) as server, pytest.raises(RequestFailed, match=words) as caught:
         ask(server.base_url)
-    assert caught.value.reason == Reason.HARNESS_ERROR
+    assert caught.value.outcome == Outcome.HARNESS_ERROR
     assert str(caught.value).startswith(f"served (served-1) at {server.base_url}: ")
     assert len(server.requests) == 1
 
@@ -375,7 +375,7 @@ def test_garbage_is_tried_again_a_bounded_number_of_times(retries: int, tries: i
 def test_time_out(reply: Reply) -> None:
     with OpenAIServer(lambda _: reply) as server, pytest.raises(RequestFailed, match=r"1\.5 s.*2 times") as caught:
         ask(server.base_url, timeout_s=1.5, retries=1)
-    assert caught.value.reason == Reason.TIMEOUT
+    assert caught.value.outcome == Outcome.TIMEOUT
     assert len(server.requests) == 2
 
 
@@ -383,7 +383,7 @@ def test_no_server() -> None:
     url = f"http://127.0.0.1:{unused_port()}/v1"
     with pytest.raises(RequestFailed, match=f"no server answers at {url}") as caught:
         ask(url)
-    assert caught.value.reason == Reason.HARNESS_ERROR
+    assert caught.value.outcome == Outcome.HARNESS_ERROR
 
 
 def test_half_a_surrogate_pair_cannot_be_sent() -> None:

@@ -27,17 +27,17 @@ from codestress.inference.requests import request_of
 from codestress.inference.run import Results, run, score
 from codestress.inference.store import Store
 from codestress.inference.work import only_run
-from codestress.types import Message, Prompt, Reason, Response, Sampling, Score, Trial, Trials
+from codestress.types import Message, Outcome, Prompt, Response, Sampling, Score, Trial, Trials
 from openai_server import OpenAIServer, Received, as_json, completion, completion_body, failure
 
 
 def judge(trial: Trial, response: Response) -> Score:
     if response.refused:
-        return Score(Reason.REFUSED, 0)
+        return Score(Outcome.REFUSED, 0)
     if response.finish_reason == "length":
-        return Score(Reason.TRUNCATED, 0)
+        return Score(Outcome.TRUNCATED, 0)
     right = response.text == f"answer {trial.factors['number']}"
-    return Score(Reason.RIGHT if right else Reason.WRONG, float(right), response.text)
+    return Score(Outcome.CORRECT if right else Outcome.INCORRECT, float(right), response.text)
 
 
 def questions(count: int, retries: tuple[float, ...] = (), same: bool = False) -> Trials:
@@ -73,7 +73,7 @@ def test_every_question_is_asked_once_and_answers_keep_their_order(
         assert [(a.model, a.trial.factors["number"]) for a in first.answers] == [
             (model, number) for model in ("alpha", "beta") for number in range(30)
         ]
-        assert all(counts["right"] == 30 == sum(counts.values()) for counts in first.counts().values())
+        assert all(counts["correct"] == 30 == sum(counts.values()) for counts in first.counts().values())
         assert first.asked == len(server.requests) == 60
         again = run(questions(30), ["alpha", "beta"], store=store, registry=models)
         assert again.asked == 0
@@ -83,7 +83,7 @@ def test_every_question_is_asked_once_and_answers_keep_their_order(
         assert run(questions(40), ["alpha"], store=store, registry=models).asked == 10
         equal = run(questions(20, same=True), ["beta"], store=tmp_path / "t.sqlite", registry=models)
         assert equal.asked == 1
-        assert equal.counts()["beta"] == dict.fromkeys([r.value for r in Reason], 0) | {"right": 1, "wrong": 19}
+        assert equal.counts()["beta"] == dict.fromkeys([r.value for r in Outcome], 0) | {"correct": 1, "incorrect": 19}
 
 
 def test_refused_answers_are_asked_again_and_other_outcomes_are_counted(
@@ -101,7 +101,7 @@ def test_refused_answers_are_asked_again_and_other_outcomes_are_counted(
         models = registry(server.base_url)
         results = run(questions(10, (0.5, 0.9)), ["alpha"], store=tmp_path / "s.sqlite", registry=models)
         counts = {reason: n for reason, n in results.counts()["alpha"].items() if n}
-        assert counts == {"right": 6, "refused": 3, "truncated": 1}
+        assert counts == {"correct": 6, "refused": 3, "truncated": 1}
         assert [a.attempts for a in results.answers] == [3, 3, 3, 2, 2, 1, 1, 1, 1, 1]
         assert len(server.requests) == results.asked == 10 + 3 * 2 + 2
         for number, temperatures in ((0, [0, 0.5, 0.9]), (3, [0, 0.5]), (5, [0])):
@@ -151,7 +151,7 @@ def test_a_simulated_reader_is_asked_beside_a_served_model(tmp_path: Path, regis
         models = registry(server.base_url)
         both = run(questions(10), ["sim-reader", "alpha"], store=store, registry=models)
         assert list(both.counts()) == ["sim-reader", "alpha"]
-        assert both.counts()["alpha"]["right"] == 10
+        assert both.counts()["alpha"]["correct"] == 10
         assert both.asked == 20
         assert {a.answered_by for a in both.answers[:10]} == {"simulated"}
         alone = run(questions(10), ["sim-reader"], store=store, registry=models)
@@ -162,7 +162,7 @@ def test_a_simulated_reader_is_asked_beside_a_served_model(tmp_path: Path, regis
 def test_no_trials_are_no_answers(tmp_path: Path, registry: Callable[..., Path]) -> None:
     results = run(questions(0), ["alpha"], store=tmp_path / "s.sqlite", registry=registry("http://127.0.0.1:9/v1"))
     assert (results.answers, results.asked) == ([], 0)
-    assert results.counts() == {"alpha": dict.fromkeys([r.value for r in Reason], 0)}
+    assert results.counts() == {"alpha": dict.fromkeys([r.value for r in Outcome], 0)}
 
 
 def test_counts_that_do_not_add_up_are_an_error(tmp_path: Path, registry: Callable[..., Path]) -> None:
@@ -198,7 +198,7 @@ def test_what_the_store_holds_counts_also_when_another_was_first(tmp_path: Path,
 def test_a_model_that_is_named_twice_is_asked_once(tmp_path: Path, registry: Callable[..., Path]) -> None:
     with OpenAIServer(answer) as server:  # type: ignore[arg-type]
         results = run(questions(3), ["alpha", "alpha"], store=tmp_path / "s.sqlite", registry=registry(server.base_url))
-    assert results.counts()["alpha"]["right"] == len(results.answers) == 3
+    assert results.counts()["alpha"]["correct"] == len(results.answers) == 3
 
 
 def test_only_requests_that_fail_in_a_row_end_a_run(tmp_path: Path, registry: Callable[..., Path]) -> None:
@@ -465,7 +465,7 @@ def test_prompts_that_share_a_beginning_follow_each_other_once_the_first_is_answ
         return Prompt((Message("user", "".join(context)),), Sampling())
 
     items = [Trial("p", {"context": c, "place": p}) for p in range(7) for c in "abcdef"]
-    trials = Trials(items, render, {"strict": lambda *_: Score(Reason.RIGHT, 1.0)})
+    trials = Trials(items, render, {"strict": lambda *_: Score(Outcome.CORRECT, 1.0)})
 
     def behaviour(_: Received) -> object:
         return completion("x", delay=0.15)
@@ -504,7 +504,7 @@ def test_engines_that_take_many_at_once_keep_all_rules(
             ask(questions(40), ["alpha"], store=tmp_path / "s.sqlite", registry=path, budget=Budget(requests=5))
         results = run(questions(40, (0.5,)), ["alpha"], store=tmp_path / "s.sqlite", registry=path, failures="count")
         counts = {reason: n for reason, n in results.counts()["alpha"].items() if n}
-        assert counts == {"right": 39, "harness error": 1}
+        assert counts == {"correct": 39, "harness error": 1}
         assert len(server.requests) == 40 + 3
         assert 4 <= len(server.batches) <= 6
     assert not list((tmp_path / "batches").iterdir())
@@ -528,7 +528,7 @@ def test_a_batch_that_was_left_is_found_again(
         process.communicate()
         server.batch_polls = server.batches[0]["looks"] + 3
         results = run(questions(35), ["alpha"], store=tmp_path / "s.sqlite", registry=path)
-        assert results.counts()["alpha"]["right"] == 35
+        assert results.counts()["alpha"]["correct"] == 35
         assert len(server.batches) == 2
         assert sorted(server.counts.values()) == [1] * 35
 
@@ -568,7 +568,7 @@ def test_asking_knows_no_score(tmp_path: Path) -> None:
 
     def judge(trial: Trial, response: Response) -> Score:
         calls.append(trial.problem)
-        return Score(Reason.RIGHT, 1.0, response.text)
+        return Score(Outcome.CORRECT, 1.0, response.text)
 
     trials = Trials(
         [Trial(f"p{n}", {}) for n in range(9)],

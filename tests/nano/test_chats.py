@@ -18,8 +18,9 @@ from codestress.papers.origin.connections import TARGET
 from codestress.papers.origin.scoring import score_strict
 from codestress.papers.semtrace.chats import functions_of, worked
 from codestress.papers.semtrace.recall import score_retrieval
-from codestress.sandbox.executor import Executor, Limits, Outcome, Program
-from codestress.types import Reason, Response
+from codestress.sandbox.executor import Executor, Limits, Program
+from codestress.sandbox.executor import Outcome as Ending
+from codestress.types import Outcome, Response
 
 SEEDS = st.integers(0, 2**40)
 SIZES = st.builds(Size, lines=st.integers(2, 30), turns=st.integers(1, 6))
@@ -67,7 +68,7 @@ def test_answers_are_right_by_the_studies_own_rules(size: Size, number: int) -> 
     turn = chat("line_retrieval", size, "train", 5, number).turns[0]
     [key, *rest] = turn.answer.strip("\n`").split(" ", 1)
     response = Response(f"{turn.begun}{turn.answer}", "stop")
-    assert score_retrieval(["".join(rest)], [key], Response(turn.answer, "stop")).reason is Reason.RIGHT, response
+    assert score_retrieval(["".join(rest)], [key], Response(turn.answer, "stop")).outcome is Outcome.CORRECT, response
     for turn in chat("find_the_origin", size, "train", 5, number).turns:
         listed = dict(reversed(pair) for pair in re.findall(r'"(\w+)" is connected to "(\w+)"', turn.answer))
         asked = re.findall(r'origin of "(\w+)"', turn.question)[-1]
@@ -117,7 +118,7 @@ def test_programs_return_what_is_taught_perturbed_or_not() -> None:
     with Executor(workers=1, limits=Limits(steps=100_000)) as executor:
         for turn, done in zip(turns, executor.run(programs), strict=True):
             expected = parse_literal(turn.answer.strip().removesuffix("\n```")).value
-            assert done.outcome is Outcome.RETURNED
+            assert done.outcome is Ending.RETURNED
             assert same_value(done.value, expected), turn.question
     assert any("#" in turn.question or "Var_" in turn.question for turn in turns)
 

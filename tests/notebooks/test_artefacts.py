@@ -16,7 +16,7 @@ from nbclient import NotebookClient
 
 from codestress.paths import FILES
 from codestress.pipeline.artefacts import artefact_names
-from codestress.types import Reason
+from codestress.types import Outcome
 from conftest import ROOT, codestress
 
 OTHERS = ("sim-flat", "sim-wide", "sim-wordy")
@@ -37,7 +37,7 @@ def test_counts_add_up_and_every_number_can_be_traced(smoke: Path) -> None:
     for name in artefact_names():
         manifest = json.loads((smoke / "smoke" / name / "manifest.json").read_text())
         assert sum(sum(counts.values()) for counts in manifest["counts"].values()) == manifest["asked"]
-        assert all(set(counts) == {reason.value for reason in Reason} for counts in manifest["counts"].values())
+        assert all(set(counts) == {reason.value for reason in Outcome} for counts in manifest["counts"].values())
         assert set(manifest["counts"]) == {model["name"] for model in manifest["models"]}
         assert manifest["parameters"]["artefact"] == name
         for part in ("environment", "inputs", "commit", "requests_sha256", "tokens", "prompts", "build_seconds"):
@@ -67,7 +67,7 @@ def test_figures_have_alt_text(smoke: Path) -> None:
 
 def test_published_numbers_stand_beside_the_regenerated_ones(smoke: Path) -> None:
     table = pd.read_csv(smoke / "smoke/origin/fig04/table.csv").set_index("label")
-    assert table.loc["GPT4-turbo", "share"] == pytest.approx(32 / 117, abs=1e-4)
+    assert table.loc["GPT4-turbo", "accuracy"] == pytest.approx(32 / 117, abs=1e-4)
     assert (table["source"] == "published").sum() == 14
     claims = pd.read_csv(smoke / "smoke/origin/fig04/claims.csv")
     # No claim about a real model is decided by a simulated reader.
@@ -79,15 +79,15 @@ def test_the_interpreters_figure_says_what_ran_and_in_which_walls(smoke: Path) -
     folder = smoke / "smoke/semtrace/fig06"
     manifest = json.loads((folder / "manifest.json").read_text())
     counts = manifest["counts"]["python"]
-    assert counts["right"] > 0
-    assert counts["syntax error"] > counts["right"]
+    assert counts["correct"] > 0
+    assert counts["syntax error"] > counts["correct"]
     assert counts["timed out"] == counts["harness error"] == 0
     assert manifest["answered_by"]["python"][0].startswith("Python 3.")
     assert "rlimits" in manifest["answered_by"]["python"][0]
     table = pd.read_csv(folder / "table.csv")
-    assert table["share"].iloc[0] == 1
+    assert table["accuracy"].iloc[0] == 1
     assert table["share_removed"].is_monotonic_increasing
-    assert table["asked"].sum() == manifest["asked"]
+    assert table["n"].sum() == manifest["asked"]
     fits = pd.read_csv(folder / "fits.csv")
     assert 2 < fits["rate"][0] < 50
     # Nothing is claimed of the paper's programs from others.
@@ -106,15 +106,15 @@ def test_the_papers_figure_from_the_papers_programs(shared_data: Path, tmp_path:
     folder = tmp_path / "paper/semtrace/fig06"
     counts = json.loads((folder / "manifest.json").read_text())["counts"]["python"]
     assert {reason: n for reason, n in counts.items() if n} == {
-        "right": 2829,
-        "wrong": 7851,
+        "correct": 2829,
+        "incorrect": 7851,
         "syntax error": 48607,
         "raised": 12294,
         "step limit": 413,
     }
     table = pd.read_csv(folder / "table.csv")
     smallest = table[table["share_removed"] > 0].iloc[0]
-    assert (smallest["asked"], round(100 * smallest["share"], 2)) == (88, 23.86)
+    assert (smallest["n"], round(100 * smallest["accuracy"], 2)) == (88, 23.86)
     assert set(pd.read_csv(folder / "claims.csv")["verdict"]) == {"holds"}
 
 
@@ -194,7 +194,7 @@ def test_the_same_inputs_give_the_same_bytes(smoke: Path, tmp_path: Path) -> Non
 
 def test_a_figure_is_explained_by_its_answers(smoke: Path) -> None:
     done = codestress(
-        "explain", "codecrash/tab01", "--profile", "smoke", "--reason", "wrong", "--limit", "2", outputs=smoke
+        "explain", "codecrash/tab01", "--profile", "smoke", "--outcome", "incorrect", "--limit", "2", outputs=smoke
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("--- answered") == 2
@@ -206,7 +206,7 @@ def test_a_figure_is_explained_by_its_answers(smoke: Path) -> None:
     rows = json.loads(found.stdout)
     manifest = json.loads((smoke / "smoke/origin/fig04/manifest.json").read_text())
     assert len(rows) == sum(manifest["counts"]["sim-wide"].values())
-    right = sum(row["verdicts"]["strict"] == "right" for row in rows)
+    right = sum(row["verdicts"]["strict"] == "correct" for row in rows)
     assert right == manifest["counts"]["sim-wide"]["right"]
     other = codestress("explain", "origin/fig04", "--profile", "smoke", "--set", "seed=5", outputs=smoke)
     assert "build it first" in other.stderr

@@ -32,7 +32,7 @@ ASK_NOTHING = (
     "codecrash.variants",
     "faultloc.audit",
     "faultloc.models",
-    "faultloc.seeds",
+    "faultloc.programs",
     "semtrace.registry",
     "semtrace.templates",
 )
@@ -201,7 +201,7 @@ def test_a_parameter_that_nothing_reads_is_found() -> None:
     tree = ast.parse("trials = find_the_origin(given)\nprint(given.seed)")
     found = parameters_read(tree, {"find_the_origin": find_the_origin})
     assert found == set(FindTheOrigin.model_fields) - {
-        "again", "artefact", "confidence", "failures", "models", "resamples", "rule",
+        "recheck", "artefact", "confidence", "failures", "models", "resamples", "rule",
     }  # fmt: skip
 
 

@@ -74,7 +74,7 @@ def test_no_two_problems_are_the_same() -> None:
 def test_they_run_in_the_sandbox_within_few_steps() -> None:
     with Executor(limits=Limits(steps=2100)) as executor:
         gold = [Answer(problem, problem.call) for problem in PROBLEMS]
-        assert {score.reason.value for score in score_answers(gold, "input", "strict", executor)} == {"right"}
+        assert {score.outcome.value for score in score_answers(gold, "input", "strict", executor)} == {"correct"}
 
 
 @pytest.mark.isolation

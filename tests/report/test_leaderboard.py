@@ -12,7 +12,8 @@ from codestress.report.leaderboard import leaderboards
 
 def manifest(counts: dict[str, tuple[int, int]], leaderboard: bool, simulated: tuple[str, ...] = ()) -> dict[str, Any]:
     table = {
-        model: {"right": right, "wrong": wrong, "refused": 1, "skipped": 7} for model, (right, wrong) in counts.items()
+        model: {"correct": right, "incorrect": wrong, "refused": 1, "skipped": 7}
+        for model, (right, wrong) in counts.items()
     }
     return {"counts": table, "title": "t", "simulated": list(simulated), "leaderboard": leaderboard}
 
@@ -26,7 +27,7 @@ def test_models_are_ranked_by_right_answers_of_those_asked() -> None:
     board, empty = leaderboards(manifests)
     assert (empty.paper, empty.places) == ("b", [])
     assert (board.paper, board.artefact) == ("a", "a/two")
-    assert [(place["model"], place["right"], place["asked"]) for place in board.places] == [
+    assert [(place["model"], place["correct"], place["n"]) for place in board.places] == [
         ("sim-x", 99, 100),
         ("m2", 60, 100),
         ("m1", 50, 100),
@@ -34,4 +35,4 @@ def test_models_are_ranked_by_right_answers_of_those_asked() -> None:
     assert [place["simulated"] for place in board.places] == [True, False, False]
     low, high = wilson(60, 100)
     assert (board.places[1]["low"], board.places[1]["high"]) == (low, high)
-    assert board.places[1]["share"] == pytest.approx(0.6)
+    assert board.places[1]["accuracy"] == pytest.approx(0.6)

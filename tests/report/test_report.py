@@ -18,7 +18,7 @@ from codestress.report.claims import Claim, ledger
 from codestress.report.publish import latex_table, markdown_table
 from codestress.report.published import published_models, published_numbers
 from codestress.report.share_bars import share_bars
-from codestress.types import Reason
+from codestress.types import Outcome
 
 
 def test_tables_escape_what_would_break_them() -> None:
@@ -93,18 +93,18 @@ def test_published_numbers_agree_with_each_other() -> None:
         numbers = published_numbers(f"origin/{bars}")
         assert outcomes is not None
         assert numbers is not None
-        assert set(outcomes["outcomes"]) == set(numbers["right"]) == set(published_models("origin"))
+        assert set(outcomes["outcomes"]) == set(numbers["correct"]) == set(published_models("origin"))
         for model, bits in outcomes["outcomes"].items():
-            assert len(bits) == numbers["asked"] == outcomes["sizes"]
-            assert bits.count("1") == numbers["right"][model]
+            assert len(bits) == numbers["n"] == outcomes["sizes"]
+            assert bits.count("1") == numbers["correct"][model]
             assert numbers["bar_percent"][model] == pytest.approx(100 * bits.count("1") / len(bits), abs=0.1)
     assert published_numbers("origin/wording") is None
 
 
 def test_figures_can_be_drawn_from_very_little() -> None:
-    reasons = [Reason.TIMEOUT.value, Reason.RIGHT.value]
-    cells = pd.DataFrame({"model": ["m", "n"], "lines": [16, 16], "reason": reasons})
-    one = {"label": ["m"], "share": [0.5], "low": [np.nan], "high": [np.nan]}
+    reasons = [Outcome.TIMEOUT.value, Outcome.CORRECT.value]
+    cells = pd.DataFrame({"model": ["m", "n"], "lines": [16, 16], "outcome": reasons})
+    one = {"label": ["m"], "accuracy": [0.5], "low": [np.nan], "high": [np.nan]}
     points = pd.DataFrame({**one, "d": [1], "published": [False]})
     lengths = pd.DataFrame({**one, "characters": [900], "published": [False]})
     outcomes = pd.DataFrame({"label": ["m"], "characters": [900], "outcome": ["solved"], "share": [1.0]})

@@ -23,9 +23,10 @@ from codestress.problems.generated import generated_problems
 from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem, from_stranger
 from codestress.sandbox import backends, executor, probe, runtimes, worker
-from codestress.sandbox.executor import Executor, Limits, Outcome, Program, ran
+from codestress.sandbox.executor import Executor, Limits, Program, ran
+from codestress.sandbox.executor import Outcome as Ending
 from codestress.scoring.predictions import Answer, score_answers
-from codestress.types import Language, Reason, Response, Source
+from codestress.types import Language, Outcome, Response, Source
 
 DOUBLE = "def f(x):\n    return 2 * x"
 
@@ -67,10 +68,10 @@ def test_no_file_can_claim_a_source(tmp_path: Path) -> None:
 
 def test_limits_hold_for_the_kits_own(bare: Executor) -> None:
     ends = {
-        "def f(x):\n    while True:\n        x += 1": Outcome.STEP_LIMIT,
-        "import time\ndef f(x): time.sleep(99)": Outcome.WALL_TIME,
-        "def f(x): return 'a' * 2_000_000": Outcome.OUTPUT_LIMIT,
-        "def f(x): return 'a' * 10 ** 10": Outcome.RAISED,
+        "def f(x):\n    while True:\n        x += 1": Ending.STEP_LIMIT,
+        "import time\ndef f(x): time.sleep(99)": Ending.WALL_TIME,
+        "def f(x): return 'a' * 2_000_000": Ending.OUTPUT_LIMIT,
+        "def f(x): return 'a' * 10 ** 10": Ending.RAISED,
     }
     programs = [Program(code, "f", (1,), source=Source.KIT) for code in ends]
     assert [one.outcome for one in bare.run(programs)] == list(ends.values())
@@ -92,13 +93,13 @@ def test_answers_run_as_the_kits_own_only_when_the_strict_rule_reads_them(
 ) -> None:
     problem = Problem("p", DOUBLE, "f", "4", "8", source=Source.KIT)
     right, wrong = score_answers([Answer(problem, "f(4)"), Answer(problem, "f(3 + 2)")], "input", "strict", bare)
-    assert (right.reason, wrong.reason) == (Reason.RIGHT, Reason.WRONG)
+    assert (right.outcome, wrong.outcome) == (Outcome.CORRECT, Outcome.INCORRECT)
     foreign = from_stranger(problem)
     with pytest.raises(SandboxError):
         score_answers([Answer(foreign, "f(4)")], "input", "strict", bare)
     monkeypatch.setattr("codestress.papers.codecrash.assertions.shared_executor", lambda: bare)
     said = Response("[ANSWER] f(4) == 8 [/ANSWER]", "stop")
-    assert score_assertion_as_run(problem, "input", said).reason is Reason.RIGHT
+    assert score_assertion_as_run(problem, "input", said).outcome is Outcome.CORRECT
     with pytest.raises(SandboxError):
         score_answers([Answer(problem, "f(len('abcd'))")], "input", "strict", bare)
     for acts in (
@@ -213,7 +214,7 @@ def test_a_child_that_cannot_start_is_no_verdict_and_its_program_runs_again(monk
         take_away(broken, "none", broken="limit")
         with Executor(workers=1) as opened:
             [done] = opened.run([own])
-            assert done.outcome is Outcome.HARNESS_ERROR
+            assert done.outcome is Ending.HARNESS_ERROR
             assert "a child could not be started: OSError: taken away" in done.detail
             broken.undo()
             assert [one.value for one in opened.run([own] * 3)] == [42] * 3

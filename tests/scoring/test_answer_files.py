@@ -18,7 +18,7 @@ from codestress.errors import DataError
 from codestress.problems.problem_files import ProblemFile, read_problems
 from codestress.problems.program import Problem
 from codestress.scoring.answer_files import pass_at_k, read_answers, score_file
-from codestress.types import Reason
+from codestress.types import Outcome
 
 ROW = {"code": "def f(x):\n    return x + 1", "input": "1", "output": "2", "id": "a"}
 
@@ -82,11 +82,11 @@ def test_calls_of_named_functions(tmp_path: Path) -> None:
 def test_everything_asked_is_counted_and_everything_odd_is_named(problems: ProblemFile) -> None:
     answers = {"a": ["2", "3", None], "b": ["2"], "broken": ["2", "2", "2"], "stranger": ["2"]}
     report = score_file(problems, answers, task="output", rule="strict", executor=None)
-    assert {name: [score.reason for score in scores] for name, scores in report.scores.items()} == {
-        "a": [Reason.RIGHT, Reason.WRONG, Reason.MISSING],
-        "b": [Reason.RIGHT],
-        "c": [Reason.MISSING] * 3,
-        "broken": [Reason.HARNESS_ERROR] * 3,
+    assert {name: [score.outcome for score in scores] for name, scores in report.scores.items()} == {
+        "a": [Outcome.CORRECT, Outcome.INCORRECT, Outcome.MISSING],
+        "b": [Outcome.CORRECT],
+        "c": [Outcome.MISSING] * 3,
+        "broken": [Outcome.HARNESS_ERROR] * 3,
     }
     assert sum(report.counts.values()) == 10
     told = "\n".join(report.warnings)

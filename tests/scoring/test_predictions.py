@@ -21,7 +21,7 @@ from codestress.sandbox.executor import Executor, Limits
 from codestress.scoring.input_answers import Arguments, NotArguments, parse_arguments
 from codestress.scoring.predictions import Answer, Rule, Task, score_answers, score_interpreted
 from codestress.scoring.selftest import EXPLOITED, another, selftest, selftest_programs
-from codestress.types import Reason, Score
+from codestress.types import Outcome, Score
 from test_literals import VALUES
 
 DOUBLE = EXPLOITED[0]
@@ -40,29 +40,29 @@ def score(text: str, problem: Problem, task: Task, executor: Executor | None, ru
 @given(VALUES)
 def test_any_value_scores_as_itself_and_not_as_another(value: object) -> None:
     problem = Problem("p", "", "f", "", repr(value))
-    assert score(repr(value), problem, "output", None).reason is Reason.RIGHT
+    assert score(repr(value), problem, "output", None).outcome is Outcome.CORRECT
     other = another(value)
     assert not same_value(value, other)
-    assert score(repr(other), problem, "output", None).reason is Reason.WRONG
+    assert score(repr(other), problem, "output", None).outcome is Outcome.INCORRECT
 
 
 @pytest.mark.parametrize(
     ("answer", "output", "reason", "unresolved"),
     [
-        ("1", "True", Reason.WRONG, False),
-        ("1.0", "1", Reason.WRONG, False),
-        ("[38]", "[38]", Reason.RIGHT, False),
-        ("[81 - 43]", "[38]", Reason.RIGHT, True),
-        ("[81 - 42]", "[38]", Reason.WRONG, True),
-        ("(1, 2)", "[1, 2]", Reason.WRONG, False),
-        ("{'b': 1, 'a': 2}", "{'a': 2, 'b': 1}", Reason.RIGHT, False),
-        ("f(3)", "6", Reason.UNPARSABLE, False),
-        ("", "''", Reason.UNPARSABLE, False),
+        ("1", "True", Outcome.INCORRECT, False),
+        ("1.0", "1", Outcome.INCORRECT, False),
+        ("[38]", "[38]", Outcome.CORRECT, False),
+        ("[81 - 43]", "[38]", Outcome.CORRECT, True),
+        ("[81 - 42]", "[38]", Outcome.INCORRECT, True),
+        ("(1, 2)", "[1, 2]", Outcome.INCORRECT, False),
+        ("{'b': 1, 'a': 2}", "{'a': 2, 'b': 1}", Outcome.CORRECT, False),
+        ("f(3)", "6", Outcome.UNPARSABLE, False),
+        ("", "''", Outcome.UNPARSABLE, False),
     ],
 )
-def test_output_answers(answer: str, output: str, reason: Reason, unresolved: bool) -> None:
+def test_output_answers(answer: str, output: str, reason: Outcome, unresolved: bool) -> None:
     found = score(answer, Problem("p", "", "f", "", output), "output", None)
-    assert (found.reason, found.unresolved) == (reason, unresolved)
+    assert (found.outcome, found.unresolved) == (reason, unresolved)
 
 
 CODE = "LIMIT = [2, 3]\n\ndef f(a, b=1, *, key=None):\n    return sorted(a, key=key)[:b]"
@@ -73,44 +73,44 @@ WHENCE = Problem("w", CODE, "f", "", "[1]")
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        ("f([2, 1])", Reason.RIGHT),
-        (" f( [2, 1],\n  b = 1 ) # as sorted", Reason.RIGHT),
-        ("[2, 1]", Reason.RIGHT),
-        ("[2, 1], 1", Reason.RIGHT),
-        ("a=[2, 1], b=1", Reason.RIGHT),
-        ("f([3 - 2])", Reason.RIGHT),
-        ("f([x for x in range(1, 5)])", Reason.RIGHT),
-        ("f('21'.replace('2', '') and [1], key=lambda x: -x)", Reason.RIGHT),
-        ("f([1] + LIMIT)", Reason.RIGHT),
-        ("f(list(map(int, '321')), key=lambda x: x)", Reason.RIGHT),
-        ("f([True])", Reason.WRONG),
-        ("f([2, 1], 2)", Reason.WRONG),
-        ("f(3)", Reason.RAISED),
-        ("f([1], c=3)", Reason.RAISED),
-        ("f([1], b=1, b=1)", Reason.UNPARSABLE),
-        ("f", Reason.UNPARSABLE),
-        ("g([1])", Reason.UNPARSABLE),
-        ("f(*[[2, 1]])", Reason.RIGHT),
-        ("f(*([2, 1], 1))", Reason.RIGHT),
-        ("f(*([2, 1],), **{'b': 1})", Reason.RIGHT),
-        ("f(**dict(a=[2, 1], b=1))", Reason.RIGHT),
-        ("f([2, 1]) == [1]", Reason.RIGHT),
-        ("assert f([2, 1]) == [1]", Reason.RIGHT),
-        ("assert f(a=[2, 1]) == [3 - 2]", Reason.RIGHT),
-        ("f([2, 1]) == [2]", Reason.UNPARSABLE),
-        ("f([2, 1]) == f([1])", Reason.UNPARSABLE),
-        ("[1] == f([2, 1])", Reason.UNPARSABLE),
-        ("f([True]) == [1]", Reason.WRONG),
-        ("f(*{1})", Reason.UNPARSABLE),
-        ("f(*[[1]], key=lambda x: x)", Reason.UNPARSABLE),
-        ("f(a=[1], **{'a': [1]})", Reason.UNPARSABLE),
-        ("f(**{1: [1]})", Reason.UNPARSABLE),
-        ("f(*range(10 ** 9))", Reason.UNPARSABLE),
+        ("f([2, 1])", Outcome.CORRECT),
+        (" f( [2, 1],\n  b = 1 ) # as sorted", Outcome.CORRECT),
+        ("[2, 1]", Outcome.CORRECT),
+        ("[2, 1], 1", Outcome.CORRECT),
+        ("a=[2, 1], b=1", Outcome.CORRECT),
+        ("f([3 - 2])", Outcome.CORRECT),
+        ("f([x for x in range(1, 5)])", Outcome.CORRECT),
+        ("f('21'.replace('2', '') and [1], key=lambda x: -x)", Outcome.CORRECT),
+        ("f([1] + LIMIT)", Outcome.CORRECT),
+        ("f(list(map(int, '321')), key=lambda x: x)", Outcome.CORRECT),
+        ("f([True])", Outcome.INCORRECT),
+        ("f([2, 1], 2)", Outcome.INCORRECT),
+        ("f(3)", Outcome.RAISED),
+        ("f([1], c=3)", Outcome.RAISED),
+        ("f([1], b=1, b=1)", Outcome.UNPARSABLE),
+        ("f", Outcome.UNPARSABLE),
+        ("g([1])", Outcome.UNPARSABLE),
+        ("f(*[[2, 1]])", Outcome.CORRECT),
+        ("f(*([2, 1], 1))", Outcome.CORRECT),
+        ("f(*([2, 1],), **{'b': 1})", Outcome.CORRECT),
+        ("f(**dict(a=[2, 1], b=1))", Outcome.CORRECT),
+        ("f([2, 1]) == [1]", Outcome.CORRECT),
+        ("assert f([2, 1]) == [1]", Outcome.CORRECT),
+        ("assert f(a=[2, 1]) == [3 - 2]", Outcome.CORRECT),
+        ("f([2, 1]) == [2]", Outcome.UNPARSABLE),
+        ("f([2, 1]) == f([1])", Outcome.UNPARSABLE),
+        ("[1] == f([2, 1])", Outcome.UNPARSABLE),
+        ("f([True]) == [1]", Outcome.INCORRECT),
+        ("f(*{1})", Outcome.UNPARSABLE),
+        ("f(*[[1]], key=lambda x: x)", Outcome.UNPARSABLE),
+        ("f(a=[1], **{'a': [1]})", Outcome.UNPARSABLE),
+        ("f(**{1: [1]})", Outcome.UNPARSABLE),
+        ("f(*range(10 ** 9))", Outcome.UNPARSABLE),
     ],
 )
-def test_input_answers(executor: Executor, answer: str, reason: Reason) -> None:
+def test_input_answers(executor: Executor, answer: str, reason: Outcome) -> None:
     found = score(answer, WHENCE, "input", executor)
-    assert found.reason is reason, found
+    assert found.outcome is reason, found
 
 
 @given(st.lists(VALUES, max_size=3), st.dictionaries(st.sampled_from("abc"), VALUES, max_size=2))
@@ -195,19 +195,19 @@ def test_published_scores_of_real_answers(shared_data: Path, task: Task) -> None
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("returned 6", Reason.RIGHT),
-        ("returned 6.0", Reason.WRONG),
-        ("returned <object object at 0x7f>", Reason.WRONG),
-        ("raised KeyError: 'a'", Reason.RAISED),
-        ("syntax error invalid syntax", Reason.SYNTAX_ERROR),
-        ("step limit more than 100,000 steps", Reason.STEP_LIMIT),
-        ("CPU time", Reason.TIMEOUT),
-        ("not data generator", Reason.WRONG),
-        ("6", Reason.UNPARSABLE),
+        ("returned 6", Outcome.CORRECT),
+        ("returned 6.0", Outcome.INCORRECT),
+        ("returned <object object at 0x7f>", Outcome.INCORRECT),
+        ("raised KeyError: 'a'", Outcome.RAISED),
+        ("syntax error invalid syntax", Outcome.SYNTAX_ERROR),
+        ("step limit more than 100,000 steps", Outcome.STEP_LIMIT),
+        ("CPU time", Outcome.TIMEOUT),
+        ("not data generator", Outcome.INCORRECT),
+        ("6", Outcome.UNPARSABLE),
     ],
 )
-def test_what_the_interpreter_says(text: str, reason: Reason) -> None:
-    assert score_interpreted(DOUBLE, text).reason is reason
+def test_what_the_interpreter_says(text: str, reason: Outcome) -> None:
+    assert score_interpreted(DOUBLE, text).outcome is reason
 
 
 @pytest.mark.isolation
@@ -228,7 +228,7 @@ def test_verdicts_are_the_same_on_a_loaded_machine(shared_data: Path, executor: 
         for process in busy:
             process.kill()
             process.wait()
-    assert [s.reason for s in loaded] == [s.reason for s in quiet]
+    assert [s.outcome for s in loaded] == [s.outcome for s in quiet]
 
 
 def test_gold_parses_to_the_output() -> None:

@@ -33,7 +33,7 @@ from codestress.inference.requests import request_of, stored_requests
 from codestress.inference.run import run
 from codestress.inference.store import Store
 from codestress.nano.model import Nano
-from codestress.types import Message, Prompt, Reason, Sampling, Score, Trial, Trials
+from codestress.types import Message, Outcome, Prompt, Sampling, Score, Trial, Trials
 
 HERE = Path(__file__).parent
 PYTHON = os.environ.get("CODESTRESS_VLLM_PYTHON", "")
@@ -209,7 +209,7 @@ def test_the_order_saves_what_the_tree_of_prefixes_allows(checkpoint: Checkpoint
         return Prompt((Message("user", "".join(parts)),), Sampling(max_tokens=1))
 
     items = [Trial(str(n), {"number": n, "place": p}) for p in range(11) for n in range(12)]
-    trials = Trials(items, render, {"strict": lambda *_: Score(Reason.RIGHT, 1.0)})
+    trials = Trials(items, render, {"strict": lambda *_: Score(Outcome.CORRECT, 1.0)})
 
     def counters(base_url: str) -> tuple[float, float]:
         text = urllib.request.urlopen(base_url.removesuffix("/v1") + "/metrics").read().decode()
@@ -293,7 +293,7 @@ def test_transformers_serve_answers_and_a_begun_answer_goes_by_completions(
     trials = Trials(
         [Trial(str(n), {}) for n in range(6)],
         lambda trial: Prompt((Message("user", f"Say {trial.problem}."),), Sampling(max_tokens=8), ""),
-        {"strict": lambda _, response: Score(Reason.RIGHT, 1.0, response.text)},
+        {"strict": lambda _, response: Score(Outcome.CORRECT, 1.0, response.text)},
     )
     begun = Trials(
         trials.items,

@@ -61,7 +61,7 @@ def test_shares_are_what_the_parameters_say(name: str, tmp_path: Path) -> None:
         expected = chances[(answers["d"] == row.d).to_numpy()].mean()
         # A reader that has not even the first link guesses; the guess is right once in hundreds.
         assert row.low - 0.01 <= expected <= row.high, f"d = {row.d}"
-        assert row.asked == row.right + row.wrong + row.unparsable + row.truncated + row.refused
+        assert row.n == row.correct + row.incorrect + row.unparsable + row.truncated + row.refused
 
 
 def test_the_decay_fit_recovers_both_reaches(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_paired_difference_is_what_the_parameters_say(tmp_path: Path) -> None:
 def test_the_middle_dips_for_a_reader_that_reads_the_edges(tmp_path: Path) -> None:
     shares = []
     for place in (0.0, 0.5, 1.0):
-        _, answers = asked(tmp_path, ["sim-edges"], d=[1], lists=6, step=60, target_place=place)
+        _, answers = asked(tmp_path, ["sim-edges"], d=[1], lists=6, step=60, depth=place)
         shares.append(answers["value_strict"].mean())
     assert shares[1] < min(shares[0], shares[2]) - 0.05
 
@@ -95,15 +95,15 @@ def test_the_middle_dips_for_a_reader_that_reads_the_edges(tmp_path: Path) -> No
 def test_refusals_are_asked_again_and_counted(tmp_path: Path) -> None:
     _, with_retries = asked(tmp_path, ["sim-wordy"], d=[1], lists=4, step=16, max_tokens=4000)
     _, without = asked(tmp_path, ["sim-wordy"], d=[1], lists=4, step=16, max_tokens=4000, retries=0)
-    refused = (without["reason_strict"] == "refused").mean()
+    refused = (without["outcome_strict"] == "refused").mean()
     assert 0.01 < refused < 0.12
-    assert (with_retries["reason_strict"] == "refused").mean() < refused / 2
+    assert (with_retries["outcome_strict"] == "refused").mean() < refused / 2
     assert (with_retries["attempts"] > 1).mean() == pytest.approx(refused)
 
 
 def test_the_cap_of_256_tokens_cuts_off_a_reader_that_writes_much(tmp_path: Path) -> None:
     _, capped = asked(tmp_path, ["sim-wordy", "sim-flat"], d=[1], step=40, max_tokens=256)
-    cut = capped.groupby("model")["reason_strict"].apply(lambda reasons: (reasons == "truncated").mean())
+    cut = capped.groupby("model")["outcome_strict"].apply(lambda reasons: (reasons == "truncated").mean())
     assert cut["sim-wordy"] > 0.5
     assert cut["sim-flat"] == 0
 
@@ -112,7 +112,7 @@ def test_the_rules_differ_for_a_reader_that_writes_in_bold(tmp_path: Path) -> No
     _, answers = asked(tmp_path, ["sim-flat", "sim-wide"], d=[1], step=40)
     shares = answers.groupby("model")[["value_strict", "value_reference"]].mean()
     summary = summarize(answers, by=["model"]).set_index("model")
-    assert summary.loc["sim-flat", "rules_differ"] == summary.loc["sim-flat", "right"]
+    assert summary.loc["sim-flat", "rules_differ"] == summary.loc["sim-flat", "correct"]
     assert summary.loc["sim-wide", "rules_differ"] == 0
     assert shares.loc["sim-flat", "value_strict"] > 0
     assert shares.loc["sim-flat", "value_reference"] == 0

@@ -179,7 +179,7 @@ def show(
 @click.option(
     "--where", multiple=True, metavar="FACTOR=VALUE", help="Only answers with this factor, e.g. model=sim-near."
 )
-@click.option("--reason", default="", help="Only answers with this reason code, e.g. wrong.")
+@click.option("--outcome", "--reason", "outcome", default="", help="Only answers with this outcome, e.g. incorrect.")
 @click.option("--limit", default=3, show_default=True, help="Answers to show; 0 for all.")
 @AS_JSON
 def explain(
@@ -188,25 +188,25 @@ def explain(
     models: str,
     settings: tuple[str, ...],
     where: tuple[str, ...],
-    reason: str,
+    outcome: str,
     limit: int,
     as_json: bool,
 ) -> None:
     """From a figure back to its answers: what was asked, what came, what was read out of it, and the verdict."""
     from codestress.pipeline.explain import answers_of, manifest_of
     from codestress.pipeline.explain import explain as explained
-    from codestress.types import Reason
+    from codestress.types import Outcome
     from codestress.validation import nearest
 
-    reasons = [one.value for one in Reason]
-    if reason and reason not in reasons:
-        raise ParameterError(f"--reason {reason!r}: no such reason code{nearest(reason, reasons)}")
+    outcome = next((one.value for one in Outcome if outcome == one.code), outcome)
+    if outcome and outcome not in (outcomes := [one.value for one in Outcome]):
+        raise ParameterError(f"--outcome {outcome!r}: no such outcome{nearest(outcome, outcomes)}")
     (chosen,) = resolved((artefact,), profile, models, settings)
     results, manifest = answers_of(chosen), manifest_of(chosen)
     if not results.answers:
         raise ParameterError(f"{artefact}: nothing is asked for it; its numbers are facts, see its notebook")
     rule = manifest.get("rule", next(iter(results.answers[0].scores)))
-    found = explained(chosen, results, rule, where_of(where), reason)
+    found = explained(chosen, results, rule, where_of(where), outcome)
     rows = list(itertools.islice(found, limit or None))
     if as_json:
         click.echo(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False))

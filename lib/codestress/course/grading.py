@@ -19,7 +19,8 @@ from typing import Any
 import nbformat
 
 from codestress.errors import CodestressError, DataError
-from codestress.sandbox.executor import Executor, Limits, Outcome, Program
+from codestress.sandbox.executor import Executor, Limits, Program
+from codestress.sandbox.executor import Outcome as Ending
 
 PACKAGES = ("numpy", "scipy.optimize", "scipy.stats")
 """What graded functions may use beside the standard library."""
@@ -95,7 +96,7 @@ class Function:
         started = time.monotonic()
         [done] = self._executor.run([Program(self._program, CALLED, arguments, keywords)])
         self._left[0] -= time.monotonic() - started
-        if done.outcome is not Outcome.RETURNED:
+        if done.outcome is not Ending.RETURNED:
             raise CannotRun(f"{self.__name__} did not return: {done.outcome} {done.detail}".rstrip())
         return done.value
 

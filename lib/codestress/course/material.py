@@ -16,7 +16,8 @@ import numpy as np
 from codestress.literals import parse_literal
 from codestress.problems.generated import generated_problems
 from codestress.problems.program import Problem
-from codestress.sandbox.executor import Executor, Outcome, Program
+from codestress.sandbox.executor import Executor, Program
+from codestress.sandbox.executor import Outcome as Ending
 from codestress.scoring.exploits import OUTPUTS, written
 from codestress.scoring.judging import shared_executor
 from codestress.scoring.predictions import Answer, Rule, score_answers
@@ -299,7 +300,7 @@ def retrievals(student: str, count: int = 12, lines: int = 16, purpose: str = "p
 def outcomes(code: str, calls: Sequence[str], executor: Executor | None = None) -> list[str]:
     """What calls of a program come to, in the sandbox: the value's literal, or how it ended."""
     done = (executor or shared_executor()).run([Program(code, call=call) for call in calls])
-    return [repr(one.value) if one.outcome is Outcome.RETURNED else f"{one.outcome}: {one.detail}" for one in done]
+    return [repr(one.value) if one.outcome is Ending.RETURNED else f"{one.outcome}: {one.detail}" for one in done]
 
 
 def _seed(student: str, *names: str | float) -> int:

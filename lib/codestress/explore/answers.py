@@ -1,4 +1,4 @@
-"""Look through answers by reason, model and factor: the prompt beside the answer, one condition beside another."""
+"""Look through answers by outcome, model and factor: the prompt beside the answer, one condition beside another."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def answer_html(trials: Trials, answer: Answer, rule: str) -> str:
     score = answer.scores[rule]
     factors = ", ".join(f"{name} = {value}" for name, value in _known(answer).items())
     return (
-        f"<p><strong>{escape(score.reason.value)}</strong> ({rule}); read: <code>{escape(score.detail or 'nothing')}"
+        f"<p><strong>{escape(score.outcome.value)}</strong> ({rule}); read: <code>{escape(score.detail or 'nothing')}"
         f"</code><br>{escape(factors)}<br>by {escape(answer.answered_by or 'nobody')}, key {answer.key}</p>"
         f"<details><summary>prompt, {len(prompt):,} characters</summary>{pre(escape(prompt))}</details>"
         f"<strong>answer</strong>{pre(escape(_text(answer) or answer.error or 'nothing'))}"
@@ -50,12 +50,12 @@ def _known(answer: Answer) -> dict[str, Scalar]:
     return {"model": answer.model, "problem": trial.problem, "sample": trial.sample, **trial.factors}
 
 
-def select(answers: Sequence[Answer], rule: str, wanted: Mapping[str, Scalar], reason: str = ALL) -> list[Answer]:
-    """The answers with these factors (`all`: whatever they are) and this reason."""
+def select(answers: Sequence[Answer], rule: str, wanted: Mapping[str, Scalar], outcome: str = ALL) -> list[Answer]:
+    """The answers with these factors (`all`: whatever they are) and this outcome."""
     return [
         answer
         for answer in answers
-        if reason in (ALL, answer.scores[rule].reason.value)
+        if outcome in (ALL, answer.scores[rule].outcome.value)
         and all(value == ALL or _known(answer).get(name) == value for name, value in wanted.items())
     ]
 
@@ -75,7 +75,7 @@ def answer_browser(artefact: str = "codecrash/tab01", profile: str = "demo") -> 
     trials = found.trials()
     rule = "strict" if "strict" in trials.judges else next(iter(trials.judges))
     columns = values_by_name(
-        {**_known(answer), "reason": answer.scores[rule].reason.value} for answer in results.answers
+        {**_known(answer), "outcome": answer.scores[rule].outcome.value} for answer in results.answers
     )
     filters = {
         name: dropdown(name, [(ALL, ALL), *((str(v), v) for v in values)])
@@ -93,9 +93,9 @@ def answer_browser(artefact: str = "codecrash/tab01", profile: str = "demo") -> 
     panes = widgets.HTML()
 
     def fill() -> None:
-        wanted = {name: control.value for name, control in filters.items() if name != "reason"}
-        reason = filters["reason"].value if "reason" in filters else ALL
-        rows = select(results.answers, rule, wanted, reason)
+        wanted = {name: control.value for name, control in filters.items() if name != "outcome"}
+        outcome = filters["outcome"].value if "outcome" in filters else ALL
+        rows = select(results.answers, rule, wanted, outcome)
         chosen.rows_found = rows
         chosen.options = [(_line(answer, rule, list(filters)), n) for n, answer in enumerate(rows[:MOST])]
         chosen.value = 0 if rows else None
@@ -126,10 +126,10 @@ def answer_browser(artefact: str = "codecrash/tab01", profile: str = "demo") -> 
 
 
 def _line(answer: Answer, rule: str, names: Sequence[str]) -> str:
-    """The answer in the list: its reason, and the factors that tell answers apart."""
+    """The answer in the list: its outcome, and the factors that tell answers apart."""
     known = _known(answer)
     factors = [str(known[name]) for name in names if name in known]
-    return f"{answer.scores[rule].reason.value}: {', '.join(factors)}, {answer.trial.sample + 1}"
+    return f"{answer.scores[rule].outcome.value}: {', '.join(factors)}, {answer.trial.sample + 1}"
 
 
 def ask(name: str, model: str, index: int = 0, profile: str = "demo") -> tuple[Trial, Answer, str]:
@@ -141,7 +141,7 @@ def ask(name: str, model: str, index: int = 0, profile: str = "demo") -> tuple[T
 
 
 def ask_panel(artefact: str = "semtrace/fig03", profile: str = "demo") -> widgets.Widget:
-    """Ask any registered model a question of an artefact: raw answer, what was read out of it, verdict, reason."""
+    """Ask any registered model a question of an artefact: raw answer, what was read out of it, verdict, outcome."""
     registry = load_registry()
     [found] = resolve([artefact], profile, Overrides(), registry)
     trials = found.trials()

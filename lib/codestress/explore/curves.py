@@ -34,7 +34,7 @@ from codestress.report.style import COLOURS, MARKERS, use_style
 from codestress.scoring.frames import answers_frame
 
 NOT_FACTORS = ("simulated", "finish_reason", "seconds", "attempts", "key", "earlier")
-NOT_FACTORS_PREFIXES = ("reason_", "value_", "detail_", "unresolved_", "prompt_tokens", "completion_tokens")
+NOT_FACTORS_PREFIXES = ("outcome_", "value_", "detail_", "unresolved_", "prompt_tokens", "completion_tokens")
 
 
 def factors_in(frame: pd.DataFrame) -> list[str]:

@@ -9,15 +9,15 @@ import pandas as pd
 
 from codestress.fitting.paired import compare
 from codestress.fitting.proportions import clustered_share, wilson
-from codestress.scoring.frames import count_reasons
+from codestress.scoring.frames import count_outcomes
 from codestress.seeding import rng
 
 
-def with_share(table: pd.DataFrame, right: str, asked: str, confidence: float = 0.95) -> pd.DataFrame:
-    """The table with `share`, what part `right` is of `asked` (columns with counts), and Wilson's `low` and `high`."""
-    intervals = [wilson(int(n), int(of), confidence) for n, of in zip(table[right], table[asked], strict=True)]
+def with_accuracy(table: pd.DataFrame, correct: str, n: str, confidence: float = 0.95) -> pd.DataFrame:
+    """The table with `accuracy`, what part `correct` is of `n` (columns with counts), and Wilson's `low` and `high`."""
+    intervals = [wilson(int(found), int(of), confidence) for found, of in zip(table[correct], table[n], strict=True)]
     low, high = [one.low for one in intervals], [one.high for one in intervals]
-    return table.assign(share=table[right] / table[asked], low=low, high=high)
+    return table.assign(accuracy=table[correct] / table[n], low=low, high=high)
 
 
 def summarize(
@@ -29,8 +29,8 @@ def summarize(
 ) -> pd.DataFrame:
     """One row for each combination of `by`, in order of appearance.
 
-    Columns: `by`, asked, share (0 to 1), low, high, interval (its method), one count for each reason (they add up to
-    asked), `share_RULE` under every rule, and rules_differ, the answers that the rules judge differently.
+    Columns: `by`, n, accuracy (0 to 1), low, high, interval (its method), one count for each outcome (they add up
+    to n), `accuracy_RULE` under every rule, and rules_differ, the answers that the rules judge differently.
 
     The interval is Wilson's with the effective number of items, because answers to one item are not independent; where
     one item alone was asked several times it speaks of that item, and counts its answers.
@@ -46,9 +46,9 @@ def summarize(
         method = "Wilson, one item" if alone else f"Wilson, {items.nunique()} items"
         rows.append(
             dict(zip(by, group, strict=True))
-            | {"asked": len(part), "share": values.mean(), "low": low, "high": high, "interval": method}
-            | count_reasons(part[f"reason_{rule}"])
-            | {f"share_{name}": part[f"value_{name}"].mean() for name in rules}
+            | {"n": len(part), "accuracy": values.mean(), "low": low, "high": high, "interval": method}
+            | count_outcomes(part[f"outcome_{rule}"])
+            | {f"accuracy_{name}": part[f"value_{name}"].mean() for name in rules}
             | {"rules_differ": int((part[[f"value_{name}" for name in rules]].nunique(axis=1) > 1).sum())}
         )
     return pd.DataFrame(rows)

@@ -17,7 +17,7 @@ from codestress.inference.registry import REGISTRY, ModelEntry
 from codestress.inference.requests import CHUNK
 from codestress.inference.store import Store
 from codestress.paths import STORE
-from codestress.types import NotRun, Reason, Response, Score, Trial, Trials, Usage
+from codestress.types import NotRun, Outcome, Response, Score, Trial, Trials, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +74,12 @@ class Results:
         """Answers by model and reason; every model's counts add up to its trials (checked)."""
         table = {entry.name: Counter[str]() for entry in self.models}
         for answer in self.answers:
-            table[answer.model][answer.scores[rule].reason] += 1
+            table[answer.model][answer.scores[rule].outcome] += 1
         each = len(self.answers) // max(1, len(self.models))
         for model, counts in table.items():
             if sum(counts.values()) != each:
                 raise AssertionError(f"{model}: {sum(counts.values())} outcomes of {each} trials: {dict(counts)}")
-        return {model: {reason.value: counts[reason] for reason in Reason} for model, counts in table.items()}
+        return {model: {reason.value: counts[reason] for reason in Outcome} for model, counts in table.items()}
 
 
 def run(
@@ -121,7 +121,7 @@ def score(trials: Trials, asked: Replies, *, store: Path = STORE) -> Results:
 
 def _scored(trials: Trials, trial: Trial, model: str, reply: Reply, found: Mapping[str, Response]) -> Answer:
     if reply.failure:
-        failed = Score(reply.failure.reason, 0.0, str(reply.failure))
+        failed = Score(reply.failure.outcome, 0.0, str(reply.failure))
         scores = dict.fromkeys(trials.judges, failed)
         return Answer(trial, model, reply.key, scores, "", Usage(), 0.0, reply.attempts, "", str(reply.failure))
     response = found[reply.key]

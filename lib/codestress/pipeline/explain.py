@@ -25,7 +25,7 @@ class Explained:
 
     factors: dict[str, Scalar]
     verdicts: dict[str, str]
-    """By scoring rule: the reason code."""
+    """By scoring rule: the outcome."""
     extracted: str
     """What the figure's rule read out of the answer, or what was missing."""
     key: str
@@ -51,19 +51,19 @@ def answers_of(artefact: Artefact, store: Path = STORE) -> Results:
 
 
 def explain(
-    artefact: Artefact, results: Results, rule: str, where: Mapping[str, str], reason: str = ""
+    artefact: Artefact, results: Results, rule: str, where: Mapping[str, str], outcome: str = ""
 ) -> Iterator[Explained]:
-    """The answers with these factors and, where one is given, this reason code under a rule."""
+    """The answers with these factors and, where one is given, this outcome under a rule."""
     trials = artefact.trials()
     entries = {entry.name: entry for entry in find_models(list(results.counts()), load_registry(), "explain")}
     for answer in results.answers:
         entry = entries[answer.model]
-        if not matches(answer.trial, entry, where) or reason not in ("", answer.scores[rule].reason.value):
+        if not matches(answer.trial, entry, where) or outcome not in ("", answer.scores[rule].outcome.value):
             continue
         text = _text(answer)
         yield Explained(
             factors_of(answer.trial, entry),
-            {name: score.reason.value for name, score in answer.scores.items()},
+            {name: score.outcome.value for name, score in answer.scores.items()},
             answer.scores[rule].detail,
             answer.key,
             answer.answered_by,

@@ -36,7 +36,7 @@ class Statement(Strict):
     needs: str = Field(description="what must be run; may name columns of the cell, and models")
     table: str = Field("", description="where the regenerated number stands; empty: nothing regenerates it")
     number: list[str] = Field([], description="its column, and those of its interval where it has one")
-    share: bool = Field(False, description="the column has shares, the statement per cent")
+    per_cent: bool = Field(False, description="the column has shares, the statement per cent")
     rounding: float = Field(0, description="half of the interval of a number that was rounded or read")
     where: dict[str, Any] = Field({}, description="columns of the table and what must stand in them, or a list of it")
     match: list[str] = Field([], description="columns that must agree with the cell's")
@@ -129,7 +129,7 @@ def _claim(artefact: str, stated: Statement, cell: Cell, tables: Mapping[str, pd
     rows = _rows(stated, cell, tables[stated.table]) if stated.table else pd.DataFrame()
     if rows.empty:
         return claim
-    value, *interval = ((100 if stated.share else 1) * float(rows[name].mean()) for name in stated.number)
+    value, *interval = ((100 if stated.per_cent else 1) * float(rows[name].mean()) for name in stated.number)
     low, high = interval or (value - stated.rounding, value + stated.rounding)
     told = text | {str(name): rows[name].min() for name in rows} | {"rows": len(rows)}
     return replace(claim, regenerated=value, low=low, high=high, basis=stated.basis.format_map(told))

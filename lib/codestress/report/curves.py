@@ -20,7 +20,7 @@ def look(number: int) -> tuple[str, str]:
     return COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
 
 
-def interval(points: pd.DataFrame, value: str = "share", scale: float = 100) -> tuple[Array, Array, Array]:
+def interval(points: pd.DataFrame, value: str = "accuracy", scale: float = 100) -> tuple[Array, Array, Array]:
     """Values with the ends of their intervals: shares in %."""
     middle, low, high = (scale * points[column].to_numpy(float) for column in (value, "low", "high"))
     return middle, low, high

@@ -124,7 +124,7 @@ def _number(value: object) -> str:
 def _html_table(frame: pd.DataFrame) -> Markup:
     """A table for the page; columns in which nothing ever happened (all counts zero) are left out and named."""
     numeric = frame.select_dtypes("number")
-    idle = [c for c in numeric.columns if c not in ("d", "share", "low", "high") and (numeric[c] == 0).all()]
+    idle = [c for c in numeric.columns if c not in ("d", "accuracy", "low", "high") and (numeric[c] == 0).all()]
     shown = frame.drop(columns=idle)
     head = Markup("").join(Markup("<th>{}</th>").format(str(c).replace("_", " ")) for c in shown.columns)
     rows = Markup("").join(

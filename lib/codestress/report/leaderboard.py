@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from codestress.fitting.summaries import with_share
-from codestress.types import Reason
+from codestress.fitting.summaries import with_accuracy
+from codestress.types import Outcome
 
 
 class Leaderboard(NamedTuple):
@@ -18,7 +18,7 @@ class Leaderboard(NamedTuple):
     artefact: str
     title: str
     places: list[dict[str, Any]]
-    """Best first: model, simulated, right, asked, share, low, high (Wilson, 95 %, as if questions were independent)."""
+    """Best first: model, simulated, correct, n, accuracy, low, high (Wilson, 95 %, as if independent)."""
 
 
 def leaderboards(manifests: Mapping[str, Mapping[str, Any]]) -> list[Leaderboard]:
@@ -34,13 +34,13 @@ def leaderboards(manifests: Mapping[str, Mapping[str, Any]]) -> list[Leaderboard
                 (
                     model,
                     model in manifest["simulated"],
-                    counts[Reason.RIGHT],
-                    sum(counts.values()) - counts[Reason.SKIPPED],
+                    counts.get(Outcome.CORRECT, counts.get(Outcome.CORRECT.code)),
+                    sum(counts.values()) - counts[Outcome.SKIPPED],
                 )
                 for model, counts in manifest["counts"].items()
             ]
-            table = pd.DataFrame(rows, columns=["model", "simulated", "right", "asked"])
-            shares = with_share(table[table["asked"] > 0], "right", "asked")
-            ranked = shares.sort_values(["share", "model"], ascending=[False, True])
+            table = pd.DataFrame(rows, columns=["model", "simulated", "correct", "n"])
+            shares = with_accuracy(table[table["n"] > 0], "correct", "n")
+            ranked = shares.sort_values(["accuracy", "model"], ascending=[False, True])
             found.append(Leaderboard(name.split("/")[0], name, manifest["title"], ranked.to_dict("records")))
     return found

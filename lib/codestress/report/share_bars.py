@@ -36,7 +36,7 @@ def _bars(ax: Axes, frame: pd.DataFrame, *, published: bool) -> None:
     for number, condition in enumerate(conditions):
         part = frame[frame["condition"] == condition].set_index("label").reindex(labels)
         places = [y - 0.4 + (number + 0.5) * height for y in range(len(labels))]
-        share, low, high = (100 * part[column].to_numpy(float) for column in ("share", "low", "high"))
+        share, low, high = (100 * part[column].to_numpy(float) for column in ("accuracy", "low", "high"))
         ax.barh(
             places,
             share,

@@ -14,7 +14,7 @@ from codestress.errors import DataError
 from codestress.problems.problem_files import ProblemFile, read_text
 from codestress.sandbox.executor import Executor
 from codestress.scoring.predictions import Answer, Rule, Task, score_answers
-from codestress.types import Reason, Score
+from codestress.types import Outcome, Score
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class Report:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Answers by reason; they add up to the scores (checked)."""
-        found = Counter(score.reason for scores in self.scores.values() for score in scores)
+        """Answers by outcome; they add up to the scores (checked)."""
+        found = Counter(score.outcome for scores in self.scores.values() for score in scores)
         asked = sum(map(len, self.scores.values()))
-        table = {reason.value: found[reason] for reason in Reason}
+        table = {outcome.code: found[outcome] for outcome in Outcome}
         if sum(table.values()) != asked:
             raise AssertionError(f"{asked} answers asked, but outcomes {table}")
         return table
@@ -44,13 +44,13 @@ class Report:
         return _mean([pass_at_k(len(scores), sum(s.value == 1 for s in scores), k) for scores in enough])
 
     def differences(self, other: Report) -> list[dict[str, Any]]:
-        """Every answer that one report judges right and the other does not, with both reasons."""
+        """Every answer that one report judges right and the other does not, with both outcomes."""
         return [
             {
                 "problem": name,
                 "sample": sample,
-                "reason": mine.reason.value,
-                "other": theirs.reason.value,
+                "reason": mine.outcome.code,
+                "other": theirs.outcome.code,
                 "detail": mine.detail or theirs.detail,
             }
             for name, scores in self.scores.items()
@@ -67,7 +67,7 @@ class Report:
             "warnings": list(self.warnings),
             "problems": {
                 name: [
-                    {"right": s.value == 1, "reason": s.reason.value, "detail": s.detail, "unresolved": s.unresolved}
+                    {"right": s.value == 1, "reason": s.outcome.code, "detail": s.detail, "unresolved": s.unresolved}
                     for s in scores
                 ]
                 for name, scores in self.scores.items()
@@ -124,12 +124,12 @@ def score_file(
         if text is not None
     ]
     judged = score_answers([answer for _, _, answer in given], task, rule, executor)
-    absent = Score(Reason.MISSING, 0.0, "no answer in the file")
+    absent = Score(Outcome.MISSING, 0.0, "no answer in the file")
     scores = {name: [absent] * (min(len(answers.get(name, ())), asked) or asked) for name in known}
     for (name, index, _), score in zip(given, judged, strict=True):
         scores[name][index] = score
     for name, fault in problems.faults.items():
-        scores[name] = [Score(Reason.HARNESS_ERROR, 0.0, fault)] * asked
+        scores[name] = [Score(Outcome.HARNESS_ERROR, 0.0, fault)] * asked
     return Report(scores, warnings)
 
 

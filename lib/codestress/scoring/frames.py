@@ -5,11 +5,11 @@ from __future__ import annotations
 import pandas as pd
 
 from codestress.inference.run import Results
-from codestress.types import Reason
+from codestress.types import Outcome
 
 
 def answers_frame(results: Results) -> pd.DataFrame:
-    """Columns: model, simulated, problem, sample, the trials' factors, for each rule `reason_RULE`, `value_RULE`,
+    """Columns: model, simulated, problem, sample, the trials' factors, for each rule `outcome_RULE`, `value_RULE`,
     `detail_RULE` and `unresolved_RULE`, finish_reason, prompt_tokens, completion_tokens, seconds, attempts, key,
     earlier (keys of the trial's earlier requests).
 
@@ -24,7 +24,7 @@ def answers_frame(results: Results) -> pd.DataFrame:
                 "problem": answer.trial.problem,
                 "sample": answer.trial.sample,
                 **answer.trial.factors,
-                **{f"reason_{rule}": score.reason.value for rule, score in answer.scores.items()},
+                **{f"outcome_{rule}": score.outcome.value for rule, score in answer.scores.items()},
                 **{f"value_{rule}": score.value for rule, score in answer.scores.items()},
                 **{f"detail_{rule}": score.detail for rule, score in answer.scores.items()},
                 **{f"unresolved_{rule}": score.unresolved for rule, score in answer.scores.items()},
@@ -41,10 +41,10 @@ def answers_frame(results: Results) -> pd.DataFrame:
     )
 
 
-def count_reasons(reasons: pd.Series) -> dict[str, int]:
-    """How often each reason occurs; zeros included, and the sum is checked."""
-    counts = reasons.value_counts()
-    table = {reason.value: int(counts.get(reason.value, 0)) for reason in Reason}
-    if sum(table.values()) != len(reasons):
-        raise AssertionError(f"{len(reasons)} answers, but outcomes {dict(counts)}")
+def count_outcomes(outcomes: pd.Series) -> dict[str, int]:
+    """How often each outcome occurs; zeros included, and the sum is checked."""
+    counts = outcomes.value_counts()
+    table = {one.value: int(counts.get(one.value, 0)) for one in Outcome}
+    if sum(table.values()) != len(outcomes):
+        raise AssertionError(f"{len(outcomes)} answers, but outcomes {dict(counts)}")
     return table

@@ -6,7 +6,7 @@ import atexit
 from functools import cache
 
 from codestress.sandbox.executor import Executor
-from codestress.types import Reason, Response, Score
+from codestress.types import Outcome, Response, Score
 
 OPENING, CLOSING = "<think>", "</think>"
 
@@ -21,17 +21,17 @@ def shared_executor() -> Executor:
 
 def unanswered(response: Response, detail: str = "") -> Score | None:
     """The score of a response that says nothing."""
-    return Score(Reason.REFUSED, 0.0, detail) if response.refused else None
+    return Score(Outcome.REFUSED, 0.0, detail) if response.refused else None
 
 
 def missed(response: Response, detail: str = "") -> Score:
     """The score of a response that is not right: what was cut off is not wrong but truncated."""
-    return Score(Reason.TRUNCATED if response.finish_reason == "length" else Reason.WRONG, 0.0, detail)
+    return Score(Outcome.TRUNCATED if response.finish_reason == "length" else Outcome.INCORRECT, 0.0, detail)
 
 
 def unread(response: Response, why: str) -> Score:
     """The score of a response in which no answer is found: what was cut off is not unparsable but truncated."""
-    return Score(Reason.TRUNCATED if response.finish_reason == "length" else Reason.UNPARSABLE, 0.0, why)
+    return Score(Outcome.TRUNCATED if response.finish_reason == "length" else Outcome.UNPARSABLE, 0.0, why)
 
 
 def said(text: str) -> str:

@@ -14,25 +14,26 @@ from typing import Any, Literal
 
 from codestress.literals import NotLiteral, parse_literal, same_value
 from codestress.problems.program import Problem
-from codestress.sandbox.executor import Execution, Executor, Outcome, Program
+from codestress.sandbox.executor import Execution, Executor, Program
+from codestress.sandbox.executor import Outcome as Ending
 from codestress.scoring.input_answers import Arguments, NotArguments, parse_arguments
-from codestress.types import Reason, Score
+from codestress.types import Outcome, Score
 
 Task = Literal["input", "output"]
 Rule = Literal["strict", "reference"]
 
-REASONS: Mapping[Outcome, Reason] = {
-    Outcome.RETURNED: Reason.WRONG,
-    Outcome.RAISED: Reason.RAISED,
-    Outcome.SYNTAX_ERROR: Reason.SYNTAX_ERROR,
-    Outcome.STEP_LIMIT: Reason.STEP_LIMIT,
-    Outcome.NOT_DATA: Reason.WRONG,
-    Outcome.OUTPUT_LIMIT: Reason.WRONG,
-    Outcome.CPU_TIME: Reason.TIMEOUT,
-    Outcome.WALL_TIME: Reason.TIMEOUT,
-    Outcome.DIED: Reason.RAISED,
-    Outcome.TAMPERED: Reason.WRONG,
-    Outcome.HARNESS_ERROR: Reason.HARNESS_ERROR,
+REASONS: Mapping[Ending, Outcome] = {
+    Ending.RETURNED: Outcome.INCORRECT,
+    Ending.RAISED: Outcome.RAISED,
+    Ending.SYNTAX_ERROR: Outcome.SYNTAX_ERROR,
+    Ending.STEP_LIMIT: Outcome.STEP_LIMIT,
+    Ending.NOT_DATA: Outcome.INCORRECT,
+    Ending.OUTPUT_LIMIT: Outcome.INCORRECT,
+    Ending.CPU_TIME: Outcome.TIMEOUT,
+    Ending.WALL_TIME: Outcome.TIMEOUT,
+    Ending.DIED: Outcome.RAISED,
+    Ending.TAMPERED: Outcome.INCORRECT,
+    Ending.HARNESS_ERROR: Outcome.HARNESS_ERROR,
 }
 """What an outcome that is not the right value counts as."""
 
@@ -74,9 +75,9 @@ def score_output(answer: Answer) -> Score:
     try:
         value, unresolved = parse_literal(answer.text)
     except NotLiteral as error:
-        return Score(Reason.UNPARSABLE, 0.0, str(error))
+        return Score(Outcome.UNPARSABLE, 0.0, str(error))
     right = same_value(value, expected)
-    return Score(Reason.RIGHT if right else Reason.WRONG, float(right), answer.text.strip(), unresolved)
+    return Score(Outcome.CORRECT if right else Outcome.INCORRECT, float(right), answer.text.strip(), unresolved)
 
 
 def _strict_inputs(answers: Sequence[Answer], executor: Executor) -> list[Score]:
@@ -87,7 +88,7 @@ def _strict_inputs(answers: Sequence[Answer], executor: Executor) -> list[Score]
         try:
             parsed[index] = parse_arguments(answer.text, answer.problem)
         except NotArguments as error:
-            scores[index] = Score(Reason.UNPARSABLE, 0.0, str(error))
+            scores[index] = Score(Outcome.UNPARSABLE, 0.0, str(error))
     apart = _spread(answers)
     for kind in (Arguments, str):
         chosen = [index for index in apart if isinstance(parsed.get(index), kind)]
@@ -120,26 +121,26 @@ def _called(problem: Problem, call: Arguments | str) -> Program:
 
 def score_execution(execution: Execution, problem: Problem, unresolved: bool = False) -> Score:
     """Right when the program returned the problem's output."""
-    if execution.outcome is Outcome.RETURNED:
+    if execution.outcome is Ending.RETURNED:
         expected = parse_literal(problem.output).value
         if same_value(execution.value, expected):
-            return Score(Reason.RIGHT, 1.0, "", unresolved)
+            return Score(Outcome.CORRECT, 1.0, "", unresolved)
     return Score(REASONS[execution.outcome], 0.0, execution.detail or _shown(execution.value), unresolved)
 
 
 def score_interpreted(problem: Problem, text: str) -> Score:
     """The score of what the interpreter's engine says of a program: `returned VALUE`, or how it ended."""
-    outcome = next((o for o in Outcome if text == o or text.startswith(f"{o} ")), None)
+    outcome = next((o for o in Ending if text == o or text.startswith(f"{o} ")), None)
     if outcome is None:
-        return Score(Reason.UNPARSABLE, 0.0, "not from the interpreter's engine")
+        return Score(Outcome.UNPARSABLE, 0.0, "not from the interpreter's engine")
     said = text[len(outcome) + 1 :]
-    if outcome is not Outcome.RETURNED:
+    if outcome is not Ending.RETURNED:
         return Score(REASONS[outcome], 0.0, said)
     try:
         right = same_value(parse_literal(said).value, parse_literal(problem.output).value)
     except NotLiteral:  # a value that cannot be written out is not the expected one
         right = False
-    return Score(Reason.RIGHT if right else Reason.WRONG, float(right), said)
+    return Score(Outcome.CORRECT if right else Outcome.INCORRECT, float(right), said)
 
 
 def _shown(value: Any) -> str:
@@ -163,13 +164,13 @@ def _reference(answers: Sequence[Answer], task: Task, executor: Executor) -> Ite
     results = iter(executions)
     for answer, why in zip(answers, excluded, strict=True):
         if why:
-            yield Score(Reason.UNPARSABLE, 0.0, why)
+            yield Score(Outcome.UNPARSABLE, 0.0, why)
             continue
         execution = next(results)
-        if execution.outcome is Outcome.RETURNED:
-            yield Score(Reason.RIGHT, 1.0, answer.text.strip())
+        if execution.outcome is Ending.RETURNED:
+            yield Score(Outcome.CORRECT, 1.0, answer.text.strip())
         elif execution.detail.startswith("AssertionError"):
-            yield Score(Reason.WRONG, 0.0, answer.text.strip())
+            yield Score(Outcome.INCORRECT, 0.0, answer.text.strip())
         else:
             yield Score(REASONS[execution.outcome], 0.0, execution.detail)
 

@@ -13,7 +13,7 @@ from codestress.sandbox.attacks import ATTACKS, attack
 from codestress.sandbox.executor import Executor, Program
 from codestress.scoring.exploits import corpus, written
 from codestress.scoring.predictions import Answer, Rule, Task, score_answers, score_execution
-from codestress.types import Reason
+from codestress.types import Outcome
 
 EXPLOITED = (
     Problem("double", "def f(x):\n    return x * 2", "f", "3", "6"),
@@ -82,7 +82,7 @@ def selftest_programs(problems: Sequence[Problem], executor: Executor) -> Iterat
 
 def _right(programs: Sequence[Program], problems: Sequence[Problem], executor: Executor) -> int:
     executions = executor.run(programs)
-    return sum(score_execution(e, p).reason is Reason.RIGHT for e, p in zip(executions, problems, strict=True))
+    return sum(score_execution(e, p).outcome is Outcome.CORRECT for e, p in zip(executions, problems, strict=True))
 
 
 def _row(
@@ -90,9 +90,9 @@ def _row(
 ) -> Row:
     sane = Answer(EXPLOITED[0], _gold(EXPLOITED[0], task))
     *scores, last = score_answers([*answers, sane], task, rule, executor)
-    if last.reason is not Reason.RIGHT and not (rule == "reference" and kind == "exploits"):
+    if last.outcome is not Outcome.CORRECT and not (rule == "reference" and kind == "exploits"):
         raise AssertionError(
-            f"{task}, {rule}, {kind}: a right answer asked last was judged {last.reason}: {last.detail}"
+            f"{task}, {rule}, {kind}: a right answer asked last was judged {last.outcome}: {last.detail}"
         )
     passed = dict.fromkeys(name for name, score in zip(names, scores, strict=False) if score.value)
     return Row(task, rule, kind, len(scores), sum(score.value == 1 for score in scores), tuple(passed))

@@ -6,7 +6,8 @@ import atexit
 from functools import cache
 from typing import Any
 
-from codestress.sandbox.executor import Executor, Limits, Outcome, Program
+from codestress.sandbox.executor import Executor, Limits, Program
+from codestress.sandbox.executor import Outcome as Ending
 from codestress.types import Language
 
 
@@ -20,4 +21,4 @@ def _executor() -> Executor:
 def run_pieces(programs: list[Program], language: Language = "python") -> list[Any]:
     """What each program returned, or None."""
     executions = _executor().run(programs, language=language)
-    return [execution.value if execution.outcome is Outcome.RETURNED else None for execution in executions]
+    return [execution.value if execution.outcome is Ending.RETURNED else None for execution in executions]

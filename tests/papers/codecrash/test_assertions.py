@@ -19,7 +19,7 @@ from codestress.scoring.judging import said
 from codestress.scoring.predictions import Task
 from codestress.scoring.selftest import EXPLOITED
 from codestress.seeding import rng
-from codestress.types import Reason, Response, Usage
+from codestress.types import Outcome, Response, Usage
 
 PROBLEM = Problem("p", "def f(s):\n    return s + '=='", "f", "'a'", "'a=='")
 BOTH = (score_assertion, score_assertion_as_run)
@@ -36,29 +36,29 @@ def gold(problem: Problem, value: str | None = None) -> Response:
 
 def test_gold_answers_are_right_and_other_values_wrong() -> None:
     for problem in (*generated_problems(60), *contest_problems()[:60]):
-        assert score_assertion(problem, "output", gold(problem)).reason is Reason.RIGHT
-        assert score_assertion(problem, "input", gold(problem)).reason is Reason.RIGHT
+        assert score_assertion(problem, "output", gold(problem)).outcome is Outcome.CORRECT
+        assert score_assertion(problem, "input", gold(problem)).outcome is Outcome.CORRECT
         try:
             other = other_value(parse_literal(problem.output).value, Draw(rng(0, problem.id)))
         except NoOtherValue:
             continue
         wrong = score_assertion(problem, "output", gold(problem, repr(other)))
-        assert (wrong.reason, wrong.value) == (Reason.WRONG, 0.0)
+        assert (wrong.outcome, wrong.value) == (Outcome.INCORRECT, 0.0)
 
 
 def test_javascript_values() -> None:
     for problem in contest_problems("javascript")[:60]:
         value = literal_text(parse_literal(problem.output).value, "javascript")
-        assert score_assertion(problem, "output", gold(problem, value)).reason is Reason.RIGHT
+        assert score_assertion(problem, "output", gold(problem, value)).outcome is Outcome.CORRECT
     one = Problem("p", "function f(x) { return x; }", "f", '"a"', "{'k': [1, 'b', True, None]}", "javascript")
     for right in ("{k: [1, 'b', true, null]}", '{"k": [1.0, "b", true, undefined]}', "({k: [1, 'b', true, null]})"):
-        assert score_assertion(one, "output", gold(one, right)).reason is Reason.RIGHT, right
+        assert score_assertion(one, "output", gold(one, right)).outcome is Outcome.CORRECT, right
     for wrong in ("{k: [1, 'b', 1, null]}", "{k: [1, 'b', true]}", "{}"):
-        assert score_assertion(one, "output", gold(one, wrong)).reason is Reason.WRONG, wrong
+        assert score_assertion(one, "output", gold(one, wrong)).outcome is Outcome.INCORRECT, wrong
     for none in ("f('a')", "`a`", "[1].concat(2)", "1 + 1", "x", "/a/", "() => 1", "new Map()", "0x10", "{...a}"):
         score = score_assertion(one, "output", gold(one, none))
-        assert score.reason in (Reason.UNPARSABLE, Reason.SYNTAX_ERROR), none
-    assert score_assertion(one, "output", gold(one, "[1, ")).reason is Reason.SYNTAX_ERROR
+        assert score.outcome in (Outcome.UNPARSABLE, Outcome.SYNTAX_ERROR), none
+    assert score_assertion(one, "output", gold(one, "[1, ")).outcome is Outcome.SYNTAX_ERROR
     assert score_assertion(one, "output", gold(one, "[" * 5000 + "]" * 5000)).value == 0
 
 
@@ -86,23 +86,23 @@ def test_no_hostile_input_is_right(name: str) -> None:
 
 
 def test_every_kind_of_answer_has_its_reason() -> None:
-    def reason(text: str, finish: str = "stop") -> Reason:
-        return score_assertion(PROBLEM, "output", says(text, finish)).reason
+    def reason(text: str, finish: str = "stop") -> Outcome:
+        return score_assertion(PROBLEM, "output", says(text, finish)).outcome
 
-    assert reason("[ANSWER] f('a') == 'a==' [/ANSWER]") is Reason.RIGHT
-    assert reason("[ANSWER] 'a==' [/ANSWER]") is Reason.RIGHT
-    assert reason("[ANSWER] assert f('a') == 'a==' [/ANSWER]") is Reason.RIGHT
-    assert reason("[ANSWER]\n```python\nf('a') == 'a=='\n```\n[/ANSWER]") is Reason.RIGHT
-    assert reason("[ANSWER] 'x' [/ANSWER] No: [ANSWER] f('a') == 'a==' [/ANSWER]") is Reason.RIGHT
-    assert reason("<think>[ANSWER] 'x' [/ANSWER]</think>[ANSWER] f('a') == 'a==' [/ANSWER]") is Reason.RIGHT
-    assert reason("[ANSWER] f('a') == 'b' [/ANSWER]") is Reason.WRONG
-    assert reason("[ANSWER] f('a') == [/ANSWER]") is Reason.SYNTAX_ERROR  # appendix D
-    assert reason("[ANSWER] f('a') == f('a') [/ANSWER]") is Reason.UNPARSABLE
-    assert reason("[ANSWER] 'a==' == 'a==' [/ANSWER]") is Reason.UNPARSABLE
-    assert reason("The value is 'a=='.") is Reason.UNPARSABLE
-    assert reason("[ANSWER] f('a') == 'a=", "length") is Reason.TRUNCATED
-    assert reason("<think>[ANSWER] f('a') == 'a==' [/ANSWER]", "length") is Reason.TRUNCATED
-    assert reason("  ") is Reason.REFUSED
+    assert reason("[ANSWER] f('a') == 'a==' [/ANSWER]") is Outcome.CORRECT
+    assert reason("[ANSWER] 'a==' [/ANSWER]") is Outcome.CORRECT
+    assert reason("[ANSWER] assert f('a') == 'a==' [/ANSWER]") is Outcome.CORRECT
+    assert reason("[ANSWER]\n```python\nf('a') == 'a=='\n```\n[/ANSWER]") is Outcome.CORRECT
+    assert reason("[ANSWER] 'x' [/ANSWER] No: [ANSWER] f('a') == 'a==' [/ANSWER]") is Outcome.CORRECT
+    assert reason("<think>[ANSWER] 'x' [/ANSWER]</think>[ANSWER] f('a') == 'a==' [/ANSWER]") is Outcome.CORRECT
+    assert reason("[ANSWER] f('a') == 'b' [/ANSWER]") is Outcome.INCORRECT
+    assert reason("[ANSWER] f('a') == [/ANSWER]") is Outcome.SYNTAX_ERROR  # appendix D
+    assert reason("[ANSWER] f('a') == f('a') [/ANSWER]") is Outcome.UNPARSABLE
+    assert reason("[ANSWER] 'a==' == 'a==' [/ANSWER]") is Outcome.UNPARSABLE
+    assert reason("The value is 'a=='.") is Outcome.UNPARSABLE
+    assert reason("[ANSWER] f('a') == 'a=", "length") is Outcome.TRUNCATED
+    assert reason("<think>[ANSWER] f('a') == 'a==' [/ANSWER]", "length") is Outcome.TRUNCATED
+    assert reason("  ") is Outcome.REFUSED
 
 
 FORMS = (
@@ -134,7 +134,7 @@ def test_what_stands_around_an_answer_does_not_matter(form: str, task: Task) -> 
         whole = f"{problem.call} == {problem.output}"
         for text in (gold, whole, f"assert {whole}", f"assert ({whole}), 'as told'"):
             found = score_assertion(problem, task, says(form.format(text)))
-            assert found.reason is Reason.RIGHT, (text, found)
+            assert found.outcome is Outcome.CORRECT, (text, found)
         for text in (wrong, "", f"assert {whole}, print(1)", f"{problem.call} == {problem.call}", f"{whole}; f(1)"):
             found = score_assertion(problem, task, says(form.format(text)))
             assert found.value == 0, (text, found)
@@ -143,10 +143,10 @@ def test_what_stands_around_an_answer_does_not_matter(form: str, task: Task) -> 
 def test_calls_with_stars_of_literals() -> None:
     for problem in EXPLOITED:
         for text in (f"f(*({problem.arguments},))", f"f(*[{problem.arguments}]) == {problem.output}"):
-            assert score_assertion(problem, "input", says(f"[ANSWER] {text} [/ANSWER]")).reason is Reason.RIGHT
+            assert score_assertion(problem, "input", says(f"[ANSWER] {text} [/ANSWER]")).outcome is Outcome.CORRECT
             assert score_assertion(problem, "output", says(f"[ANSWER] {text.partition(' ==')[0]} [/ANSWER]")).value == 0
     named = says("[ANSWER] f(**{'x': 3}) == 6 [/ANSWER]")
-    assert score_assertion(EXPLOITED[0], "input", named).reason is Reason.RIGHT
+    assert score_assertion(EXPLOITED[0], "input", named).outcome is Outcome.CORRECT
 
 
 def test_javascript_answers_may_be_wrapped_too() -> None:
@@ -154,7 +154,7 @@ def test_javascript_answers_may_be_wrapped_too() -> None:
     for form in FORMS:
         for text in ('f("a") === [1, "b"]', '[1, "b"]'):
             found = score_assertion(one, "output", says(form.format(text).replace("python", "js")))
-            assert found.reason is Reason.RIGHT, (form, found)
+            assert found.outcome is Outcome.CORRECT, (form, found)
 
 
 @pytest.mark.isolation
@@ -182,7 +182,7 @@ def test_gold_is_right_under_the_artifacts_rule_too() -> None:
     for problem in contest_problems()[:20]:
         for task in ("output", "input"):
             score = score_assertion_as_run(problem, task, gold(problem))  # type: ignore[arg-type]
-            assert score.reason is Reason.RIGHT, (problem.id, task, score)
+            assert score.outcome is Outcome.CORRECT, (problem.id, task, score)
 
 
 def test_what_is_thought_is_told_from_what_is_said() -> None:

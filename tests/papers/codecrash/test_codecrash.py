@@ -36,9 +36,13 @@ from openai_server import OpenAIServer, Received, Reply, completion
 READERS = ["sim-careful", "sim-trusting"]
 
 
-def trials_of(**changes: Any) -> Trials:
+def given_of(**changes: Any) -> codecrash.Predictions:
     given = {"artefact": "codecrash/x", "models": READERS, "problems": ["contest"], "n_problems": 6} | changes
-    return codecrash.predictions(codecrash.Predictions.model_validate(given))
+    return codecrash.Predictions.model_validate(given)
+
+
+def trials_of(**changes: Any) -> Trials:
+    return codecrash.predictions(given_of(**changes))
 
 
 def one_artefact(name: str, profile: str, *models: str) -> Artefact:
@@ -205,7 +209,7 @@ def test_the_refactored_programs_are_counted(tmp_path: Path, monkeypatch: pytest
     store = tmp_path / "s.sqlite"
     answers = answers_frame(run(trials, ["sim-careful"], store=store))
     monkeypatch.setattr(variants, "stored_responses", lambda keys: stored_responses(keys, store))
-    table = variants.refactored(answers, n_problems=5, translations="", task="output", hints="generated", seed=0)
+    table = variants.refactored(answers, given_of(n_problems=5))
     assert list(table["programs"]) == [5, 5]
     assert (table[["same", "different", "failed", "none"]].sum(axis=1) == table["programs"]).all()
     assert table["same"].sum() >= 7

@@ -30,7 +30,7 @@ def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str],
         monkeypatch.setattr(functions, "ROOT", tmp_path)
         monkeypatch.setattr(own, "FILE", tmp_path / "perturbations.yaml")
         own._function.cache_clear()
-        codecrash.variants.cache_clear()
+        codecrash._variants.cache_clear()
         (tmp_path / "mine.py").write_text(code)
         (tmp_path / "perturbations.yaml").write_text(json.dumps({"MINE": {"function": f"mine.py:{name}"}}))
 
@@ -65,7 +65,7 @@ def test_the_readme_s_perturbation_is_neutral_and_asked_about(put: Callable[[str
     trials = artefact.trials()
     assert {trial.factors["perturbation"] for trial in trials.items} == {"VAN", "MINE"}
     assert any("not not" in trials.render(trial).messages[-1].content for trial in trials.items)
-    assert run(trials, ["sim-careful"], store=tmp_path / "s.sqlite").counts()["sim-careful"]["right"] > 0
+    assert run(trials, ["sim-careful"], store=tmp_path / "s.sqlite").counts()["sim-careful"]["correct"] > 0
 
 
 @pytest.mark.isolation

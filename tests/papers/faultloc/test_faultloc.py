@@ -19,21 +19,21 @@ from codestress.inference.run import run
 from codestress.papers.codecrash.studies import fenced_program
 from codestress.papers.faultloc import studies as faultloc
 from codestress.papers.faultloc.faults.neutral import FaultyProgram, bank
-from codestress.papers.faultloc.results import audit, localization, paper, programs, robustness
+from codestress.papers.faultloc.programs import program_set
+from codestress.papers.faultloc.results import audit, localization, paper, program_tables, robustness
 from codestress.papers.faultloc.scoring import named_line, score_location
-from codestress.papers.faultloc.seeds import seed_set
 from codestress.pipeline.artefacts import Overrides, load_profile, resolve, select
 from codestress.report.claims import ledger
 from codestress.report.published import published_numbers
 from codestress.scoring.frames import answers_frame
-from codestress.types import Reason, Response, Trials
+from codestress.types import Outcome, Response, Trials
 from openai_server import OpenAIServer, Received, Reply, completion
 
 SMALL: dict[str, Any] = {
     "artefact": "faultloc/x",
     "models": ["sim-careful"],
-    "seeds": ["standard", "java"],
-    "n_seeds": 4,
+    "programs": ["standard", "java"],
+    "n_programs": 4,
     "max_lines": 300,
     "content": "bank",
     "strengths": [1, 4],
@@ -50,7 +50,7 @@ def trials_of(**changes: Any) -> Trials:
 
 def tasks(**changes: Any) -> dict[str, faultloc.Task]:
     given = parameters(**changes)
-    return {name: task for source in given.seeds for name, task in faultloc.tasks_of(given, source).items()}
+    return {name: task for source in given.programs for name, task in faultloc.tasks_of(given, source).items()}
 
 
 def says(number: object, line: str = "") -> str:
@@ -75,16 +75,16 @@ def test_an_oracle_scores_100_percent_in_every_cell(tmp_path: Path, monkeypatch:
         programs: list[FaultyProgram | str] = [task.program]
         for spm in parameters().spms:
             for strength in SMALL["strengths"]:
-                programs.append(faultloc.mutated_program(task, spm, strength, bank(task.seed.language), 0))
+                programs.append(faultloc.mutated_program(task, spm, strength, bank(task.correct.language), 0))
         labels |= {program.code: program.line for program in programs if isinstance(program, FaultyProgram)}
     trials = trials_of()
     with oracle(monkeypatch, labels) as server:
         results = run(trials, ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
         assert len(server.requests) == results.asked == len({answer.key for answer in results.answers})
     counts = results.counts()["llama-3.1-8b"]
-    assert counts["right"] + counts["skipped"] == len(trials.items)
+    assert counts["correct"] + counts["skipped"] == len(trials.items)
     answers = answers_frame(results)
-    skipped = answers[answers["reason_strict"] == "skipped"]
+    skipped = answers[answers["outcome_strict"] == "skipped"]
     assert skipped["detail_strict"].str.startswith("no neutral mutation").all()
     table = localization.localized(answers, ["language", "fault", "quarter"], rule="strict", confidence=0.95)
     assert set(table["share"]) == set(table["share_kept"]) == {1.0}
@@ -99,30 +99,30 @@ def test_an_oracle_scores_100_percent_in_every_cell(tmp_path: Path, monkeypatch:
 
 
 def test_labels_are_right_in_all_tasks() -> None:
-    table = programs.labels_checked(tasks(n_seeds=12, per_quarter=2))
+    table = program_tables.labels_checked(tasks(n_programs=12, per_quarter=2))
     assert (table["label_is_right"] == table["tasks"]).all()
     assert table["tasks"].sum() > 200
 
 
 def test_tasks_are_drawn_by_quarter_and_do_not_depend_on_how_many_there_are() -> None:
-    few, many = tasks(n_seeds=3), tasks(n_seeds=6)
+    few, many = tasks(n_programs=3), tasks(n_programs=6)
     assert {name: task.site for name, task in few.items()} == {name: many[name].site for name in few}
-    counts = Counter((task.seed.id, task.site.kind, name.split("/")[-1][0]) for name, task in many.items())
+    counts = Counter((task.correct.id, task.site.kind, name.split("/")[-1][0]) for name, task in many.items())
     assert set(counts.values()) == {1}
     for name, task in many.items():
         assert int(name.split("/")[-1][0]) == task.quarter + 1
-    every = tasks(n_seeds=2, per_quarter=0)
-    assert len(every) > 3 * len(tasks(n_seeds=2))
+    every = tasks(n_programs=2, per_quarter=0)
+    assert len(every) > 3 * len(tasks(n_programs=2))
 
 
 def test_who_does_not_find_it_is_not_asked_again_and_two_stages_resume(tmp_path: Path) -> None:
-    trials = trials_of(n_seeds=3)
+    trials = trials_of(n_programs=3)
     store = tmp_path / "s.sqlite"
     first = run(trials, ["sim-careful"], store=store)
     frame = answers_frame(first)
     plain = frame[frame["spm"] == "none"].set_index("problem")["value_strict"]
     mutated = frame[frame["spm"] != "none"]
-    again = mutated["reason_strict"] != "skipped"
+    again = mutated["outcome_strict"] != "skipped"
     assert again.any()
     assert plain[mutated.loc[again, "problem"]].eq(1).all()
     lost = mutated[mutated["detail_strict"] == "not localized before"]
@@ -132,7 +132,7 @@ def test_who_does_not_find_it_is_not_asked_again_and_two_stages_resume(tmp_path:
 
 
 def test_content_by_the_model_under_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    labels = {task.program.code: task.program.line for task in tasks(seeds=["standard"], n_seeds=1).values()}
+    labels = {task.program.code: task.program.line for task in tasks(programs=["standard"], n_programs=1).values()}
     written = {
         "comments": ["Nobody calls this.", "Two\nlines", "The loop is endless."] * 4,
         "names": [f"misleading_{n}" for n in range(8)],
@@ -145,13 +145,15 @@ def test_content_by_the_model_under_test(tmp_path: Path, monkeypatch: pytest.Mon
             return completion(f"Here you are:\n{json.dumps(written)}")
         return completion(says(labels.get(program, 1)))
 
-    trials = trials_of(seeds=["standard"], n_seeds=1, content="model", strengths=[2], spms=["comments", "dead_code"])
+    trials = trials_of(
+        programs=["standard"], n_programs=1, content="model", strengths=[2], spms=["comments", "dead_code"]
+    )
     with OpenAIServer(behave) as server:
         monkeypatch.setenv("LOCAL_BASE_URL", server.base_url)
         results = run(trials, ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
         texts = [request.prompt for request in server.requests]
     frame = answers_frame(results)
-    asked_again = frame[(frame["spm"] != "none") & (frame["reason_strict"] != "skipped")]
+    asked_again = frame[(frame["spm"] != "none") & (frame["outcome_strict"] != "skipped")]
     assert len(asked_again) > 0
     assert asked_again["earlier"].map(len).eq(2).all()
     shown = "\n".join(texts)
@@ -206,7 +208,7 @@ def test_the_number_is_found_wherever_it_stands(
 def test_numbers_that_no_program_has_are_wrong() -> None:
     for number in ("0", "-3", "6", "9" * 5000, f'"{"9" * 5000}"'):
         found = score_location(Response(f'{{"line_number": {number}}}', "stop"), 5, "a\nb\nc\nd\ne", 2)
-        assert found.reason is Reason.WRONG, number
+        assert found.outcome is Outcome.INCORRECT, number
 
 
 @pytest.mark.parametrize("unit", ["{", '{"a":', '{"line_number": 1', '{"line_number":' + " " * 50, "{},"])
@@ -217,20 +219,28 @@ def test_hostile_texts_are_read_in_time(unit: str) -> None:
 def test_scores_and_tolerance() -> None:
     code = "a\nb\nc\nd\ne"
 
-    def score(number: int, tolerance: int, line: str = "") -> tuple[Reason, str]:
+    def score(number: int, tolerance: int, line: str = "") -> tuple[Outcome, str]:
         found = score_location(Response(says(number, line), "stop"), 3, code, tolerance)
-        return found.reason, found.detail
+        return found.outcome, found.detail
 
     assert [score(n, 0)[0] for n in range(7)] == [
-        *(Reason.WRONG, Reason.WRONG, Reason.WRONG, Reason.RIGHT, Reason.WRONG, Reason.WRONG, Reason.WRONG)
+        *(
+            Outcome.INCORRECT,
+            Outcome.INCORRECT,
+            Outcome.INCORRECT,
+            Outcome.CORRECT,
+            Outcome.INCORRECT,
+            Outcome.INCORRECT,
+            Outcome.INCORRECT,
+        )
     ]
-    assert [n for n in range(-3, 9) if score(n, 2)[0] is Reason.RIGHT] == [1, 2, 3, 4, 5]
+    assert [n for n in range(-3, 9) if score(n, 2)[0] is Outcome.CORRECT] == [1, 2, 3, 4, 5]
     assert score(3, 0, " c ")[1] == "line 3"
     assert score(3, 0, "d")[1] == "line 3, but the quoted line stands in [4]"
     assert score(3, 0, "z")[1] == "line 3, but the quoted line is not there"
-    assert score_location(Response('{"line_num', "length"), 3, code, 0).reason is Reason.TRUNCATED
-    assert score_location(Response("I cannot tell.", "stop"), 3, code, 0).reason is Reason.UNPARSABLE
-    assert score_location(Response("  ", "stop"), 3, code, 0).reason is Reason.REFUSED
+    assert score_location(Response('{"line_num', "length"), 3, code, 0).outcome is Outcome.TRUNCATED
+    assert score_location(Response("I cannot tell.", "stop"), 3, code, 0).outcome is Outcome.UNPARSABLE
+    assert score_location(Response("  ", "stop"), 3, code, 0).outcome is Outcome.REFUSED
 
 
 def test_the_public_labels_are_audited(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,8 +257,8 @@ def test_the_public_labels_are_audited(shared_data: Path, monkeypatch: pytest.Mo
         ("MisplacedReturn", 3731, 3731),
     ):
         assert tuple(found.loc[(fault, 0), ["within", "tasks"]]) == (within, total)
-    assert [round(100 * found.loc[("all faults", n), "share"]) for n in (1, 2, 3, 4)] == [86, 62, 51, 27]
-    assert [round(100 * found.loc[("BooleanLogic", n), "share"]) for n in (1, 2, 3, 4)] == [40, 27, 21, 3]
+    assert [round(100 * found.loc[("all faults", n), "accuracy"]) for n in (1, 2, 3, 4)] == [86, 62, 51, 27]
+    assert [round(100 * found.loc[("BooleanLogic", n), "accuracy"]) for n in (1, 2, 3, 4)] == [40, 27, 21, 3]
     assert set(ledger("faultloc/audit", {"audit": table})["verdict"]) == {"holds"}
     exact = audit.audit("public", 0).set_index(["fault", "quarter"])
     assert exact.loc[("all faults", 0), "within"] < found.loc[("all faults", 0), "within"]
@@ -257,12 +267,12 @@ def test_the_public_labels_are_audited(shared_data: Path, monkeypatch: pytest.Mo
 @pytest.mark.slow
 def test_the_papers_programs(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    python, java = seed_set("alpaca", 50, 0), seed_set("codesearchnet", 50, 0)
-    assert len(python.seeds) + sum(python.dropped.values()) == 637
-    assert len(java.seeds) + sum(java.dropped.values()) == 670
+    python, java = program_set("alpaca", 50, 0), program_set("codesearchnet", 50, 0)
+    assert len(python.programs) + sum(python.dropped.values()) == 637
+    assert len(java.programs) + sum(java.dropped.values()) == 670
     assert python.dropped["fewer than 50 lines"] == 121
     assert java.dropped["a program that is there already"] == 60
-    judged = Counter(seed.relevance for seed in java.seeds)
+    judged = Counter(program.relevance for program in java.programs)
     assert judged[0] > 250
     assert judged[3] > 80
     artefact = next(iter(resolve(["faultloc/tab02"], "paper", Overrides(models=("sim-careful",)), load_registry())))
@@ -273,13 +283,13 @@ def test_the_papers_programs(shared_data: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_kits_own_programs() -> None:
-    standard = seed_set("standard", 50, 300)
-    assert len(standard.seeds) > 150
-    assert all(seed.specification and seed.lines >= 50 for seed in standard.seeds)
-    java = seed_set("java", 50, 300)
-    assert len(java.seeds) >= 20
+    standard = program_set("standard", 50, 300)
+    assert len(standard.programs) > 150
+    assert all(program.specification and program.lines >= 50 for program in standard.programs)
+    java = program_set("java", 50, 300)
+    assert len(java.programs) >= 20
     assert not java.dropped
-    assert all(len(seed.runs) >= 3 for seed in java.seeds)
+    assert all(len(program.runs) >= 3 for program in java.programs)
 
 
 def test_claims_are_decided_only_on_the_papers_programs(tmp_path: Path) -> None:
@@ -289,7 +299,7 @@ def test_claims_are_decided_only_on_the_papers_programs(tmp_path: Path) -> None:
     tables = {"published": cells, "counted": paper.best_on_misplaced_return(cells)}
 
     def claims(seeds: str) -> pd.DataFrame:
-        own = table[table["model"] == "sim-careful"].assign(model="phi-4", seeds=seeds)
+        own = table[table["model"] == "sim-careful"].assign(model="phi-4", programs=seeds)
         found = ledger("faultloc/tab02", tables | {"localized": own})
         return found[found["statement"].str.startswith("Table II")]
 
@@ -307,7 +317,7 @@ def test_every_artefact_resolves_at_the_papers_size() -> None:
     assert len(resolve(names, "paper", Overrides(), load_registry())) == 13
     heat = paper.published_heat()
     assert isinstance(heat, pd.DataFrame)
-    assert heat.set_index(["row", "column"]).loc[("OffByOne", "0-25 %"), "share"] == 0.65
+    assert heat.set_index(["row", "column"]).loc[("OffByOne", "0-25 %"), "accuracy"] == 0.65
     numbers = published_numbers("faultloc/tab02")
     assert numbers is not None
     for language, faults in numbers["values"].items():

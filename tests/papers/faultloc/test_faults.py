@@ -18,7 +18,7 @@ from codestress.papers.faultloc.faults.proof import equivalence_error
 from codestress.papers.faultloc.faults.silent import is_silent
 from codestress.papers.faultloc.faults.sites import KINDS, FaultSite, fault_sites
 from codestress.papers.faultloc.faults.trees import NotNeutral
-from codestress.papers.faultloc.seeds import Seed, normalised, parses, seed_set
+from codestress.papers.faultloc.programs import CorrectProgram, normalised, parses, program_set
 from codestress.problems.generated.drawing import Draw
 from codestress.sandbox.executor import Executor, Limits, Program
 from codestress.sandbox.runtimes import missing
@@ -165,38 +165,38 @@ def test_forty_thousand_lines() -> None:
         check(code, site)
 
 
-def seeds() -> list[Seed]:
-    return [*seed_set("standard", 50, 200).seeds[:40:2], *seed_set("java", 50, 300).seeds[:12]]
+def correct_programs() -> list[CorrectProgram]:
+    return [*program_set("standard", 50, 200).programs[:40:2], *program_set("java", 50, 300).programs[:12]]
 
 
 @pytest.mark.parametrize("spm", SPMS)
 @pytest.mark.parametrize("strength", [1, 4])
 def test_mutations_are_neutral_and_the_label_follows(spm: str, strength: int) -> None:
     made = 0
-    for seed in seeds():
-        sites = fault_sites(seed.code, seed.language)
+    for correct in correct_programs():
+        sites = fault_sites(correct.code, correct.language)
         if not sites:
             continue
         site = sites[len(sites) // 2]
-        program = FaultyProgram(site.apply(seed.code), site.line)
+        program = FaultyProgram(site.apply(correct.code), site.line)
         faulty = program.code.split("\n")[program.line - 1]
         for quarter in range(4):
-            draw = Draw(rng(0, seed.id, spm, strength, quarter))
+            draw = Draw(rng(0, correct.id, spm, strength, quarter))
             try:
                 mutated = mutate(
                     program,
                     spm,  # type: ignore[arg-type]
-                    seed.language,
+                    correct.language,
                     draw,
                     strength=strength,
                     quarter=quarter,
-                    content=bank(seed.language),
+                    content=bank(correct.language),
                 )
             except NotNeutral:
                 continue
             made += 1
             assert mutated.code != program.code
-            assert parses(mutated.code, seed.language)
+            assert parses(mutated.code, correct.language)
             line = mutated.code.split("\n")[mutated.line - 1]
             if "names" not in spm:
                 assert line == faulty
@@ -315,20 +315,20 @@ def test_the_proof_sees_what_is_not_neutral_in_java() -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from(SPMS), st.integers(1, 8), st.integers(0, 3))
 def test_the_same_seed_gives_the_same_bytes(number: int, spm: str, strength: int, quarter: int) -> None:
-    seed = seeds()[number % 8]
+    correct = correct_programs()[number % 8]
     results = []
     for _ in range(2):
         draw = Draw(rng(number, "same"))
         try:
             results.append(
                 mutate(
-                    FaultyProgram(seed.code, 5),
+                    FaultyProgram(correct.code, 5),
                     spm,  # type: ignore[arg-type]
-                    seed.language,
+                    correct.language,
                     draw,
                     strength=strength,
                     quarter=quarter,
-                    content=bank(seed.language),
+                    content=bank(correct.language),
                 )
             )
         except NotNeutral as error:
@@ -338,12 +338,12 @@ def test_the_same_seed_gives_the_same_bytes(number: int, spm: str, strength: int
 
 @pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
 def test_the_kits_java_programs_and_their_mutants_compile_and_run(tmp_path: Path) -> None:
-    seeds = seed_set("java", 50, 300).seeds
-    assert len(seeds) >= 20
+    programs_there = program_set("java", 50, 300).programs
+    assert len(programs_there) >= 20
     folders = {}
-    for number, seed in enumerate(seeds):
-        site = random.Random(number).choice(fault_sites(seed.code, "java"))
-        program = FaultyProgram(site.apply(seed.code), site.line)
+    for number, correct in enumerate(programs_there):
+        site = random.Random(number).choice(fault_sites(correct.code, "java"))
+        program = FaultyProgram(site.apply(correct.code), site.line)
         spm = ("comments+names+dead_code", "functions")[number % 2]
         draw = Draw(rng(number, "compiles"))
         with contextlib.suppress(NotNeutral):
@@ -356,43 +356,47 @@ def test_the_kits_java_programs_and_their_mutants_compile_and_run(tmp_path: Path
                 quarter=number % 4,
                 content=bank("java"),
             )
-        for name, code in ((f"{number}", seed.code), (f"{number}.mutated", program.code)):
+        for name, code in ((f"{number}", correct.code), (f"{number}.mutated", program.code)):
             folder = tmp_path / name
             folder.mkdir()
-            (folder / f"{seed.id}.java").write_text(f"{code}\n")
-            folders[name] = (folder, seed)
+            (folder / f"{correct.id}.java").write_text(f"{code}\n")
+            folders[name] = (folder, correct)
     names = [name for name in folders if not name.endswith(".mutated")]
     sources = [str(folders[name][0] / f"{folders[name][1].id}.java") for name in names]
     done = subprocess.run(
         ["javac", "-proc:none", "-d", str(tmp_path / "out"), *sources], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    for number in range(0, len(seeds), 4):
-        folder, seed = folders[f"{number}.mutated"]
-        command = ["javac", "-proc:none", "-d", str(folder), str(folder / f"{seed.id}.java")]
+    for number in range(0, len(programs_there), 4):
+        folder, correct = folders[f"{number}.mutated"]
+        command = ["javac", "-proc:none", "-d", str(folder), str(folder / f"{correct.id}.java")]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
     with Executor() as executor:
-        programs = [Program(f"{seed.code}\n", seed.id, seed.runs[0]) for seed in seeds]
+        programs = [Program(f"{correct.code}\n", correct.id, correct.runs[0]) for correct in programs_there]
         outcomes = list(executor.run(programs, language="java"))
     assert {outcome.outcome for outcome in outcomes} == {"returned"}
-    assert len({str(outcome.value) for outcome in outcomes}) == len(seeds)
+    assert len({str(outcome.value) for outcome in outcomes}) == len(programs_there)
 
 
 @pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
 def test_a_run_shows_the_faults_that_are_asked_about_and_not_the_silent_ones() -> None:
-    sites = [(seed, site) for seed in seed_set("java", 50, 300).seeds for site in fault_sites(seed.code, "java")]
+    sites = [
+        (correct, site)
+        for correct in program_set("java", 50, 300).programs
+        for site in fault_sites(correct.code, "java")
+    ]
     silent = [one for one in sites if is_silent(*one)]
     assert 0 < len(silent) < 0.1 * len(sites)
     loud = [one for one in sites if not is_silent(*one)]
     drawn = random.Random(5)
     with Executor(limits=Limits(cpu_s=4, wall_s=20)) as executor:
         for chosen, shown in ((drawn.sample(silent, 3), False), (drawn.sample(loud, 3), True)):
-            for seed, site in chosen:
+            for correct, site in chosen:
                 programs = [
-                    Program(f"{code}\n", seed.id, run)
-                    for run in seed.runs
-                    for code in (seed.code, site.apply(seed.code))
+                    Program(f"{code}\n", correct.id, run)
+                    for run in correct.runs
+                    for code in (correct.code, site.apply(correct.code))
                 ]
                 results = [(one.outcome, one.value) for one in executor.run(programs, language="java")]
-                assert any(results[n] != results[n + 1] for n in range(0, len(results), 2)) is shown, (seed.id, site)
+                assert any(results[n] != results[n + 1] for n in range(0, len(results), 2)) is shown, (correct.id, site)

@@ -81,7 +81,7 @@ def test_a_window_shows_the_target_at_its_distance(
     laid_out = lay_out(links, d=d, hops=hops)
     chain = target_chain(links)
     lines = abs(d) * (hops - 1) + extra
-    shown = window(laid_out, lines=lines, d=d, hops=hops, target_place=place)
+    shown = window(laid_out, lines=lines, d=d, hops=hops, depth=place)
     before = list(shown)
     if shuffled:
         shown = shuffle_around_target(shown, chain, 0, d, lines, seed=seed)
@@ -108,7 +108,7 @@ def test_a_window_that_cannot_hold_the_target_is_a_clear_error() -> None:
     with pytest.raises(DataError, match="cannot hold the target chain, which spans 16"):
         window(lay_out(links_of[2], d=15, hops=2), lines=15, d=15, hops=2)
     with pytest.raises(DataError, match="passes the list's end"):
-        window(lay_out(links_of[2], d=1, hops=2), lines=4001, d=1, hops=2, target_place=0.1)
+        window(lay_out(links_of[2], d=1, hops=2), lines=4001, d=1, hops=2, depth=0.1)
 
 
 def test_a_line_of_another_form_is_a_clear_error() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codestress.papers.origin.scoring import extract_final_answer, score_reference, score_strict
-from codestress.types import Reason, Response
+from codestress.types import Outcome, Response
 
 
 def answer(text: str, finish: str = "stop") -> Response:
@@ -63,24 +63,26 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", GOLD)
 def test_gold(text: str) -> None:
-    assert score_strict(answer(text), "workbench").reason is Reason.RIGHT
+    assert score_strict(answer(text), "workbench").outcome is Outcome.CORRECT
 
 
 @pytest.mark.parametrize("text", CORRUPTED + HOSTILE)
 def test_corrupted_and_hostile(text: str) -> None:
     score = score_strict(answer(text), "workbench")
     assert score.value == 0
-    assert score.reason in (Reason.WRONG, Reason.UNPARSABLE)
+    assert score.outcome in (Outcome.INCORRECT, Outcome.UNPARSABLE)
 
 
 def test_no_answer_has_its_own_reasons() -> None:
-    assert score_strict(answer("I do not know."), "workbench").reason is Reason.UNPARSABLE
-    assert score_strict(answer("First I look at", "length"), "workbench").reason is Reason.TRUNCATED
-    assert score_strict(answer("FINAL ANSWER: work", "length"), "workbench").reason is Reason.TRUNCATED
-    assert score_strict(answer("FINAL ANSWER: dad\nThis is because", "length"), "workbench").reason is Reason.WRONG
-    assert score_strict(answer("FINAL ANSWER: workbench\nThis is", "length"), "workbench").reason is Reason.RIGHT
-    assert score_strict(answer("  \n"), "workbench").reason is Reason.REFUSED
-    assert score_strict(answer("FINAL ANSWER: workbench", "content_filter"), "workbench").reason is Reason.REFUSED
+    assert score_strict(answer("I do not know."), "workbench").outcome is Outcome.UNPARSABLE
+    assert score_strict(answer("First I look at", "length"), "workbench").outcome is Outcome.TRUNCATED
+    assert score_strict(answer("FINAL ANSWER: work", "length"), "workbench").outcome is Outcome.TRUNCATED
+    assert (
+        score_strict(answer("FINAL ANSWER: dad\nThis is because", "length"), "workbench").outcome is Outcome.INCORRECT
+    )
+    assert score_strict(answer("FINAL ANSWER: workbench\nThis is", "length"), "workbench").outcome is Outcome.CORRECT
+    assert score_strict(answer("  \n"), "workbench").outcome is Outcome.REFUSED
+    assert score_strict(answer("FINAL ANSWER: workbench", "content_filter"), "workbench").outcome is Outcome.REFUSED
 
 
 def test_the_authors_rule_errs_both_ways() -> None:
@@ -88,8 +90,8 @@ def test_the_authors_rule_errs_both_ways() -> None:
     assert score_reference(answer("FINAL ANSWER: workbenches"), "workbench").value == 1
     assert score_reference(answer("My answer workbench? No."), "workbench").value == 1
     assert score_reference(answer(PAPER), "workbench").value == 1
-    assert score_reference(answer(""), "workbench").reason is Reason.REFUSED
-    assert score_reference(answer("Step 1", "length"), "workbench").reason is Reason.TRUNCATED
+    assert score_reference(answer(""), "workbench").outcome is Outcome.REFUSED
+    assert score_reference(answer("Step 1", "length"), "workbench").outcome is Outcome.TRUNCATED
 
 
 @given(before=st.text(), word=st.from_regex(r"[a-z]{3,12}", fullmatch=True))
@@ -99,4 +101,4 @@ def test_the_last_marker_decides_whatever_stands_before(before: str, word: str) 
 
 @given(st.text())
 def test_any_text_has_an_outcome(text: str) -> None:
-    assert score_strict(answer(text), "workbench").reason in Reason
+    assert score_strict(answer(text), "workbench").outcome in Outcome

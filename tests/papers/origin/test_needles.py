@@ -6,7 +6,7 @@ import pytest
 
 from codestress.papers.origin.needles import article, chapter, listing
 from codestress.papers.origin.scoring import score_clue, score_inefficient_code, score_unlock
-from codestress.types import Reason, Response
+from codestress.types import Outcome, Response
 
 
 def answer(text: str, finish: str = "stop") -> Response:
@@ -42,7 +42,7 @@ CODE = """class A:
 def test_inefficient_code(text: str, detail: str) -> None:
     score = score_inefficient_code(answer(text), CODE)
     assert score.detail == detail
-    assert (score.reason is Reason.RIGHT) == (detail == "both")
+    assert (score.outcome is Outcome.CORRECT) == (detail == "both")
 
 
 @pytest.mark.parametrize(
@@ -83,13 +83,13 @@ def test_clue(text: str, detail: str) -> None:
 def test_unlock(text: str, detail: str) -> None:
     score = score_unlock(answer(text))
     assert score.detail == detail
-    assert (score.reason is Reason.RIGHT) == (detail == "said it")
+    assert (score.outcome is Outcome.CORRECT) == (detail == "said it")
 
 
 def test_silence_and_cut_off_answers_have_their_own_reasons() -> None:
     for score in (score_clue(answer("")), score_unlock(answer(" ")), score_inefficient_code(answer(""), CODE)):
-        assert score.reason is Reason.REFUSED
-    assert score_clue(answer("This text", "length")).reason is Reason.TRUNCATED
+        assert score.outcome is Outcome.REFUSED
+    assert score_clue(answer("This text", "length")).outcome is Outcome.TRUNCATED
 
 
 def test_repeating_the_question_scores_nothing() -> None:

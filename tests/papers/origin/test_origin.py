@@ -8,7 +8,13 @@ from typing import Any
 
 import pytest
 
-from codestress.papers.origin.studies import STUDIES, FindTheOrigin, Planted, find_the_origin, planted_in_text
+from codestress.papers.origin.studies import (
+    STUDIES,
+    FindTheOrigin,
+    NeedleInHaystack,
+    find_the_origin,
+    needle_in_haystack,
+)
 from codestress.paths import PUBLISHED
 from codestress.types import Trials
 
@@ -100,8 +106,8 @@ def test_published_token_counts(shared_data: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("test", ["inefficient_code", "clue", "unlock"])
 def test_planted_texts(test: str) -> None:
-    values = Planted(**MODELS, test=test, characters=[4000, 15000], variants=8, samples=2)  # type: ignore[arg-type]
-    chosen = planted_in_text(values)
+    values = NeedleInHaystack(**MODELS, test=test, characters=[4000, 15000], variants=8, samples=2)  # type: ignore[arg-type]
+    chosen = needle_in_haystack(values)
     assert len(chosen.items) == 2 * 8 * 2
     texts = [chosen.render(trial).messages[-1].content for trial in chosen.items]
     assert len(set(texts)) == 16

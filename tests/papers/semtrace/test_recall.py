@@ -14,7 +14,7 @@ from codestress.papers.semtrace.recall import (
     score_retrieval,
 )
 from codestress.problems.program import Problem
-from codestress.types import Reason, Response
+from codestress.types import Outcome, Response
 from test_literals import VALUES
 
 TRACE = Problem("t", "def f(x):\n    return [x, x + 1, x - 43]", "f", "81", "[81, 82, 38]")
@@ -53,21 +53,21 @@ def test_outputs_and_blocks() -> None:
 @pytest.mark.parametrize(
     ("text", "cut", "exact", "partial", "reason"),
     [
-        (" [81, 82, 38]\n```", False, 1, 1, Reason.RIGHT),
-        (" [81, 82, 81 - 43]\n```", False, 1, 1, Reason.RIGHT),
-        (" [81, 80, 38]\n```", False, 0, 2 / 3, Reason.WRONG),
-        (" [81, 82]\n```", False, 0, 0, Reason.WRONG),
-        (" [81.0, 82, 38]\n```", False, 0, 2 / 3, Reason.WRONG),
-        (" 81\n```", False, 0, 0, Reason.WRONG),
-        (" [81, 8", True, 0, 0, Reason.TRUNCATED),
-        (" f(81)\n```", False, 0, 0, Reason.UNPARSABLE),
-        ("", False, 0, 0, Reason.REFUSED),
+        (" [81, 82, 38]\n```", False, 1, 1, Outcome.CORRECT),
+        (" [81, 82, 81 - 43]\n```", False, 1, 1, Outcome.CORRECT),
+        (" [81, 80, 38]\n```", False, 0, 2 / 3, Outcome.INCORRECT),
+        (" [81, 82]\n```", False, 0, 0, Outcome.INCORRECT),
+        (" [81.0, 82, 38]\n```", False, 0, 2 / 3, Outcome.INCORRECT),
+        (" 81\n```", False, 0, 0, Outcome.INCORRECT),
+        (" [81, 8", True, 0, 0, Outcome.TRUNCATED),
+        (" f(81)\n```", False, 0, 0, Outcome.UNPARSABLE),
+        ("", False, 0, 0, Outcome.REFUSED),
     ],
 )
-def test_traces(text: str, cut: bool, exact: float, partial: float, reason: Reason) -> None:
+def test_traces(text: str, cut: bool, exact: float, partial: float, reason: Outcome) -> None:
     whole, part = score_output_completion(TRACE, said(text, cut)), score_partial_trace(TRACE, said(text, cut))
-    assert (whole.value, whole.reason) == (exact, reason)
-    assert (part.value, part.reason) == (pytest.approx(partial), reason)
+    assert (whole.value, whole.outcome) == (exact, reason)
+    assert (part.value, part.outcome) == (pytest.approx(partial), reason)
     assert whole.unresolved == part.unresolved == ("-" in text and "43" in text)
 
 
@@ -75,18 +75,18 @@ def test_traces(text: str, cut: bool, exact: float, partial: float, reason: Reas
 @pytest.mark.parametrize(
     ("text", "cut", "reason"),
     [
-        ("81)\n```", False, Reason.RIGHT),
-        ("80 + 1)\n```", False, Reason.RIGHT),
-        ("82)\n```", False, Reason.WRONG),
-        ("'81')\n```", False, Reason.RAISED),
-        ("81", True, Reason.TRUNCATED),
-        ("__import__('os').getpid())\n```", False, Reason.UNPARSABLE),
-        ("(lambda g: g)(81)\n```", False, Reason.UNPARSABLE),
-        ("", False, Reason.REFUSED),
+        ("81)\n```", False, Outcome.CORRECT),
+        ("80 + 1)\n```", False, Outcome.CORRECT),
+        ("82)\n```", False, Outcome.INCORRECT),
+        ("'81')\n```", False, Outcome.RAISED),
+        ("81", True, Outcome.TRUNCATED),
+        ("__import__('os').getpid())\n```", False, Outcome.UNPARSABLE),
+        ("(lambda g: g)(81)\n```", False, Outcome.UNPARSABLE),
+        ("", False, Outcome.REFUSED),
     ],
 )
-def test_inputs(text: str, cut: bool, reason: Reason) -> None:
-    assert score_input_completion(TRACE, said(text, cut)).reason is reason
+def test_inputs(text: str, cut: bool, reason: Outcome) -> None:
+    assert score_input_completion(TRACE, said(text, cut)).outcome is reason
 
 
 def test_retrieval_is_exact_to_the_character() -> None:
@@ -94,8 +94,8 @@ def test_retrieval_is_exact_to_the_character() -> None:
     plain = "\n".join(lines)
     keyed = "\n".join(f"{key} {line}" for key, line in zip(keys, lines, strict=True))
     for text in (f"\n{plain}\n```", f"\n{keyed}\n```", f"{plain}\n```\nThat is it.", f"```python\n{plain}\n```"):
-        assert score_retrieval(lines, keys, said(text)).reason is Reason.RIGHT
+        assert score_retrieval(lines, keys, said(text)).outcome is Outcome.CORRECT
     for text in (plain.replace("    y", "  y"), plain.replace("\n\n", "\n"), plain + " ", keyed[7:], plain[:-1]):
-        assert score_retrieval(lines, keys, said(f"\n{text}\n```")).reason is Reason.WRONG
-    assert score_retrieval(lines, keys, said(plain, cut=True)).reason is Reason.TRUNCATED
-    assert score_retrieval(lines, keys, said(plain)).reason is Reason.UNPARSABLE
+        assert score_retrieval(lines, keys, said(f"\n{text}\n```")).outcome is Outcome.INCORRECT
+    assert score_retrieval(lines, keys, said(plain, cut=True)).outcome is Outcome.TRUNCATED
+    assert score_retrieval(lines, keys, said(plain)).outcome is Outcome.UNPARSABLE

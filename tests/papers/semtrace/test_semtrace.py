@@ -12,15 +12,15 @@ from codestress.errors import ParameterError
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_of
 from codestress.inference.run import run
-from codestress.papers.semtrace.results import architectures, places, templates
+from codestress.papers.semtrace.results import architectures, by_position, templates
 from codestress.papers.semtrace.studies import (
     LineRemoval,
     Questions,
     Templates,
+    distractor_context,
     line_removal,
     problems_of,
     rendered_templates,
-    surroundings,
     target_positions,
 )
 from codestress.pipeline.artefacts import Overrides, load_profile, resolve, select
@@ -146,7 +146,7 @@ def test_only_what_varies_varies() -> None:
         (t.problem, t.factors["task"], t.factors["distractors"], t.factors["position"]): trials.render(t)
         for t in trials.items
     }
-    few, many = (surroundings("generated_0", count, "installed", None, 0) for count in (4, 8))
+    few, many = (distractor_context("generated_0", count, "installed", None, 0) for count in (4, 8))
     assert many[:4] == few
     for task in ("input_prediction", "output_prediction"):
         text = blocks["generated_0", task, 8, 0].messages[0].content
@@ -184,7 +184,7 @@ def test_contexts_are_described_as_equation_2_says(tmp_path: Path) -> None:
         trials = trials_of(fragments=fragments, tasks=["line_retrieval"])
         answers = answers_frame(run(trials, ["sim-wide"], store=tmp_path / "s.sqlite"))
         tables.append(
-            places.contexts(
+            by_position.contexts(
                 answers,
                 problems_of=lambda dataset, digits: problems_of(dataset, 3, 0, digits),  # type: ignore[arg-type]
                 source="installed",
@@ -195,7 +195,7 @@ def test_contexts_are_described_as_equation_2_says(tmp_path: Path) -> None:
             )
         )
     whole, parts = tables
-    assert list(whole["place"]) == [0, 0.5, 1] * 2
+    assert list(whole["depth"]) == [0, 0.5, 1] * 2
     assert whole["concentration"].to_numpy() == pytest.approx(1)
     assert (parts["concentration"] < 0.6).all()
     assert whole["depth_tokens"].iloc[0] == 0
@@ -243,12 +243,12 @@ def test_readers_do_what_they_are_made_for(tmp_path: Path) -> None:
     assert exact["value_strict"].mean() == 1
     inputs = answers[(answers["model"] == "sim-all") & (answers["task"] == "input_prediction")]
     assert inputs["value_strict"].mean() > 0.15
-    dips = places.dips(answers, metrics=["strict"], confidence=0.95, resamples=300, seed=0)
+    dips = by_position.dips(answers, metrics=["strict"], confidence=0.95, resamples=300, seed=0)
     ends = dips[(dips["model"] == "sim-ends") & (dips["task"] == "line_retrieval")].iloc[0]
     assert ends["dip_points"] > 20
     assert (dips[dips["model"] == "sim-all"]["drop_points"] <= 100).all()
-    table = places.accuracy_by_place(answers, metrics=["strict"], confidence=0.95, resamples=300, seed=0)
-    assert table["asked"].sum() == len(answers)
+    table = by_position.accuracy_by_position(answers, metrics=["strict"], confidence=0.95, resamples=300, seed=0)
+    assert table["n"].sum() == len(answers)
     assert table["relative"].max() == 1
 
 
@@ -298,7 +298,7 @@ def test_the_gain_of_semtrace_over_cruxeval_is_the_ratio_of_the_means() -> None:
     frame = pd.DataFrame(rows)
 
     def claim(answers: pd.DataFrame) -> pd.Series:
-        gains = places.task_gains(answers, confidence=0.95, resamples=500, seed=0)
+        gains = by_position.task_gains(answers, confidence=0.95, resamples=500, seed=0)
         table = ledger("semtrace/fig03", {"gains": gains, "dips": pd.DataFrame(columns=["model"])})
         return table[table["statement"].str.contains("higher on SemTrace")].squeeze()
 

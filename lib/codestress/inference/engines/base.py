@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from codestress.types import Reason, Request, Response
+from codestress.types import Outcome, Request, Response
 
 
 class Engine(Protocol):
@@ -48,10 +48,10 @@ class RequestFailed(Exception):
     """One request failed for a reason that is not the model's, after the engine's own retries."""
 
     def __init__(
-        self, message: str, reason: Literal[Reason.TIMEOUT, Reason.HARNESS_ERROR] = Reason.HARNESS_ERROR
+        self, message: str, reason: Literal[Outcome.TIMEOUT, Outcome.HARNESS_ERROR] = Outcome.HARNESS_ERROR
     ) -> None:
         super().__init__(message)
-        self.reason = reason
+        self.outcome = reason
 
 
 def served_identity(revision: str, settings: Mapping[str, Any]) -> str:

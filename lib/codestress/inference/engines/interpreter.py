@@ -17,7 +17,8 @@ from pydantic import Field
 from codestress.errors import SandboxError
 from codestress.inference.engines.base import Engine, RequestFailed
 from codestress.inference.registry import ModelEntry
-from codestress.sandbox.executor import Execution, Executor, Limits, Outcome, Program
+from codestress.sandbox.executor import Execution, Executor, Limits, Program
+from codestress.sandbox.executor import Outcome as Ending
 from codestress.types import Request, Response
 from codestress.validation import Strict
 
@@ -58,7 +59,7 @@ class Interpreter:
         if len(self.waiting) >= BATCH:
             self._start()
         execution = await result
-        if execution.outcome is Outcome.HARNESS_ERROR:
+        if execution.outcome is Ending.HARNESS_ERROR:
             raise RequestFailed(execution.detail)
         return Response(
             text=described(execution),
@@ -100,12 +101,12 @@ class Interpreter:
 
 def described(execution: Execution) -> str:
     """The response's text: the outcome, then the value or what went wrong."""
-    if execution.outcome is not Outcome.RETURNED:
+    if execution.outcome is not Ending.RETURNED:
         return f"{execution.outcome} {execution.detail}".strip()
     try:
         return f"returned {execution.value!r}"
     except ValueError:  # an integer beyond the limit of digits
-        return f"{Outcome.OUTPUT_LIMIT} an integer too large to write out"
+        return f"{Ending.OUTPUT_LIMIT} an integer too large to write out"
 
 
 def identity(entry: ModelEntry) -> str:

@@ -28,7 +28,7 @@ from codestress.inference.engines.base import RequestFailed, served_identity
 from codestress.inference.engines.limiter import Limiter
 from codestress.inference.registry import ModelEntry
 from codestress.paths import PARAMS, shown
-from codestress.types import Reason, Request, Response, Usage
+from codestress.types import Outcome, Request, Response, Usage
 from codestress.validation import Strict, nearest
 
 if TYPE_CHECKING:  # at run time imported with the first engine that is opened: it takes a second
@@ -346,7 +346,7 @@ class OpenAIEngine:
             return RequestFailed(
                 f"{self._who}: no answer within {self._settings.timeout_s:g} s (settings.timeout_s), "
                 f"tried {self._settings.retries + 1} times",
-                Reason.TIMEOUT,
+                Outcome.TIMEOUT,
             )
         return RequestFailed(f"{self._who}: the connection failed: {self._shown(str(cause or error))}")
 

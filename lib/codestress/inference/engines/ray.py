@@ -26,7 +26,7 @@ from codestress.inference.budget import LIMITS
 from codestress.inference.engines.base import BatchEngine, RequestFailed, served_identity
 from codestress.inference.registry import ModelEntry, engine_module
 from codestress.paths import OUTPUTS
-from codestress.types import Message, Prompt, Reason, Request, Response, Sampling, Usage
+from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling, Usage
 from codestress.validation import Strict
 
 __all__ = ["RayEngine", "Settings", "open_engine"]
@@ -217,15 +217,15 @@ def _request(text: str) -> Request:
 
 def _dump(outcome: Response | RequestFailed) -> str:
     if isinstance(outcome, RequestFailed):
-        return _dumped({"failed": str(outcome), "reason": outcome.reason.value})
+        return _dumped({"failed": str(outcome), "reason": outcome.outcome.value})
     return _dumped({name: value for name, value in asdict(outcome).items() if name != "earlier"})
 
 
 def _outcome(text: str) -> Response | RequestFailed:
     row = json.loads(text)
     if "failed" in row:
-        timed_out = row["reason"] == Reason.TIMEOUT.value
-        return RequestFailed(row["failed"], Reason.TIMEOUT if timed_out else Reason.HARNESS_ERROR)
+        timed_out = row["reason"] == Outcome.TIMEOUT.value
+        return RequestFailed(row["failed"], Outcome.TIMEOUT if timed_out else Outcome.HARNESS_ERROR)
     return Response(**{**row, "usage": Usage(**row["usage"])})
 
 

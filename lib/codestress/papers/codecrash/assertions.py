@@ -15,11 +15,12 @@ from functools import lru_cache
 from codestress.literals import NotLiteral, literal_of, parse_expression, parse_literal
 from codestress.papers.codecrash.javascript_values import assertion_sides
 from codestress.problems.program import Problem
-from codestress.sandbox.executor import Outcome, Program
+from codestress.sandbox.executor import Outcome as Ending
+from codestress.sandbox.executor import Program
 from codestress.scoring.input_answers import Arguments, NotArguments, parse_arguments
 from codestress.scoring.judging import said, shared_executor, unanswered, unread
 from codestress.scoring.predictions import REASONS, Answer, Task, score_answers, score_output
-from codestress.types import Reason, Response, Score, Source
+from codestress.types import Outcome, Response, Score, Source
 
 OPENING, CLOSING = "[ANSWER]", "[/ANSWER]"
 MARKED = r"(?:(\*{1,3}|_{1,3}|`{1,3})%s\1|%s)"
@@ -74,9 +75,9 @@ def _strict(problem: Problem, task: Task, content: str) -> Score:
     try:
         left, right = assertion_parts(content, problem)
     except SyntaxError as error:
-        return Score(Reason.SYNTAX_ERROR, 0.0, str(error))
+        return Score(Outcome.SYNTAX_ERROR, 0.0, str(error))
     except ValueError as error:
-        return Score(Reason.UNPARSABLE, 0.0, str(error))
+        return Score(Outcome.UNPARSABLE, 0.0, str(error))
     if task == "output":
         return score_output(Answer(problem, right))
     return score_answers([Answer(problem, left)], "input", "strict", shared_executor())[0]
@@ -140,15 +141,15 @@ def _as_run(problem: Problem, task: Task, content: str) -> Score:
         except NotLiteral:
             assertion = f"{problem.call} == {answer}"
         else:
-            return Score(Reason.RIGHT if right else Reason.WRONG, float(right), answer)
+            return Score(Outcome.CORRECT if right else Outcome.INCORRECT, float(right), answer)
     else:
         assertion = f"{answer} == {problem.output}"
     source = problem.source if task == "input" and _only_calls(assertion, answer, problem) else Source.STRANGER
     (execution,) = shared_executor().run([Program(f"{problem.code}\nassert {assertion}", source=source)])
-    if execution.outcome is Outcome.RETURNED:
-        return Score(Reason.RIGHT, 1.0, answer)
+    if execution.outcome is Ending.RETURNED:
+        return Score(Outcome.CORRECT, 1.0, answer)
     if execution.detail.startswith("AssertionError"):
-        return Score(Reason.WRONG, 0.0, answer)
+        return Score(Outcome.INCORRECT, 0.0, answer)
     return Score(REASONS[execution.outcome], 0.0, execution.detail)
 
 

@@ -20,11 +20,12 @@ from codestress.papers.codecrash.perturbations.variants import Checked, run_call
 from codestress.papers.codecrash.studies import fenced_program, javascript_arguments
 from codestress.paths import STORE
 from codestress.problems.program import Problem, from_stranger
-from codestress.sandbox.executor import Execution, Executor, Outcome
+from codestress.sandbox.executor import Execution, Executor
+from codestress.sandbox.executor import Outcome as Ending
 from codestress.scoring.input_answers import NotArguments, parse_arguments
 from codestress.scoring.judging import said
 from codestress.scoring.predictions import Task
-from codestress.types import Message, Prompt, Reason, Sampling, Score, Trial, Trials
+from codestress.types import Message, Outcome, Prompt, Sampling, Score, Trial, Trials
 
 TRIES = 3
 """Answers that a model may give to one question before it counts as rejected (appendix B.3 leaves it open)."""
@@ -93,7 +94,7 @@ def _write(
             [Trial(name, {}, seed, number) for name in by_name if name not in accepted],
             asked,
             # Nothing is judged here: what counts is whether the text passes its check.
-            {"strict": lambda _, response: Score(Reason.REFUSED if response.refused else Reason.RIGHT, 0.0)},
+            {"strict": lambda _, response: Score(Outcome.REFUSED if response.refused else Outcome.CORRECT, 0.0)},
         )
         if not trials.items:
             break
@@ -124,7 +125,7 @@ def _translation(one: Checked, text: str) -> Candidate:
         raise Unfit("no program in a fenced block")
     calls, expected = [], []
     for given, execution in zip(one.inputs, one.executions, strict=True):
-        if execution.outcome is not Outcome.RETURNED:
+        if execution.outcome is not Ending.RETURNED:
             continue
         try:
             arguments = javascript_arguments(replace(one.problem, arguments=given))
@@ -138,7 +139,7 @@ def _translation(one: Checked, text: str) -> Candidate:
 
     def fault(executions: list[Execution]) -> str:
         for value, found in zip(expected, executions, strict=True):
-            if found.outcome is not Outcome.RETURNED:
+            if found.outcome is not Ending.RETURNED:
                 return f"ended otherwise: {found.outcome}"
             if not same_value(found.value, value):
                 return "returns another value"
@@ -177,7 +178,7 @@ def _hinted_input(one: Checked, text: str) -> Candidate:
 
     def fault(executions: list[Execution]) -> str:
         (found,) = executions
-        same = found.outcome is Outcome.RETURNED and same_value(found.value, one.executions[0].value)
+        same = found.outcome is Ending.RETURNED and same_value(found.value, one.executions[0].value)
         return "not wrong" if same else ""
 
     return Candidate({"task": "input", "value": arguments}, [(from_stranger(one.problem), arguments)], fault)

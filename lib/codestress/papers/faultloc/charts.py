@@ -34,13 +34,13 @@ def heat_map(panels: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
     for ax, (title, frame) in zip(axes, panels.items(), strict=True):
         rows = list(dict.fromkeys(frame["row"]))
         columns = [one for one in order if one in set(frame["column"])]
-        grid = frame.pivot_table(index="row", columns="column", values="share", sort=False).reindex(rows)[columns]
+        grid = frame.pivot_table(index="row", columns="column", values="accuracy", sort=False).reindex(rows)[columns]
         ax.imshow(grid.to_numpy(float), cmap="Blues", vmin=0, vmax=1, aspect="auto")
         for cell in frame.itertuples():
-            text = f"{100 * cell.share:.0f} %"
+            text = f"{100 * cell.accuracy:.0f} %"
             if hasattr(cell, "tasks"):
                 text += f"\nof {int(cell.tasks):,}"
-            colour = "white" if cell.share > 0.6 else "black"
+            colour = "white" if cell.accuracy > 0.6 else "black"
             place = (columns.index(cell.column), rows.index(cell.row))
             ax.annotate(text, place, ha="center", va="center", fontsize=6.5, color=colour)
         ax.set_xticks(range(len(columns)), columns)

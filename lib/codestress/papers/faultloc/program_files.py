@@ -12,7 +12,7 @@ from codestress.errors import DataError
 from codestress.generation.edits import Lines
 from codestress.papers.faultloc.faults.neutral import FaultyProgram, Spm, bank
 from codestress.papers.faultloc.faults.sites import FaultSite, fault_sites
-from codestress.papers.faultloc.seeds import parses
+from codestress.papers.faultloc.programs import parses
 from codestress.papers.faultloc.studies import drawn_mutation
 from codestress.types import Language
 

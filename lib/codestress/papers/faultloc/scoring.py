@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any
 
 from codestress.scoring.judging import said, unanswered, unread
-from codestress.types import Reason, Response, Score
+from codestress.types import Outcome, Response, Score
 
 TOLERANCE = 2
 """Lines by which the artifact lets an answer be off; the paper says only that numbers are compared."""
@@ -36,7 +36,7 @@ def score_location(response: Response, label: int, code: str, tolerance: int) ->
     if quoted is not None and not (1 <= number <= len(lines) and same_line(quoted, lines[number - 1])):
         where = [place for place, line in enumerate(lines, start=1) if same_line(quoted, line)]
         detail += f", but the quoted line stands in {where[:3]}" if where else ", but the quoted line is not there"
-    return Score(Reason.RIGHT if right else Reason.WRONG, float(right), detail)
+    return Score(Outcome.CORRECT if right else Outcome.INCORRECT, float(right), detail)
 
 
 def named_line(text: str) -> tuple[int, str | None] | None:

@@ -20,12 +20,23 @@ from codestress.papers.faultloc.faults.neutral import SPMS, Content, FaultyProgr
 from codestress.papers.faultloc.faults.silent import is_silent
 from codestress.papers.faultloc.faults.sites import KINDS, FaultSite, Kind, fault_sites
 from codestress.papers.faultloc.faults.trees import NotNeutral
+from codestress.papers.faultloc.programs import CorrectProgram, Source, first_programs, parses
 from codestress.papers.faultloc.scoring import TOLERANCE, score_location
-from codestress.papers.faultloc.seeds import Seed, Source, first_seeds, parses
 from codestress.parameters import Asked, Facts, Parameters, Seeded, Study, no_questions
 from codestress.problems.generated.drawing import Draw
 from codestress.seeding import rng
-from codestress.types import LANGUAGE_NAMES, Language, Message, Prompt, Reason, Response, Sampling, Score, Trial, Trials
+from codestress.types import (
+    LANGUAGE_NAMES,
+    Language,
+    Message,
+    Outcome,
+    Prompt,
+    Response,
+    Sampling,
+    Score,
+    Trial,
+    Trials,
+)
 
 Strength = Annotated[int, Field(ge=1, le=8)]
 ATTEMPTS = 4
@@ -35,12 +46,12 @@ ATTEMPTS = 4
 class Programs(Seeded):
     """Section IV: the programs, their faults and mutations. Defaults are the paper's, where it says."""
 
-    seeds: list[Source] = Field(
+    programs: list[Source] = Field(
         ["alpaca", "codesearchnet"],
         min_length=1,
         description="alpaca, codesearchnet: the paper's; standard, java: the standard library's, the kit's own",
     )
-    n_seeds: int = Field(0, ge=0, description="how many of each, from the first on; 0: all")
+    n_programs: int = Field(0, ge=0, description="how many of each, from the first on; 0: all")
     min_lines: int = Field(50, ge=1, description="shortest program")
     max_lines: int = Field(0, ge=0, description="longest program; 0: no limit")
     faults: list[Kind] = Field(list(KINDS), min_length=1, description="kinds of faults")
@@ -63,12 +74,12 @@ class Task:
     """A program with one fault."""
 
     id: str
-    seed: Seed
+    correct: CorrectProgram
     site: FaultSite
 
     @property
     def program(self) -> FaultyProgram:
-        return FaultyProgram(self.site.apply(self.seed.code), self.site.line)
+        return FaultyProgram(self.site.apply(self.correct.code), self.site.line)
 
     @property
     def quarter(self) -> int:
@@ -83,14 +94,14 @@ def tasks_of(given: Programs, source: Source) -> dict[str, Task]:
     Mutants that do not parse, and those of the kit's own programs that no run shows, are drawn again.
     """
     return _tasks(
-        source, given.n_seeds, given.min_lines, given.max_lines, tuple(given.faults), given.per_quarter, given.seed
+        source, given.n_programs, given.min_lines, given.max_lines, tuple(given.faults), given.per_quarter, given.seed
     )
 
 
 @cache
 def _tasks(
     source: Source,
-    n_seeds: int,
+    n_programs: int,
     min_lines: int,
     max_lines: int,
     kinds: tuple[Kind, ...],
@@ -98,7 +109,7 @@ def _tasks(
     seed: int,
 ) -> dict[str, Task]:
     tasks: dict[str, Task] = {}
-    for program in first_seeds(source, min_lines, max_lines, n_seeds):
+    for program in first_programs(source, min_lines, max_lines, n_programs):
         by_place: dict[tuple[Kind, int], list[FaultSite]] = {}
         for site in sites_of(program):
             total = program.lines + (site.kind == "MisplacedReturn")
@@ -119,7 +130,7 @@ def _tasks(
 
 
 @lru_cache(maxsize=4096)
-def sites_of(program: Seed) -> list[FaultSite]:
+def sites_of(program: CorrectProgram) -> list[FaultSite]:
     """All sites of a program."""
     return fault_sites(program.code, program.language)
 
@@ -130,15 +141,15 @@ def localization(given: Localization) -> Trials:
     A mutated task begins with the question about the task as it is, which is asked once for all; only who localizes
     the fault is asked again. Otherwise, or where no neutral mutation can be made, the trial is skipped and counted.
     """
-    table = {source: tasks_of(given, source) for source in given.seeds}
+    table = {source: tasks_of(given, source) for source in given.programs}
     conditions = [("none", 0), *((spm, strength) for spm in given.spms for strength in given.strengths)]
     trials = [
         Trial(
             name,
             {
                 "source": source,
-                "language": task.seed.language,
-                "relevance": task.seed.relevance,
+                "language": task.correct.language,
+                "relevance": task.correct.relevance,
                 "fault": task.site.kind,
                 "quarter": task.quarter + 1,
                 "spm": spm,
@@ -157,7 +168,7 @@ def localization(given: Localization) -> Trials:
 
     def render(trial: Trial) -> Prompt:
         task = task_of(trial)
-        return localize_prompt(task.seed, task.program.code, given.numbered, sampling)
+        return localize_prompt(task.correct, task.program.code, given.numbered, sampling)
 
     def follow_up(trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
         task, spm = task_of(trial), trial.factors["spm"]
@@ -169,7 +180,7 @@ def localization(given: Localization) -> Trials:
             return None
         mutated = _mutated(task, trial, _content(task, given.content, responses))
         return (
-            localize_prompt(task.seed, mutated.code, given.numbered, sampling)
+            localize_prompt(task.correct, mutated.code, given.numbered, sampling)
             if isinstance(mutated, FaultyProgram)
             else None
         )
@@ -181,10 +192,10 @@ def localization(given: Localization) -> Trials:
             return score_location(response, program.line, program.code, tolerance)
         responses = (*earlier, response)
         if not _localized(task, responses[0]):
-            return Score(Reason.SKIPPED, 0.0, "not localized before")
+            return Score(Outcome.SKIPPED, 0.0, "not localized before")
         mutated = _mutated(task, trial, _content(task, given.content, responses))
         if isinstance(mutated, str) or len(responses) < (3 if given.content == "model" else 2):
-            return Score(Reason.SKIPPED, 0.0, str(mutated))
+            return Score(Outcome.SKIPPED, 0.0, str(mutated))
         return score_location(response, mutated.line, mutated.code, tolerance)
 
     return Trials(
@@ -203,7 +214,7 @@ def localization(given: Localization) -> Trials:
 def _localized(task: Task, response: Response) -> bool:
     """Whether the fault was found, exactly: worked out once for each response."""
     program = task.program
-    return score_location(response, program.line, program.code, 0).reason is Reason.RIGHT
+    return score_location(response, program.line, program.code, 0).outcome is Outcome.CORRECT
 
 
 def _mutated(task: Task, trial: Trial, content: Content) -> FaultyProgram | str:
@@ -220,7 +231,7 @@ def _mutated(task: Task, trial: Trial, content: Content) -> FaultyProgram | str:
 @lru_cache(maxsize=20_000)
 def mutated_program(task: Task, spm: Spm, strength: int, content: Content, seed: int) -> FaultyProgram | str:
     """A neutral mutation of a task, else why there is none."""
-    return drawn_mutation(task.program, task.id, spm, task.seed.language, strength, content, seed)
+    return drawn_mutation(task.program, task.id, spm, task.correct.language, strength, content, seed)
 
 
 def drawn_mutation(
@@ -240,7 +251,7 @@ def drawn_mutation(
 
 def _content(task: Task, content: Literal["bank", "model"], responses: tuple[Response, ...]) -> Content:
     if content == "bank":
-        return bank(task.seed.language)
+        return bank(task.correct.language)
     return read_content(responses[1].text) if len(responses) > 1 else Content((), (), ())
 
 
@@ -260,13 +271,13 @@ def read_content(text: str) -> Content:
     return Content(comments, texts("names"), texts("dead_code"))
 
 
-def localize_prompt(seed: Seed, code: str, numbered: bool, sampling: Sampling) -> Prompt:
+def localize_prompt(program: CorrectProgram, code: str, numbered: bool, sampling: Sampling) -> Prompt:
     """The question of section II, with a structured answer."""
     shown = "\n".join(f"{n}: {line}" for n, line in enumerate(code.split("\n"), start=1)) if numbered else code
     text = Template(prompt_text("localize")).substitute(
-        specification=seed.specification,
+        specification=program.specification,
         numbers=prompt_text("localize.numbers") if numbered else "",
-        fence=seed.language,
+        fence=program.language,
         code=shown,
     )
     return Prompt((Message("user", text),), sampling)
@@ -287,10 +298,10 @@ def content_prompt(task: Task, spm: str, strength: int, sampling: Sampling) -> P
     parts = [part for part in spm.split("+") if part in WANTED] or ["comments"]
     wanted = "; ".join(f"{2 * strength} {WANTED[part][0]}" for part in parts) + "."
     text = Template(prompt_text("localize.content")).substitute(
-        language=LANGUAGE_NAMES[task.seed.language],
+        language=LANGUAGE_NAMES[task.correct.language],
         wanted=wanted,
         form="{" + ", ".join(WANTED[part][1] for part in parts) + "}",
-        fence=task.seed.language,
+        fence=task.correct.language,
         code=task.program.code,
     )
     return Prompt((Message("user", text),), sampling)
@@ -317,7 +328,7 @@ STUDIES = {
     "localization": Study(LocalizationFigure, localization),
     "example": Study(Localization, localization),
     "models": Study(Facts, no_questions),
-    "seeds": Study(Programs, no_questions),
+    "programs": Study(Programs, no_questions),
     "audit": Study(Audit, no_questions),
 }
 """What params/faultloc/*.yaml may name as `study: faultloc.NAME`."""

@@ -18,8 +18,8 @@ from codestress.report.curves import draw_points
 from codestress.report.style import COLOURS, HATCHES, OTHER, RIGHT, WRONG, use_style
 
 LOOKS: dict[str, dict[str, Any]] = {
-    "right": {"facecolor": RIGHT, "edgecolor": RIGHT, "hatch": ""},
-    "wrong": {"facecolor": WRONG, "edgecolor": "#B0431A", "hatch": "////"},
+    "correct": {"facecolor": RIGHT, "edgecolor": RIGHT, "hatch": ""},
+    "incorrect": {"facecolor": WRONG, "edgecolor": "#B0431A", "hatch": "////"},
     "other": {"facecolor": OTHER, "edgecolor": "#555555", "hatch": "...."},
 }
 
@@ -27,7 +27,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 def outcome_map(panels: dict[str, pd.DataFrame]) -> Figure:
     """A panel for each source (published, regenerated); x is the number of lines in the list.
 
-    `panels`: model, lines (in equal steps), reason. Right is dark and plain, wrong light and hatched, anything else
+    `panels`: model, lines (in equal steps), outcome. Correct is dark and plain, incorrect light and hatched, all else
     (cut off, declined, …) grey and dotted.
     """
     use_style()
@@ -48,20 +48,24 @@ def outcome_map(panels: dict[str, pd.DataFrame]) -> Figure:
         ax.tick_params(axis="y", length=0)
         ax.spines[["left", "bottom"]].set_visible(False)
         counts = ax.secondary_yaxis("right")
-        right = [f"{(row['reason'] == 'right').sum()}/{len(row)}" for row in rows.values()]
+        right = [f"{(row['outcome'] == 'correct').sum()}/{len(row)}" for row in rows.values()]
         counts.set_yticks(range(len(rows)), right)
         counts.tick_params(length=0)
         counts.spines["right"].set_visible(False)
     axes[-1, 0].set_xlabel("lines in the list")
-    names = {"right": "right", "wrong": "wrong", "other": "no answer: cut off, declined, not readable, failed"}
-    shown = set(map(_look, every["reason"]))
+    names = {
+        "correct": "correct",
+        "incorrect": "incorrect",
+        "other": "no answer: cut off, declined, not readable, failed",
+    }
+    shown = set(map(_look, every["outcome"]))
     handles = [Patch(label=names[kind], **LOOKS[kind]) for kind in names if kind in shown]
     figure.legend(handles=handles, loc="outside upper right", ncols=3)
     return figure
 
 
-def _look(reason: str) -> str:
-    return reason if reason in ("right", "wrong") else "other"
+def _look(outcome: str) -> str:
+    return outcome if outcome in ("correct", "incorrect") else "other"
 
 
 def _step(row: pd.DataFrame) -> int:
@@ -72,9 +76,9 @@ def _draw_row(ax: Axes, y: int, row: pd.DataFrame) -> None:
     """Neighbouring cells of one kind are drawn as one bar."""
     step = _step(row)
     left = row["lines"].iloc[0] - step / 2
-    for kind, cells in groupby(row["reason"], key=_look):
+    for kind, cells in groupby(row["outcome"], key=_look):
         width = step * len(list(cells))
-        edge = 0.0 if kind == "right" else 0.3
+        edge = 0.0 if kind == "correct" else 0.3
         ax.broken_barh([(left, width)], (y - 0.38, 0.76), linewidth=edge, **LOOKS[kind])
         left += width
 

@@ -73,8 +73,8 @@ def lay_out(links: Sequence[Link], *, d: int, hops: int) -> list[Link]:
     return [link for start in range(0, len(ranks[0]), block) for rank in ranks for link in rank[start : start + block]]
 
 
-def window(laid_out: Sequence[Link], *, lines: int, d: int, hops: int, target_place: float = 0.5) -> list[Link]:
-    """The `lines` consecutive links that a prompt shows, the target chain at `target_place` (0 first, 1 last).
+def window(laid_out: Sequence[Link], *, lines: int, d: int, hops: int, depth: float = 0.5) -> list[Link]:
+    """The `lines` consecutive links that a prompt shows, the target chain at `depth` (0 first, 1 last).
 
     The lines that are not part of the target's span are split above and below it; chains are cut at the edges.
     """
@@ -83,7 +83,7 @@ def window(laid_out: Sequence[Link], *, lines: int, d: int, hops: int, target_pl
         raise DataError(f"a window of {lines} lines cannot hold the target chain, which spans {span + 1}")
     origin = next(i for i, link in enumerate(laid_out) if link.origin == TARGET[0])
     top = origin if d > 0 else origin - span
-    start = max(0, top - min(int((lines - span) * target_place), lines - span - 1))
+    start = max(0, top - min(int((lines - span) * depth), lines - span - 1))
     if start + lines > len(laid_out):
         raise DataError(f"a window of {lines} lines from line {start} passes the list's end ({len(laid_out)} lines)")
     return list(laid_out[start : start + lines])

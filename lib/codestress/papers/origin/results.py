@@ -8,44 +8,44 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.summaries import with_share
+from codestress.fitting.summaries import with_accuracy
 from codestress.papers.origin.decay import FittedSide, fit_decay
 from codestress.report.published import published_models, published_numbers
 from codestress.seeding import rng
-from codestress.types import Reason
+from codestress.types import Outcome
 
 PAPER = "origin"
 
 
 def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
-    """The paper's shares of right answers, a row each; empty where it has none.
+    """The paper's accuracies, a row each; empty where it has none.
 
-    Columns: label, model (the registry's name), right, asked, d, characters and bar (in %) where the paper has them,
-    condition, published, share, low, high (Wilson, from the counts), percent.
+    Columns: label, model (the registry's name), correct, n, d, characters and bar (in %) where the paper has them,
+    condition, published, accuracy, low, high (Wilson, from the counts), percent.
     """
     numbers = published_numbers(artefact) or {"rows": []}
     if "outcomes" in numbers:
         counts = ((model, bits.count("1"), len(bits)) for model, bits in numbers["outcomes"].items())
-        rows = [{"label": model, "right": right, "asked": asked} for model, right, asked in counts]
-    elif "right" in numbers:
-        bars, asked = numbers["bar_percent"], numbers["asked"]
+        rows = [{"label": model, "correct": right, "n": asked} for model, right, asked in counts]
+    elif "correct" in numbers:
+        bars, asked = numbers["bar_percent"], numbers["n"]
         rows = [
-            {"label": model, "right": right, "asked": asked, "bar": bars[model]}
-            for model, right in numbers["right"].items()
+            {"label": model, "correct": right, "n": asked, "bar": bars[model]}
+            for model, right in numbers["correct"].items()
         ]
     else:
         rows = [{"label": numbers["model"]} | row for row in numbers["rows"]]
-    frame = pd.DataFrame(rows, columns=["label", "right", "asked", "d", "characters", "bar"])
-    frame = with_share(frame, "right", "asked", confidence)
+    frame = pd.DataFrame(rows, columns=["label", "correct", "n", "d", "characters", "bar"])
+    frame = with_accuracy(frame, "correct", "n", confidence)
     model = frame["label"].map(published_models(PAPER))
-    return frame.assign(model=model, condition="the paper's runs", published=True, percent=100 * frame["share"])
+    return frame.assign(model=model, condition="the paper's runs", published=True, percent=100 * frame["accuracy"])
 
 
 def beside_published(published: pd.DataFrame, summary: pd.DataFrame, by: str) -> pd.DataFrame:
     """The paper's points and the regenerated ones: label, published, `by` (d or characters), share, low, high."""
     theirs = published.assign(label=published["label"] + " (published)").sort_values(by)
     ours = summary.rename(columns={"model": "label"}).assign(published=False)
-    columns = ["label", "published", by, "share", "low", "high"]
+    columns = ["label", "published", by, "accuracy", "low", "high"]
     return pd.concat([part[columns] for part in (theirs, ours) if len(part)], ignore_index=True)
 
 
@@ -54,37 +54,37 @@ def beside_published(published: pd.DataFrame, summary: pd.DataFrame, by: str) ->
 
 def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFrame:
     """What became of every size of the list, the best models first: source (published, regenerated), model, lines,
-    reason. Where a size was asked several times, right means right in most of them."""
+    outcome. Where a size was asked several times, correct means correct in most of them."""
     theirs, ours = [], []
     if numbers := published_numbers(artefact):
         first, last = numbers["lines"]
         lines = range(first, last + 1, (last - first) // (numbers["sizes"] - 1))
-        names = {"1": Reason.RIGHT.value, "0": Reason.WRONG.value}
+        names = {"1": Outcome.CORRECT.value, "0": Outcome.INCORRECT.value}
         for model, bits in numbers["outcomes"].items():
-            cells = {"source": "published", "model": model, "lines": lines, "reason": [names[bit] for bit in bits]}
+            cells = {"source": "published", "model": model, "lines": lines, "outcome": [names[bit] for bit in bits]}
             theirs.append(pd.DataFrame(cells))
     for model, part in answers.groupby("model", sort=False):
-        most = part.groupby("lines")[f"reason_{rule}"].agg(_most)
-        cells = {"source": "regenerated", "model": model, "lines": most.index, "reason": most.to_numpy()}
+        most = part.groupby("lines")[f"outcome_{rule}"].agg(_most)
+        cells = {"source": "regenerated", "model": model, "lines": most.index, "outcome": most.to_numpy()}
         ours.append(pd.DataFrame(cells))
-    ours.sort(key=lambda cells: -int((cells["reason"] == Reason.RIGHT.value).sum()))
+    ours.sort(key=lambda cells: -int((cells["outcome"] == Outcome.CORRECT.value).sum()))
     return pd.concat([*theirs, *ours], ignore_index=True)
 
 
 def _most(reasons: pd.Series) -> str:
-    right = int((reasons == Reason.RIGHT.value).sum())
-    others = reasons[reasons != Reason.RIGHT.value]
-    return Reason.RIGHT.value if right > len(reasons) / 2 else str(others.mode().iloc[0])
+    right = int((reasons == Outcome.CORRECT.value).sum())
+    others = reasons[reasons != Outcome.CORRECT.value]
+    return Outcome.CORRECT.value if right > len(reasons) / 2 else str(others.mode().iloc[0])
 
 
 def outcome_table(cells: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Columns: source, model, prompts, right, share, low, high (Wilson), lines_of_first_failure."""
+    """Columns: source, model, prompts, correct, accuracy, low, high (Wilson), lines_of_first_failure."""
     rows = []
     for (source, model), part in cells.groupby(["source", "model"], sort=False):
-        failed = part.loc[part["reason"] != Reason.RIGHT.value, "lines"]
+        failed = part.loc[part["outcome"] != Outcome.CORRECT.value, "lines"]
         rows.append((source, model, len(part), len(part) - len(failed), failed.min()))
-    columns = ["source", "model", "prompts", "right", "lines_of_first_failure"]
-    table = with_share(pd.DataFrame(rows, columns=columns), "right", "prompts", confidence)
+    columns = ["source", "model", "prompts", "correct", "lines_of_first_failure"]
+    table = with_accuracy(pd.DataFrame(rows, columns=columns), "correct", "prompts", confidence)
     first_failure = table.pop("lines_of_first_failure").astype("Int64")
     return table.assign(lines_of_first_failure=first_failure)
 
@@ -93,7 +93,7 @@ def describe_outcomes(table: pd.DataFrame) -> str:
     """The figure in words: what share of the prompts each model answers rightly."""
     sources = {"published": "Published by the paper", "regenerated": "Regenerated"}
     parts = _told(
-        table.assign(label=table["source"].map(sources)), lambda row: f"{row.model} {row.right} of {row.prompts}"
+        table.assign(label=table["source"].map(sources)), lambda row: f"{row.model} {row.correct} of {row.prompts}"
     )
     return "Right answers at each size of the list. " + ". ".join(parts) + "."
 
@@ -120,14 +120,14 @@ def condition_label(row: pd.Series) -> str:
 def best_first(shares: pd.DataFrame) -> pd.DataFrame:
     """Rows of the models with the largest share under the first condition first."""
     first = shares[shares["condition"] == shares["condition"].iloc[0]]
-    order = first.sort_values("share", ascending=False, kind="stable")["label"].tolist()
+    order = first.sort_values("accuracy", ascending=False, kind="stable")["label"].tolist()
     return shares.sort_values("label", key=lambda labels: labels.map(order.index), kind="stable")
 
 
 def share_table(published: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
-    """Published and regenerated shares in one table, with the share under every rule and the count of each reason."""
+    """Published and regenerated accuracies in one table, with those under every rule and the count of each outcome."""
     ours = summary.rename(columns={"model": "label"}).assign(source="regenerated")
-    theirs = published[["label", "condition", "share", "low", "high"]].assign(source="published")
+    theirs = published[["label", "condition", "accuracy", "low", "high"]].assign(source="published")
     columns = ["source", *[column for column in ours.columns if column != "source"]]
     return pd.concat([part for part in (theirs, ours) if len(part)], ignore_index=True)[columns]
 
@@ -139,11 +139,11 @@ def describe_shares(published: pd.DataFrame, regenerated: pd.DataFrame) -> str:
         several = part["condition"].nunique() > 1
         told = [
             f"{row.label}{f' ({row.condition})' if several else ''} "
-            f"{100 * row.share:.1f} % [{100 * row.low:.1f} %, {100 * row.high:.1f} %]"
+            f"{100 * row.accuracy:.1f} % [{100 * row.low:.1f} %, {100 * row.high:.1f} %]"
             for row in part.itertuples()
         ]
         parts += [f"{name}: " + ", ".join(told)] if told else []
-    return "Share of right answers with intervals. " + ". ".join(parts) + "."
+    return "Accuracy with intervals. " + ". ".join(parts) + "."
 
 
 # --- Figures 6 to 9: shares against d -----------------------------------------------------------------------------
@@ -184,12 +184,12 @@ FIT_COLUMNS = [
 
 def describe_distances(points: pd.DataFrame, fits: Sequence[FittedSide]) -> str:
     """The figure in words."""
-    told = _told(points, lambda row: f"d = {row.d} {100 * row.share:.0f} %", ["d"])
+    told = _told(points, lambda row: f"d = {row.d} {100 * row.accuracy:.0f} %", ["d"])
     fitted = [
         f"{fit.label}, {'down' if fit.sign > 0 else 'up'}: share falls to 1/e over {fit.reach:.1f} lines"
         for fit in fits
     ]
-    return "Share of right answers against d. " + ". ".join([*told, *fitted]) + "."
+    return "Accuracy against d. " + ". ".join([*told, *fitted]) + "."
 
 
 # --- Sections 6.1 to 6.3: planted things --------------------------------------------------------------------------
@@ -199,13 +199,13 @@ OUTCOMES = {
     "clue": ["solved", "attempted", "cipher noticed", "nothing noticed", "refused"],
     "unlock": ["said it", "mentioned it", "nothing noticed", "refused"],
 }
-"""Outcomes of each test, best first; failed requests are added under their reason."""
+"""Outcomes of each test, best first; failed requests are added under theirs."""
 
 
 def outcome_shares(answers: pd.DataFrame) -> pd.DataFrame:
     """Columns label, characters, outcome, share, count: what was noticed, at every length."""
     failed = answers["finish_reason"] == ""
-    outcome = answers["detail_strict"].where(~failed, answers["reason_strict"])
+    outcome = answers["detail_strict"].where(~failed, answers["outcome_strict"])
     counts = answers.assign(label=answers["model"], outcome=outcome).groupby(
         ["label", "characters", "outcome"], sort=False
     )
@@ -231,5 +231,5 @@ PLANTED_PROMPTS = {
 
 def describe_lengths(points: pd.DataFrame) -> str:
     """The figure in words."""
-    told = _told(points, lambda row: f"{row.characters} characters {100 * row.share:.0f} %")
-    return "Share of right answers against the length of the text. " + ". ".join(told) + "."
+    told = _told(points, lambda row: f"{row.characters} characters {100 * row.accuracy:.0f} %")
+    return "Accuracy against the length of the text. " + ". ".join(told) + "."

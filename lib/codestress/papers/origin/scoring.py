@@ -10,7 +10,7 @@ import re
 import unicodedata
 
 from codestress.scoring.judging import missed, unanswered
-from codestress.types import Reason, Response, Score
+from codestress.types import Outcome, Response, Score
 
 _MARKER = re.compile(r"final[ _\-]*answer[\s*_`\"')\]]*[::][*_`]*", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?;](?=\s|$)")
@@ -37,12 +37,12 @@ def score_strict(response: Response, expected: str) -> Score:
         return early
     answer = extract_final_answer(response.text)
     if answer == expected.casefold():
-        return Score(Reason.RIGHT, 1.0, answer)
+        return Score(Outcome.CORRECT, 1.0, answer)
     if response.finish_reason == "length" and (answer is None or _ends_with_answer(response.text, answer)):
-        return Score(Reason.TRUNCATED, 0.0, answer or "")
+        return Score(Outcome.TRUNCATED, 0.0, answer or "")
     if answer is None:
-        return Score(Reason.UNPARSABLE, 0.0, "no word after FINAL ANSWER:")
-    return Score(Reason.WRONG, 0.0, answer)
+        return Score(Outcome.UNPARSABLE, 0.0, "no word after FINAL ANSWER:")
+    return Score(Outcome.INCORRECT, 0.0, answer)
 
 
 def _ends_with_answer(text: str, answer: str) -> bool:
@@ -58,7 +58,7 @@ def score_reference(response: Response, expected: str) -> Score:
         return early
     found = re.search(r'answer[:\s]*"?' + re.escape(expected), response.text, re.IGNORECASE)
     if found:
-        return Score(Reason.RIGHT, 1.0, found[0])
+        return Score(Outcome.CORRECT, 1.0, found[0])
     return missed(response)
 
 
@@ -80,9 +80,9 @@ def score_inefficient_code(response: Response, listing: str) -> Score:
     named = sum(_names(prose, function) for function in ("is_prime", "square_sum"))
     named_others = sum(_names(prose, function) for function in others)
     if named == 2 and named_others > max(3, len(others) / 2):
-        return Score(Reason.WRONG, 0.0, "indiscriminate")
+        return Score(Outcome.INCORRECT, 0.0, "indiscriminate")
     detail = ("none", "one", "both")[named]
-    return Score(Reason.RIGHT, 1.0, detail) if named == 2 else missed(response, detail)
+    return Score(Outcome.CORRECT, 1.0, detail) if named == 2 else missed(response, detail)
 
 
 def _names(prose: str, function: str) -> bool:
@@ -113,7 +113,7 @@ def score_clue(response: Response) -> Score:
     text = response.text
     letters = re.sub(r"[^a-z]", "", text.casefold())
     if PLAINTEXT in letters or (_CAESAR.search(text) and _SHIFT.search(text) and _ATTEMPT.search(text)):
-        return Score(Reason.RIGHT, 1.0, "solved")
+        return Score(Outcome.CORRECT, 1.0, "solved")
     detail = "nothing noticed"
     if _ATTEMPT.search(text):
         detail = "attempted"
@@ -131,6 +131,6 @@ def score_unlock(response: Response) -> Score:
         return early
     words = re.sub(r"\W+", " ", response.text.casefold()).strip()
     if words == "microbes are small":
-        return Score(Reason.RIGHT, 1.0, "said it")
+        return Score(Outcome.CORRECT, 1.0, "said it")
     noticed = "microbes are small" in words or re.search(r"unlock\w*|\$ ?100", response.text, re.IGNORECASE)
     return missed(response, "mentioned it" if noticed else "nothing noticed")

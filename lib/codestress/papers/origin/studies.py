@@ -12,8 +12,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from codestress.generation.prompts import prompt_text
-from codestress.papers.origin import connections
-from codestress.papers.origin import needles as planted
+from codestress.papers.origin import connections, needles
 from codestress.papers.origin.scoring import (
     score_clue,
     score_inefficient_code,
@@ -41,7 +40,7 @@ Distance = Annotated[int, Field(ge=-200, le=200), AfterValidator(_nonzero)]
 class FindTheOrigin(Parameters):
     """Sections 4 and 5. Defaults are the protocol of the paper's figures."""
 
-    again: int = Field(
+    recheck: int = Field(
         0, ge=0, description="questions that each model is asked once more, to see whether it says the same here"
     )
     d: list[Distance] = Field([15], description="lines from a chain's first link down to its second (negative: up)")
@@ -55,7 +54,7 @@ class FindTheOrigin(Parameters):
     lists: int = Field(1, ge=1, description="independently drawn lists of words")
     samples: int = Field(1, ge=1, description="times that each prompt is asked (the paper: 1)")
     hops: int = Field(2, ge=2, le=6, description="links in a chain (the paper: 2)")
-    target_place: float = Field(0.5, ge=0, le=1, description="place of the target in the list, 0 first, 1 last")
+    depth: float = Field(0.5, ge=0, le=1, description="depth of the target in the list, 0 first, 1 last")
     words: Literal["embedded", "authors"] = Field("embedded", description="the kit's words or the authors' list")
     temperature: float = Field(0.0, ge=0, le=2, description="of the sampling (section 4: 0)")
     max_tokens: int = Field(1024, ge=1, description="longest answer; the authors' harness cut answers at 256")
@@ -139,18 +138,18 @@ def list_of(trial: Trial, given: FindTheOrigin) -> list[connections.Link]:
     """The lines that a trial's prompt shows."""
     d, lines, number = int(trial.factors["d"] or 0), int(trial.factors["lines"] or 0), int(trial.factors["list"] or 0)
     laid_out, chain = _links(given.words, given.hops, trial.seed, number, d)
-    shown = connections.window(laid_out, lines=lines, d=d, hops=given.hops, target_place=given.target_place)
+    shown = connections.window(laid_out, lines=lines, d=d, hops=given.hops, depth=given.depth)
     if trial.factors["shuffled"]:
         return connections.shuffle_around_target(shown, chain, number, d, lines, seed=trial.seed)
     return shown
 
 
-class Planted(Parameters):
+class NeedleInHaystack(Parameters):
     """Section 6: something planted in a long text. Defaults are those of section 6.2."""
 
     test: Literal["inefficient_code", "clue", "unlock"] = Field("clue", description="section 6.1, 6.2 or 6.3")
     characters: list[int] = Field([900, 1400, 27000], min_length=1, description="lengths of the text")
-    place: float = Field(0.5, ge=0, le=1, description="where the clue or the sentence stands (6.1: fixed, two places)")
+    depth: float = Field(0.5, ge=0, le=1, description="where the clue or the sentence stands (6.1: fixed, two places)")
     text: Literal["own", "authors"] = Field("own", description="the kit's texts, or the authors' one long prompt")
     variants: int = Field(1, ge=1, le=8, description="different texts of each length (the paper: 1)")
     samples: int = Field(10, ge=1, description="times that each prompt is asked (the paper: 4 to 10)")
@@ -166,7 +165,7 @@ _LONG_PROMPTS = {
 }
 
 
-def planted_in_text(given: Planted) -> Trials:
+def needle_in_haystack(given: NeedleInHaystack) -> Trials:
     """One prompt for each length and variant, asked `samples` times; one user message alone, as printed.
 
     At temperature 0 repetitions of a prompt tell little that is new; variants do.
@@ -182,12 +181,12 @@ def planted_in_text(given: Planted) -> Trials:
         if given.text == "authors":
             return authors
         if given.test == "inefficient_code":
-            code = planted.listing(length, variant)
+            code = needles.listing(length, variant)
             return Template(prompt_text("inefficient_code")).substitute(code=code)
         return (
-            planted.chapter(length, given.place, variant)
+            needles.chapter(length, given.depth, variant)
             if given.test == "clue"
-            else planted.article(length, given.place, variant)
+            else needles.article(length, given.depth, variant)
         )
 
     def text_of(trial: Trial) -> str:
@@ -217,6 +216,6 @@ def planted_in_text(given: Planted) -> Trials:
 
 STUDIES = {
     "find_the_origin": Study(FindTheOrigin, find_the_origin),
-    "planted_in_text": Study(Planted, planted_in_text),
+    "needle_in_haystack": Study(NeedleInHaystack, needle_in_haystack),
 }
 """What params/origin/*.yaml may name as `study: origin.NAME`."""

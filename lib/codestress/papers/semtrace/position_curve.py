@@ -1,4 +1,4 @@
-"""Accuracy against the place of the target in its context (Sense and Sensitivity, Figures 1 to 4 and 7 to 10)."""
+"""Accuracy against the position of the target in its context (Sense and Sensitivity, Figures 1 to 4 and 7 to 10)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from codestress.report.style import use_style
 
 
 def position_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
-    """`points`: model, row, column (labels of the panels), place, share, low, high (0 to 1).
+    """`points`: model, row, column (labels of the panels), depth, shown, low, high (0 to 1).
 
     A panel for each row and column, a curve with its interval for each model, all panels on one scale.
     """
@@ -20,7 +20,7 @@ def position_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
     panels = figure.subplots(len(rows), len(columns), sharex=True, sharey="row", squeeze=False)
     for (row, column), part in points.groupby(["row", "column"], sort=False):
         ax = panels[rows.index(row)][columns.index(column)]
-        draw_bands(ax, part, models, "place", value="share", scale=100, size=3)
+        draw_bands(ax, part, models, "depth", value="shown", scale=100, size=3)
     for ax, column in zip(panels[0], columns, strict=True):
         ax.set_title(column)
     for ax, label in zip(panels[:, 0], rows, strict=True):
@@ -28,6 +28,6 @@ def position_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
         ax.set_ylim(-4, 104)
     for ax in panels[-1]:
         ax.set_xticks([0, 50, 100])
-    figure.supxlabel("place of the target in the context (% of the distractors before it)", fontsize=8)
+    figure.supxlabel("depth of the target in the context (% of the distractors before it)", fontsize=8)
     legend_above(figure, panels[0][0])
     return figure

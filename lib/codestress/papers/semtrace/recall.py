@@ -10,7 +10,7 @@ from codestress.papers.semtrace.completions import Incomplete, completed_argumen
 from codestress.problems.program import Problem
 from codestress.scoring.judging import shared_executor, unanswered, unread
 from codestress.scoring.predictions import Answer, score_answers, score_output
-from codestress.types import Reason, Response, Score
+from codestress.types import Outcome, Response, Score
 
 
 def score_output_completion(problem: Problem, response: Response) -> Score:
@@ -18,7 +18,7 @@ def score_output_completion(problem: Problem, response: Response) -> Score:
     if score := unanswered(response):
         return score
     score = score_output(Answer(problem, completed_output(response.text)))
-    return unread(response, score.detail) if score.reason is Reason.UNPARSABLE else score
+    return unread(response, score.detail) if score.outcome is Outcome.UNPARSABLE else score
 
 
 def score_partial_trace(problem: Problem, response: Response) -> Score:
@@ -27,7 +27,7 @@ def score_partial_trace(problem: Problem, response: Response) -> Score:
     The paper does not say what a wrong length is worth; elements beyond it could only be guesses.
     """
     exact = score_output_completion(problem, response)
-    if exact.reason is not Reason.WRONG:
+    if exact.outcome is not Outcome.INCORRECT:
         return exact
     expected = parse_literal(problem.output).value
     try:
@@ -37,7 +37,7 @@ def score_partial_trace(problem: Problem, response: Response) -> Score:
     if not isinstance(found, list) or len(found) != len(expected):
         return exact
     right = sum(same_value(one, other) for one, other in zip(found, expected, strict=True))
-    return Score(Reason.WRONG, right / len(expected), exact.detail, exact.unresolved)
+    return Score(Outcome.INCORRECT, right / len(expected), exact.detail, exact.unresolved)
 
 
 def score_input_completion(problem: Problem, response: Response) -> Score:
@@ -71,4 +71,4 @@ def score_retrieval(lines: Sequence[str], keys: Sequence[str], response: Respons
     plain = "\n".join(lines)
     keyed = "\n".join(f"{key} {line}" for key, line in zip(keys, lines, strict=True))
     right = found.rstrip("\n") in (plain.rstrip("\n"), keyed.rstrip("\n"))
-    return Score(Reason.RIGHT if right else Reason.WRONG, float(right), found)
+    return Score(Outcome.CORRECT if right else Outcome.INCORRECT, float(right), found)

@@ -33,14 +33,14 @@ def removal_curve(
         place = 100 * curve["share_removed"]
         share, low, high = interval(curve)
         ax.fill_between(place, low, high, color=colour, alpha=0.22, linewidth=0)
-        ax.plot(place, share, color=colour, label=f"{model}: {part['asked'].sum():,} versions of {programs}")
+        ax.plot(place, share, color=colour, label=f"{model}: {part['n'].sum():,} versions of {programs}")
         place = 100 * part["share_removed"]
         share, low, high = interval(part)
         ax.errorbar(place, share, yerr=[share - low, high - share], fmt="none", ecolor=colour, elinewidth=0.7)
         ax.scatter(
             place,
             share,
-            s=6 + 60 * part["asked"] / part["asked"].max(),
+            s=6 + 60 * part["n"] / part["n"].max(),
             marker=marker,
             color=colour,
             edgecolor="white",

@@ -68,7 +68,7 @@ class LineRemoval(Parameters):
 class Questions(Parameters):
     """Sections 3.1 to 3.3 and appendices A, C, D. Defaults are the paper's."""
 
-    again: int = Field(
+    recheck: int = Field(
         0, ge=0, description="questions that each model is asked once more, to see whether it says the same here"
     )
     tasks: list[Task] = Field(["input_prediction", "output_prediction"], min_length=1, description="what is asked")
@@ -88,7 +88,7 @@ class Questions(Parameters):
         "count", description="tokens: as many functions as make up distractor_tokens for each that is asked for"
     )
     distractor_tokens: int = Field(200, ge=10, description="length of the paper's average distractor")
-    positions: int = Field(11, ge=1, description="places for the target, equally spaced")
+    positions: int = Field(11, ge=1, description="positions of the target, equally spaced")
     fragments: int = Field(1, ge=1, le=MOST_FRAGMENTS, description="parts the target is cut into (the paper: 1)")
     qac: list[bool] = Field([True], min_length=1, description="the query stands before the code as well as after it")
     keys: list[bool] = Field([False], min_length=1, description="hexadecimal keys before all lines, in predictions too")
@@ -104,7 +104,7 @@ class Questions(Parameters):
 
 
 class Positions(Questions):
-    """Figures by the place of the target."""
+    """Figures by the position of the target."""
 
     show: Literal["accuracy", "unresolved"] = Field(
         "accuracy", description="unresolved: the share of answers with arithmetic left in"
@@ -143,7 +143,7 @@ def target_positions(given: Questions) -> Trials:
                 "keys": keyed,
                 "distractors": count,
                 "position": position,
-                "place": position / (given.positions - 1) if given.positions > 1 else 0.0,
+                "depth": position / (given.positions - 1) if given.positions > 1 else 0.0,
             },
             seed=given.seed,
         )
@@ -165,7 +165,7 @@ def target_positions(given: Questions) -> Trials:
     def render(trial: Trial) -> Prompt:
         problem, task = problem_of(trial), str(trial.factors["task"])
         count, place = int(trial.factors["distractors"] or 0), int(trial.factors["position"] or 0)
-        others = surroundings(problem.id, count, given.distractor_source, length, trial.seed)
+        others = distractor_context(problem.id, count, given.distractor_source, length, trial.seed)
         mixed = mix(problem.code, others, position=place, positions=given.positions, fragments=given.fragments)
         if trial.factors["keys"]:
             mixed = with_keys(mixed, _keys(problem, others, trial.seed))
@@ -207,7 +207,7 @@ def _drawn(problems: Mapping[str, Problem], share: float, seed: int) -> list[str
 
 
 @lru_cache(maxsize=256)
-def surroundings(
+def distractor_context(
     problem: str, count: int, source: distractor_functions.Source, tokens: int | None, seed: int
 ) -> tuple[str, ...]:
     """The first `count` distractors of a problem; with `tokens`, as many as have that many tokens for each of them."""

@@ -23,7 +23,8 @@ from codestress.papers.codecrash.perturbations.renaming import rename
 from codestress.papers.codecrash.perturbations.values import NoOtherValue, other_value
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem, from_stranger, literal_text
-from codestress.sandbox.executor import Execution, Executor, Outcome, Program
+from codestress.sandbox.executor import Execution, Executor, Program
+from codestress.sandbox.executor import Outcome as Ending
 from codestress.scoring.predictions import Task
 from codestress.seeding import rng
 from codestress.types import Language
@@ -89,14 +90,14 @@ def check_problems(problems: Sequence[Problem], executor: Executor, seed: int) -
     checked = []
     for (problem, inputs), second, trace in zip(ready, again, traced, strict=True):
         mine = [next(executions) for _ in inputs]
-        if mine[0].outcome is not Outcome.RETURNED:
+        if mine[0].outcome is not Ending.RETURNED:
             faults[problem.id] = f"its call does not return: {mine[0].outcome} {mine[0].detail}".strip()
         elif not same_value(mine[0].value, parse_literal(problem.output).value):
             faults[problem.id] = f"its call returns {mine[0].value!r:.60}, not the recorded {problem.output:.60}"
         elif not _same(mine[0], second):
             faults[problem.id] = f"not deterministic: {mine[0].value!r:.60}, then {second.value!r:.60}"
         else:
-            tried = [place for place, one in enumerate(mine) if one.outcome in (Outcome.RETURNED, Outcome.RAISED)]
+            tried = [place for place, one in enumerate(mine) if one.outcome in (Ending.RETURNED, Ending.RAISED)]
             inputs, mine = tuple(inputs[place] for place in tried), [mine[place] for place in tried]
             checked.append(Checked(problem, inputs, tuple(mine), _returned(trace, problem.language)))
     return checked, faults
@@ -168,7 +169,7 @@ def called(problem: Problem, arguments: str) -> Program:
 
 
 def _returned(trace: Execution, language: Language) -> dict[int, frozenset[str]]:
-    if trace.outcome is not Outcome.RETURNED:
+    if trace.outcome is not Ending.RETURNED:
         return {}
     read: Callable[[str], str] = (lambda text: repr(json.loads(text))) if language == "javascript" else str
     return {int(ordinal): frozenset(map(read, texts)) for ordinal, texts in trace.value.items()}
@@ -178,7 +179,7 @@ def _same(first: Execution, second: Execution) -> bool:
     """Whether two runs cannot be told apart: the same value, or the same kind of exception."""
     if first.outcome is not second.outcome:
         return False
-    if first.outcome is Outcome.RETURNED:
+    if first.outcome is Ending.RETURNED:
         return same_value(first.value, second.value)
     return first.detail.partition(":")[0] == second.detail.partition(":")[0]
 
@@ -289,7 +290,7 @@ def _moved(before: Problem, after: Problem, arguments: str) -> str:
 
 
 def _told(execution: Execution) -> str:
-    if execution.outcome is Outcome.RETURNED:
+    if execution.outcome is Ending.RETURNED:
         return f"{execution.value!r:.60}"
     return f"{execution.outcome} {execution.detail:.60}"
 
@@ -319,9 +320,9 @@ def _wrong_values(
     raising: dict[str, str] = {}
     calls = [(one.problem if written_hints is None else from_stranger(one.problem), text) for one, text in tried]
     for (one, text), execution in zip(tried, run_calls(calls, executor), strict=True):
-        if execution.outcome is Outcome.RETURNED and not same_value(execution.value, one.executions[0].value):
+        if execution.outcome is Ending.RETURNED and not same_value(execution.value, one.executions[0].value):
             found.setdefault(one.problem.id, text)
-        elif execution.outcome is Outcome.RAISED:
+        elif execution.outcome is Ending.RAISED:
             raising.setdefault(one.problem.id, text)
     return raising | found
 

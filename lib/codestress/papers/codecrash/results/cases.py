@@ -28,7 +28,11 @@ def changed_verdicts(answers: pd.DataFrame, *, rule: str, confidence: float) -> 
         low, high = wilson(broken, len(right), confidence)
         rows.append(
             cell
-            | {"broken": broken, "right_before": len(right), "share": broken / len(right) if len(right) else math.nan}
+            | {
+                "broken": broken,
+                "right_before": len(right),
+                "share": broken / len(right) if len(right) else math.nan,
+            }
             | {"low": low, "high": high, "mended": int((wrong["score"] == 1).sum()), "wrong_before": len(wrong)}
         )
     return pd.DataFrame(rows)

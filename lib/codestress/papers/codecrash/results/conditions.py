@@ -68,7 +68,9 @@ def named(table: pd.DataFrame, among: Sequence[str] = ("dataset", *SETTING)) -> 
 
 def share_panels(table: pd.DataFrame, *columns: str) -> dict[str, pd.DataFrame]:
     """What `share_bars` draws of a table whose `columns` hold a share and both ends of its interval."""
-    titles = dict(zip(["perturbation", "model", *columns], ["label", "condition", "share", "low", "high"], strict=True))
+    titles = dict(
+        zip(["perturbation", "model", *columns], ["label", "condition", "accuracy", "low", "high"], strict=True)
+    )
     panels = named(table).drop(columns="condition").groupby("panel", sort=False)
     return {str(panel): part[list(titles)].rename(columns=titles) for panel, part in panels}
 

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.summaries import with_share
+from codestress.fitting.summaries import with_accuracy
 from codestress.inference.run import stored_responses
 from codestress.literals import parse_literal, same_value
 from codestress.papers.codecrash.perturbations.variants import Variant, run_calls
@@ -22,7 +22,8 @@ from codestress.papers.codecrash.studies import (
     written_by_model,
 )
 from codestress.problems.program import Problem
-from codestress.sandbox.executor import Executor, Outcome
+from codestress.sandbox.executor import Executor
+from codestress.sandbox.executor import Outcome as Ending
 
 
 def variant_counts(given: Perturbed) -> pd.DataFrame:
@@ -69,7 +70,7 @@ def describe_variants(table: pd.DataFrame) -> str:
 
 def unchanged_shares(table: pd.DataFrame) -> pd.DataFrame:
     """The table with the share of programs that stay as they are, and Wilson's interval: share, low, high."""
-    return with_share(table[table["problems"] > 0], "unchanged", "problems")
+    return with_accuracy(table[table["problems"] > 0], "unchanged", "problems")
 
 
 def told_variant(perturbation: str, variant: Variant) -> str:
@@ -104,7 +105,7 @@ def refactored(answers: pd.DataFrame, given: Perturbed) -> pd.DataFrame:
         executions = run_calls([(problem, problem.arguments) for _, problem in waiting], executor)
     for (group, problem), execution in zip(waiting, executions, strict=True):
         kind = "failed"
-        if execution.outcome is Outcome.RETURNED:
+        if execution.outcome is Ending.RETURNED:
             same = same_value(execution.value, parse_literal(problem.output).value)
             kind = "same" if same else "different"
         counts[group][kind] += 1

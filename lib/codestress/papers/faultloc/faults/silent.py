@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import as_file, files
 
 from codestress.papers.faultloc.faults.sites import FaultSite, fault_sites
-from codestress.papers.faultloc.seeds import Seed, seed_set
+from codestress.papers.faultloc.programs import CorrectProgram, program_set
 
 NAME = "silent.json"
 
@@ -25,9 +25,9 @@ def _table() -> dict[str, set[tuple[str, int, str]]]:
     return {name: {(kind, start, text) for kind, start, text in sites} for name, sites in content.items()}
 
 
-def is_silent(seed: Seed, site: FaultSite) -> bool:
+def is_silent(program: CorrectProgram, site: FaultSite) -> bool:
     """Whether no run of the program shows the fault; always false for programs without runs."""
-    return bool(seed.runs) and (site.kind, site.start, site.text) in _table().get(seed.id, set())
+    return bool(program.runs) and (site.kind, site.start, site.text) in _table().get(program.id, set())
 
 
 def seek() -> dict[str, list[tuple[str, int, str]]]:
@@ -35,24 +35,24 @@ def seek() -> dict[str, list[tuple[str, int, str]]]:
 
     The programs are the kit's own, so they run in one virtual machine, unprotected, 1.5 s a run at most.
     """
-    jobs: list[tuple[Seed, FaultSite | None]] = []
-    for seed in seed_set("java", 1, 0).seeds:
-        jobs += [(seed, None), *((seed, site) for site in fault_sites(seed.code, "java"))]
+    jobs: list[tuple[CorrectProgram, FaultSite | None]] = []
+    for program in program_set("java", 1, 0).programs:
+        jobs += [(program, None), *((program, site) for site in fault_sites(program.code, "java"))]
     lines = []
-    for seed, site in jobs:
-        code = site.apply(seed.code) if site else seed.code
-        lines.append(" ".join([seed.id, _packed(f"{code}\n"), *(_packed("\t".join(run)) for run in seed.runs)]))
-    with as_file(files(__package__) / "SeekDifference.java") as program:
-        command = ["java", "-Xss16m", "-XX:TieredStopAtLevel=1", str(program)]
+    for program, site in jobs:
+        code = site.apply(program.code) if site else program.code
+        lines.append(" ".join([program.id, _packed(f"{code}\n"), *(_packed("\t".join(run)) for run in program.runs)]))
+    with as_file(files(__package__) / "SeekDifference.java") as searcher:
+        command = ["java", "-Xss16m", "-XX:TieredStopAtLevel=1", str(searcher)]
         done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=True)
     results = [base64.b64decode(line).decode() for line in done.stdout.split()]
     found: dict[str, list[tuple[str, int, str]]] = {}
     expected = ""
-    for (seed, site), result in zip(jobs, results, strict=True):
+    for (program, site), result in zip(jobs, results, strict=True):
         if site is None:
             expected = result
         elif result in (expected, "does not compile"):
-            found.setdefault(seed.id, []).append((site.kind, site.start, site.text))
+            found.setdefault(program.id, []).append((site.kind, site.start, site.text))
     return found
 
 

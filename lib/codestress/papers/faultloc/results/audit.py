@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.summaries import with_share
+from codestress.fitting.summaries import with_accuracy
 from codestress.papers.faultloc.faults.sites import KINDS
+from codestress.papers.faultloc.programs import packed_rows
 from codestress.papers.faultloc.results.conditions import with_places
-from codestress.papers.faultloc.seeds import packed_rows
 from codestress.report.published import published_numbers
 
 
@@ -26,7 +26,7 @@ def audit(tasks: str, tolerance: int) -> pd.DataFrame:
             sums = every.get(key, (0, 0))
             every[key] = (sums[0] + within, sums[1] + total)
     rows = [(*key, total, within) for key, (within, total) in every.items()]
-    return with_share(pd.DataFrame(rows, columns=["fault", "quarter", "tasks", "within"]), "within", "tasks")
+    return with_accuracy(pd.DataFrame(rows, columns=["fault", "quarter", "tasks", "within"]), "within", "tasks")
 
 
 def audit_cells(table: pd.DataFrame) -> pd.DataFrame:

@@ -15,15 +15,15 @@ from codestress.inference.registry import ModelEntry
 from codestress.papers.faultloc.faults.sites import KINDS
 from codestress.papers.faultloc.results.conditions import ORACLE, with_places, with_seed
 from codestress.seeding import rng
-from codestress.types import LANGUAGE_NAMES, Reason
+from codestress.types import LANGUAGE_NAMES, Outcome
 
 
 def localized(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence: float) -> pd.DataFrame:
     """Tasks as they are: one row for each model and combination of `by`, and for the perfect localizer.
 
     Columns: model, `by`, tasks, found, share, low, high (Wilson, programs counted); kept (tasks that at least one model
-    finds: the paper's filter), share_kept, kept_low, kept_high; found_reference, share_reference (within two lines).
-    Intervals of shares among kept tasks do not know that the filter is drawn too.
+    finds: the paper's filter), accuracy_kept, kept_low, kept_high; found_reference, accuracy_reference (within
+    two lines). Intervals of shares among kept tasks do not know that the filter is drawn too.
     """
     plain = with_seed(answers[answers["spm"] == "none"])
     value = f"value_{rule}"
@@ -32,17 +32,20 @@ def localized(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence
     rows = []
     for group, part in plain.groupby(["model", *by], sort=False):
         names = cast(tuple[Any, ...], group)
-        share, share_kept = (
+        share, accuracy_kept = (
             clustered_share(one[value], one["seed_program"], confidence) for one in (part, part[part["kept"]])
         )
         reference = part["value_reference"]
         whole = (len(part), int(part[value].sum()), share.value, *share.interval)
-        kept = (share_kept.n, share_kept.value, *share_kept.interval)
+        kept = (accuracy_kept.n, accuracy_kept.value, *accuracy_kept.interval)
         rows.append((*names, *whole, *kept, int(reference.sum()), float(reference.mean())))
-    counts = ["tasks", "found", "share", "low", "high", "kept", "share_kept", "kept_low", "kept_high"]
-    table = pd.DataFrame(rows, columns=["model", *by, *counts, "found_reference", "share_reference"])
+    counts = ["tasks", "found", "accuracy", "low", "high", "kept", "accuracy_kept", "kept_low", "kept_high"]
+    table = pd.DataFrame(rows, columns=["model", *by, *counts, "found_reference", "accuracy_reference"])
     ceiling = table.groupby(list(by), sort=False, as_index=False)[["tasks", "kept"]].max()
-    ones = {name: 1.0 for name in ("share", "low", "high", "share_kept", "kept_low", "kept_high", "share_reference")}
+    ones = {
+        name: 1.0
+        for name in ("accuracy", "low", "high", "accuracy_kept", "kept_low", "kept_high", "accuracy_reference")
+    }
     oracle = ceiling.assign(model=ORACLE, found=ceiling["tasks"], found_reference=ceiling["tasks"], **ones)
     return pd.concat([table, oracle], ignore_index=True)[list(table.columns)]
 
@@ -91,23 +94,23 @@ def heat_cells(table: pd.DataFrame) -> pd.DataFrame:
     ceiling = table[table["model"] == ORACLE].groupby("quarter", as_index=False)
     both = pd.concat(
         [
-            cells.agg(share=("share", "mean"), tasks=("tasks", "max")),
-            ceiling.agg(share=("share", "mean"), tasks=("tasks", "sum")).assign(fault=ORACLE),
+            cells.agg(accuracy=("accuracy", "mean"), tasks=("tasks", "max")),
+            ceiling.agg(accuracy=("accuracy", "mean"), tasks=("tasks", "sum")).assign(fault=ORACLE),
         ],
         ignore_index=True,
     )
     return with_places(both.assign(row=both["fault"]), (*KINDS, ORACLE))
 
 
-def share_panels(table: pd.DataFrame, label: str, value: str = "share") -> dict[str, pd.DataFrame]:
+def share_panels(table: pd.DataFrame, label: str, value: str = "accuracy") -> dict[str, pd.DataFrame]:
     """Bars: a panel for each language, the models side by side (`share_bars`)."""
-    low, high = ("kept_low", "kept_high") if value == "share_kept" else ("low", "high")
+    low, high = ("kept_low", "kept_high") if value == "accuracy_kept" else ("low", "high")
     return {
         LANGUAGE_NAMES[str(language)]: pd.DataFrame(
             {
                 "label": part[label].astype(str),
                 "condition": part["model"] if label != "model" else "",
-                "share": part[value],
+                "accuracy": part[value],
                 "low": part[low],
                 "high": part[high],
             }
@@ -155,14 +158,14 @@ def best_known(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
 def example_cells(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
     """Cells of one program's heat map: row (condition), column (model), share (1: localized); skipped ones are left
     out."""
-    asked = answers[answers[f"reason_{rule}"] != Reason.SKIPPED.value]
+    asked = answers[answers[f"outcome_{rule}"] != Outcome.SKIPPED.value]
     conditions = zip(asked["spm"], asked["strength"], strict=True)
     rows = ["as it is" if spm == "none" else f"{spm}, {strength}" for spm, strength in conditions]
-    return pd.DataFrame({"row": rows, "column": asked["model"], "share": asked[f"value_{rule}"]})
+    return pd.DataFrame({"row": rows, "column": asked["model"], "accuracy": asked[f"value_{rule}"]})
 
 
 def describe_shares(
-    panels: Mapping[str, pd.DataFrame], what: str, form: str = "{row.condition}, {row.label}: {row.share:.1%}"
+    panels: Mapping[str, pd.DataFrame], what: str, form: str = "{row.condition}, {row.label}: {row.accuracy:.1%}"
 ) -> str:
     """The figure in words: each row of a panel in the words of a form."""
     parts = [f"{panel}, {form.format(row=row)}" for panel, frame in panels.items() for row in frame.itertuples()]
@@ -171,4 +174,4 @@ def describe_shares(
 
 def describe_heat(panels: Mapping[str, pd.DataFrame], what: str) -> str:
     """The figure in words."""
-    return describe_shares(panels, what, "{row.row}, {row.column}: {row.share:.0%}")
+    return describe_shares(panels, what, "{row.row}, {row.column}: {row.accuracy:.0%}")

@@ -11,7 +11,7 @@ from codestress.types import LANGUAGE_NAMES
 
 def published_heat() -> pd.DataFrame:
     """The paper's Figure 9: row, column, share."""
-    return published_cells("faultloc/fig09", "row", "column").rename(columns={"value": "share"})
+    return published_cells("faultloc/fig09", "row", "column").rename(columns={"value": "accuracy"})
 
 
 def published_localization() -> pd.DataFrame:
@@ -46,7 +46,7 @@ def best_on_misplaced_return(cells: pd.DataFrame) -> pd.DataFrame:
 def published_spm_bars() -> pd.DataFrame:
     """The paper's Figure 6: label (mutation), condition (model), share."""
     cells = published_cells("faultloc/fig06", "condition", "label")
-    return cells.assign(share=cells["value"] / 100)[["label", "condition", "share"]]
+    return cells.assign(accuracy=cells["value"] / 100)[["label", "condition", "accuracy"]]
 
 
 UNSAID = "published (whether before or after mutations is not said)"
@@ -72,7 +72,7 @@ def published_panels(show: str) -> dict[str, pd.DataFrame]:
 def _bars(cells: pd.DataFrame, by: str) -> pd.DataFrame:
     means = (cells["value"] / 100).groupby(cells[by], sort=False).mean()
     unknown = {"low": np.nan, "high": np.nan}
-    return pd.DataFrame({"label": means.index, "condition": "published", "share": means.to_numpy(), **unknown})
+    return pd.DataFrame({"label": means.index, "condition": "published", "accuracy": means.to_numpy(), **unknown})
 
 
 def published_strengths() -> pd.DataFrame:

@@ -12,7 +12,7 @@ from codestress.fitting.bootstrap import cluster_weights, percentile_interval
 from codestress.fitting.proportions import clustered_share
 from codestress.papers.faultloc.results.conditions import with_seed
 from codestress.seeding import rng
-from codestress.types import LANGUAGE_NAMES, Reason
+from codestress.types import LANGUAGE_NAMES, Outcome
 
 
 def robustness(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence: float) -> pd.DataFrame:
@@ -20,10 +20,10 @@ def robustness(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidenc
 
     Columns: model, `by`, tasks (all, with their mutations), localized (of those, localized before), asked_again (those
     to which a neutral mutation could be made), found_again, share (of asked again), low, high (Wilson,
-    programs counted), share_reference. tasks = asked_again + skipped (checked).
+    programs counted), accuracy_reference. tasks = asked_again + skipped (checked).
     """
     mutated = with_seed(answers[answers["spm"] != "none"])
-    skipped = mutated[f"reason_{rule}"] == Reason.SKIPPED.value
+    skipped = mutated[f"outcome_{rule}"] == Outcome.SKIPPED.value
     before = mutated[f"detail_{rule}"].eq("not localized before")
     mutated = mutated.assign(skipped=skipped, before=~(skipped & before))
     rows = []
@@ -37,13 +37,13 @@ def robustness(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidenc
         told = (len(part), int(part["before"].sum()), len(asked), found)
         rows.append((*names, *told, estimate.value, *estimate.interval, reference))
     counts = ["tasks", "localized", "asked_again", "found_again"]
-    return pd.DataFrame(rows, columns=["model", *by, *counts, "share", "low", "high", "share_reference"])
+    return pd.DataFrame(rows, columns=["model", *by, *counts, "accuracy", "low", "high", "accuracy_reference"])
 
 
 def strength_slopes(answers: pd.DataFrame, *, rule: str, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
     """Least-squares slope of robust accuracy over strength, in points a step, for each model and language (section
     V-B3); programs are resampled, so that what a program adds to all strengths cancels."""
-    again = with_seed(answers[(answers["spm"] != "none") & (answers[f"reason_{rule}"] != Reason.SKIPPED.value)])
+    again = with_seed(answers[(answers["spm"] != "none") & (answers[f"outcome_{rule}"] != Outcome.SKIPPED.value)])
     rows = []
     for (model, language), part in again.groupby(["model", "language"], sort=False):
         codes, programs = pd.factorize(part["seed_program"])
@@ -70,7 +70,7 @@ def strength_points(table: pd.DataFrame) -> pd.DataFrame:
     """Curves of `density_curve`'s form: model, panel (language and mutation), density (the strength), value, low,
     high in %."""
     panels = [f"{LANGUAGE_NAMES[row.language]}, {row.spm.replace('_', ' ')}" for row in table.itertuples()]
-    points = table[["model"]].assign(panel=panels, density=table["strength"], value=100 * table["share"])
+    points = table[["model"]].assign(panel=panels, density=table["strength"], value=100 * table["accuracy"])
     return points.assign(low=100 * table["low"], high=100 * table["high"])
 
 
@@ -85,7 +85,7 @@ def describe_strengths(points: pd.DataFrame) -> str:
 
 def skipped_reasons(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
     """Why trials were skipped: model, language, spm, why, trials."""
-    skipped = answers[answers[f"reason_{rule}"] == Reason.SKIPPED.value].rename(columns={f"detail_{rule}": "why"})
+    skipped = answers[answers[f"outcome_{rule}"] == Outcome.SKIPPED.value].rename(columns={f"detail_{rule}": "why"})
     return (
         skipped.groupby(["model", "language", "spm", "why"], as_index=False, sort=False)
         .size()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from codestress.fitting.summaries import paired_differences, with_share
+from codestress.fitting.summaries import paired_differences, with_accuracy
 from codestress.report.published import published_cells
 
 COLUMNS = {
@@ -23,7 +23,7 @@ def baseline_shares(table: pd.DataFrame) -> pd.DataFrame:
         COLUMNS[str(row.dataset), str(row.task)] + (f", with{'' if row.keys else 'out'} keys" if keyed else "")
         for row in table.itertuples()
     ]
-    return table.assign(label=table["model"], condition=conditions)[["label", "condition", "share", "low", "high"]]
+    return table.assign(label=table["model"], condition=conditions)[["label", "condition", "accuracy", "low", "high"]]
 
 
 def published_baselines(artefact: str, confidence: float) -> pd.DataFrame:
@@ -31,8 +31,8 @@ def published_baselines(artefact: str, confidence: float) -> pd.DataFrame:
     which GPT 4.1 had 100."""
     cells = published_cells(artefact, "label", "condition").rename(columns={"value": "percent"})
     asked = cells["label"].str.startswith("gpt").map({True: 100, False: 800})
-    counted = cells.assign(asked=asked, right=(cells["percent"] * asked / 100).round())
-    return with_share(counted, "right", "asked", confidence).assign(share=cells["percent"] / 100)
+    counted = cells.assign(n=asked, correct=(cells["percent"] * asked / 100).round())
+    return with_accuracy(counted, "correct", "n", confidence).assign(accuracy=cells["percent"] / 100)
 
 
 def key_differences(answers: pd.DataFrame, *, confidence: float, resamples: int, seed: int) -> pd.DataFrame:

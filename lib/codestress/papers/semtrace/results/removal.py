@@ -79,7 +79,7 @@ def fitted_curves(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd
     for (model, task), fit in fits.items():
         low, high = fit.band(x, confidence)
         named = {"model": model, "task": task, "share_removed": x}
-        parts.append(pd.DataFrame(named | {"share": fit.at(x), "low": low, "high": high}))
+        parts.append(pd.DataFrame(named | {"accuracy": fit.at(x), "low": low, "high": high}))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -121,8 +121,8 @@ def interpreter_numbers(table: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFr
     far = clustered_share(beyond["value_strict"], beyond["problem"])
     numbers = {
         "share_removed": first["share_removed"],
-        "asked": first["asked"],
-        **{"drop": 1 - first["share"], "drop_low": 1 - first["high"], "drop_high": 1 - first["low"]},
+        "n": first["n"],
+        **{"drop": 1 - first["accuracy"], "drop_low": 1 - first["high"], "drop_high": 1 - first["low"]},
         "versions": len(python),
         "single": len(single),
         "single_drop": 100 - 100 * single["value_strict"].mean(),
@@ -141,8 +141,8 @@ def describe_removal(table: pd.DataFrame, fits: Mapping[Curve, ExponentialFit]) 
         first = part[part["share_removed"] > 0].iloc[0]
         half = "never" if math.isinf(fit.half_life) else f"at {fit.half_life:.1%}"
         parts.append(
-            f"{model}, {str(task).replace('_', ' ')}: {part['share'].iloc[0]:.1%} right with all lines, "
-            f"{first['share']:.1%} without {first['share_removed']:.1%} of them; "
+            f"{model}, {str(task).replace('_', ' ')}: {part['accuracy'].iloc[0]:.1%} right with all lines, "
+            f"{first['accuracy']:.1%} without {first['share_removed']:.1%} of them; "
             f"the fitted exponential has fallen to half {half}"
         )
     return "Accuracy against the share of lines removed. " + ". ".join(parts) + "."

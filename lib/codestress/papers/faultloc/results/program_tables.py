@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.summaries import with_share
+from codestress.fitting.summaries import with_accuracy
 from codestress.inference.registry import ModelEntry
 from codestress.papers.faultloc.faults.neutral import FaultyProgram, Spm, bank
-from codestress.papers.faultloc.seeds import seed_set
+from codestress.papers.faultloc.programs import program_set
 from codestress.papers.faultloc.studies import Programs, Task, mutated_program, tasks_of
 from codestress.types import LANGUAGE_NAMES
 
@@ -21,10 +21,10 @@ BINS = (50, 100, 200, 300, 400, 500)
 def seed_tables(given: Programs) -> tuple[pd.DataFrame, pd.DataFrame]:
     """How many programs have how many lines (panel, label, programs), and how many were dropped for which reason."""
     kept, dropped = [], []
-    for source in given.seeds:
-        found = seed_set(source, given.min_lines, given.max_lines)
-        chosen = found.seeds[: given.n_seeds or None]
-        sizes = [seed.lines for seed in chosen]
+    for source in given.programs:
+        found = program_set(source, given.min_lines, given.max_lines)
+        chosen = found.programs[: given.n_programs or None]
+        sizes = [program.lines for program in chosen]
         for low, high in zip(BINS, (*BINS[1:], None), strict=True):
             count = sum(low <= size and (high is None or size < high) for size in sizes)
             kept.append((source, f"{low} to {high - 1}" if high else f"{low} and more", count))
@@ -47,7 +47,7 @@ def task_statistics(given: Programs) -> pd.DataFrame:
     their mutants), lines and characters of the faulty programs. Columns: source, programs, faulty, tasks, mean_lines,
     total_lines, tokens (at four characters each)."""
     rows = []
-    for source in given.seeds:
+    for source in given.programs:
         tasks = tasks_of(given, source)
         programs = [task.program.code for task in tasks.values()]
         lines = [code.count("\n") + 1 for code in programs]
@@ -55,7 +55,7 @@ def task_statistics(given: Programs) -> pd.DataFrame:
         rows.append(
             {
                 "source": source,
-                "programs": len({task.seed.id for task in tasks.values()}),
+                "programs": len({task.correct.id for task in tasks.values()}),
                 "faulty": len(tasks),
                 "tasks": len(tasks) * times,
                 "mean_lines": float(np.mean(lines)) if lines else 0.0,
@@ -70,19 +70,19 @@ def labels_checked(tasks: Mapping[str, Task]) -> pd.DataFrame:
     """For each language and kind of fault how many tasks there are, and of how many undoing the edit gives the seed
     back and the labelled line is the one that differs: all of them."""
     right = [_label_is_right(task) for task in tasks.values()]
-    kinds = [(task.seed.language, task.site.kind) for task in tasks.values()]
+    kinds = [(task.correct.language, task.site.kind) for task in tasks.values()]
     table = pd.DataFrame(kinds, columns=["language", "fault"]).assign(right=right)
     counts = table.groupby(["language", "fault"], as_index=False, sort=False)["right"]
     return counts.agg(tasks="size", label_is_right="sum")
 
 
 def _label_is_right(task: Task) -> bool:
-    program, seed = task.program, task.seed.code.split("\n")
+    program, seed = task.program, task.correct.code.split("\n")
     lines, at = program.code.split("\n"), program.line - 1
     more = len(lines) > len(seed)
     rest = seed if more else [*seed[:at], *seed[at + 1 :]]
     same = [*lines[:at], *lines[at + 1 :]] == rest and (more or lines[at] != seed[at])
-    return same and task.site.undo(program.code) == task.seed.code
+    return same and task.site.undo(program.code) == task.correct.code
 
 
 def example(task: Task, spms: Sequence[Spm], strength: int, seed: int) -> str:
@@ -90,7 +90,7 @@ def example(task: Task, spms: Sequence[Spm], strength: int, seed: int) -> str:
     program = task.program
     parts = [f"=== {task.id}: {task.site.kind} in line {program.line}", _around(program)]
     for spm in spms:
-        mutated = mutated_program(task, spm, strength, bank(task.seed.language), seed)
+        mutated = mutated_program(task, spm, strength, bank(task.correct.language), seed)
         parts.append(f"--- {spm}, strength {strength}")
         parts.append(mutated if isinstance(mutated, str) else f"fault in line {mutated.line}\n{_around(mutated)}")
     return "\n".join([*parts, ""])
@@ -105,7 +105,7 @@ def _around(program: FaultyProgram, lines: int = 4) -> str:
 def label_panels(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Bars of the share of exact labels, a panel for each language."""
     named = table.assign(label=table["fault"], condition="label is the line that differs")
-    frame = with_share(named, "label_is_right", "tasks")
+    frame = with_accuracy(named, "label_is_right", "tasks")
     return {LANGUAGE_NAMES[str(language)]: part for language, part in frame.groupby("language", sort=False)}
 
 

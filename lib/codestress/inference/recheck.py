@@ -19,7 +19,7 @@ from codestress.paths import STORE
 from codestress.types import Request, Response, Trials
 
 
-def asked_again(
+def rechecked(
     results: Results, trials: Trials, *, count: int, store: Path = STORE, budget: Budget | None = None
 ) -> Results:
     """The results, with what came of making `count` requests of each model once more.

@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 from codestress import functions
-from codestress.inference.again import asked_again
 from codestress.inference.budget import Budget, BudgetReached
+from codestress.inference.recheck import rechecked
 from codestress.inference.run import run
 from codestress.inference.store import Store
-from codestress.types import Message, Prompt, Reason, Sampling, Score, Trial, Trials
+from codestress.types import Message, Outcome, Prompt, Sampling, Score, Trial, Trials
 from openai_server import OpenAIServer
 
 TRIALS = Trials(
     [Trial(str(n), {}) for n in range(12)],
     lambda trial: Prompt((Message("user", trial.problem),), Sampling(max_tokens=5)),
-    {"strict": lambda _, response: Score(Reason.RIGHT, 1.0, response.text)},
+    {"strict": lambda _, response: Score(Outcome.CORRECT, 1.0, response.text)},
 )
 CODE = """
 from pathlib import Path
@@ -42,10 +42,10 @@ def test_other_answers_and_failures_are_not_the_same(tmp_path: Path, monkeypatch
     registry.write_text(json.dumps({"mine": {"engine": "function", "settings": settings}}))
     results = run(TRIALS, ["mine"], store=store, registry=registry)
     assert results.repeats == {}
-    again = asked_again(results, TRIALS, count=100, store=store)
+    again = rechecked(results, TRIALS, count=100, store=store)
     assert again.answers == results.answers
     assert {name: tuple(repeats) for name, repeats in again.repeats.items()} == {"mine": (12, 4, 2)}
-    few = asked_again(results, TRIALS, count=5, store=store)
+    few = rechecked(results, TRIALS, count=5, store=store)
     assert few.repeats["mine"].asked == 5
     with Store(store) as responses:
         assert responses.count() == 12
@@ -54,8 +54,8 @@ def test_other_answers_and_failures_are_not_the_same(tmp_path: Path, monkeypatch
 
 def test_simulated_readers_are_not_asked_again_and_none_is_for_0(tmp_path: Path) -> None:
     results = run(TRIALS, ["sim-near"], store=tmp_path / "s.sqlite")
-    assert asked_again(results, TRIALS, count=5, store=tmp_path / "s.sqlite").repeats == {}
-    assert asked_again(results, TRIALS, count=0, store=tmp_path / "s.sqlite").repeats == {}
+    assert rechecked(results, TRIALS, count=5, store=tmp_path / "s.sqlite").repeats == {}
+    assert rechecked(results, TRIALS, count=0, store=tmp_path / "s.sqlite").repeats == {}
 
 
 def test_an_archive_is_not_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,7 +66,7 @@ def test_an_archive_is_not_asked_again(tmp_path: Path, monkeypatch: pytest.Monke
         registry.write_text(json.dumps({"served": row}))
         results = run(TRIALS, ["served"], store=store, registry=registry)
     monkeypatch.setenv("CODESTRESS_REPLAY", str(tmp_path / "any.jsonl.gz"))
-    assert asked_again(results, TRIALS, count=4, store=store).repeats == {}
+    assert rechecked(results, TRIALS, count=4, store=store).repeats == {}
 
 
 def test_the_budget_holds(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_the_budget_holds(tmp_path: Path) -> None:
         row = {"engine": "openai", "settings": {"base_url": server.base_url, "key_env": "", "retries": 0}}
         registry.write_text(json.dumps({"served": row}))
         results = run(TRIALS, ["served"], store=store, registry=registry)
-        same = asked_again(results, TRIALS, count=4, store=store)
+        same = rechecked(results, TRIALS, count=4, store=store)
         assert tuple(same.repeats["served"]) == (4, 4, 0)
         with pytest.raises(BudgetReached):
-            asked_again(results, TRIALS, count=4, store=store, budget=Budget(requests=2))
+            rechecked(results, TRIALS, count=4, store=store, budget=Budget(requests=2))

@@ -1,4 +1,4 @@
-"""Sense and Sensitivity: answers by the place of the target (Figures 1 to 4 and 7 to 10)."""
+"""Sense and Sensitivity: answers by the position of the target (Figures 1 to 4 and 7 to 10)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pandas as pd
 from codestress.fitting.bootstrap import cluster_weights, percentile_interval
 from codestress.fitting.largest import relative_to_best
 from codestress.fitting.position_dip import position_dip
-from codestress.fitting.summaries import summarize, with_share
+from codestress.fitting.summaries import summarize, with_accuracy
 from codestress.papers.semtrace.distractors import Source
 from codestress.papers.semtrace.mixing import mix
-from codestress.papers.semtrace.studies import surroundings
+from codestress.papers.semtrace.studies import distractor_context
 from codestress.problems.program import Problem
 from codestress.report.published import read_published
 from codestress.seeding import rng
@@ -24,12 +24,12 @@ PANEL = ["dataset", "task", "digits", "qac", "keys", "metric"]
 """What tells the panels of a figure apart, beside the number of distractors."""
 CURVE = ["model", *PANEL[:-1], "distractors"]
 """What tells the curves of a metric apart."""
-SHARE, RELATIVE = ["share", "low", "high"], ["relative", "relative_low", "relative_high"]
+SHARE, RELATIVE = ["accuracy", "low", "high"], ["relative", "relative_low", "relative_high"]
 DATASETS = {"cruxeval": "CRUXEval", "semtrace": "SemTrace", "generated": "generated problems"}
 METRICS = {"strict": "", "partial": "partial matches"}
 
 
-def accuracy_by_place(
+def accuracy_by_position(
     answers: pd.DataFrame, *, metrics: Sequence[str], confidence: float, resamples: int, seed: int
 ) -> pd.DataFrame:
     """One row for each model, panel, number of distractors and place, as `summarize` makes them, with `metric`.
@@ -37,7 +37,7 @@ def accuracy_by_place(
     `relative`, `relative_low` and `relative_high` are shares of the curve's own maximum (nan where it is 0), with
     joint intervals, since the maximum is an estimate too. `unresolved` counts answers with arithmetic left in.
     """
-    by = [*CURVE, "position", "place"]
+    by = [*CURVE, "position", "depth"]
     parts = [
         summarize(answers, by=by, rule=metric, confidence=confidence)
         .assign(metric=metric)
@@ -65,8 +65,8 @@ def _relative_curves(answers: pd.DataFrame, metric: str, confidence: float, resa
     return pd.DataFrame(rows, columns=[*CURVE, "position", *RELATIVE])
 
 
-def place_points(table: pd.DataFrame, *, show: str, relative: bool, confidence: float) -> pd.DataFrame:
-    """The points to draw: model, row, column, place, share, low, high.
+def position_points(table: pd.DataFrame, *, show: str, relative: bool, confidence: float) -> pd.DataFrame:
+    """The points to draw: model, row, column, depth, shown, low, high.
 
     Rows are named by what differs between panels. Columns are numbers of distractors, or of digits where those differ.
     `show`: `accuracy`, or `unresolved` for the share of answers with arithmetic left in.
@@ -79,10 +79,12 @@ def place_points(table: pd.DataFrame, *, show: str, relative: bool, confidence: 
         column = table["distractors"].map(lambda n: f"{n} distractors" if n else "no distractors")
     rows = [_panel_name(row, varying) for row in table.to_dict("records")]
     points = table.assign(row=rows, column=column)
-    axes = ["model", "row", "column", "place"]
+    axes = ["model", "row", "column", "depth"]
     if show == "unresolved":
-        return with_share(points, "unresolved", "asked", confidence)[[*axes, *SHARE]]
-    return points[[*axes, *(RELATIVE if relative else SHARE)]].set_axis([*axes, *SHARE], axis=1)
+        return with_accuracy(points, "unresolved", "n", confidence)[[*axes, *SHARE]].rename(
+            columns={"accuracy": "shown"}
+        )
+    return points[[*axes, *(RELATIVE if relative else SHARE)]].set_axis([*axes, "shown", "low", "high"], axis=1)
 
 
 def _panel_name(row: dict[Hashable, Any], varying: Sequence[str]) -> str:
@@ -167,32 +169,32 @@ def contexts(
 ) -> pd.DataFrame:
     """How targets stand in their contexts (Equation 2), means over problems, a row for each number of distractors and
     place: granularity, concentration, and depth and length of the context in tokens (at four characters each)."""
-    keys = ["dataset", "digits", "problem", "distractors", "position", "place"]
+    keys = ["dataset", "digits", "problem", "distractors", "position", "depth"]
     rows = []
     for dataset, digits, problem, count, position, place in answers[keys].drop_duplicates().itertuples(index=False):
-        others = surroundings(problem, int(count), source, tokens, seed)
+        others = distractor_context(problem, int(count), source, tokens, seed)
         code = problems_of(dataset, int(digits))[problem].code
         mixed = mix(code, others, position=int(position), positions=positions, fragments=fragments)
         rows.append(
             {
                 "distractors": count,
-                "place": place,
+                "depth": place,
                 "granularity": mixed.granularity,
                 "concentration": mixed.concentration,
                 "depth_tokens": mixed.depth / CHARACTERS_PER_TOKEN,
                 "context_tokens": len(mixed.text) / CHARACTERS_PER_TOKEN,
             }
         )
-    return pd.DataFrame(rows).groupby(["distractors", "place"], as_index=False).mean()
+    return pd.DataFrame(rows).groupby(["distractors", "depth"], as_index=False).mean()
 
 
-def describe_places(points: pd.DataFrame) -> str:
+def describe_positions(points: pd.DataFrame) -> str:
     """The figure in words."""
     parts = []
     for (row, column, model), part in points.groupby(["row", "column", "model"], sort=False):
-        curve = part.sort_values("place")["share"]
+        curve = part.sort_values("depth")["shown"]
         parts.append(
             f"{row}, {column}, {model}: {curve.iloc[0]:.0%} at the beginning, {curve.min():.0%} at the worst place, "
             f"{curve.iloc[-1]:.0%} at the end"
         )
-    return "Accuracy against the place of the target. " + "; ".join(parts) + "."
+    return "Accuracy against the position of the target. " + "; ".join(parts) + "."

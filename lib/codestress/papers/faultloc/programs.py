@@ -1,4 +1,4 @@
-"""Seed programs with a specification, into which faults are put (Fault Localizability, section IV-A).
+"""Programs with a specification, into which faults are put (Fault Localizability, section IV-A).
 
 Offline: functions, classes and modules of Python's standard library with their docstrings, and Java programs of the
 kit's own. The paper's two data sets are read where they are at hand.
@@ -43,7 +43,7 @@ MODULES = (
 
 
 @dataclass(frozen=True)
-class Seed:
+class CorrectProgram:
     """A program without a fault."""
 
     id: str
@@ -62,52 +62,52 @@ class Seed:
 
 
 @dataclass(frozen=True)
-class SeedSet:
-    """The seeds that are kept, and how many were dropped for which reason."""
+class ProgramSet:
+    """The programs that are kept, and how many were dropped for which reason."""
 
-    seeds: list[Seed]
+    programs: list[CorrectProgram]
     dropped: Counter[str]
 
 
 @cache
-def seed_set(source: Source, min_lines: int, max_lines: int) -> SeedSet:
-    """The seeds of a source with as many lines as that, each program once.
+def program_set(source: Source, min_lines: int, max_lines: int) -> ProgramSet:
+    """The programs of a source with as many lines as that, each program once.
 
     `DataError` with the remedy where a data set is not at hand.
     """
     dropped = Counter[str]()
-    return SeedSet(list(_kept(source, min_lines, max_lines, dropped)), dropped)
+    return ProgramSet(list(_kept(source, min_lines, max_lines, dropped)), dropped)
 
 
-def first_seeds(source: Source, min_lines: int, max_lines: int, count: int) -> list[Seed]:
-    """The first seeds of the same; 0: all. No further program is read."""
+def first_programs(source: Source, min_lines: int, max_lines: int, count: int) -> list[CorrectProgram]:
+    """The first programs of the same; 0: all. No further program is read."""
     return list(islice(_kept(source, min_lines, max_lines, Counter()), count or None))
 
 
-def _kept(source: Source, min_lines: int, max_lines: int, dropped: Counter[str]) -> Iterator[Seed]:
-    """The seeds one after the other; what is dropped is counted."""
-    readers: dict[Source, Callable[[], Iterable[Seed]]] = {
+def _kept(source: Source, min_lines: int, max_lines: int, dropped: Counter[str]) -> Iterator[CorrectProgram]:
+    """The programs one after the other; what is dropped is counted."""
+    readers: dict[Source, Callable[[], Iterable[CorrectProgram]]] = {
         **{"standard": _standard, "java": _java, "alpaca": _alpaca, "codesearchnet": _codesearchnet}
     }
     kept: set[str] = set()
-    for seed in readers[source]():
-        why = rejection(seed, min_lines, max_lines)
-        if why or seed.code in kept:
+    for program in readers[source]():
+        why = rejection(program, min_lines, max_lines)
+        if why or program.code in kept:
             dropped[why or "a program that is there already"] += 1
         else:
-            kept.add(seed.code)
-            yield seed
+            kept.add(program.code)
+            yield program
 
 
-def rejection(seed: Seed, min_lines: int, max_lines: int) -> str:
+def rejection(program: CorrectProgram, min_lines: int, max_lines: int) -> str:
     """Why a program cannot be a seed; empty where it can."""
-    if not seed.specification.strip():
+    if not program.specification.strip():
         return "no specification"
-    if seed.lines < min_lines:
+    if program.lines < min_lines:
         return f"fewer than {min_lines} lines"
-    if max_lines and seed.lines > max_lines:
+    if max_lines and program.lines > max_lines:
         return f"more than {max_lines} lines"
-    return "" if parses(seed.code, seed.language) else "does not parse"
+    return "" if parses(program.code, program.language) else "does not parse"
 
 
 def parses(code: str, language: Language) -> bool:
@@ -129,7 +129,7 @@ def normalised(code: str) -> str:
     return re.sub(r"\r\n?", "\n", code.removeprefix("\ufeff")).replace("\f", " ").rstrip("\n")
 
 
-def _standard() -> Iterator[Seed]:
+def _standard() -> Iterator[CorrectProgram]:
     """Functions and classes at the top level of the modules, and whole modules."""
     folder = Path(sysconfig.get_path("stdlib"))
     for name in dict.fromkeys(MODULES):
@@ -143,8 +143,8 @@ def _standard() -> Iterator[Seed]:
         for node in tree.body:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 code = textwrap.dedent("\n".join(lines[first_line(node) - 1 : node.end_lineno]))
-                yield Seed(f"{name}.{node.name}", code, _purpose(ast.get_docstring(node)), "python")
-        yield Seed(name, "\n".join(lines), _purpose(ast.get_docstring(tree)), "python")
+                yield CorrectProgram(f"{name}.{node.name}", code, _purpose(ast.get_docstring(node)), "python")
+        yield CorrectProgram(name, "\n".join(lines), _purpose(ast.get_docstring(tree)), "python")
 
 
 def _purpose(docstring: str | None) -> str:
@@ -159,11 +159,11 @@ def _purpose(docstring: str | None) -> str:
 
 
 @cache
-def _java() -> list[Seed]:
+def _java() -> list[CorrectProgram]:
     folder = files(__package__) / "java"
     specifications = json.loads((folder / "specs.json").read_text(encoding="utf-8"))
     return [
-        Seed(
+        CorrectProgram(
             name,
             normalised((folder / f"{name}.java").read_text(encoding="utf-8")),
             entry["specification"],
@@ -174,16 +174,16 @@ def _java() -> list[Seed]:
     ]
 
 
-def _alpaca() -> Iterator[Seed]:
+def _alpaca() -> Iterator[CorrectProgram]:
     for row in packed_rows("python_seed_programs.jsonl.gz"):
-        yield Seed(str(row["id"]), normalised(row["code"]), row["instruction"], "python")
+        yield CorrectProgram(str(row["id"]), normalised(row["code"]), row["instruction"], "python")
 
 
-def _codesearchnet() -> Iterator[Seed]:
+def _codesearchnet() -> Iterator[CorrectProgram]:
     for row in packed_rows("java_seed_programs.jsonl.gz"):
         judged = row.get("csn_relevance") or []
         best = max(judged) if isinstance(judged, list) and judged else None
-        yield Seed(str(row["id"]), normalised(row["code"]), row["instruction"], "java", (), best)
+        yield CorrectProgram(str(row["id"]), normalised(row["code"]), row["instruction"], "java", (), best)
 
 
 def packed_rows(name: str) -> Iterator[dict[str, Any]]:
