@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import random
 import signal
 import sqlite3
@@ -10,15 +12,21 @@ import sys
 import tempfile
 import textwrap
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TextIO
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codestress.errors import StoreError
+from codestress.cli import answers
+from codestress.errors import EngineError, StoreError
+from codestress.inference.registry import ModelEntry
+from codestress.inference.servers import belongs, server_of
 from codestress.inference.store import Store, salvage
+from codestress.report.checked import sha256_of_files
 from codestress.types import Response, Usage
 
 texts = st.text(st.characters(codec=None), max_size=200)
@@ -268,3 +276,181 @@ def test_the_rate_is_that_of_the_last_answers_and_a_clock_that_jumps_gives_none(
         for number, at in enumerate(("2026-01-02T00:00:00+00:00", "2026-01-02T00:00:00+00:00", "no time at all")):
             store.put(f"{number:032x}", "m", Response("x", "stop", answered_at=at)).result()
         assert store.rate("m") is None
+
+
+FIRST = """
+CREATE TABLE responses (key TEXT PRIMARY KEY, model TEXT NOT NULL, text BLOB NOT NULL, finish_reason TEXT NOT NULL,
+    prompt_tokens INTEGER, completion_tokens INTEGER, reasoning_tokens INTEGER, cached_tokens INTEGER,
+    seconds REAL NOT NULL, answered_by TEXT NOT NULL, answered_at TEXT NOT NULL);
+PRAGMA journal_mode=WAL; PRAGMA application_id=12639831; PRAGMA user_version=1;
+"""
+
+
+def first_version(path: Path, count: int) -> None:
+    """A store as the kit made it before it kept servers and checksums."""
+    with contextlib.closing(sqlite3.connect(path)) as old, old:
+        old.executescript(FIRST)
+        rows = [
+            (key(n), "m", f"{n} ".encode() * 40, "stop", n, None, 0, 1 << 40, 0, "by ü", "2026") for n in range(count)
+        ]
+        old.executemany(f"INSERT INTO responses VALUES ({', '.join('?' * 11)})", rows)
+
+
+def test_a_store_of_the_first_version_opens_and_gets_checksums(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    first_version(path, 1234)
+    children = [child(path, 2000, 2100) for _ in range(2)]
+    assert [process.wait(timeout=120) for process in children] == [0, 0]
+    with Store(path) as store:
+        found = store.get([key(n) for n in range(1234)])
+        assert [found[key(n)].text for n in range(1234)] == [f"{n} " * 40 for n in range(1234)]
+        assert found[key(7)].usage == Usage(7, None, 0, 1 << 40)
+        assert (store.count(), store.damaged(), store.faults()) == (1334, {}, [])
+    with contextlib.closing(sqlite3.connect(path)) as new:
+        assert new.execute("SELECT count(*) FROM responses WHERE checksum IS NULL").fetchone() == (0,)
+
+
+CELLS = ("model", "text", "finish_reason", "prompt_tokens", "cached_tokens", "seconds", "answered_by", "server")
+
+
+@pytest.mark.parametrize("column", CELLS)
+def test_a_changed_cell_is_named_and_asked_again_only_when_told(tmp_path: Path, column: str) -> None:
+    path = tmp_path / "s.sqlite"
+    fill(path, 30)
+    with contextlib.closing(sqlite3.connect(path)) as by_hand, by_hand:
+        number = column in ("prompt_tokens", "cached_tokens", "seconds")
+        value = "9" if number else "x'00'" if column == "text" else "CAST(x'ff61' AS TEXT)"
+        by_hand.execute(f"UPDATE responses SET {column} = {value} WHERE key = ?", [key(7)])
+    with Store(path) as store:
+        with pytest.raises(StoreError, match=f"keys {key(7)}.*store verify.*--repair"):
+            store.get([key(n) for n in range(30)])
+        assert len(store.get([key(6), key(8)])) == 2
+        assert store.missing([key(7)]) == []
+        assert list(store.damaged().values()) == [key(7)]
+        store.set_aside(store.damaged())
+        assert (store.damaged(), store.missing([key(n) for n in range(30)])) == ({}, [key(7)])
+        store.put(key(7), "m", Response("again", "stop")).result()
+        assert store.get([key(7)])[key(7)].text == "again"
+    with contextlib.closing(sqlite3.connect(path)) as by_hand:
+        assert by_hand.execute("SELECT key FROM damaged").fetchall() == [(key(7),)]
+
+
+def test_no_flipped_bit_changes_an_answer(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    fill(path, 40)
+    with contextlib.closing(sqlite3.connect(path)) as whole:
+        whole.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    content, draw = path.read_bytes(), random.Random(0)
+    told = 0
+    for attempt in range(150):
+        copy = tmp_path / f"{attempt}.sqlite"
+        flipped = bytearray(content)
+        flipped[draw.randrange(4096, len(content))] ^= 1 << draw.randrange(8)
+        copy.write_bytes(flipped)
+        try:
+            with Store(copy) as store:
+                found = store.get([key(n) for n in range(40)])
+        except StoreError:
+            told += 1
+        else:
+            assert all(found[k] == Response(f"{int(k, 16)} " * 40, "stop") for k in found)
+    assert told > 50
+
+
+def test_salvage_finds_what_no_table_holds_any_more(tmp_path: Path) -> None:
+    """The root of the table is gone, and with it the way to every page."""
+    path = tmp_path / "s.sqlite"
+    fill(path, 2000)
+    with contextlib.closing(sqlite3.connect(path)) as whole:
+        whole.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        [(root,)] = whole.execute("SELECT rootpage FROM sqlite_master WHERE name = 'responses'").fetchall()
+    content = bytearray(path.read_bytes())
+    content[(root - 1) * 4096 : root * 4096] = b"\x5a" * 4096
+    path.write_bytes(content)
+    assert salvage(path, tmp_path / "fresh.sqlite") == 2000
+    with Store(tmp_path / "fresh.sqlite") as store:
+        assert store.damaged() == {}
+        assert store.get([key(1999)])[key(1999)].text == "1999 " * 40
+
+
+def test_salvage_gives_up_nothing_that_can_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    fill(path, 100)
+    with contextlib.closing(sqlite3.connect(path)) as by_hand, by_hand:
+        by_hand.execute("UPDATE responses SET text = x'00', answered_by = CAST(x'ff' AS TEXT) WHERE key = ?", [key(3)])
+    assert salvage(path, tmp_path / "fresh.sqlite") == 100
+    with Store(tmp_path / "fresh.sqlite") as store:
+        assert list(store.damaged().values()) == [key(3)]
+        assert len(store.get([key(n) for n in range(100) if n != 3])) == 99
+    first_version(tmp_path / "old.sqlite", 50)
+    assert salvage(tmp_path / "old.sqlite", tmp_path / "new.sqlite") == 50
+    with Store(tmp_path / "new.sqlite") as store:
+        assert (store.count(), store.damaged()) == (50, {})
+
+
+def test_store_verify_names_what_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "STORE", tmp_path / "s.sqlite")
+    monkeypatch.setattr(answers, "OUTPUTS", tmp_path)
+    folder = tmp_path / "demo" / "origin" / "fig04"
+    folder.mkdir(parents=True)
+    (folder / "table.csv").write_text("a\n1\n")
+    (folder / "manifest.json").write_text(json.dumps({"sha256": sha256_of_files(folder)}))
+    fill(tmp_path / "s.sqlite", 20)
+    runner = CliRunner()
+    assert runner.invoke(answers.store, ["verify"]).exit_code == 0
+    (folder / "table.csv").write_text("a\n2\n")
+    with contextlib.closing(sqlite3.connect(tmp_path / "s.sqlite")) as by_hand, by_hand:
+        by_hand.execute("UPDATE responses SET text = x'00' WHERE key = ?", [key(3)])
+    said = runner.invoke(answers.store, ["verify"])
+    assert said.exit_code == 1
+    assert key(3) in said.output
+    assert "table.csv is not what was written" in said.output
+    runner.invoke(answers.store, ["verify", "--repair"])
+    (folder / "table.csv").write_text("a\n1\n")
+    assert runner.invoke(answers.store, ["verify"]).exit_code == 0
+    (folder / "manifest.json").write_text("[1]")
+    assert "no SHA-256" in runner.invoke(answers.store, ["verify"]).output
+
+
+SERVERS = [
+    # Recorded, asked now (base_url, variable), the same row, revision, whether the answers count
+    ("http://a.example/v1", ("http://A.example:80/v1/", ""), False, "", True),
+    ("http://a.example/v1", ("http://b.example/v1", ""), True, "7", False),
+    ("http://a.example/v1", ("http://b.example/v1", ""), True, "", False),
+    ("http://a.example/v1", ("https://a.example/v1", ""), True, "7", False),
+    ("http://a.example/v1", ("http://a.example/v2", ""), True, "7", False),
+    ("http://localhost:8000/v1", ("http://127.0.0.1:8000/v1", ""), False, "", True),
+    ("http://localhost:8000/v1", ("http://127.0.0.1:9000/v1", ""), True, "7", True),
+    ("http://localhost:8000/v1", ("http://127.0.0.1:9000/v1", ""), True, "", False),
+    ("http://localhost:8000/v1", ("http://127.0.0.1:9000/v1", ""), False, "7", False),
+    ("http://localhost:8000/v1", ("http://gpu.example/v1", "GPU"), True, "7", True),
+    ("http://localhost:8000/v1", ("http://gpu.example/v1", "GPU"), True, "", False),
+    ("http://localhost:8000/v1", ("http://gpu.example/v1", "GPU"), False, "7", False),
+]
+
+
+@pytest.mark.parametrize(("then", "now", "same_row", "revision", "counts"), SERVERS)
+def test_answers_belong_to_their_server(
+    then: str,
+    now: tuple[str, str],
+    same_row: bool,
+    revision: str,
+    counts: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def entry(name: str, address: str, variable: str) -> ModelEntry:
+        settings = {"base_url": address, "key_env": ""} | ({"base_url_env": "GPU"} if variable else {})
+        return ModelEntry(name=name, engine="openai", id="m", revision=revision, settings=settings)
+
+    monkeypatch.delenv("GPU", raising=False)
+    with Store(tmp_path / "s.sqlite") as store:
+        store.put(key(1), "one", Response("4", "stop"), server_of(entry("one", then, ""))).result()
+        store.put(key(2), "one", Response("4", "stop")).result()  # nobody knows where from
+        if now[1]:
+            monkeypatch.setenv("GPU", now[0])
+        row = entry("one" if same_row else "two", then if now[1] else now[0], now[1])
+        assert len(store.get([key(2)], belongs(row))) == 1
+        with nullcontext() if counts else pytest.raises(EngineError, match=r"(?s)another server.*revision"):
+            assert len(store.get([key(1)], belongs(row))) == 1
+            assert store.missing([key(1)], belongs(row)) == []

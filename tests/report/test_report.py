@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,9 @@ import pytest
 from codestress.errors import ParameterError
 from codestress.papers.origin.charts import distance_curve, length_curve, outcome_map
 from codestress.papers.origin.decay import FittedSide
+from codestress.pipeline.artefacts import Artefact
+from codestress.pipeline.builder import out_of_date
+from codestress.report.checked import sha256_of_files
 from codestress.report.claims import Claim, ledger
 from codestress.report.publish import latex_table, markdown_table
 from codestress.report.published import published_models, published_numbers
@@ -115,3 +119,20 @@ def test_figures_can_be_drawn_from_very_little() -> None:
         length_curve(lengths, outcomes, ["solved"]),
     ):
         figure.draw_without_rendering()
+
+
+@pytest.mark.parametrize("name", ["table.csv", "claims.csv", "figure.svg"])
+def test_an_edited_file_is_out_of_date(tmp_path: Path, name: str) -> None:
+    for file in ("table.csv", "claims.csv", "figure.svg"):
+        (tmp_path / file).write_text("1")
+    manifest = {"inputs": {"a": "b"}, "sha256": sha256_of_files(tmp_path)}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    artefact = cast(Artefact, SimpleNamespace(folder=tmp_path))
+    assert out_of_date(artefact, {"a": "b"}) == []
+    (tmp_path / name).write_text("2")
+    assert out_of_date(artefact, {"a": "b"}) == [f"{name} is not what was written"]
+    (tmp_path / name).unlink()
+    assert out_of_date(artefact, {"a": "b"}) == [f"{name} is missing"]
+    for odd in ("[1]", "{}", '{"sha256": [1]}', "[" * 100_000):
+        (tmp_path / "manifest.json").write_text(odd)
+        assert out_of_date(artefact, {"a": "b"})

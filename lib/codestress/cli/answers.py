@@ -12,7 +12,7 @@ from typing import Literal
 import click
 
 from codestress.cli.options import ARTEFACTS, AS_JSON, MODELS, PROFILE, SETTINGS, resolved, where_of
-from codestress.paths import STORE, shown
+from codestress.paths import OUTPUTS, STORE, shown
 
 FILE = click.argument("file", type=click.Path(path_type=Path))
 
@@ -38,10 +38,38 @@ def store_status(as_json: bool) -> None:
         click.echo(f"{shown(STORE)}: {sum(counts.values()):,} responses")
 
 
+REPAIR = click.option("--repair", is_flag=True, help="Set damaged responses aside, so that a build asks them again.")
+
+
+@store.command("verify")
+@REPAIR
+def store_verify(repair: bool) -> None:
+    """Reads all responses and all published files: whether each is what it was. Exit 1 where one is not."""
+    from codestress.inference.store import Store
+    from codestress.report.checked import changed_files
+
+    with Store(STORE) as responses:
+        count, damaged, faults = responses.count(), responses.damaged(), responses.faults()
+        if damaged and repair:
+            responses.set_aside(damaged)
+    told = "set aside, to be asked again" if repair else "damaged; --repair has it asked again"
+    for key in damaged.values():
+        click.echo(f"{key}: {told}")
+    for fault in faults:
+        click.echo(f"{shown(STORE)}: {fault}: `codestress store salvage` writes a sound file")
+    changed = changed_files(OUTPUTS)
+    for file in changed:
+        click.echo(f"{file}: the next build of it makes it anew")
+    click.echo(f"{shown(STORE)}: {count:,} responses, {len(damaged):,} of them damaged; {len(changed):,} files changed")
+    if (damaged and not repair) or faults or changed:
+        raise click.exceptions.Exit(1)
+
+
 @store.command("salvage")
-def store_salvage() -> None:
-    """Moves a damaged store aside and copies every readable response to a new one."""
-    from codestress.inference.store import salvage
+@REPAIR
+def store_salvage(repair: bool) -> None:
+    """Moves a damaged store aside and copies every readable response to a new one, damaged ones too, which it names."""
+    from codestress.inference.store import Store, salvage
 
     aside = next(p for n in itertools.count(1) if not (p := STORE.with_name(f"{STORE.name}.damaged-{n}")).exists())
     for suffix in ("", "-wal", "-shm"):
@@ -49,6 +77,14 @@ def store_salvage() -> None:
         if part.exists():
             part.rename(f"{aside}{suffix}")
     kept = salvage(aside, STORE)
+    with Store(STORE) as responses:
+        damaged = responses.damaged()
+        if repair:
+            responses.set_aside(damaged)
+    for key in damaged.values():
+        click.echo(f"{key}: {'set aside, to be asked again' if repair else 'damaged'}")
+    if damaged and not repair:
+        click.echo("builds refuse damaged responses; `codestress store verify --repair` has them asked again")
     click.echo(f"{kept:,} responses saved to {shown(STORE)}; the damaged file is kept as {shown(aside)}")
 
 

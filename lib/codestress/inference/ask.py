@@ -6,6 +6,7 @@ import asyncio
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +17,11 @@ from codestress.inference.archive import import_known
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.coroutines import first_error, run_coroutine
 from codestress.inference.engines.base import BatchEngine, Engine, RequestFailed, SubmittingEngine
-from codestress.inference.opening import open_engine
+from codestress.inference.opening import open_engine, replayed
 from codestress.inference.progress import Progress
 from codestress.inference.registry import REGISTRY, ModelEntry, find_models, load_registry
 from codestress.inference.requests import Asked, Prompts, chunks, following
+from codestress.inference.servers import belongs, server_of
 from codestress.inference.store import Store
 from codestress.inference.work import InTurn, Ordered, Work, only_run
 from codestress.paths import STORE
@@ -112,6 +114,8 @@ class _ModelRun:
         self.store = store
         self.progress = progress
         self.budget = budget
+        self.belongs = belongs(entry)
+        self.server = "" if replayed(entry) else server_of(entry)
         self.replies: dict[int, Reply] = {}
         self.requests = 0
         self.failed_in_a_row = 0
@@ -157,10 +161,17 @@ class _ModelRun:
             for _ in range(engine.concurrency):
                 group.create_task(self.worker(engine, work))
 
+    def stored(self, keys: list[str]) -> dict[str, Response]:
+        """The responses of those keys that have one, none of them another server's."""
+        return self.store.get(keys, self.belongs)
+
+    def put(self, request: Request, response: Response) -> Future[None]:
+        return self.store.put(request.key, self.entry.name, response, self.server)
+
     def work(self) -> Iterator[Asked]:
         """Notes what the store has, a chunk at a time; yields what must be asked."""
         for chunk in chunks(self.prompts, self.entry):
-            stored = self.store.get([first.request.key for first in chunk])
+            stored = self.stored([first.request.key for first in chunk])
             for first in chunk:
                 asked = self.due(first, stored.get(first.request.key))
                 if asked is not None:
@@ -174,13 +185,13 @@ class _ModelRun:
                 self.note(asked)
                 return None
             asked = following
-            response = self.store.get([asked.request.key]).get(asked.request.key)
+            response = self.stored([asked.request.key]).get(asked.request.key)
         return asked
 
     def due_of(self, index: int) -> Asked | None:
         """The same for the trial at an index."""
         first = self.first(index)
-        return self.due(first, self.store.get([first.request.key]).get(first.request.key))
+        return self.due(first, self.stored([first.request.key]).get(first.request.key))
 
     def first(self, index: int) -> Asked:
         """The first request of the trial at an index."""
@@ -233,7 +244,7 @@ class _ModelRun:
                     if request.key not in paid:
                         self.budget.settle(self.entry, request, response)
                     if response is not None:
-                        await asyncio.wrap_future(self.store.put(request.key, self.entry.name, response))
+                        await asyncio.wrap_future(self.put(request, response))
                     for asked in same:
                         if isinstance(outcome, RequestFailed):
                             self.fail(asked, outcome)
@@ -254,7 +265,7 @@ class _ModelRun:
 
     async def respond(self, engine: Engine, request: Request) -> Response:
         """The stored response, else a new one, on disk before it is returned; equal requests are made once."""
-        if stored := self.store.get([request.key]):
+        if stored := self.stored([request.key]):
             return stored[request.key]
         if request.key in self.failures:
             raise self.failures[request.key]
@@ -264,7 +275,7 @@ class _ModelRun:
         try:
             self.requests += 1
             response = await self.budget.answer(engine, self.entry, request)
-            await asyncio.wrap_future(self.store.put(request.key, self.entry.name, response))
+            await asyncio.wrap_future(self.put(request, response))
         except BaseException as error:
             if isinstance(error, BudgetReached):
                 self.requests -= 1

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from codestress.inference.registry import ModelEntry
+from codestress.inference.servers import belongs
 from codestress.inference.store import Store
 from codestress.types import Prompt, Request, Response, Trial, Trials
 
@@ -77,15 +78,16 @@ def following(trials: Trials, entry: ModelEntry, asked: Asked, response: Respons
 
 def stored_requests(trials: Trials, entry: ModelEntry, store: Store) -> Iterator[tuple[Request, Response]]:
     """All requests of the trials that have a response, later ones of a trial included, in the trials' order."""
+    check = belongs(entry)
     for chunk in chunks(Prompts(trials, 0), entry):
-        stored = store.get([first.request.key for first in chunk])
+        stored = store.get([first.request.key for first in chunk], check)
         for first in chunk:
             asked: Asked | None = first
             response = stored.get(first.request.key)
             while asked is not None and response is not None:
                 yield asked.request, response
                 asked = following(trials, entry, asked, response)
-                response = store.get([asked.request.key]).get(asked.request.key) if asked is not None else None
+                response = store.get([asked.request.key], check).get(asked.request.key) if asked is not None else None
 
 
 def chunks(prompts: Prompts, entry: ModelEntry) -> Iterator[list[Asked]]:

@@ -2,12 +2,14 @@
 
 Write-ahead logging, one writer thread per `Store`. The writer takes everything that is queued, writes it in one
 transaction, commits, then takes what queued meanwhile: a response is on disk within milliseconds, and the future
-that `put` returns is done only then. An answer that is there is never replaced.
+that `put` returns is done only then. An answer that is there is never replaced. Beside each stands the server that
+gave it, and a checksum of all of it, which is looked at whenever it is read.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import queue
 import shutil
 import sqlite3
@@ -19,16 +21,26 @@ from concurrent.futures import Future
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
 
 from codestress.errors import StoreError
 from codestress.paths import shown
 from codestress.types import Response, Usage
 
+if TYPE_CHECKING:
+    from codestress.inference.servers import Belongs
+
 APPLICATION = 0xC0DE57
-VERSION = 1
+VERSION = 2
+FIRST_VERSION = 1
+"""Without servers and checksums, which are added when such a store is opened."""
 MARK = APPLICATION.to_bytes(4, "big")
 PAGE = 4096
+ROOT = 2
+"""The page where the table of responses begins, in every store."""
+LEAF = b"\x0d"
+"""First byte of a page that holds rows of a table."""
 BUSY_S = 60.0
 CHUNK = 500
 """Keys in one query."""
@@ -44,15 +56,21 @@ CREATE TABLE IF NOT EXISTS responses (
     cached_tokens INTEGER,
     seconds REAL NOT NULL,
     answered_by TEXT NOT NULL,
-    answered_at TEXT NOT NULL
+    answered_at TEXT NOT NULL,
+    server TEXT NOT NULL DEFAULT '',
+    checksum BLOB
 )
 """
 COLUMNS = (
     "key, model, text, finish_reason, prompt_tokens, completion_tokens, reasoning_tokens, cached_tokens, "
     "seconds, answered_by, answered_at"
 )
-INSERT = f"INSERT OR IGNORE INTO responses ({COLUMNS}) VALUES ({', '.join('?' * 11)})"
-Row = tuple[str, str, bytes, str, int | None, int | None, int | None, int | None, float, str, str]
+FIRST_COLUMNS = f"{COLUMNS}, '', NULL"
+COLUMNS += ", server, checksum"
+INSERT = f"INSERT OR IGNORE INTO responses ({COLUMNS}) VALUES ({', '.join('?' * 13)})"
+SHOWN_KEYS = 10
+"""Of damaged answers, in a message."""
+Row = tuple[str, str, bytes, str, int | None, int | None, int | None, int | None, float, str, str, str, bytes | None]
 
 
 class _Write(NamedTuple):
@@ -60,11 +78,11 @@ class _Write(NamedTuple):
     done: Future[None]
 
 
-def _row(key: str, model: str, response: Response) -> Row:
+def _row(key: str, model: str, response: Response, server: str) -> Row:
     # Bytes, because a text from a model may hold what SQLite's text cannot: lone surrogates, NUL.
     text = response.text.encode("utf-8", "surrogatepass")
     usage = response.usage
-    return (
+    row: Row = (
         key,
         model,
         text,
@@ -73,10 +91,29 @@ def _row(key: str, model: str, response: Response) -> Row:
         _count(usage.completion_tokens),
         _count(usage.reasoning_tokens),
         _count(usage.cached_tokens),
-        response.seconds,
+        float(response.seconds) + 0.0,  # SQLite knows no -0.0
         response.answered_by.encode("utf-8", "replace").decode(),
         response.answered_at,
+        server,
+        None,
     )
+    return with_checksum(row)
+
+
+def with_checksum(row: Row) -> Row:
+    return (*row[:12], _checksum(row))
+
+
+def intact(row: Row) -> bool:
+    """Whether an answer is as it was stored."""
+    return isinstance(row[0], str) and isinstance(row[2], bytes) and row[12] == _checksum(row)
+
+
+def _checksum(row: Row) -> bytes:
+    """Of all that is stored: the text, and the rest as Python writes it."""
+    digest = hashlib.blake2b(row[2], digest_size=16)
+    digest.update(repr((*row[:2], *row[3:12])).encode("utf-8", "surrogatepass"))
+    return digest.digest()
 
 
 def _count(tokens: int | None) -> int | None:
@@ -85,7 +122,7 @@ def _count(tokens: int | None) -> int | None:
 
 
 def _response(row: Row) -> Response:
-    _, _, text, finish_reason, prompt, completion, reasoning, cached, seconds, answered_by, answered_at = row
+    _, _, text, finish_reason, prompt, completion, reasoning, cached, seconds, answered_by, answered_at = row[:11]
     return Response(
         text=text.decode("utf-8", "surrogatepass"),
         finish_reason=finish_reason,  # type: ignore[arg-type]  # written from a Response
@@ -122,23 +159,65 @@ class Store:
     ) -> None:
         self.close()
 
-    def get(self, keys: Iterable[str]) -> dict[str, Response]:
-        """The responses of those keys that have one."""
+    def get(self, keys: Iterable[str], belongs: Belongs | None = None) -> dict[str, Response]:
+        """The responses of those keys that have one; `StoreError` where one is not as it was stored.
+
+        `belongs` gets model and server of each, and raises where the response is not to be used.
+        """
         found: dict[str, Response] = {}
         for chunk in _chunks(keys):
             marks = ", ".join("?" * len(chunk))
-            rows = self._query(f"SELECT {COLUMNS} FROM responses WHERE key IN ({marks})", chunk)
-            found.update((row[0], _response(row)) for row in rows)
+            rows: list[Row] = self._query(f"SELECT {COLUMNS} FROM responses WHERE key IN ({marks})", chunk)
+            damaged = [row[0] for row in rows if not intact(row)]
+            if damaged:
+                raise self._damaged(damaged)
+            for row in rows:
+                if belongs is not None:
+                    belongs(row[1], row[11])
+                found[row[0]] = _response(row)
         return found
 
-    def missing(self, keys: Iterable[str]) -> list[str]:
-        """The keys that have no response, each once, in their order. Reads the index alone."""
+    def missing(self, keys: Iterable[str], belongs: Belongs | None = None) -> list[str]:
+        """The keys that have no response, each once, in their order. Without `belongs` it reads the index alone."""
         absent: list[str] = []
+        columns = "key" if belongs is None else "key, model, server"
         for chunk in _chunks(dict.fromkeys(keys)):
             marks = ", ".join("?" * len(chunk))
-            present = {row[0] for row in self._query(f"SELECT key FROM responses WHERE key IN ({marks})", chunk)}
+            rows = self._query(f"SELECT {columns} FROM responses WHERE key IN ({marks})", chunk)
+            if belongs is not None:
+                for _, model, server in rows:
+                    belongs(model, server)
+            present = {row[0] for row in rows}
             absent += [key for key in chunk if key not in present]
         return absent
+
+    def damaged(self) -> dict[int, str]:
+        """Keys, by row, of responses that are not as they were stored: all are read."""
+        last = self._query("SELECT max(rowid) FROM responses", [])[0][0] or 0
+        found: dict[int, str] = {}
+        for low in range(1, last + 1, CHUNK):
+            rows = self._query(
+                f"SELECT rowid, {COLUMNS} FROM responses NOT INDEXED WHERE rowid >= {low} AND rowid < {low + CHUNK}", []
+            )
+            found |= {rowid: ascii(row[0])[1:-1] for rowid, *row in rows if not intact(tuple(row))}
+        return found
+
+    def faults(self) -> list[str]:
+        """What SQLite finds wrong with the file."""
+        return [str(row[0]) for row in self._query("PRAGMA integrity_check(20)", []) if row[0] != "ok"]
+
+    def set_aside(self, rows: Iterable[int]) -> None:
+        """Moves responses to the table `damaged`, so that they are asked again."""
+        try:
+            with self._lock:
+                self._reader.execute("BEGIN IMMEDIATE")
+                with self._reader:
+                    self._reader.execute("CREATE TABLE IF NOT EXISTS damaged AS SELECT * FROM responses WHERE 0")
+                    for row in rows:
+                        self._reader.execute("INSERT INTO damaged SELECT * FROM responses WHERE rowid = ?", [row])
+                        self._reader.execute("DELETE FROM responses WHERE rowid = ?", [row])
+        except sqlite3.Error as error:
+            raise self._error(error) from None
 
     def count(self) -> int:
         return int(self._query("SELECT count(*) FROM responses", [])[0][0])
@@ -158,15 +237,18 @@ class Store:
         first, latest, count = rows[0]
         return (count - 1) / (latest - first) if count > 1 and latest and latest > first else None
 
-    def put(self, key: str, model: str, response: Response) -> Future[None]:
-        """Queues a response; the future is done when it is on disk, or holds a `StoreError`."""
+    def put(self, key: str, model: str, response: Response, server: str = "") -> Future[None]:
+        """Queues a response of a server (`server_of`).
+
+        The future is done when it is on disk, or holds a `StoreError`.
+        """
         done: Future[None] = Future()
         done.set_running_or_notify_cancel()  # who no longer waits for it must not stop the writer
         with self._lock:
             if self._writer is None:
                 self._writer = threading.Thread(target=self._write_all, name="codestress-store", daemon=True)
                 self._writer.start()
-        self._queue.put(_Write(_row(key, model, response), done))
+        self._queue.put(_Write(_row(key, model, response, server), done))
         return done
 
     def close(self) -> None:
@@ -208,6 +290,14 @@ class Store:
         if connection is not None:
             connection.close()
 
+    def _damaged(self, keys: list[str]) -> StoreError:
+        more = f" and {len(keys) - SHOWN_KEYS} more" if len(keys) > SHOWN_KEYS else ""
+        return StoreError(
+            f"{shown(self.path)}: stored answers are not what they were, by their checksums: keys "
+            f"{', '.join(keys[:SHOWN_KEYS])}{more}. `codestress store verify` lists all of them; with --repair they "
+            "are set aside and asked again."
+        )
+
     def _error(self, error: Exception) -> StoreError:
         where, said = shown(self.path), str(error)
         safe = "Answers stored before are safe."
@@ -247,12 +337,16 @@ def _open(path: Path) -> sqlite3.Connection:
 
 def _open_once(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+    connection.text_factory = _decoded
     try:
         connection.execute("BEGIN")
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         foreign = connection.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
         connection.execute("COMMIT")
+        if (application, version) == (APPLICATION, FIRST_VERSION):
+            _add_checksums(connection)
+            version = VERSION
         if (application, version) == (APPLICATION, VERSION):
             connection.execute("PRAGMA synchronous=NORMAL")
             return connection
@@ -274,6 +368,29 @@ def _open_once(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def _decoded(text: bytes) -> str:
+    """What is no UTF-8 has been damaged, and its checksum will tell."""
+    return text.decode("utf-8", "surrogateescape")
+
+
+def _add_checksums(connection: sqlite3.Connection) -> None:
+    """Makes a store of the first version one of this version, whole or not at all."""
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        if connection.execute("PRAGMA user_version").fetchone()[0] != FIRST_VERSION:
+            return  # another process has done it
+        connection.execute("ALTER TABLE responses ADD COLUMN server TEXT NOT NULL DEFAULT ''")
+        connection.execute("ALTER TABLE responses ADD COLUMN checksum BLOB")
+        last = connection.execute("SELECT max(rowid) FROM responses").fetchone()[0] or 0
+        for low in range(1, last + 1, CHUNK):
+            rows: list[Row] = connection.execute(
+                f"SELECT {COLUMNS} FROM responses NOT INDEXED WHERE rowid >= ? AND rowid < ?", (low, low + CHUNK)
+            ).fetchall()
+            sums = [(_checksum(row), row[0]) for row in rows]
+            connection.executemany("UPDATE responses SET checksum = ? WHERE key = ?", sums)
+        connection.execute(f"PRAGMA user_version={VERSION}")
+
+
 def _chunks(keys: Iterable[str]) -> Iterator[list[str]]:
     iterator = iter(keys)
     while chunk := list(islice(iterator, CHUNK)):
@@ -281,7 +398,11 @@ def _chunks(keys: Iterable[str]) -> Iterator[list[str]]:
 
 
 def salvage(damaged: Path, fresh: Path) -> int:
-    """Copies every readable row of a damaged store to a new file; returns how many. The damaged file is not changed."""
+    """Copies every readable row of a damaged store to a new file; returns how many. The damaged file is not changed.
+
+    Rows are read one by one, then page by page, which finds those that the table does not lead to any more. What is not
+    as it was stored is copied last, and as it is: `damaged` names it.
+    """
     if fresh.exists():
         raise StoreError(f"{shown(fresh)}: exists already; salvage writes only to a new file")
     with tempfile.TemporaryDirectory(dir=fresh.parent) as folder:
@@ -290,20 +411,82 @@ def salvage(damaged: Path, fresh: Path) -> int:
             if Path(f"{damaged}{suffix}").is_file():
                 shutil.copyfile(f"{damaged}{suffix}", f"{copy}{suffix}")
         _mend(copy, Path(folder) / "empty.sqlite")
-        target, source = _open(fresh), sqlite3.connect(copy)
-        kept = 0
-        try:
-            for low in range(1, (highest := _highest_row(source, copy)) + 1, CHUNK):
-                rows = _readable(source, low, min(low + CHUNK, highest + 1))
-                with target:
-                    target.execute("BEGIN IMMEDIATE")
-                    kept += sum(target.execute(INSERT, row).rowcount for row in rows)
-        except sqlite3.DatabaseError as error:
-            raise StoreError(f"{shown(damaged)}: no answer can be read from it ({error}); it is kept") from None
-        finally:
-            source.close()
-            target.close()
+        with contextlib.closing(_open(fresh)) as target:
+            readers = [_rows_of(copy), _lost_rows(copy)]
+            kept, why = 0, ""
+            doubtful: list[Row] = []
+            for number, reader in enumerate(readers):
+                try:
+                    for row in reader:
+                        # One by one, rows of the first version are as good as ever; a lost page may be an old one.
+                        sound = with_checksum(row) if row[12] is None and number == 0 else row
+                        if intact(sound):
+                            kept += target.execute(INSERT, sound).rowcount
+                        else:
+                            doubtful.append(row)
+                except sqlite3.DatabaseError as error:
+                    why = str(error)
+            kept += sum(target.execute(INSERT, _storable(row)).rowcount for row in doubtful)
+    if why and not kept:
+        raise StoreError(f"{shown(damaged)}: no answer can be read from it ({why}); it is kept")
     return kept
+
+
+def _storable(row: Row) -> Row:
+    """A damaged row as SQLite's texts can hold it."""
+    cells = (cell.encode("utf-8", "replace").decode() if isinstance(cell, str) else cell for cell in row)
+    return tuple(cells)  # type: ignore[return-value]
+
+
+def _rows_of(path: Path) -> Iterator[Row]:
+    """The rows of a store whose pages may be damaged, as its table has them."""
+    with contextlib.closing(sqlite3.connect(path)) as source:
+        source.text_factory = _decoded
+        columns = _columns(source)
+        for low in range(1, (highest := _highest_row(source, path)) + 1, CHUNK):
+            yield from _readable(source, columns, low, min(low + CHUNK, highest + 1))
+
+
+def _lost_rows(path: Path) -> Iterator[Row]:
+    """The rows of every page that holds rows, whether or not the table still leads to it.
+
+    Each such page is put where the table begins, so that SQLite reads it as the whole table. `path` is spoilt.
+    """
+    with contextlib.closing(sqlite3.connect(path)) as source, contextlib.suppress(sqlite3.DatabaseError):
+        source.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with path.open("r+b", buffering=0) as file:
+        for start in range(PAGE, path.stat().st_size, PAGE):
+            file.seek(start)
+            page = file.read(PAGE)
+            if page[:1] != LEAF:
+                continue
+            file.seek((ROOT - 1) * PAGE)
+            file.write(page)
+            with contextlib.closing(sqlite3.connect(f"file:{quote(str(path))}?immutable=1", uri=True)) as source:
+                source.text_factory = _decoded
+                yield from _rows_of_page(source)
+
+
+def _columns(source: sqlite3.Connection) -> str:
+    """What to read of a store of this version, or of the first."""
+    named = {row[1] for row in source.execute("PRAGMA table_info(responses)")}
+    return COLUMNS if "checksum" in named else FIRST_COLUMNS
+
+
+def _rows_of_page(source: sqlite3.Connection) -> Iterator[Row]:
+    """From both ends: a damaged cell in between hides only itself, or what lies between two of them."""
+    for order in ("", "DESC"):
+        with contextlib.suppress(sqlite3.DatabaseError):
+            for row in source.execute(f"SELECT {_columns(source)} FROM responses NOT INDEXED ORDER BY rowid {order}"):
+                if _readable_row(row):
+                    yield row
+            return
+
+
+def _readable_row(row: Row) -> bool:
+    """Whether it has what every answer has."""
+    kinds = (str, str, bytes, str, *[int | None] * 4, float | int, str, str)
+    return len(row[0] or "") == 32 and all(map(isinstance, row, kinds))
 
 
 def _mend(path: Path, empty: Path) -> None:
@@ -334,15 +517,15 @@ def _highest_row(source: sqlite3.Connection, path: Path) -> int:
         return path.stat().st_size // 50
 
 
-def _readable(source: sqlite3.Connection, low: int, high: int) -> list[Row]:
+def _readable(source: sqlite3.Connection, columns: str, low: int, high: int) -> list[Row]:
     """Rows with low <= rowid < high; where the range cannot be read, its halves, down to single rows."""
     try:
         rows: list[Row] = source.execute(
-            f"SELECT {COLUMNS} FROM responses NOT INDEXED WHERE rowid >= ? AND rowid < ?", (low, high)
+            f"SELECT {columns} FROM responses NOT INDEXED WHERE rowid >= ? AND rowid < ?", (low, high)
         ).fetchall()
-        return [row for row in rows if isinstance(row[0], str) and isinstance(row[2], bytes)]
+        return [row for row in rows if _readable_row(row)]
     except (sqlite3.DatabaseError, OverflowError):
         if high - low <= 1:
             return []
         middle = (low + high) // 2
-        return _readable(source, low, middle) + _readable(source, middle, high)
+        return _readable(source, columns, low, middle) + _readable(source, columns, middle, high)

@@ -32,6 +32,7 @@ from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.inputs import changes, inputs_of, modules_of
 from codestress.pipeline.notebooks import check_parameters_cell
 from codestress.pipeline.plan import check_windows
+from codestress.report.checked import changes_of_files
 from codestress.sandbox.executor import Ran, programs_run, ran
 
 
@@ -71,12 +72,11 @@ def build_lock() -> Iterator[None]:
 
 
 def out_of_date(artefact: Artefact, inputs: dict[str, str]) -> list[str]:
-    """Why it must be built: the inputs that changed, or what is missing; empty when it is up to date."""
+    """Why it must be built: inputs or files that are not what they were; empty when it is up to date."""
     try:
         manifest = json.loads((artefact.folder / "manifest.json").read_text(encoding="utf-8"))
-        missing = [name for name in manifest["files"] if not (artefact.folder / name).is_file()]
-        return [f"{name} is missing" for name in missing] or changes(manifest["inputs"], inputs)
-    except (OSError, ValueError, KeyError):
+        return changes_of_files(artefact.folder, manifest) or changes(manifest["inputs"], inputs)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return ["not built yet"]
 
 

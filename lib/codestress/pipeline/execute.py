@@ -35,6 +35,7 @@ from codestress.errors import CodestressError
 from codestress.paths import FILES, ROOT
 from codestress.pipeline.inputs import environment
 from codestress.pipeline.kernels import AVAILABLE, ForkProvisioner, Nursery
+from codestress.report.checked import sha256_of_files
 from codestress.report.notebook_page import notebook_page
 
 
@@ -122,6 +123,7 @@ def execute(spec: dict[str, Any]) -> None:
         "built_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "build_seconds": round(time.monotonic() - started, 2),
         "inputs": spec["inputs"],
+        "sha256": sha256_of_files(staging),
     }
     (staging / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
 

@@ -9,12 +9,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from codestress.errors import CodestressError, ParameterError
+from codestress.errors import CodestressError, EngineError, ParameterError
 from codestress.inference.archive import import_known
 from codestress.inference.budget import cost
 from codestress.inference.progress import Progress
 from codestress.inference.registry import ModelEntry
 from codestress.inference.requests import CHUNK, request_of
+from codestress.inference.servers import belongs, server_of
 from codestress.inference.store import Store
 from codestress.pipeline.artefacts import Artefact
 from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Request, Scalar, Trial, Trials
@@ -74,7 +75,10 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
     with Store(store) as responses, Progress(total, "prompts") as progress:
         for artefact in artefacts:
             if artefact.name in made:
-                rows += _rows(artefact, made[artefact.name], responses, planned, progress)
+                try:
+                    rows += _rows(artefact, made[artefact.name], responses, planned, progress)
+                except EngineError as error:  # another server's answers
+                    errors[artefact.name] = str(error)
     return Plan(rows, errors)
 
 
@@ -82,6 +86,7 @@ def _rows(artefact: Artefact, trials: Trials, responses: Store, planned: set[str
     """A row for each model; every prompt is rendered once for all of them."""
     sums = {entry.name: Counter[str]() for entry in artefact.models}
     rates = {entry.name: responses.rate(entry.name) for entry in artefact.models if not entry.local}
+    checks = {entry.name: belongs(entry) if server_of(entry) else None for entry in artefact.models}
     numbered = iter(trials.items)
     while chunk := list(itertools.islice(numbered, CHUNK)):
         prompts = [trials.render(trial) for trial in chunk]
@@ -90,7 +95,7 @@ def _rows(artefact: Artefact, trials: Trials, responses: Store, planned: set[str
                 Request(entry.id, entry.identity, prompt, trial.sample)
                 for trial, prompt in zip(chunk, prompts, strict=True)
             ]
-            absent = set(responses.missing([request.key for request in requests])) - planned
+            absent = set(responses.missing([request.key for request in requests], checks[entry.name])) - planned
             counts = sums[entry.name]
             counts["requests"] += sum(trials.steps(trial) for trial in chunk)
             for trial, request in zip(chunk, requests, strict=True):
