@@ -13,6 +13,8 @@ from typing import Literal
 Kind = Literal["parameter", "variable", "function", "class", "import"]
 """How a scope comes to bind a name."""
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+SAYS_NAMES = frozenset("NameError UnboundLocalError TypeError AttributeError Exception BaseException".split())  # noqa: SIM905
+"""Exceptions whose messages name variables, parameters or functions."""
 
 
 @dataclass(eq=False)
@@ -92,6 +94,23 @@ def parameters(function: FunctionNode | ast.Lambda) -> list[ast.arg]:
     given = function.args
     starred = [one for one in (given.vararg, given.kwarg) if one is not None]
     return [*given.posonlyargs, *given.args, *given.kwonlyargs, *starred]
+
+
+def reads_message(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler looks at an exception whose message may hold names of the program."""
+    if handler.name is None:
+        return False
+    kinds = {node.id for node in ast.walk(handler.type) if isinstance(node, ast.Name)} if handler.type else set()
+    if handler.type is not None and not kinds & SAYS_NAMES:
+        return False
+    allowed = set[int]()
+    for node in ast.walk(ast.Module(handler.body, [])):
+        if isinstance(node, ast.Raise):
+            allowed |= {id(part) for part in (node.exc, node.cause)}
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "type"):
+            allowed |= {id(part) for part in node.args}
+    read = [node for part in handler.body for node in ast.walk(part) if isinstance(node, ast.Name)]
+    return any(node.id == handler.name and id(node) not in allowed for node in read)
 
 
 def _module(scope: Scope) -> Scope:

@@ -166,7 +166,7 @@ def test_all_syntax_keeps_its_meaning(perturbation: Perturbation, zoo: Problem, 
     checked, faults = check_problems([zoo], executor, 0)
     assert not faults
     for seed in range(3):
-        variant = make_variants(checked, perturbation, executor, seed=seed)["zoo"]
+        variant = make_variants(checked, perturbation, executor, seed=seed, guard="tag")["zoo"]
         assert (variant.status, variant.attempts) == ("applied", 1), variant.why
         assert variant.sites
         assert variant.problem.code != checked[0].problem.code
@@ -349,7 +349,10 @@ def test_what_changes_its_meaning_is_drawn_again_then_rejected_and_counted(execu
     problem = Problem("p", "def f(value):\n    return sorted(locals())", "f", "1", "['value']")
     checked, faults = check_problems([problem], executor, 0)
     assert not faults
-    variant = make_variants(checked, "REN", executor, seed=0)["p"]
+    refused = make_variants(checked, "REN", executor, seed=0)["p"]
+    assert (refused.status, refused.why) == ("refused", "names are found by their texts: locals")
+    assert refused.problem == checked[0].problem
+    variant = make_variants(checked, "REN", executor, seed=0, guard="tag")["p"]
     assert (variant.status, variant.attempts) == ("rejected", 4)
     assert "['value'] became ['Var_1']" in variant.why
     assert variant.problem == checked[0].problem
@@ -416,7 +419,7 @@ def test_the_standard_librarys_functions_keep_their_meaning(
     checked, faults = check_problems([replace(problem, output=repr(execution.value))], executor, 0)
     assert not faults
     for perturbation in ALL:
-        variant = make_variants(checked, perturbation, executor, seed=1)[problem.id]
+        variant = make_variants(checked, perturbation, executor, seed=1, guard="tag")[problem.id]
         assert variant.status in ("applied", "unchanged"), f"{perturbation}: {variant.why}"
 
 
@@ -443,7 +446,7 @@ def test_no_perturbation_changes_any_program_of_cruxeval(executor: Executor, sha
     assert (len(checked), faults) == (800, {})
     counts = {}
     for perturbation in ALL:
-        variants = make_variants(checked, perturbation, executor, seed=0)
+        variants = make_variants(checked, perturbation, executor, seed=0, guard="tag")
         counts[perturbation] = [
             sum(v.status == s for v in variants.values()) for s in ("applied", "unchanged", "rejected")
         ]

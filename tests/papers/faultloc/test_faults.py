@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import random
+import re
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -239,6 +240,19 @@ HOSTILE = [
     ("dead_code", content(dead_code=["if (x := 0):\n    pass"])),
     ("dead_code", content(dead_code=["if print(1):\n    pass"])),
     ("dead_code", content(dead_code=["if False: (\n"])),
+    ("dead_code", content(dead_code=["if (n := 99) and False:\n    pass"])),
+    ("dead_code", content(dead_code=["if undefined and False:\n    pass"])),
+    ("dead_code", content(dead_code=["if print(1) and False:\n    pass"])),
+    ("dead_code", content(dead_code=["if False:\n    from os import *"])),
+    ("dead_code", content(dead_code=["if False:\n    z = undefined"])),
+    ("dead_code", content(dead_code=["if False:\n    z = (w := 1)"])),
+    ("dead_code", content(dead_code=["if False:\n    z: int = 1"])),
+    ("dead_code", content(dead_code=["if False:\n    del total"])),
+    (
+        "dead_code",
+        content(dead_code=["if False:\n    try:\n        z = 1\n    except OSError as x:\n        pass"]),
+    ),
+    ("dead_code", content(dead_code=["if False:\n    pass\r    x = 1"])),
     ("dead_code", content(dead_code=["def g(:\n"])),
     ("names", content(names=["class"])),
     ("names", content(names=["a b"])),
@@ -256,6 +270,8 @@ def test_content_that_would_change_the_program_is_refused(spm: str, given_conten
 
 
 BINDING = [
+    ("def f(x, len):\n    x = x + 1\n    return len", "if len('') > 0:\n    y = 1"),
+    ("def range(n):\n    return [n]\ndef f(x):\n    x = x + 1\n    return x", "for y in range(0):\n    y = 1"),
     ("def f(x):\n    x = _(x)\n    return x", "for _ in []:\n    y = 1"),  # gettext's _ becomes local
     ("def f(x):\n    x = x + 1\n    return len(x)", "if False:\n    len = 1"),
     ("def f(x):\n    x = x + 1\n    return os.sep", "if False:\n    import os.path"),
@@ -277,6 +293,71 @@ def test_dead_code_that_changes_its_function_by_being_there_is_refused(code: str
     fine = FaultyProgram("def f(x):\n    y = 0\n    for y in x:\n        x = _(y)\n    return x", 2)
     harmless = content(dead_code=["if False:\n    y = x\n    return y"])
     assert mutate(fine, "dead_code", "python", Draw(rng(0)), strength=1, quarter=0, content=harmless).code != fine.code
+
+
+def test_what_a_caller_elsewhere_may_name_is_not_renamed() -> None:
+    code = """\
+def f(shown, /, given, *rest, option=1, **others):
+    total = shown + given + option
+    def inner(seen):
+        return seen
+    return inner(total)
+class A:
+    def go(self, amount):
+        here = amount
+        return here
+def _hidden(part):
+    return part
+"""
+    found = set()
+    for seed in range(80):
+        try:
+            mutated = mutate(
+                FaultyProgram(code, 2), "names", "python", Draw(rng(seed)), strength=2, quarter=seed % 4,
+                content=content(names=["new_one", "new_two"]),
+            )  # fmt: skip
+        except NotNeutral:
+            continue
+        before, after = re.findall(r"\w+", code), re.findall(r"\w+", mutated.code)
+        found |= {old for old, new in zip(before, after, strict=True) if old != new}
+    assert found == {"shown", "rest", "others", "total", "seen", "here", "part"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "class A:\n    x = 1\n    def a(self, n=x): return n\n    x = 2\n    def b(self, n=x): return n",
+        "class A:\n    def a(self, n=next(COUNT)): return n\n    def b(self, n=next(COUNT)): return n",
+        "class A:\n    def a(self, *, n=next(COUNT)): return n\n    def b(self): return 1",
+        "class A:\n    def a(self, n: (m := 1)): return n\n    def b(self): return 1\n    kept = b",
+        "class A(metaclass=M):\n    def a(self): return 1\n    def b(self): return 2",
+        "@seen\nclass A:\n    def a(self): return 1\n    def b(self): return 2",
+        "class A:\n    def a(self): return 1\n    order = list(vars())\n    def b(self): return 2",
+    ],
+)
+def test_methods_whose_order_can_be_seen_stay(code: str) -> None:
+    with pytest.raises(NotNeutral):
+        mutate(FaultyProgram(code, 2), "functions", "python", Draw(rng(0)), strength=1, quarter=0, content=content())
+
+
+def test_the_label_is_exact_whatever_ends_the_lines() -> None:
+    plain = "def f(x):\n\tif x and x > 1:\n\t\tx = x + 1\n\t\x0c\n\tfor i in range(x):\n\t\tx -= i\n\treturn x"
+    for code in (plain, f"{plain}\n", plain.replace("\n", "\r\n"), f"{plain}\n\x0c\n"):
+        sites = fault_sites(code, "python")
+        assert len({site.kind for site in sites}) == 4
+        for site in sites:
+            faulty = site.apply(code)
+            assert site.undo(faulty) == code
+            compile(faulty, "faulty", "exec")
+            assert site.text.strip() in faulty.split("\n")[site.line - 1]
+            for spm in ("comments", "dead_code"):
+                mutated = mutate(
+                    FaultyProgram(faulty, site.line), spm, "python", Draw(rng(0)), strength=1, quarter=0,
+                    content=bank("python"),
+                )  # fmt: skip
+                assert mutated.code.split("\n")[mutated.line - 1] == faulty.split("\n")[site.line - 1]
+    assert not fault_sites(plain.replace("\n\tfor", "\n\t# one\rx = 2\n\tfor"), "python")
+    assert not fault_sites("class A { int f(int x) { // one\r return x + 1; } }", "java")
 
 
 A, G = "class A:\n", "    def g(self): return "

@@ -15,7 +15,10 @@ from codestress.report.curves import interval, legend_above, look
 from codestress.report.style import COLOURS, HATCHES, OTHER, PUBLISHED, RIGHT, WRONG, use_style
 
 LONGEST_TITLE = 40
-STATUSES = {"applied": (RIGHT, HATCHES[0]), "unchanged": (OTHER, HATCHES[1]), "rejected": (WRONG, HATCHES[3])}
+STATUSES = {
+    **{"applied": (RIGHT, HATCHES[0]), "unchanged": (OTHER, HATCHES[1])},
+    **{"refused": (PUBLISHED, HATCHES[2]), "rejected": (WRONG, HATCHES[3])},
+}
 
 
 def difference_dots(points: pd.DataFrame, published: pd.DataFrame, *, xlabel: str, told: str) -> Figure:
@@ -126,7 +129,7 @@ def doubt_growth(found: Collapse) -> Figure:
 
 def status_bars(table: pd.DataFrame) -> Figure:
     """What became of perturbations, as stacked bars. `table`: panel, condition, and the counts applied, unchanged,
-    rejected. A panel for each data set and language."""
+    refused, rejected. A panel for each data set and language."""
     use_style()
     rows = table.groupby("panel", sort=False).size()
     figure = Figure(figsize=(7.0, 0.6 + 0.22 * rows.sum() + 0.35 * len(rows)))
@@ -143,5 +146,5 @@ def status_bars(table: pd.DataFrame) -> Figure:
         ax.set(ylim=(len(part) - 0.4, -0.6), xlim=(0, left.max()), title=panel)
         ax.grid(False)
     axes[-1].set_xlabel("problems")
-    legend_above(figure, axes[0], 3)
+    legend_above(figure, axes[0], 4)
     return figure

@@ -22,6 +22,7 @@ from codestress.functions import file_of
 from codestress.generation.prompts import prompt_text
 from codestress.papers.codecrash.assertions import score_assertion, score_assertion_as_run
 from codestress.papers.codecrash.contest_programs import contest_problems, positional
+from codestress.papers.codecrash.perturbations.edits import Guard
 from codestress.papers.codecrash.perturbations.own import own_perturbations
 from codestress.papers.codecrash.perturbations.python import PythonProgram
 from codestress.papers.codecrash.perturbations.variants import (
@@ -72,6 +73,9 @@ class Perturbed(Seeded):
     )
     densities: list[Density] = Field([1.0], min_length=1, description="share of the places that get a message (p)")
     hints: str = Field("generated", description="MHC's values: generated, or a JSON Lines file of id, task and value")
+    guard: Guard = Field(
+        "tag", description="what the text does not prove to mean the same: refuse it, or tag it and count it"
+    )
 
 
 class Questions(Perturbed, Asked):
@@ -163,7 +167,7 @@ def variants(
 ) -> dict[str, Variant]:
     """What became of each problem of a source under a perturbation, by id."""
     drawn = (given.n_problems, given.translations, given.seed)
-    return _variants(source, language, *drawn, perturbation, density, given.task, given.hints)
+    return _variants(source, language, *drawn, perturbation, density, given.task, given.hints, given.guard)
 
 
 @cache
@@ -177,6 +181,7 @@ def _variants(
     density: float,
     task: Task,
     hints: str,
+    guard: Guard,
 ) -> dict[str, Variant]:
     problems, _ = checked_problems(source, language, n_problems, translations, seed)
     written = None
@@ -185,13 +190,18 @@ def _variants(
         written = {row["id"]: row["value"] for row in rows if row["task"] == task}
     with Executor() as executor:
         return make_variants(
-            problems, perturbation, executor, seed=seed, density=density, task=task, written_hints=written
+            *(problems, perturbation, executor),
+            seed=seed,
+            density=density,
+            task=task,
+            written_hints=written,
+            guard=guard,
         )
 
 
 def predictions(given: Questions) -> Trials:
-    """Every question about every variant. What was rejected is not asked; what a perturbation left unchanged is the
-    vanilla question again, so it is asked once."""
+    """Every question about every variant. What was refused or rejected is not asked; what a perturbation left
+    unchanged is the vanilla question again, so it is asked once."""
     if given.task == "input" and ("livecodebench" in given.problems or "javascript" in given.languages):
         raise ParameterError("task = 'input': not for livecodebench (one input is recorded, section 3.1) or JavaScript")
     table: dict[tuple[str, Language, Perturbation, float], dict[str, Variant]] = {
@@ -223,7 +233,7 @@ def predictions(given: Questions) -> Trials:
         for told in given.ignore
         for cleaned in given.refactor
         for name, variant in found.items()
-        if variant.status != "rejected"
+        if variant.status in ("applied", "unchanged")
         for sample in range(given.samples_direct if mode == "direct" else given.samples_cot)
     ]
 

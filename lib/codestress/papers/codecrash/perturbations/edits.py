@@ -5,8 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from codestress.problems.program import Problem
+
+Guard = Literal["refuse", "tag"]
+"""What is done about doubts: the variant is refused, or made and counted as doubtful."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,8 @@ class Place:
     """What stands there, where that is replaced."""
     templates: Sequence[str] = ()
     """What may be made of it."""
+    doubt: str = ""
+    """Why nothing should be put here."""
 
 
 @dataclass(frozen=True)
@@ -57,10 +63,16 @@ class Perturbed:
 
     problem: Problem
     sites: tuple[Site, ...] = ()
+    doubts: tuple[str, ...] = ()
+    """Why it may not mean the same everywhere; of a guarded perturbation, what was left out for that."""
 
 
 class NotPerturbed(ValueError):
     """The perturbation cannot be made on this program; the message says why."""
+
+
+class Refused(ValueError):
+    """The program's text does not show that the perturbation keeps its meaning; the message says why."""
 
 
 def numbered(prefix: str, names: Iterable[str], taken: set[str]) -> dict[str, str]:

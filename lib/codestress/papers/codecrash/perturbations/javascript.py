@@ -6,11 +6,14 @@ is as its author wrote it. Problems hold their arguments as JSON texts, in the o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from codestress.generation.edits import Edit, Lines, edited
+from codestress.papers.codecrash.perturbations import javascript_guards
 from codestress.papers.codecrash.perturbations.edits import MessageSite, NotPerturbed, Perturbed, Place, Site, numbered
 from codestress.problems.program import Problem
 from codestress.sandbox.runtimes import nodes, parser, text_of
@@ -80,8 +83,9 @@ class JavaScriptProgram:
         "function {name}() {{\n  let {new} = [0];\n  for (const item of {new}) {{\n    {new}.push(item);\n  }}\n}}",
     )
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, original: Problem | None = None) -> None:
         self.problem = problem
+        self.original = original or problem
         self.root = parser("javascript").parse(problem.code.encode()).root_node
         if self.root.has_error:
             raise NotPerturbed("the program does not parse as JavaScript")
@@ -97,10 +101,34 @@ class JavaScriptProgram:
         """The program with its edits; those at one place in their order."""
         return edited(self.problem.code, self.edits)
 
-    def perturbed(self, sites: Iterable[Site], function: str = "") -> Perturbed:
+    def perturbed(self, sites: Iterable[Site], doubts: Iterable[str] = (), function: str = "") -> Perturbed:
         """The problem with the edits made, its function called so; as it was where nothing was touched."""
         changed = replace(self.problem, code=self.code, function=function or self.problem.function)
-        return Perturbed(changed, tuple(sites)) if self.edits else Perturbed(self.problem)
+        touched = Perturbed(changed, tuple(sites)) if self.edits else Perturbed(self.problem)
+        return replace(touched, doubts=tuple(doubts))
+
+    # --- what may be done
+
+    @cached_property
+    def facts(self) -> javascript_guards.Known:
+        """What the program tells about itself, before it was perturbed."""
+        return javascript_guards.known(self.original)
+
+    def whole_doubt(self, perturbation: str) -> str:
+        """Why a perturbation should not be made on this program at all."""
+        return javascript_guards.whole_doubt(self.facts, perturbation)
+
+    def condition_doubt(self, place: Place, template: str, para: str) -> str:
+        return place.doubt or javascript_guards.condition_doubt(self.facts, template, para)
+
+    def garbage_doubt(self, place: Place, template: str, false: str, para: str) -> str:
+        false = false if "{false}" in template else ""
+        return place.doubt or javascript_guards.garbage_doubt(
+            self.facts, template.replace("{false}", false), false, para
+        )
+
+    def global_doubt(self) -> str:
+        return javascript_guards.global_doubt(self.facts)
 
     def called_function(self) -> Node:
         """The definition of the function that the problem calls; `NotPerturbed` when there is none."""
@@ -173,7 +201,10 @@ class JavaScriptProgram:
             start, _ = self.lines.span(statement)
             self.edit(start, start, text.replace("\n", f"\n{indent}") + f"\n{indent}")
 
-        return Place(_line(statement), parameters(_function_around(statement)), put)
+        function = _function_around(statement)
+        whole = text_of(function)
+        odd = function is not None and ("generator" in function.type or re.match(r"(async\b|\*|static\s*\*)", whole))
+        return Place(_line(statement), parameters(function), put, doubt="a generator or coroutine" if odd else "")
 
     def hidden_names(self, _used: set[str]) -> list[str]:
         """Parameters whose names are nothing else's at the top level, no function's and no class's."""

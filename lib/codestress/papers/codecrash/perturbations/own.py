@@ -1,6 +1,6 @@
 """Perturbations of your own: params/perturbations.yaml names functions that rewrite a Python program.
 
-What they make is run like the paper's: a variant that does not do the same on the problem's input and on three near by
+What they make is run like the paper's: a variant that does not do the same on the problem's input and on eight near by
 is drawn again, then rejected and counted.
 """
 

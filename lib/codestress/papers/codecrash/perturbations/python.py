@@ -9,7 +9,8 @@ from dataclasses import replace
 from functools import cached_property
 
 from codestress.generation.edits import first_line
-from codestress.generation.scopes import FunctionNode, Names, names_of, parameters
+from codestress.generation.scopes import FunctionNode, Names, Scope, names_of, parameters
+from codestress.papers.codecrash.perturbations import guards
 from codestress.papers.codecrash.perturbations.edits import MessageSite, NotPerturbed, Perturbed, Place, Site, unused
 from codestress.problems.program import Problem
 
@@ -70,8 +71,9 @@ class PythonProgram:
         "def {name}():\n    {new} = [0]\n    for item in {new}:\n        {new}.append(item)",
     )
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, original: Problem | None = None) -> None:
         self.problem = problem
+        self.original = original or problem
         self.tree = ast.parse(f"{problem.code}\n{problem.function}({problem.arguments}\n)")
         last = self.tree.body[-1]
         if not isinstance(last, ast.Expr) or not isinstance(last.value, ast.Call):
@@ -83,14 +85,40 @@ class PythonProgram:
         """The program as its tree is now, without the call."""
         return ast.unparse(ast.fix_missing_locations(ast.Module(self.tree.body[:-1], [])))
 
-    def perturbed(self, sites: Iterable[Site]) -> Perturbed:
+    def perturbed(self, sites: Iterable[Site], doubts: Iterable[str] = ()) -> Perturbed:
         """The problem with the tree as it is now; as it was where nothing was touched."""
         touched = tuple(sites)
         if not touched:
-            return Perturbed(self.problem)
+            return Perturbed(self.problem, doubts=tuple(doubts))
         function = ast.unparse(self.call.func)
         arguments = ast.unparse(self.call)[len(function) + 1 : -1]
-        return Perturbed(replace(self.problem, code=self.code, function=function, arguments=arguments), touched)
+        changed = replace(self.problem, code=self.code, function=function, arguments=arguments)
+        return Perturbed(changed, touched, tuple(doubts))
+
+    # --- what may be done
+
+    @cached_property
+    def facts(self) -> guards.Known:
+        """What the program tells about itself, before it was perturbed."""
+        return guards.known(self.original)
+
+    def whole_doubt(self, perturbation: str) -> str:
+        """Why a perturbation should not be made on this program at all."""
+        doubts = {"REN": guards.renaming_doubt, "PSC-ALL": guards.renaming_doubt, "MPS": guards.printing_doubt}
+        return doubts.get(perturbation, guards.comment_doubt)(self.facts)
+
+    def condition_doubt(self, place: Place, template: str, para: str) -> str:
+        condition = ast.parse(f"({place.text})", mode="eval").body
+        return place.doubt or guards.condition_doubt(self.facts, condition, template, para)
+
+    def garbage_doubt(self, place: Place, template: str, false: str, para: str) -> str:
+        if "{false}" not in template:
+            false = ""
+        text = template.replace("{false}", false)
+        return place.doubt or guards.garbage_doubt(self.facts, text, false, para)
+
+    def global_doubt(self) -> str:
+        return guards.global_doubt(self.facts)
 
     def called_function(self) -> FunctionNode:
         """The definition of the function that the problem calls; `NotPerturbed` when there is none."""
@@ -133,7 +161,7 @@ class PythonProgram:
     def index(self) -> str:
         """A loop's variable: not one that a function shares with the code around it."""
         shared = any(
-            one.name == "i" and one.scope.kind != "comprehension" and self.names.binding(one) is not one.scope
+            one.name == "i" and self.names.binding(one) not in (one.scope, _function_of(one.scope))
             for one in self.names.occurrences
         )
         return unused("i", self.used_names()) if shared else "i"
@@ -186,6 +214,14 @@ class PythonProgram:
         return replace(self.problem, code=code, function="traced_returns")
 
 
+def _function_of(scope: Scope) -> Scope | None:
+    """The scope around comprehensions."""
+    here: Scope | None = scope
+    while here is not None and here.kind == "comprehension":
+        here = here.parent
+    return here
+
+
 def _at(text: str, line: int) -> list[ast.stmt]:
     """New statements, which count as standing on a line of the program as it was given."""
     statements = ast.parse(text).body
@@ -213,7 +249,9 @@ def _statements(block: Sequence[ast.stmt], *, functions: bool = True) -> Iterato
             yield from _statements(inner, functions=functions)
 
 
-def _places(statements: list[ast.stmt], named: Sequence[str] | None, *, docstring: bool = False) -> Iterator[Place]:
+def _places(
+    statements: list[ast.stmt], named: Sequence[str] | None, doubt: str = "", *, docstring: bool = False
+) -> Iterator[Place]:
     """The places of a list and below it; `named`: parameters of the function around it, None where there is none."""
     if named is not None:
         first = int(docstring)
@@ -227,15 +265,24 @@ def _places(statements: list[ast.stmt], named: Sequence[str] | None, *, docstrin
                 at = len(statements) if before is None else statements.index(before)
                 statements[at:at] = _at(text, line)
 
-            yield Place(line, named, put)
+            yield Place(line, named, put, doubt=doubt)
     for statement in statements:
         if isinstance(statement, FunctionNode):
             inner = [one.arg for one in parameters(statement) if one.arg not in ("self", "cls")]
-            yield from _places(statement.body, inner, docstring=ast.get_docstring(statement) is not None)
+            docstring = ast.get_docstring(statement) is not None
+            yield from _places(statement.body, inner, _kind_doubt(statement), docstring=docstring)
         else:
             own, parts = _blocks(statement)
             for block in (*own, *parts):
-                yield from _places(block, None if isinstance(statement, ast.ClassDef) else named)
+                yield from _places(block, None if isinstance(statement, ast.ClassDef) else named, doubt)
+
+
+def _kind_doubt(function: FunctionNode) -> str:
+    """Why nothing should be put into a function of its kind."""
+    own = _statements(function.body, functions=False)
+    parts = [part for one in own if not isinstance(one, FunctionNode | ast.ClassDef) for part in ast.walk(one)]
+    generator = any(isinstance(part, ast.Yield | ast.YieldFrom) for part in parts)
+    return "a generator" if generator else "a coroutine" if isinstance(function, ast.AsyncFunctionDef) else ""
 
 
 def _conditions(node: ast.AST, named: list[str]) -> list[tuple[ast.If | ast.While, list[str]]]:
@@ -247,7 +294,7 @@ def _conditions(node: ast.AST, named: list[str]) -> list[tuple[ast.If | ast.Whil
             found.append((child, named))
         if isinstance(child, ast.ClassDef):
             for part in child.body:  # a lambda does not see a class body's names
-                if not isinstance(part, ast.If | ast.While):
+                if isinstance(part, FunctionNode | ast.ClassDef):
                     found += _conditions(ast.Module([part], []), named)
             continue
         found += _conditions(child, inner)

@@ -2,6 +2,8 @@
 
 CodeCrash, section 2.1, checks a variant on the problem's own input; here on inputs near by as well. The paper's
 artifact saves what fails unperturbed; here it is `rejected` and counted, as `unchanged` is where nothing could change.
+Before anything is run, a guard decides from the text whether the meaning must stay: else the variant is `refused`, or
+made as the paper makes it and counted as doubtful (guards.py).
 """
 
 from __future__ import annotations
@@ -12,11 +14,19 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from codestress.literals import NotLiteral, parse_literal, same_value
 from codestress.papers.codecrash.perturbations import messages, structure
-from codestress.papers.codecrash.perturbations.edits import NotPerturbed, Perturbed, Site
+from codestress.papers.codecrash.perturbations.edits import Guard, NotPerturbed, Perturbed, Refused, Site
+from codestress.papers.codecrash.perturbations.inputs import (
+    argument_nodes,
+    argument_values,
+    call_of,
+    other_inputs,
+    trial_inputs,
+    with_values,
+)
 from codestress.papers.codecrash.perturbations.own import known_perturbation, rewrite
 from codestress.papers.codecrash.perturbations.programs import program_of, vanilla
 from codestress.papers.codecrash.perturbations.renaming import rename
@@ -33,10 +43,10 @@ PERTURBATIONS = ("VAN", "REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS", "MHC")
 """The paper's names: vanilla; renamed; conditions; garbage; all three; misleading comments, prints and hints."""
 Perturbation = Annotated[str, known_perturbation(*PERTURBATIONS)]
 """One of the paper's, or one of your own (params/perturbations.yaml)."""
-Status = Literal["applied", "unchanged", "rejected"]
+Status = Literal["applied", "unchanged", "refused", "rejected"]
 ATTEMPTS = 4
 """Draws of a variant before it is rejected."""
-INPUTS = 3
+INPUTS = 8
 """Inputs beside the problem's own on which a variant is tried."""
 WRONG_INPUTS = 40
 """Inputs near by among which one that gives another output is looked for (MHC)."""
@@ -64,7 +74,9 @@ class Variant:
     sites: tuple[Site, ...] = ()
     attempts: int = 1
     why: str = ""
-    """Why it was rejected."""
+    """Why it was refused or rejected."""
+    doubt: str = ""
+    """Why an applied variant may not mean the same everywhere; found from the text, not by running."""
 
 
 def check_problems(problems: Sequence[Problem], executor: Executor, seed: int) -> tuple[list[Checked], dict[str, str]]:
@@ -83,7 +95,7 @@ def check_problems(problems: Sequence[Problem], executor: Executor, seed: int) -
             faults[problem.id] = f"the program does not parse: {error}"
             continue
         draw = Draw(rng(seed, "inputs", problem.id))
-        ready.append((clean, (problem.arguments, *other_inputs(clean, draw, INPUTS))))
+        ready.append((clean, (problem.arguments, *trial_inputs(clean, draw))))
     executions = iter(run_calls([(problem, text) for problem, inputs in ready for text in inputs], executor))
     again = run_calls([(problem, problem.arguments) for problem, _ in ready], executor)
     traced = run_calls([(program_of(problem).traced(), problem.arguments) for problem, _ in ready], executor)
@@ -97,10 +109,21 @@ def check_problems(problems: Sequence[Problem], executor: Executor, seed: int) -
         elif not _same(mine[0], second):
             faults[problem.id] = f"not deterministic: {mine[0].value!r:.60}, then {second.value!r:.60}"
         else:
-            tried = [place for place, one in enumerate(mine) if one.outcome in (Ending.RETURNED, Ending.RAISED)]
-            inputs, mine = tuple(inputs[place] for place in tried), [mine[place] for place in tried]
+            inputs, mine = _telling(inputs, mine)
             checked.append(Checked(problem, inputs, tuple(mine), _returned(trace, problem.language)))
     return checked, faults
+
+
+def _telling(inputs: Sequence[str], executions: Sequence[Execution]) -> tuple[tuple[str, ...], list[Execution]]:
+    """The problem's own input and those beside it on which something new happened, then others, up to a number."""
+    tried = [place for place, one in enumerate(executions) if one.outcome in (Ending.RETURNED, Ending.RAISED)]
+    seen, new, known = set[str](), list[int](), list[int]()
+    for place in tried:
+        outcome = _told(executions[place])
+        (known if outcome in seen else new).append(place)
+        seen.add(outcome)
+    kept = sorted([*new, *known][: 1 + INPUTS])
+    return tuple(inputs[place] for place in kept), [executions[place] for place in kept]
 
 
 def run_calls(calls: Sequence[tuple[Problem, str]], executor: Executor) -> list[Execution]:
@@ -110,54 +133,6 @@ def run_calls(calls: Sequence[tuple[Problem, str]], executor: Executor) -> list[
         programs = [called(problem, text) for problem, text in calls if problem.language == language]
         done[language] = executor.run(programs, language=language)
     return [next(done[problem.language]) for problem, _ in calls]
-
-
-def other_inputs(problem: Problem, draw: Draw, count: int) -> list[str]:
-    """Argument texts near the problem's own, the next ones further off; fewer where arguments are no data."""
-    try:
-        own = argument_values(problem)
-    except (NotLiteral, ValueError):
-        return []
-    found: dict[str, None] = {}
-    for _ in range(3 * count if own else 0):
-        values = copy.deepcopy(own)
-        for _ in range(1 + len(found) // 4):
-            at = draw.integer(0, len(values) - 1)
-            try:
-                values[at] = other_value(values[at], draw)
-            except NoOtherValue:
-                break
-        text = with_values(problem, [literal_text(value, problem.language) for value in values])
-        if values != own and len(found) < count:
-            found[text] = None
-    return list(found)
-
-
-def argument_values(problem: Problem) -> list[Any]:
-    """The arguments in the order of the text; `NotLiteral` where one is no data."""
-    if problem.language == "javascript":
-        return list(json.loads(f"[{problem.arguments}]"))
-    return [parse_literal(ast.unparse(node)).value for node in _argument_nodes(_call(problem))]
-
-
-def with_values(problem: Problem, texts: Sequence[str]) -> str:
-    """The problem's arguments with other values, by position and keyword as they are."""
-    if problem.language == "javascript":
-        return ", ".join(texts)
-    call = _call(problem)
-    keywords = [""] * len(call.args) + [f"{one.arg}=" for one in call.keywords]
-    return ", ".join(f"{keyword}{text}" for keyword, text in zip(keywords, texts, strict=True))
-
-
-def _call(problem: Problem) -> ast.Call:
-    node = ast.parse(f"f({problem.arguments}\n)", mode="eval").body
-    if not isinstance(node, ast.Call) or any(one.arg is None for one in node.keywords):
-        raise NotLiteral("no call")
-    return node
-
-
-def _argument_nodes(call: ast.Call) -> list[ast.expr]:
-    return [*call.args, *(one.value for one in call.keywords)]
 
 
 def called(problem: Problem, arguments: str) -> Program:
@@ -196,6 +171,7 @@ def make_variants(
     density: float = 1.0,
     task: Task = "output",
     written_hints: Mapping[str, str] | None = None,
+    guard: Guard = "refuse",
 ) -> dict[str, Variant]:
     """What becomes of each problem, by id. Every applied variant did the same as its vanilla program on all inputs.
 
@@ -212,7 +188,11 @@ def make_variants(
             draw = Draw(rng(seed, "perturb", perturbation, name, attempt))
             variants[name] = Variant(one.problem, "unchanged", (), attempt)
             try:
-                candidate = perturb(one, perturbation, draw, density=density, task=task, wrong=wrong.get(name, ""))
+                told = wrong.get(name, "")
+                candidate = perturb(one, perturbation, draw, density=density, task=task, wrong=told, guard=guard)
+            except Refused as refusal:
+                variants[name] = Variant(one.problem, "refused", (), attempt, str(refusal))
+                continue
             except (NotPerturbed, NotLiteral, SyntaxError, RecursionError, UnicodeError) as error:
                 variants[name] = Variant(one.problem, "rejected", (), attempt, str(error))
                 continue
@@ -225,18 +205,32 @@ def make_variants(
             if why := faults[name]:
                 variants[name] = Variant(pending[name].problem, "rejected", (), attempt, why)
             else:
-                variants[name] = Variant(candidate.problem, "applied", candidate.sites, attempt)
+                doubt = candidate.doubts[0] if candidate.doubts and guard == "tag" else ""
+                variants[name] = Variant(candidate.problem, "applied", candidate.sites, attempt, doubt=doubt)
         pending = {name: one for name, one in pending.items() if faults.get(name)}
     return {one.problem.id: variants[one.problem.id] for one in problems}
 
 
 def perturb(
-    checked: Checked, perturbation: Perturbation, draw: Draw, *, density: float, task: Task, wrong: str
+    checked: Checked, perturbation: Perturbation, draw: Draw, *, density: float, task: Task, wrong: str, guard: Guard
 ) -> Perturbed:
-    """One draw of a perturbation, not yet run; `wrong` is the value of MHC."""
+    """One draw of a perturbation, not yet run; `wrong` is the value of MHC. `Refused` where the guard refuses it."""
     problem = checked.problem
     if perturbation not in PERTURBATIONS:
         return rewrite(problem, perturbation, draw)
+    doubt = program_of(problem).whole_doubt(perturbation)
+    if doubt and guard == "refuse":
+        raise Refused(doubt)
+    made = _made(checked, perturbation, draw, density=density, task=task, wrong=wrong, guard=guard)
+    if made.doubts and guard == "refuse" and (not made.sites or (perturbation == "PSC-ALL" and _left_out(made))):
+        raise Refused(made.doubts[0])
+    return replace(made, doubts=(doubt, *made.doubts)) if doubt else made
+
+
+def _made(
+    checked: Checked, perturbation: Perturbation, draw: Draw, *, density: float, task: Task, wrong: str, guard: Guard
+) -> Perturbed:
+    problem = checked.problem
     if perturbation in ("MCC", "MPS"):
         style: messages.Format = "comment" if perturbation == "MCC" else "print"
         return messages.insert_messages(problem, draw, style=style, density=density, returned=checked.returned)
@@ -246,14 +240,20 @@ def perturb(
         return (messages.hint_input if task == "input" else messages.hint_output)(problem, wrong)
     steps: dict[str, Callable[[Problem], Perturbed]] = {
         "REN": rename,
-        "RTF": partial(structure.reformat_conditions, draw=draw),
-        "GBC": partial(structure.insert_garbage, draw=draw),
+        "RTF": partial(structure.reformat_conditions, draw=draw, original=problem, guard=guard),
+        "GBC": partial(structure.insert_garbage, draw=draw, original=problem, guard=guard),
     }
     sites: tuple[Site, ...] = ()
+    doubts: tuple[str, ...] = ()
     for name in ("RTF", "GBC", "REN") if perturbation == "PSC-ALL" else (perturbation,):
         done = steps[name](problem)
-        problem, sites = done.problem, sites + done.sites
-    return Perturbed(problem, sites)
+        problem, sites, doubts = done.problem, sites + done.sites, doubts + done.doubts
+    return Perturbed(problem, sites, doubts)
+
+
+def _left_out(made: Perturbed) -> bool:
+    """Whether nothing but names was changed."""
+    return all(site.kind in ("variable", "function") for site in made.sites)
 
 
 def _differences(
@@ -285,7 +285,7 @@ def _moved(before: Problem, after: Problem, arguments: str) -> str:
         return after.arguments
     if before.arguments == after.arguments:
         return arguments
-    nodes = _argument_nodes(_call(replace(before, arguments=arguments)))
+    nodes = argument_nodes(call_of(replace(before, arguments=arguments)))
     return with_values(after, [ast.unparse(node) for node in nodes])
 
 

@@ -27,10 +27,12 @@ from codestress.sandbox.executor import Outcome as Ending
 
 
 def variant_counts(given: Perturbed) -> pd.DataFrame:
-    """Applied, unchanged and rejected variants for each data set and perturbation, and problems left out of all.
+    """Applied, unchanged, refused and rejected variants for each data set and perturbation, and problems left out of
+    all.
 
-    Columns: dataset, language, perturbation, density, problems, applied, unchanged, rejected, drawn_again, sites,
-    left_out, why. The three add up to problems (checked).
+    Columns: dataset, language, perturbation, density, problems, applied, unchanged, refused, rejected, doubtful (of
+    those applied: made although the text does not prove that they mean the same), drawn_again, sites, left_out, reasons
+    (of refusals and doubts, counted), why. Applied, unchanged, refused and rejected add up to problems (checked).
     """
     rows = []
     for source in given.problems:
@@ -43,6 +45,8 @@ def variant_counts(given: Perturbed) -> pd.DataFrame:
                     if sum(counts.values()) != len(usable):
                         raise AssertionError(f"{perturbation}: {dict(counts)} of {len(usable)} problems")
                     rejected = [f"{name}: {one.why}" for name, one in found.items() if one.status == "rejected"]
+                    refused = [one.why for one in found.values() if one.status == "refused"]
+                    doubts = Counter([*refused, *(one.doubt for one in found.values() if one.doubt)])
                     rows.append(
                         {
                             "dataset": source,
@@ -52,10 +56,13 @@ def variant_counts(given: Perturbed) -> pd.DataFrame:
                             "problems": len(usable),
                             "applied": counts["applied"],
                             "unchanged": counts["unchanged"],
+                            "refused": counts["refused"],
                             "rejected": counts["rejected"],
+                            "doubtful": sum(bool(one.doubt) for one in found.values()),
                             "drawn_again": sum(one.attempts > 1 for one in found.values()),
                             "sites": float(np.mean([len(one.sites) for one in found.values()])) if found else 0.0,
                             "left_out": len(faults),
+                            "reasons": "; ".join(f"{why} ({count})" for why, count in doubts.most_common()),
                             "why": "; ".join([*(f"{name}: {why}" for name, why in faults.items()), *rejected])[:500],
                         }
                     )
@@ -64,7 +71,8 @@ def variant_counts(given: Perturbed) -> pd.DataFrame:
 
 def describe_variants(table: pd.DataFrame) -> str:
     """The figure in words."""
-    form = "{dataset}, {language}, {perturbation}: {applied} applied, {unchanged} unchanged, {rejected} rejected"
+    counts = ", ".join(f"{{{name}}} {name}" for name in ("applied", "unchanged", "refused", "rejected"))
+    form = "{dataset}, {language}, {perturbation}: " + counts
     return told("What became of each perturbation.", table, form)
 
 
@@ -75,7 +83,7 @@ def unchanged_shares(table: pd.DataFrame) -> pd.DataFrame:
 
 def told_variant(perturbation: str, variant: Variant) -> str:
     """A variant for people."""
-    head = f"=== {perturbation}: {variant.status}, {len(variant.sites)} sites {variant.why}".rstrip()
+    head = f"=== {perturbation}: {variant.status}, {len(variant.sites)} sites {variant.why}{variant.doubt}".rstrip()
     return "\n".join([head, variant.problem.code, f">>> {variant.problem.call}", ""])
 
 

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar
 import yaml
 
 from codestress.generation.edits import Edit, Lines, edited, first_line
-from codestress.generation.scopes import FunctionNode, Names, Scope, names_of
+from codestress.generation.scopes import FunctionNode, Names, Scope, names_of, parameters, reads_message
 from codestress.papers.faultloc.faults.proof import equivalence_error
 from codestress.papers.faultloc.faults.trees import (
     JAVA_CLASSES,
@@ -231,8 +231,9 @@ def _renamed(
 def _python_variables(code: str) -> Spans:
     """Local variables and parameters that may be renamed by their text alone.
 
-    Not: names that occur as keywords, in f-strings (whose positions are unreliable before Python 3.12), in `global`,
-    `except … as` or patterns; names that stand for several variables or for a function, class or module too.
+    Not: parameters that a caller elsewhere may give by their names; names that occur as keywords, in f-strings (whose
+    positions are unreliable before Python 3.12), in `global`, `except … as` or patterns; names that stand for several
+    variables or for a function, class or module too.
     """
     tree = tree_of(code)
     names = names_of(tree)
@@ -247,8 +248,31 @@ def _python_variables(code: str) -> Spans:
     return {name: sorted(found) for name, found in spans.items()}
 
 
+READ_NAMES = ("__code__", "f_locals", "co_varnames", "__annotations__")
+"""Attributes that hold names of variables."""
+
+
+def _named_from_outside(names: Names) -> set[str]:
+    """Parameters that somebody who reads no text but the program's interface may give by their names: keyword-only
+    ones, and those of functions and methods that do not stand in a function and are not private."""
+    found = set[str]()
+    for scope in names.scopes:
+        function = scope.node
+        if not isinstance(function, FunctionNode):
+            continue
+        found |= {one.arg for one in function.args.kwonlyargs}
+        around = scope.parent
+        while around is not None and around.kind == "class":
+            around = around.parent
+        private = function.name.startswith("_") and not function.name.endswith("__")
+        if around is not None and around.kind == "module" and not private:
+            found |= {one.arg for one in function.args.args}
+    return found
+
+
 def _free_names(tree: ast.Module, names: Names) -> set[str]:
     barred = {part.arg for part in ast.walk(tree) if isinstance(part, ast.keyword) and part.arg is not None}
+    barred |= _named_from_outside(names)
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             barred |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
@@ -267,7 +291,10 @@ def _free_names(tree: ast.Module, names: Names) -> set[str]:
         if functions and plain and name not in barred and name not in ("self", "cls") and not name.startswith("__"):
             found.add(name)
     dynamic = any(
-        isinstance(node, ast.Name) and node.id in ("locals", "vars", "eval", "exec", "dir") for node in ast.walk(tree)
+        (isinstance(node, ast.Name) and node.id in ("locals", "vars", "eval", "exec", "dir"))
+        or (isinstance(node, ast.ExceptHandler) and reads_message(node))
+        or (isinstance(node, ast.Attribute) and node.attr in READ_NAMES)
+        for node in ast.walk(tree)
     )
     return set() if dynamic else found
 
@@ -336,25 +363,59 @@ def _reordered(program: FaultyProgram, language: Language, draw: Draw, strength:
 
 @lru_cache(maxsize=256)
 def _python_groups(code: str) -> list[Methods]:
-    """For each class its methods, where each has a name of its own and no decorator."""
+    """For each class its methods, where each has a name of its own and no decorator, and where nothing that is
+    evaluated while the class is made can tell their order."""
     groups = []
     lines = Lines.of(code)
     for node in ast.walk(tree_of(code)):
-        if not isinstance(node, ast.ClassDef):
+        if not isinstance(node, ast.ClassDef) or _order_is_seen(node):
             continue
         methods = [one for one in node.body if isinstance(one, FunctionNode)]
         counts = Counter(one.name for one in methods)
         run: list[ast.AST] = [one for one in node.body if not isinstance(one, FunctionNode)]  # while the class is made
-        run += [part for one in methods for part in (*one.decorator_list, *one.args.defaults)]
+        run += [part for one in methods for part in (*one.decorator_list, *_evaluated(one))]
         used = {part.id for one in run for part in ast.walk(one) if isinstance(part, ast.Name)}
+        bound = {part.id for one in run for part in ast.walk(one) if isinstance(part, ast.Name) and _written(part)}
+        bound |= {*counts, *(one.name for one in node.body if isinstance(one, ast.ClassDef))}
+        bound |= {(part.asname or part.name) for one in run for part in ast.walk(one) if isinstance(part, ast.alias)}
         group = [
             (one.lineno, one.end_lineno or one.lineno)
             for one in methods
-            if counts[one.name] == 1 and not one.decorator_list and one.name not in used
+            if counts[one.name] == 1
+            and not one.decorator_list
+            and one.name not in used
+            and _still(_evaluated(one), bound)
         ]
         if len({lines.indent(first) for first, _ in group}) == 1:
             groups.append(group)
     return groups
+
+
+def _evaluated(function: FunctionNode) -> list[ast.expr]:
+    """What is evaluated where a function is defined, but for decorators: defaults and annotations."""
+    given = [*function.args.defaults, *function.args.kw_defaults, function.returns]
+    given += [one.annotation for one in parameters(function)]
+    return [one for one in given if one is not None]
+
+
+def _written(name: ast.Name) -> bool:
+    return not isinstance(name.ctx, ast.Load)
+
+
+def _still(parts: Sequence[ast.expr], bound: set[str]) -> bool:
+    """Whether expressions give the same wherever in the class they stand: no calls, no names that the class binds."""
+    every = [part for one in parts for part in ast.walk(one)]
+    acting = ast.Call | ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom
+    return not any(isinstance(one, acting) or (isinstance(one, ast.Name) and one.id in bound) for one in every)
+
+
+def _order_is_seen(node: ast.ClassDef) -> bool:
+    """A metaclass, a decorator that is not known, or a body that looks at its own names."""
+    known = {"dataclass", "total_ordering", "final", "unique", "runtime_checkable"}
+    decorators = {part.id for one in node.decorator_list for part in ast.walk(one) if isinstance(part, ast.Name)}
+    own = [part for one in node.body if not isinstance(one, FunctionNode) for part in ast.walk(one)]
+    looking = {part.id for part in own if isinstance(part, ast.Name)} & {"vars", "locals", "dir", "eval", "exec"}
+    return bool(node.keywords or decorators - known or looking)
 
 
 @lru_cache(maxsize=256)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import operator
 import re
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -36,7 +38,9 @@ def equivalence_error(before: str, after: str, spm: str, language: Language) -> 
                 return "the syntax tree is another"
             return _java_dead_error(before, after) if "dead_code" in parts else ""
         (old, old_dead), (new, new_dead) = _form(before, parts), _form(after, parts)
-        return "the syntax tree is another" if old != new else _dead_error(before, after, old_dead, new_dead)
+        if old != new:
+            return "the syntax tree is another"
+        return _dead_error(before, after, old_dead, new_dead) if "dead_code" in parts else ""
     except NotNeutral as error:
         return str(error)
 
@@ -72,14 +76,26 @@ def _remove_dead(tree: ast.AST) -> list[ast.AST]:
     return dead
 
 
+DEAD_STATEMENTS = (
+    *(ast.Expr, ast.Assign, ast.AugAssign, ast.Pass, ast.If, ast.While, ast.For, ast.Return, ast.Break, ast.Continue),
+    *(ast.Raise, ast.Assert),
+)
+"""What code that never runs may consist of: nothing that declares, imports, deletes or makes a generator."""
+BUILTINS = frozenset(dir(builtins))
+CONDITIONAL = frozenset(("len", "bool", "range", "dict", "list", "set"))
+"""Builtins in conditions that are false."""
+
+
 def _dead_error(before: str, after: str, old: list[ast.AST], new: list[ast.AST]) -> str:
     """What code that never runs may change all the same, by being there; empty where it changes nothing.
 
-    A function with `yield` is a generator; a name that is bound somewhere in a function is local in all of it.
+    Only what was put in is looked at. A function with `yield` is a generator; a name that is bound somewhere in a
+    function is local in all of it.
     """
-    for kind in (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal):
-        if sum(isinstance(part, kind) for part in new) > sum(isinstance(part, kind) for part in old):
-            return f"dead code has {kind.__name__.lower()}, which changes its function"
+    was = Counter(map(type, old))
+    for kind, count in Counter(map(type, new)).items():
+        if count > was[kind] and not _may_be_dead(kind):
+            return f"dead code has {kind.__name__.lower()}, which may change what is around it"
     if any(isinstance(part, ast.Return | ast.Break | ast.Continue) for part in new):
         try:
             with warnings.catch_warnings():
@@ -87,9 +103,31 @@ def _dead_error(before: str, after: str, old: list[ast.AST], new: list[ast.AST])
                 compile(after, "mutated", "exec", dont_inherit=True)
         except (SyntaxError, ValueError) as error:
             return f"does not compile: {error}"
-    if words_of(before).isdisjoint(_bound(new)):
+    bound = _bound(new)
+    read = {part.id for part in new if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
+    if unknown := sorted(read - bound - BUILTINS - words_of(before)):
+        return f"dead code reads {unknown[0]!r}, which is nowhere"
+    if own := sorted(read & CONDITIONAL & words_of(before) & _all_bound(before)):
+        return f"dead code relies on {own[0]!r}, which the program binds"
+    if words_of(before).isdisjoint(bound):
         return ""
     return "" if _variables(before) == _variables(after) else "dead code binds a name that the program has elsewhere"
+
+
+def _may_be_dead(kind: type[ast.AST]) -> bool:
+    """Whether code that never runs may have parts of this kind: statements of the list, expressions without effects on
+    names."""
+    if issubclass(kind, ast.stmt):
+        return issubclass(kind, DEAD_STATEMENTS)
+    barred = ast.NamedExpr | ast.Yield | ast.YieldFrom | ast.Await | ast.ExceptHandler | ast.alias | ast.pattern
+    return not issubclass(kind, barred)
+
+
+@lru_cache(maxsize=256)
+def _all_bound(code: str) -> frozenset[str]:
+    """All names that a program binds somewhere; all that matter where it does not say which."""
+    found = {name for scope in names_of(tree_of(code)).scopes for name in scope.bound}
+    return frozenset(found | CONDITIONAL if "*" in found else found)
 
 
 def _bound(parts: Sequence[ast.AST]) -> set[str]:
@@ -135,8 +173,14 @@ def _never_runs(node: ast.stmt) -> bool:
 def _never(test: ast.expr) -> bool:
     """Whether a condition of written-out values is false. Nothing is evaluated that is not a value."""
     if isinstance(test, ast.BoolOp):
-        parts = [_never(value) for value in test.values]
-        return any(parts) if isinstance(test.op, ast.And) else all(parts)
+        if isinstance(test.op, ast.Or):
+            return all(_never(value) for value in test.values)
+        for value in test.values:  # what stands behind the first false part is never evaluated
+            if _never(value):
+                return True
+            if _value(value) is None:
+                return False
+        return False
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         value = _value(test.operand)
         return value is not None and bool(value)

@@ -23,7 +23,14 @@ class NotNeutral(ValueError):
     """The mutation cannot be made on this program, or cannot be proved neutral; the message says why."""
 
 
+def _lines_are_certain(code: str) -> None:
+    """Parsers and readers count a carriage return of its own as a line, or not."""
+    if "\r" in code.replace("\r\n", "\n"):
+        raise NotNeutral("a carriage return without a line feed: lines are counted in two ways")
+
+
 def tree_of(code: str) -> ast.Module:
+    _lines_are_certain(code)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -33,6 +40,7 @@ def tree_of(code: str) -> ast.Module:
 
 
 def java_root(code: str) -> Node:
+    _lines_are_certain(code)
     root = parser("java").parse(code.encode("utf-8", "surrogatepass")).root_node
     if root.has_error:
         raise NotNeutral("does not parse")

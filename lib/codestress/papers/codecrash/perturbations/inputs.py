@@ -1,0 +1,126 @@
+"""Inputs near a problem's own, on which variants are tried."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from codestress.literals import NotLiteral, parse_literal
+from codestress.papers.codecrash.perturbations.values import NoOtherValue, other_value
+from codestress.problems.generated.drawing import Draw
+from codestress.problems.program import Problem, literal_text
+
+NEAR = 3
+"""Inputs that differ a little, before those that are meant to reach other branches."""
+CANDIDATES = 14
+"""Inputs beside the problem's own that are run, to find those that tell most."""
+FEWER = 8
+"""The same for languages whose programs take longer to run."""
+CONSTANTS = 4
+"""Values that the program's text names, for each type."""
+
+
+def trial_inputs(problem: Problem, draw: Draw) -> list[str]:
+    """Inputs a little off, then edges of the types, and values that the program's text names."""
+    found = dict.fromkeys(other_inputs(problem, draw, NEAR))
+    most = CANDIDATES if problem.language == "python" else FEWER
+    with suppress(NotLiteral, ValueError):
+        own = argument_values(problem)
+        named = _constants(problem)
+        edges = [_edges(value, named) for value in own]
+        for turn in range(max(map(len, edges), default=0)):
+            for at, values in enumerate(edges):
+                if turn < len(values) and len(found) < most:
+                    changed = [*own[:at], values[turn], *own[at + 1 :]]
+                    found[with_values(problem, [literal_text(one, problem.language) for one in changed])] = None
+    found.pop(problem.arguments, None)
+    return list(found)
+
+
+def _edges(value: Any, named: list[Any]) -> list[Any]:
+    """Values of the same type at its edges, and those that the program names."""
+    same = [one for one in named if type(one) is type(value) and one != value]
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        around = [one + step for one in same for step in (0, 1, -1)]
+        return [0, -value - 1, 2 * value + 1, *around] if abs(value) < 1000 else [0, 1, *around]
+    if isinstance(value, float):
+        return [0.0, -value, value * 2 + 0.5]
+    if isinstance(value, str | bytes):
+        return [value[:0], value[::-1], value * 2, *same, *(value + one for one in same)]
+    if isinstance(value, list | tuple):
+        kind = type(value)
+        inner = [kind([edge, *value[1:]]) for edge in (_edges(value[0], named) if value else [])]
+        fixed = isinstance(value, tuple)
+        return [*([] if fixed else [[], value * 2, value[:1]]), value[::-1], *inner]
+    if isinstance(value, dict):
+        return [{}, dict(list(value.items())[::-1]), dict(list(value.items())[:1])]
+    if isinstance(value, set | frozenset):
+        return [type(value)()]
+    return []
+
+
+def _constants(problem: Problem) -> list[Any]:
+    """Values that a Python program's text names, the first of each type."""
+    if problem.language != "python":
+        return []
+    found: dict[tuple[type, Any], None] = {}
+    for node in ast.walk(ast.parse(problem.code)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | str) and len(str(node.value)) < 12:
+            kind = type(node.value)
+            if sum(one[0] is kind for one in found) < CONSTANTS:
+                found[kind, node.value] = None
+    return [value for _, value in found]
+
+
+def other_inputs(problem: Problem, draw: Draw, count: int) -> list[str]:
+    """Argument texts near the problem's own, the next ones further off; fewer where arguments are no data."""
+    try:
+        own = argument_values(problem)
+    except (NotLiteral, ValueError):
+        return []
+    found: dict[str, None] = {}
+    for _ in range(3 * count if own else 0):
+        values = copy.deepcopy(own)
+        for _ in range(1 + len(found) // 4):
+            at = draw.integer(0, len(values) - 1)
+            try:
+                values[at] = other_value(values[at], draw)
+            except NoOtherValue:
+                break
+        text = with_values(problem, [literal_text(value, problem.language) for value in values])
+        if values != own and len(found) < count:
+            found[text] = None
+    return list(found)
+
+
+def argument_values(problem: Problem) -> list[Any]:
+    """The arguments in the order of the text; `NotLiteral` where one is no data."""
+    if problem.language == "javascript":
+        return list(json.loads(f"[{problem.arguments}]"))
+    return [parse_literal(ast.unparse(node)).value for node in argument_nodes(call_of(problem))]
+
+
+def with_values(problem: Problem, texts: Sequence[str]) -> str:
+    """The problem's arguments with other values, by position and keyword as they are."""
+    if problem.language == "javascript":
+        return ", ".join(texts)
+    call = call_of(problem)
+    keywords = [""] * len(call.args) + [f"{one.arg}=" for one in call.keywords]
+    return ", ".join(f"{keyword}{text}" for keyword, text in zip(keywords, texts, strict=True))
+
+
+def call_of(problem: Problem) -> ast.Call:
+    node = ast.parse(f"f({problem.arguments}\n)", mode="eval").body
+    if not isinstance(node, ast.Call) or any(one.arg is None for one in node.keywords):
+        raise NotLiteral("no call")
+    return node
+
+
+def argument_nodes(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(one.value for one in call.keywords)]
