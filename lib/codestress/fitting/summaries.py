@@ -79,6 +79,7 @@ def paired_differences(
     rows = []
     for model, part in answers.groupby("model", sort=False):
         first, *others = part[condition].unique()
+        items = part.drop_duplicates("problem")
         for second in others:
             sides = [
                 part[part[condition] == value].groupby("problem")[f"value_{rule}"].apply(list).to_dict()
@@ -86,7 +87,7 @@ def paired_differences(
             ]
             result = compare(
                 *sides,
-                clusters=part.drop_duplicates("problem").set_index("problem")[clusters].to_dict(),
+                clusters=dict(zip(items["problem"], items[clusters], strict=True)),
                 confidence=confidence,
                 resamples=resamples,
                 rng=rng(seed, "paired", str(model), str(first), str(second)),
