@@ -84,3 +84,10 @@ def test_the_largest_drop_of_an_exact_shape() -> None:
     ends = relative_to_best(table, weights(4000), 0.95)
     assert [sum(end) / 2 for end in ends] == pytest.approx([1, 0.5, 0.2], abs=0.005)
     assert math.isnan(largest_relative_drop(np.zeros((30, 3)), weights(30), 0.95).low)
+
+
+def test_one_position_alone_loses_nothing() -> None:
+    table = np.array([[1.0], [0.0], [1.0]])
+    weights = np.full((10, 3), 1 / 3)
+    assert tuple(largest_drop(table, weights, 0.95)) == tuple(largest_relative_drop(table, weights, 0.95)) == (0, 0)
+    assert [tuple(one) for one in relative_to_best(table, weights, 0.95)] == [(1, 1)]

@@ -23,6 +23,8 @@ def largest_drop(table: Array, weights: Array, confidence: float) -> Interval:
     rows that sum to 1.
     """
     first, second = np.nonzero(~np.eye(table.shape[1], dtype=bool))
+    if not len(first):
+        return Interval(0.0, 0.0)
     pairs = _Pairs(table, first, second)
     upper = (pairs.drop + normal_quantile(confidence) * pairs.error).max()
     lower = (pairs.drop - pairs.reach(weights @ table, confidence) * pairs.error).max()
@@ -49,6 +51,8 @@ def relative_to_best(table: Array, weights: Array, confidence: float) -> list[In
 def _relative(table: Array, weights: Array, first: Places, second: Places, confidence: float) -> Interval:
     if not table.any():
         return UNKNOWN
+    if not len(first):  # one position alone is the best, and nothing is lost
+        return Interval(0.0, 0.0)
     pairs = _Pairs(table, first, second)
     _, least = pairs.ratios(normal_quantile(confidence))
     most, _ = pairs.ratios(pairs.reach(weights @ table, confidence))
