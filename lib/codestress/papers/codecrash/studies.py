@@ -100,13 +100,13 @@ class Means(Shares, Parameters):
     """What needs the bootstrap."""
 
 
-class Predictions(Means):
+class Predictions(Shares):
     """Differences to vanilla."""
 
     relative: bool = Field(True, description="differences to vanilla in % of it; false: in points")
 
 
-class DensitySweep(Predictions):
+class DensitySweep(Predictions, Means):
     """Section 4.1: Figure 4 and Table 6."""
 
     show: Literal["accuracy", "tokens"] = Field("accuracy", description="what is drawn against the density")

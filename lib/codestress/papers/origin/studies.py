@@ -20,7 +20,7 @@ from codestress.papers.origin.scoring import (
     score_strict,
     score_unlock,
 )
-from codestress.parameters import Parameters, Study
+from codestress.parameters import Interval, Parameters, Study
 from codestress.problems.datasets import data_file
 from codestress.problems.words import word_list
 from codestress.types import Message, Prompt, Response, Sampling, Score, Trial, Trials
@@ -37,7 +37,7 @@ def _nonzero(d: int) -> int:
 Distance = Annotated[int, Field(ge=-200, le=200), AfterValidator(_nonzero)]
 
 
-class FindTheOrigin(Parameters):
+class Chains(Interval):
     """Sections 4 and 5. Defaults are the protocol of the paper's figures."""
 
     recheck: int = Field(
@@ -71,7 +71,11 @@ class FindTheOrigin(Parameters):
         return self
 
 
-def find_the_origin(given: FindTheOrigin) -> Trials:
+class FindTheOrigin(Chains, Parameters):
+    """The same, for figures with intervals by the bootstrap."""
+
+
+def find_the_origin(given: Chains) -> Trials:
     """Every combination of d, shuffling and wording at every size of the list.
 
     Item i of each combination has `first + i * step` lines, where `first` is the larger of `first_lines` and the
@@ -134,7 +138,7 @@ def _links(words: str, hops: int, seed: int, number: int, d: int) -> tuple[tuple
     return tuple(connections.lay_out(links, d=d, hops=hops)), tuple(connections.target_chain(links))
 
 
-def list_of(trial: Trial, given: FindTheOrigin) -> list[connections.Link]:
+def list_of(trial: Trial, given: Chains) -> list[connections.Link]:
     """The lines that a trial's prompt shows."""
     d, lines, number = int(trial.factors["d"] or 0), int(trial.factors["lines"] or 0), int(trial.factors["list"] or 0)
     laid_out, chain = _links(given.words, given.hops, trial.seed, number, d)
@@ -144,7 +148,7 @@ def list_of(trial: Trial, given: FindTheOrigin) -> list[connections.Link]:
     return shown
 
 
-class NeedleInHaystack(Parameters):
+class NeedleInHaystack(Interval):
     """Section 6: something planted in a long text. Defaults are those of section 6.2."""
 
     test: Literal["inefficient_code", "clue", "unlock"] = Field("clue", description="section 6.1, 6.2 or 6.3")
@@ -215,6 +219,7 @@ def needle_in_haystack(given: NeedleInHaystack) -> Trials:
 
 
 STUDIES = {
+    "outcomes": Study(Chains, find_the_origin),
     "find_the_origin": Study(FindTheOrigin, find_the_origin),
     "needle_in_haystack": Study(NeedleInHaystack, needle_in_haystack),
 }
