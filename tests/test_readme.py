@@ -155,7 +155,7 @@ def test_what_the_small_transformer_can_is_what_was_measured() -> None:
     rows = [row for name, rows in measured.items() if isinstance(rows, list) for row in rows if "task" in row]
     assert len(rows) >= 10
     for row in rows:
-        share, low, high = (100 * row[name] for name in ("accuracy", "low", "high"))
+        share, low, high = (100 * row[name] for name in ("share", "low", "high"))
         told = f"{row['right']} of {row['asked']} | {share:.1f} % ({low:.1f} to {high:.1f})"
         assert told in README, row
     assert f"{100 * measured['majority answer of output_prediction']:.1f} %" in README

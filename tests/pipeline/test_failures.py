@@ -223,7 +223,7 @@ def test_a_real_server_is_asked_once_and_the_key_reaches_no_output(project: Proj
         assert done.returncode == 0, done.stderr
         asked = len(server.requests)
         manifest = json.loads((project.root / "outputs/demo/t/one/manifest.json").read_text())
-        assert manifest["counts"]["served"]["right"] == asked == manifest["asked"]
+        assert manifest["counts"]["served"]["correct"] == asked == manifest["asked"]
         assert manifest["simulated"] == []
         again = project.run("build", "--models", "served", "--force", kernels=True, SECRET_KEY="sk-marker-123")
         assert again.returncode == 0

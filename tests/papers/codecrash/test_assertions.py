@@ -126,6 +126,7 @@ FORMS = (
 """What models put around an answer."""
 
 
+@pytest.mark.isolation
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("task", ["output", "input"])
 def test_what_stands_around_an_answer_does_not_matter(form: str, task: Task) -> None:
@@ -140,6 +141,7 @@ def test_what_stands_around_an_answer_does_not_matter(form: str, task: Task) -> 
             assert found.value == 0, (text, found)
 
 
+@pytest.mark.isolation
 def test_calls_with_stars_of_literals() -> None:
     for problem in EXPLOITED:
         for text in (f"f(*({problem.arguments},))", f"f(*[{problem.arguments}]) == {problem.output}"):

@@ -87,9 +87,9 @@ def test_an_oracle_scores_100_percent_in_every_cell(tmp_path: Path, monkeypatch:
     skipped = answers[answers["outcome_strict"] == "skipped"]
     assert skipped["detail_strict"].str.startswith("no neutral mutation").all()
     table = localization.localized(answers, ["language", "fault", "quarter"], rule="strict", confidence=0.95)
-    assert set(table["share"]) == set(table["share_kept"]) == {1.0}
+    assert set(table["accuracy"]) == set(table["accuracy_kept"]) == {1.0}
     again = robustness.robustness(answers, ["language", "spm", "strength"], rule="strict", confidence=0.95)
-    assert set(again["share"].dropna()) == {1.0}
+    assert set(again["accuracy"].dropna()) == {1.0}
     assert (again["tasks"] == again["localized"]).all()
     given = {"rule": "strict", "confidence": 0.95, "resamples": 200, "seed": 0}
     effect = localization.place_effect(answers, **given)  # type: ignore[arg-type]

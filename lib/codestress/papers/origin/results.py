@@ -189,7 +189,7 @@ def describe_distances(points: pd.DataFrame, fits: Sequence[FittedSide]) -> str:
         f"{fit.label}, {'down' if fit.sign > 0 else 'up'}: share falls to 1/e over {fit.reach:.1f} lines"
         for fit in fits
     ]
-    return "Accuracy against d. " + ". ".join([*told, *fitted]) + "."
+    return "Accuracy against d, the lines between the links. " + ". ".join([*told, *fitted]) + "."
 
 
 # --- Sections 6.1 to 6.3: planted things --------------------------------------------------------------------------
