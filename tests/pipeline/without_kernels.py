@@ -16,6 +16,7 @@ from types import ModuleType
 from codestress.cli import main
 from codestress.paths import FILES, OUTPUTS, ROOT
 from codestress.pipeline import builder
+from codestress.report.checked import sha256_of_files
 
 
 class Executor:
@@ -34,7 +35,8 @@ class Executor:
         for name in FILES:
             (staging / name).touch()
         told = {"files": FILES, **json.loads((staging / "manifest.json").read_text() or "{}")}
-        (staging / "manifest.json").write_text(json.dumps(told | {"inputs": spec["inputs"]}))
+        told |= {"inputs": spec["inputs"], "sha256": sha256_of_files(staging)}
+        (staging / "manifest.json").write_text(json.dumps(told))
         return ""
 
     def kill(self) -> None:
