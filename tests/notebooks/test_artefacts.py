@@ -198,7 +198,7 @@ def test_a_figure_is_explained_by_its_answers(smoke: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("--- answered") == 2
-    assert "strict: wrong" in done.stdout
+    assert "strict: incorrect" in done.stdout
     found = codestress(
         *("explain", "origin/fig04", "--profile", "smoke", "--where", "model=sim-wide", "--limit", "0", "--json"),
         outputs=smoke,
@@ -207,11 +207,11 @@ def test_a_figure_is_explained_by_its_answers(smoke: Path) -> None:
     manifest = json.loads((smoke / "smoke/origin/fig04/manifest.json").read_text())
     assert len(rows) == sum(manifest["counts"]["sim-wide"].values())
     right = sum(row["verdicts"]["strict"] == "correct" for row in rows)
-    assert right == manifest["counts"]["sim-wide"]["right"]
+    assert right == manifest["counts"]["sim-wide"]["correct"]
     other = codestress("explain", "origin/fig04", "--profile", "smoke", "--set", "seed=5", outputs=smoke)
     assert "build it first" in other.stderr
     assert "nothing is asked" in codestress("explain", "semtrace/tab03", "--profile", "smoke", outputs=smoke).stderr
-    assert "no such reason" in codestress("explain", "origin/fig04", "--reason", "rihgt", outputs=smoke).stderr
+    assert "no such outcome" in codestress("explain", "origin/fig04", "--outcome", "rihgt", outputs=smoke).stderr
 
 
 def executed(notebook: nbformat.NotebookNode, folder: Path, **environment: str) -> nbformat.NotebookNode:
