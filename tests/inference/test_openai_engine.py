@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import functools
+import gzip
 import json
 import signal
 import socket
@@ -673,3 +675,89 @@ def test_retry_after_holds_all_requests_back() -> None:
         ask(server.base_url, *(question(str(number)) for number in range(6)), retries=2, concurrency=1)
     times = [received.time for received in server.requests]
     assert times[1] - times[0] > 0.9
+
+
+# What a server must not bring about
+
+
+FORMS = [
+    KEY,
+    f"Bearer {KEY}!",
+    *(base64.b64encode(b"x" * n + KEY.encode() + b"y" * n).decode() for n in range(4)),
+    base64.urlsafe_b64encode(f"Bearer {KEY}".encode()).decode(),
+    KEY.encode().hex(),
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_echo_of_the_key_is_kept(form: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG")
+    body = completion_body(f"I saw {form} there") | {"model": f"m {form}", "system_fingerprint": form}
+    core = KEY if KEY in form else form[6:-6]
+    with OpenAIServer(lambda _: as_json(body, headers={"X-Echo": form})) as server:
+        [response] = ask(server.base_url)
+        assert "[key]" in response.text
+        assert "[key]" in response.answered_by
+        assert core not in repr(response)
+    for status in (400, 401, 500):
+        with OpenAIServer(
+            lambda _, status=status: failure(status, f"you sent {form}", headers={"X-Echo": form})
+        ) as server:
+            with pytest.raises((EngineError, RequestFailed), match=r"\[key\]") as caught:
+                ask(server.base_url)
+            assert core not in str(caught.value)
+    assert core not in caplog.text
+
+
+def test_a_long_reply_is_none_whatever_it_is_packed_in() -> None:
+    whole = completion("x" * 3_000_000).body
+    for reply in (
+        Reply(whole),
+        Reply(gzip.compress(whole), headers={"Content-Encoding": "gzip"}),
+        Reply(whole, status=500),
+    ):
+        with (
+            OpenAIServer(lambda _, reply=reply: reply) as server,
+            pytest.raises(RequestFailed, match="max_reply_bytes"),
+        ):
+            ask(server.base_url, max_reply_bytes=1_000_000, retries=2)
+        assert len(server.requests) == 1
+    with OpenAIServer(lambda _: Reply(gzip.compress(whole), headers={"Content-Encoding": "gzip"})) as server:
+        assert ask(server.base_url)[0].text == "x" * 3_000_000
+    for packed in ("br", "zstd", "gzip, gzip"):
+        odd = Reply(b"1234", headers={"Content-Encoding": packed})
+        with OpenAIServer(lambda _, odd=odd: odd) as server, pytest.raises(RequestFailed, match="connection failed"):
+            ask(server.base_url)
+
+
+def test_a_wait_beyond_the_deadline_fails_at_once_and_holds_nobody_back() -> None:
+    begun = time.monotonic()
+    with OpenAIServer(lambda received: WAIT if received.prompt == "a" else echo(received)) as server:
+        with pytest.raises(RequestFailed, match="Retry-After: 60"):
+            ask(server.base_url, question("a"), timeout_s=20, retries=3)
+
+        async def both() -> Response:
+            engine = open_engine(entry(server.base_url, retries=3, timeout_s=20))
+            with pytest.raises(RequestFailed):
+                await engine.answer(question("a"))
+            try:
+                return await engine.answer(question("b"))
+            finally:
+                await engine.close()
+
+        assert asyncio.run(both()).text == echo_text("b")
+    assert time.monotonic() - begun < 15
+    assert len(server.requests) == 3
+
+
+WAIT = failure(429, "later", headers={"Retry-After": "60"})
+
+
+def test_half_a_surrogate_pair_in_an_answer_is_kept() -> None:
+    body = json.dumps(completion_body("a \ud800 b"))
+    assert "\\ud800" in body
+    with OpenAIServer(lambda _: Reply(body.encode())) as server:
+        assert ask(server.base_url)[0].text == "a \ud800 b"
+    for nested in (b"[" * 200_000, b'{"a":' * 200_000):
+        with OpenAIServer(lambda _, nested=nested: Reply(nested)) as server, pytest.raises(RequestFailed, match="JSON"):
+            ask(server.base_url)

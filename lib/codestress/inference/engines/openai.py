@@ -16,16 +16,26 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from jinja2 import StrictUndefined, Template
 from jinja2.sandbox import ImmutableSandboxedEnvironment
-from pydantic import BaseModel, ConfigDict, Field, HttpUrl, TypeAdapter, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    HttpUrl,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
 from codestress.errors import EngineError
 from codestress.inference.budget import FEWEST_CHARACTERS_PER_TOKEN, Budget, Sum, one_request, said_or_most
 from codestress.inference.engines.base import RequestFailed, served_identity
-from codestress.inference.engines.limiter import Limiter
+from codestress.inference.engines.limiter import LONGEST_PAUSE_S, Limiter
+from codestress.inference.engines.secrets import Secret
 from codestress.inference.registry import ModelEntry
 from codestress.paths import PARAMS, shown
 from codestress.types import Outcome, Request, Response, Usage
@@ -73,6 +83,8 @@ class Settings(Strict):
     """Requests, and connections, in flight at once."""
     timeout_s: float = Field(default=600, gt=0)
     """Longest time for one try, from sending to the last byte."""
+    max_reply_bytes: int = Field(default=16_000_000, ge=1)
+    """Longest reply, unpacked."""
     retries: int = Field(default=6, ge=0)
     """Tries after the first."""
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
@@ -89,18 +101,28 @@ class Settings(Strict):
         return self
 
 
+def _is_text(value: Any) -> Any:
+    if not isinstance(value, str):
+        raise ValueError("must be a text")
+    return value
+
+
+Text = Annotated[Any, AfterValidator(_is_text)]
+"""A string, which may hold half a surrogate pair: pydantic's own type would refuse it."""
+
+
 class _Message(BaseModel):
     model_config = ConfigDict(strict=True)
 
-    content: str | None = None
-    refusal: str | None = None
+    content: Text | None = None
+    refusal: Text | None = None
 
 
 class _Choice(BaseModel):
     model_config = ConfigDict(strict=True)
 
     message: _Message | None = None
-    text: str | None = None
+    text: Text | None = None
     """In place of a message, of `/v1/completions`."""
     finish_reason: Literal["stop", "length", "content_filter"]
 
@@ -121,9 +143,13 @@ class Completion(BaseModel):
     choices: list[_Choice] = Field(min_length=1)
     error: None = None
     """Some servers report an error with status 200."""
-    model: str | None = None
-    system_fingerprint: str | None = None
+    model: Text | None = None
+    system_fingerprint: Text | None = None
     usage: Any = None
+
+
+class TooLongError(Exception):
+    """A reply that is longer than it may be: it is not asked for again."""
 
 
 class OpenAIEngine:
@@ -137,7 +163,8 @@ class OpenAIEngine:
         self.concurrency = settings.concurrency
         self._settings = settings
         self._base_url = base_url
-        self._key = key
+        self.secret = Secret(key)
+        self.secret.keep_out_of_logs()
         self._name = entry.name
         self._entry = entry
         self._who = f"{entry.name} ({entry.id}) at {base_url}"
@@ -191,7 +218,10 @@ class OpenAIEngine:
                 await asyncio.sleep(GARBLED_PAUSE_S * 2 ** (number - 1))
             content, seconds = await self._ask(body)
             try:
-                completion = Completion.model_validate_json(content)
+                completion = Completion.model_validate(json.loads(content))
+            except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+                problem = f"Invalid JSON: {error}"
+                continue
             except ValidationError as error:
                 first = error.errors(include_url=False)[0]
                 problem = f"{'.'.join(map(str, first['loc'])) or 'body'}: {first['msg']}"
@@ -201,7 +231,7 @@ class OpenAIEngine:
             elif self._repeated(completion, request):
                 problem = "it repeats, with its id and time, the answer to another request"
             else:
-                return responses(completion, seconds)
+                return responses(completion, seconds, self.secret)
         got = self._shown(content.decode("utf-8", "replace"))
         raise RequestFailed(f"{self._who}: the reply is not a chat completion ({problem}): {got or 'nothing'}")
 
@@ -285,7 +315,7 @@ class OpenAIEngine:
         path = "/completions" if "prompt" in body else "/chat/completions"
         try:  # `post`, because `create` checks again what is sent, which takes a third of all the time
             reply = await self.client.post(path, cast_to=httpx2.Response, body=body)
-        except (APIStatusError, APIConnectionError, UnicodeEncodeError) as error:
+        except (APIStatusError, APIConnectionError, UnicodeEncodeError, TooLongError) as error:
             raise self.failure(error) from None
         return reply.content, reply.elapsed.total_seconds()
 
@@ -297,6 +327,8 @@ class OpenAIEngine:
             return self._status_failure(error)
         if isinstance(error, APIConnectionError):
             return self._connection_failure(error)
+        if isinstance(error, TooLongError):
+            return RequestFailed(f"{self._who}: {error}")
         if isinstance(error, UnicodeEncodeError):
             return RequestFailed(f"{self._who}: the prompt holds half a surrogate pair, which is no text")
         return error
@@ -377,8 +409,7 @@ class OpenAIEngine:
 
     def _shown(self, words: str) -> str:
         """On one line, printable, shortened, without the key."""
-        if self._key:
-            words = words.replace(self._key, "[key]")
+        words = self.secret.out_of_message(words)
         line = " ".join("".join(c if c.isprintable() else " " for c in words).split())
         return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1] + "…"
 
@@ -494,13 +525,18 @@ def _http_client(settings: Settings, limiter: Limiter, engine: OpenAIEngine) -> 
             async with limiter.slot() as sent_in, engine.paid(request) as came:
                 try:
                     async with asyncio.timeout(settings.timeout_s):
-                        reply = await super().send(request, **options)
+                        reply = await super().send(request, **{**options, "stream": True})
+                        await _read(reply, settings.max_reply_bytes)
                     came(reply)
                 except TimeoutError:
                     limiter.overloaded(sent_in)
                     raise httpx2.ReadTimeout("deadline", request=request) from None
                 if reply.status_code in OVERLOADED:
-                    limiter.overloaded(sent_in, _seconds(reply.headers.get("retry-after")))
+                    wait = _seconds(reply.headers.get("retry-after"))
+                    if wait > min(settings.timeout_s, LONGEST_PAUSE_S):
+                        reply.headers["x-should-retry"] = "false"  # fails at once, and holds nobody else back
+                        wait = 0.0
+                    limiter.overloaded(sent_in, wait)
                 elif reply.is_success:
                     limiter.answered()
                 return reply
@@ -512,6 +548,25 @@ def _http_client(settings: Settings, limiter: Limiter, engine: OpenAIEngine) -> 
     )
 
 
+async def _read(reply: httpx2.Response, most: int) -> None:
+    """Reads all of a reply; one that is longer than `most`, unpacked, or packed in an unknown way, is none."""
+    import httpx2
+
+    try:
+        packed = reply.headers.get("content-encoding", "").strip().lower()
+        if packed not in ("", "identity", "gzip", "deflate"):  # others unpack a few bytes to any length at once
+            raise httpx2.DecodingError(f"unknown Content-Encoding {packed[:40]!r}", request=reply.request)
+        parts, length = [], 0
+        async for part in reply.aiter_bytes():
+            parts.append(part)
+            length += len(part)
+            if length > most:
+                raise TooLongError(f"the reply is longer than {most:,} bytes (settings.max_reply_bytes)")
+    finally:
+        await reply.aclose()
+    reply._content = b"".join(parts)
+
+
 def _seconds(retry_after: str | None) -> float:
     """What a Retry-After header says in seconds; 0 for a date, which the client itself waits for."""
     try:
@@ -520,7 +575,7 @@ def _seconds(retry_after: str | None) -> float:
         return 0.0
 
 
-def responses(completion: Completion, seconds: float) -> list[Response]:
+def responses(completion: Completion, seconds: float, secret: Secret) -> list[Response]:
     """The answers in a reply. Of several the first carries the tokens of all, which the server counts together."""
     total = Usage(
         prompt_tokens=_count(completion.usage, "prompt_tokens"),
@@ -531,11 +586,11 @@ def responses(completion: Completion, seconds: float) -> list[Response]:
     answered_at = datetime.now(UTC).isoformat(timespec="seconds")
     return [
         Response(
-            text=_text(choice),
+            text=secret.out_of(_text(choice)),
             finish_reason="content_filter" if choice.message and choice.message.refusal else choice.finish_reason,
             usage=total if number == 0 else Usage(0, 0, 0, 0),
             seconds=seconds,
-            answered_by=" ".join(filter(None, (completion.model, completion.system_fingerprint))),
+            answered_by=secret.out_of(" ".join(filter(None, (completion.model, completion.system_fingerprint)))),
             answered_at=answered_at,
         )
         for number, choice in enumerate(completion.choices)

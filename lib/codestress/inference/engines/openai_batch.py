@@ -150,13 +150,13 @@ class OpenAIBatch:
         reply = row.get("response") or {}
         if reply.get("status_code") == 200:
             try:
-                return openai.responses(openai.Completion.model_validate(reply["body"]), 0.0)[0]
+                return openai.responses(openai.Completion.model_validate(reply["body"]), 0.0, self._engine.secret)[0]
             except ValidationError as error:
                 return RequestFailed(
                     f"{self._entry.name}: no chat completion: {error.errors(include_url=False)[0]['msg']}"
                 )
-        said = row.get("error") or reply.get("body")
-        return RequestFailed(f"{self._entry.name}: status {reply.get('status_code')}: {json.dumps(said)[:300]}")
+        said = self._engine.secret.out_of_message(json.dumps(row.get("error") or reply.get("body")))
+        return RequestFailed(f"{self._entry.name}: status {reply.get('status_code')}: {said[:300]}")
 
     def _read(self) -> dict[str, list[str]]:
         """Batches that are not known to have ended, with the keys of their requests."""
