@@ -42,6 +42,8 @@ class Outcome(StrEnum):
     """The answer was cut off by `max_tokens` before it said what was asked for."""
     REFUSED = "refused"
     """The model declined or sent nothing, also when asked again."""
+    ONLY_REASONING = "only reasoning"
+    """The model thought, and ended without a word to the one who asked."""
     MISSING = "missing"
     """An answer that a file of answers should have and does not."""
     RAISED = "raised"
@@ -153,12 +155,16 @@ class Usage:
     cached_tokens: int | None = None
 
 
+FinishReason = Literal["stop", "length", "content_filter", "reasoning"]
+"""Why a text ended; `reasoning`: before it began, after nothing but reasoning."""
+
+
 @dataclass(frozen=True, slots=True)
 class Response:
     """What came back for a request."""
 
     text: str
-    finish_reason: Literal["stop", "length", "content_filter"]
+    finish_reason: FinishReason
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     """From sending to the last byte."""
@@ -171,8 +177,8 @@ class Response:
 
     @property
     def refused(self) -> bool:
-        """Declined by the server's filter, or nothing said at all."""
-        return self.finish_reason == "content_filter" or not self.text.strip()
+        """Declined by the server's filter, or ended with nothing said or thought at all."""
+        return self.finish_reason == "content_filter" or (self.finish_reason == "stop" and not self.text.strip())
 
 
 @dataclass(frozen=True, slots=True)

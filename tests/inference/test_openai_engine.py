@@ -29,6 +29,7 @@ from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.limiter import Limiter
 from codestress.inference.engines.openai import Settings, open_engine
 from codestress.inference.registry import ModelEntry
+from codestress.scoring.judging import unanswered
 from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling, Usage
 from openai_server import (
     Behaviour,
@@ -226,6 +227,19 @@ def test_a_refusal_is_an_answer_that_declines() -> None:
         [response] = ask(server.base_url)
     assert (response.text, response.finish_reason) == ("I can't help with that.", "content_filter")
     assert response.refused
+
+
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+@pytest.mark.parametrize(
+    ("said", "ended", "outcome"),
+    [("stop", "reasoning", Outcome.ONLY_REASONING), ("length", "length", Outcome.TRUNCATED)],
+)
+def test_reasoning_without_an_answer_is_no_refusal(name: str, said: str, ended: str, outcome: Outcome) -> None:
+    with OpenAIServer(lambda _: as_json(completion_body("", said, **{name: "Well, …"}))) as server:
+        [response] = ask(server.base_url)
+    score = unanswered(response)
+    assert score is not None
+    assert (response.finish_reason, response.refused, score.outcome) == (ended, False, outcome)
 
 
 def test_no_content_is_an_empty_answer() -> None:

@@ -5,6 +5,7 @@ Four tests start kernels; the others exchange what executes a notebook (without_
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shlex
@@ -14,6 +15,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from base64 import b64encode
 from pathlib import Path
 
 import nbformat
@@ -22,7 +24,7 @@ import pytest
 from codestress.parameters import parameters_cell
 from codestress.pipeline.artefacts import load_study
 from conftest import ROOT, SCRIPT
-from openai_server import OpenAIServer, completion
+from openai_server import OpenAIServer, Received, Reply, as_json, completion, completion_body
 
 WITHOUT_KERNELS = (sys.executable, str(Path(__file__).with_name("without_kernels.py")))
 SCHEMA = load_study("origin.find_the_origin", "test").parameters
@@ -217,10 +219,17 @@ def served(project: Project, base_url: str, **settings: object) -> None:
 
 def test_a_real_server_is_asked_once_and_the_key_reaches_no_output(project: Project) -> None:
     project.artefact("one")
-    with OpenAIServer(lambda _: completion("FINAL ANSWER: workbench")) as server:
+    encoded = b64encode(b"sk-marker-123").decode()
+
+    def echoing(received: Received) -> Reply:
+        said = f"{received.headers['authorization']} {encoded}"
+        body = completion_body(f"{said}\nFINAL ANSWER: workbench", reasoning_content=said)
+        return as_json(body | {"model": said, "system_fingerprint": said}, headers={"X-Echo": said})
+
+    with OpenAIServer(echoing) as server:
         served(project, server.base_url)
-        done = project.run("build", "--models", "served", kernels=True, SECRET_KEY="sk-marker-123")
-        assert done.returncode == 0, done.stderr
+        built = project.run("build", "--models", "served", kernels=True, SECRET_KEY="sk-marker-123")
+        assert built.returncode == 0, built.stderr
         asked = len(server.requests)
         manifest = json.loads((project.root / "outputs/demo/t/one/manifest.json").read_text())
         assert manifest["counts"]["served"]["correct"] == asked == manifest["asked"]
@@ -228,8 +237,14 @@ def test_a_real_server_is_asked_once_and_the_key_reaches_no_output(project: Proj
         again = project.run("build", "--models", "served", "--force", kernels=True, SECRET_KEY="sk-marker-123")
         assert again.returncode == 0
         assert len(server.requests) == asked
-    for path in (project.root / "outputs").rglob("*"):
-        assert not path.is_file() or b"sk-marker-123" not in path.read_bytes(), path
+        exported = project.root / "outputs/a.gz"
+        done = project.run("archive", "export", str(exported), "--models", "served", SECRET_KEY="sk-marker-123")
+        assert done.returncode == 0, done.stderr
+    assert b"[key]" in gzip.decompress(exported.read_bytes())
+    texts = {path: path.read_bytes() for path in (project.root / "outputs").rglob("*") if path.is_file()}
+    texts |= {Path("log"): (built.stdout + built.stderr).encode(), exported: gzip.decompress(exported.read_bytes())}
+    for path, content in texts.items():
+        assert not any(one in content for one in (b"sk-marker-123", encoded.encode())), path
 
 
 def test_a_server_that_answers_garbage_is_a_clear_error(project: Project) -> None:

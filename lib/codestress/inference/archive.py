@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -23,7 +23,7 @@ from codestress.errors import ArchiveError
 from codestress.inference.registry import ModelEntry
 from codestress.inference.store import Store
 from codestress.paths import shown
-from codestress.types import Request, Response, Usage
+from codestress.types import FinishReason, Request, Response, Usage
 
 FORMAT = 1
 Asked = dict[str, Any]
@@ -41,7 +41,7 @@ class Row(BaseModel):
     asked: Asked
     text: Any
     """A string, which may hold lone surrogates: pydantic's own type for texts would refuse them."""
-    finish_reason: Literal["stop", "length", "content_filter"]
+    finish_reason: FinishReason
     usage: tuple[int | None, int | None, int | None, int | None]
     """Tokens of prompt, answer, reasoning, and of the prompt from a cache."""
     seconds: float

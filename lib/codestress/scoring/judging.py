@@ -21,7 +21,11 @@ def shared_executor() -> Executor:
 
 def unanswered(response: Response, detail: str = "") -> Score | None:
     """The score of a response that says nothing."""
-    return Score(Outcome.REFUSED, 0.0, detail) if response.refused else None
+    if response.refused:
+        return Score(Outcome.REFUSED, 0.0, detail)
+    if response.text.strip():
+        return None
+    return Score(Outcome.TRUNCATED if response.finish_reason == "length" else Outcome.ONLY_REASONING, 0.0, detail)
 
 
 def missed(response: Response, detail: str = "") -> Score:

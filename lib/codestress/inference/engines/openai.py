@@ -38,7 +38,7 @@ from codestress.inference.engines.limiter import LONGEST_PAUSE_S, Limiter
 from codestress.inference.engines.secrets import Secret
 from codestress.inference.registry import ModelEntry
 from codestress.paths import PARAMS, shown
-from codestress.types import Outcome, Request, Response, Usage
+from codestress.types import FinishReason, Outcome, Request, Response, Usage
 from codestress.validation import Strict, nearest
 
 if TYPE_CHECKING:  # at run time imported with the first engine that is opened: it takes a second
@@ -116,6 +116,9 @@ class _Message(BaseModel):
 
     content: Text | None = None
     refusal: Text | None = None
+    reasoning_content: Any = None
+    reasoning: Any = None
+    """The newer name of the same."""
 
 
 class _Choice(BaseModel):
@@ -587,7 +590,7 @@ def responses(completion: Completion, seconds: float, secret: Secret) -> list[Re
     return [
         Response(
             text=secret.out_of(_text(choice)),
-            finish_reason="content_filter" if choice.message and choice.message.refusal else choice.finish_reason,
+            finish_reason=_finish_reason(choice),
             usage=total if number == 0 else Usage(0, 0, 0, 0),
             seconds=seconds,
             answered_by=secret.out_of(" ".join(filter(None, (completion.model, completion.system_fingerprint)))),
@@ -601,6 +604,14 @@ def _text(choice: _Choice) -> str:
     if choice.message is None:
         return choice.text or ""
     return choice.message.refusal or choice.message.content or ""
+
+
+def _finish_reason(choice: _Choice) -> FinishReason:
+    message = choice.message
+    if message and message.refusal:
+        return "content_filter"
+    thought = message and not (message.content or "").strip() and (message.reasoning_content or message.reasoning)
+    return "reasoning" if thought and choice.finish_reason == "stop" else choice.finish_reason
 
 
 def _count(usage: Any, *path: str) -> int | None:

@@ -23,7 +23,7 @@ from codestress.problems.program import Problem, from_stranger
 from codestress.sandbox.executor import Execution, Executor
 from codestress.sandbox.executor import Outcome as Ending
 from codestress.scoring.input_answers import NotArguments, parse_arguments
-from codestress.scoring.judging import said
+from codestress.scoring.judging import said, unanswered
 from codestress.scoring.predictions import Task
 from codestress.types import Message, Outcome, Prompt, Sampling, Score, Trial, Trials
 
@@ -94,7 +94,7 @@ def _write(
             [Trial(name, {}, seed, number) for name in by_name if name not in accepted],
             asked,
             # Nothing is judged here: what counts is whether the text passes its check.
-            {"strict": lambda _, response: Score(Outcome.REFUSED if response.refused else Outcome.CORRECT, 0.0)},
+            {"strict": lambda _, response: unanswered(response) or Score(Outcome.CORRECT, 0.0)},
         )
         if not trials.items:
             break
