@@ -10,13 +10,28 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from codestress.generation.scopes import FunctionNode
-from codestress.sandbox.runtimes import parser
+from codestress.sandbox.runtimes import nodes, parser, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 JAVA_METHODS = ("method_declaration", "constructor_declaration")
 JAVA_CLASSES = ("class_body", "enum_body_declarations", "interface_body")
+JAVA_TYPES = (
+    *(*JAVA_CLASSES, "enum_body", "annotation_type_body", "record_declaration", "annotation_type_declaration"),
+)
+"""What stands around the members of a type."""
+_WORDS = (
+    "_ abstract assert boolean break byte case catch char class const continue default do double else enum exports "
+    "extends false final finally float for goto if implements import instanceof int interface long module native new "
+    "non null open opens package permits private protected provides public record requires return sealed short static "
+    "strictfp super switch synchronized this throw throws to transient transitive true try uses var void volatile when "
+    "while with yield"
+)
+JAVA_WORDS = frozenset(_WORDS.split())
+"""Words that name no variable, or not everywhere."""
+ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\u+(?:00[0-7]|(?![0-9a-fA-F]{4}))")
+"""A unicode escape of an ASCII character, which javac reads as that character wherever it stands; or a broken one."""
 
 
 class NotNeutral(ValueError):
@@ -41,6 +56,8 @@ def tree_of(code: str) -> ast.Module:
 
 def java_root(code: str) -> Node:
     _lines_are_certain(code)
+    if ESCAPE.search(code):
+        raise NotNeutral("a unicode escape that may be part of the program's form")
     root = parser("java").parse(code.encode("utf-8", "surrogatepass")).root_node
     if root.has_error:
         raise NotNeutral("does not parse")
@@ -71,3 +88,16 @@ def blocks(function: ast.AST) -> Iterator[tuple[ast.AST, list[ast.stmt]]]:
 @lru_cache(maxsize=512)
 def words_of(code: str) -> frozenset[str]:
     return frozenset(re.findall(r"\w+", code))
+
+
+@lru_cache(maxsize=256)
+def named_in(code: str) -> frozenset[str]:
+    """All names that a Java program declares or imports, type parameters too."""
+    named = set()
+    for node in nodes(java_root(code)):
+        parent = node.parent
+        if node.type not in ("identifier", "type_identifier") or parent is None:
+            continue
+        if parent.type == "type_parameter" or parent.child_by_field_name("name") == node:
+            named.add(text_of(node))
+    return frozenset(named)

@@ -1,0 +1,84 @@
+"""Programs that look at their own text: by what they name it can be seen where they do."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from typing import Literal
+
+from codestress.generation.scopes import reads_message
+from codestress.papers.faultloc.faults.trees import java_root, tree_of
+from codestress.sandbox.runtimes import nodes, text_of
+from codestress.types import Language
+
+Aspect = Literal["lines", "names", "order"]
+TRACES = (
+    *("exc_info", "format_exc", "print_exc", "format_exception", "print_exception", "TracebackException"),
+    *("format_exception_only", "currentframe", "getsource", "getsourcelines", "getframeinfo", "f_code", "__code__"),
+    *("settrace", "setprofile", "inspect", "builtins", "__builtins__"),
+)
+NAMES = frozenset(
+    (
+        *(*TRACES, "f_locals", "__annotations__", "signature", "getfullargspec", "getcallargs", "getargvalues"),
+        *("get_type_hints", "dis", "co_varnames"),
+    )
+)
+LINES = frozenset(
+    (
+        *(*TRACES, "f_lineno", "tb_lineno", "extract_stack", "extract_tb", "format_tb", "format_stack", "walk_tb"),
+        *("print_stack", "print_tb", "walk_stack", "__file__", "getline", "getlines", "f_lasti", "stack_info"),
+    )
+)
+DYNAMIC = frozenset(("locals", "vars", "eval", "exec", "dir"))
+"""Functions that see the names of variables."""
+ORDER = frozenset(("__dict__", "getmembers", "classify_class_attrs", "co_firstlineno", *TRACES))
+JAVA = {
+    "lines": frozenset(("getStackTrace", "StackWalker", "getLineNumber", "dumpStack")),
+    "names": frozenset(("getParameters",)),
+    "order": frozenset(("getMethods", "getDeclaredMethods", "getStackTrace", "StackWalker", "getLineNumber")),
+}
+
+
+@lru_cache(maxsize=2048)
+def looks_at(aspect: Aspect, code: str, language: Language) -> str:
+    """What a program names by which it sees its lines, its variables' names or its methods' order; empty for nothing.
+
+    In Java a stack trace counts where it is printed anywhere but on the standard error.
+    """
+    if language == "java":
+        return min(_java_names(code) & (JAVA[aspect] | {"printStackTrace(…)"}), default="")
+    tree = tree_of(code)
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name):
+                seen = {"names": DYNAMIC, "order": DYNAMIC - {"dir"}, "lines": frozenset[str]()}[aspect]
+                found |= {name} & (seen | _named(aspect))
+            case ast.Attribute(value=value, attr=name):
+                instance = name == "__dict__" and isinstance(value, ast.Name) and value.id == "self"
+                found |= set() if instance else {name} & _named(aspect)
+            case ast.alias(name=name):
+                found |= set(name.split(".")) & _named(aspect)
+            case ast.Constant(value=str(text)):
+                found |= {text} & _named(aspect)
+                if aspect == "lines" and ("(lineno)" in text or "{lineno" in text):
+                    found.add("lineno")
+            case ast.ExceptHandler() if aspect == "names" and reads_message(node):
+                found.add(f"the message of {node.name}")
+    return min(found, default="")
+
+
+def _named(aspect: Aspect) -> frozenset[str]:
+    return {"names": NAMES, "lines": LINES, "order": ORDER}[aspect]
+
+
+def _java_names(code: str) -> set[str]:
+    """The identifiers of a program; calls of `printStackTrace` with arguments as such."""
+    found = set()
+    for node in nodes(java_root(code)):
+        if node.type == "identifier":
+            found.add(text_of(node))
+        elif node.type == "method_invocation" and text_of(node.child_by_field_name("name")) == "printStackTrace":
+            arguments = node.child_by_field_name("arguments")
+            found |= {"printStackTrace(…)"} if arguments is not None and arguments.named_children else set()
+    return found

@@ -1,0 +1,361 @@
+"""Mutations of programs that look at themselves, or are looked at: made where nobody can tell, refused elsewhere."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from codestress.papers.faultloc.faults.comments import ACCUSES, NEAR
+from codestress.papers.faultloc.faults.dead import check_snippet
+from codestress.papers.faultloc.faults.names import variables
+from codestress.papers.faultloc.faults.neutral import Content, FaultyProgram, Put, Spm, bank, mutate
+from codestress.papers.faultloc.faults.order import movable
+from codestress.papers.faultloc.faults.trees import NotNeutral
+from codestress.problems.generated.drawing import Draw
+from codestress.sandbox.runtimes import missing
+from codestress.seeding import rng
+from codestress.types import Language
+
+HOST = "class Host {{\n    int run(int n) {{\n{}\n        return n;\n    }}\n}}"
+LETS_IN = [
+    "if (false) { int x1 = 1; x1 += 2; }",
+    'for (int i1 = 5; i1 < 3; i1++) { String s1 = "a" + i1; System.out.println(s1.length()); }',
+    "if (!(2 >= 1) || 3 < 2 && true) { long l1 = 3L * 2; double d1 = Math.sqrt(l1); d1--; }",
+    'if ("".length() > 0) { int[] a1 = {1, 2}; a1[0] = a1.length; if (a1[1] > 2) { a1[1] = 0; } }',
+    'if ("a".isEmpty()) { StringBuilder b1 = new StringBuilder("x"); b1.append(3).append(true).reverse(); }',
+]
+KEEPS_OUT = [
+    "for (int i1 = 0, j1 = 5; i1 < 3; i1++) { }",
+    "for (int i1 = 0; i1 < 3; i1++) { }",
+    "if (false && n > 0 || true) { }",
+    "if (false && n > 0) { }",
+    "if (false) n = 2;",
+    "if (false) { n = 2; }",
+    "if (false) { } else { n++; }",
+    "if (false) { int n = 2; }",
+    "if (false) { int x1 = 1; } n++;",
+    "if (false) { return; }",
+    "if (false) { break; }",
+    "if (false) { String x1 = 3; }",
+    "if (false) { int x1 = 1.5; }",
+    "if (false) { int x1; x1++; }",
+    "if (false) { int x1 = undefined; }",
+    "if (false) { run(2); }",
+    'if (false) { "a".frob(); }',
+    "if (false) { final int x1 = 1; x1 = 2; }",
+    "if (false) { if (true) { int x1 = 1; } x1 = 2; }",
+    "if (false) { for (int i1 = 0; true; i1++) { } }",
+    "if (false) { int goto = 1; }",
+    'if (false) { String System = "a"; System.out.println(1); }',
+    "if (false) { // a comment\n}",
+    "if (false) { } } void more() { if (false) { }",
+    "while (false) { }",
+    "if (new Host().run(3) < 0) { }",
+    "if (1 > 2) { int x1 = 1 \\u007d n++; if (false) {} }",
+    "if (Boolean.FALSE) { }",
+    "if (false) { Thread.sleep(3); }",
+    "if (false) { var x1 = 1; }",
+]
+
+
+def test_dead_code_in_java_is_let_in_by_a_closed_grammar() -> None:
+    host = HOST.format("        n++;")
+    for snippet in (*LETS_IN, *bank("java").dead_code):
+        check_snippet(snippet, host, "java")
+    for snippet in KEEPS_OUT:
+        with pytest.raises(NotNeutral):
+            check_snippet(snippet, host, "java")
+    for declared in ("class Math { }", "import other.Math;", "class A<Math> { }", "class A { int Math; }"):
+        with pytest.raises(NotNeutral, match="Math"):
+            check_snippet(LETS_IN[2], declared, "java")
+
+
+@pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
+def test_dead_code_that_is_let_in_compiles(tmp_path: Path) -> None:
+    snippets = (*LETS_IN, *bank("java").dead_code)
+    for number, snippet in enumerate(snippets):
+        text = HOST.format(snippet).replace("Host", f"Host{number}")
+        (tmp_path / f"Host{number}.java").write_text(text)
+    sources = sorted(map(str, tmp_path.glob("*.java")))
+    done = subprocess.run(["javac", "-proc:none", "-d", str(tmp_path), *sources], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+PYTHON_KEEPS_OUT = [
+    "if (n := 99) and False:\n    pass",
+    "if undefined and False:\n    pass",
+    "if False and undefined:\n    pass",
+    "if not inf:\n    pass",
+    "if set():\n    pass",
+    "if False:\n    from os import *",
+    "if False:\n    yield 1",
+    "if False:\n    x1 = (y1 := 2)",
+    "if False:\n    x1 = undefined",
+    "if False:\n    super().run()",
+    "if False:\n    *x1",
+    "if False:\n    break",
+    "if False:\n    x1 = [y1 async for y1 in z1]",
+    "if False:\n    pass  # the line below is wrong",
+    "if False:\n    pass\nx1 = 1",
+    "if False:\n    total += 1",
+    "if False:\n    n = n",
+]
+
+
+def test_dead_code_in_python_is_let_in_by_a_closed_grammar() -> None:
+    program = "total = 0\ndef f(n):\n    global total\n    total += n\n    return total, locals()\n"
+    for snippet in bank("python").dead_code:
+        check_snippet(snippet, program, "python")
+    for snippet in PYTHON_KEEPS_OUT:
+        with pytest.raises(NotNeutral):
+            check_snippet(snippet, program, "python")
+
+
+def test_what_java_variables_may_be_renamed() -> None:
+    code = """\
+import java.util.function.*;
+record Point(int xs, int ys) { Point { xs = xs + 1; } int sum() { int total = xs + ys; return total; } }
+@interface Size { int limit() default 3; }
+class Shapes extends Base {
+    int field;
+    @Size(limit = 4) int go(int limit, String word) {
+        int length = word.length();
+        Function<String, Integer> fn = String::length;
+        outer: for (int at = 0; at < limit; at++) { for (int outer = 0; outer < 2; outer++) { continue outer; } }
+        int field = this.field + kept;
+        Runnable run = new Base() { public void run() { System.out.println(inner); } };
+        int inner = 3;
+        return fn.apply(word) + field + inner;
+    }
+    int other(Object given) {
+        int kept = 2;
+        for (String part : new String[] {"seen", "b"}) { kept += part.length(); }
+        try (var res = open()) { kept++; } catch (Exception failure) { throw failure; }
+        if (given instanceof String text && text.isEmpty()) { return 0; }
+        IntUnaryOperator up = one -> one + 1;
+        switch (kept) { case RED: int seen = 3; return seen; default: return up.applyAsInt(kept); }
+    }
+}
+"""
+    found = {name: {code[slice(*span)] for span in spans} for name, spans in variables(code, "java").items()}
+    assert set(found) == {"total", "fn", "at", "word", "part", "res", "failure", "given", "up"}
+    assert all(texts == {name} for name, texts in found.items())
+    with pytest.raises(NotNeutral, match="getParameters"):
+        variables(
+            "class A { Object f(int n) throws Exception { return A.class.getMethods()[0].getParameters(); } }", "java"
+        )
+
+
+@pytest.mark.parametrize(
+    ("code", "renamed"),
+    [
+        ("def f(a, /, b, *c, d=1, **e):\n    g = a, b, c, d, e\n    return g", {"a", "c", "e", "g"}),
+        ("@seen\ndef f(a, /, *b):\n    c = a, b\n    return c", {"c"}),
+        ("def f(n):\n    def inner(a):\n        return a\n    return inner", set()),
+        ("def f(n):\n    def inner(a):\n        return a\n    return inner(n)", {"a"}),
+        ("def f(n):\n    def inner(a):\n        return a\n    return inner(**{'a' + '': n})", set()),
+        ("def f(n):\n    return lambda a: a", set()),
+        ("def _f(a):\n    return a\nTABLE = [_f]", set()),
+        ("def f(n):\n    b = n\n    return locals()", None),
+        ("def f(n):\n    b = n\n    return f.__code__.co_varnames", None),
+        ("import inspect\ndef f(n):\n    b = n\n    return b", None),
+        (
+            "def f(n):\n    try:\n        return c\n    except NameError as error:\n        return str(error)",
+            None,
+        ),
+        ("def f(n):\n    b = [c := n, c]\n    return [c for d in b]", {"b", "c", "d"}),
+        ("def f(n):\n    b = n\n    class A:\n        b = b\n        c = n\n    return A", set()),
+        ("def f(n):\n    b = n\n    return getattr(n, 'b'), b", set()),
+        ("def f(n):\n    b = n\n    return f'{b}'", set()),
+        ("def f(n):\n    b = n\n    return dict(b=b)", set()),
+    ],
+)
+def test_what_python_variables_may_be_renamed(code: str, renamed: set[str] | None) -> None:
+    if renamed is None:
+        with pytest.raises(NotNeutral, match="sees names"):
+            variables(code, "python")
+    else:
+        assert set(variables(code, "python")) == renamed
+
+
+NAMES = ["class", "match", "len", "__hidden", "gr\u00f6\u00dfe", "a b", "f"]
+
+
+def named(name: str) -> Content:
+    return Content((), (name,), ())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_new_names_are_names_of_variables_alone(name: str) -> None:
+    for language, code in (
+        ("python", "def f(n):\n    b = n\n    return b"),
+        ("java", HOST.format("        int f = 1;")),
+    ):
+        content = Content((), (name if language == "python" else "goto",), ())
+        with pytest.raises(NotNeutral, match="pieces of content"):
+            mutate(FaultyProgram(code, 2), "names", language, Draw(rng(0)), strength=1, quarter=0, content=content)  # type: ignore[arg-type]
+
+
+TWO = "    def a(self): return 1\n    def b(self): return 2"
+
+
+@pytest.mark.parametrize(
+    ("code", "moves"),
+    [
+        (f"class A:\n{TWO}", True),
+        (f"class A(B):\n{TWO}", False),
+        (f"class B:\n    pass\nclass A(B):\n{TWO}", True),
+        (f"class B:\n    def __init_subclass__(cls): pass\nclass A(B):\n{TWO}", False),
+        (f"class A:\n{TWO}\nprint(A.__dict__)", False),
+        (f"class A:\n{TWO}\n    def c(self): return self.__dict__", True),
+        (f"class A:\n    now = next(COUNT)\n{TWO.replace('(self)', '(self, n=total)')}", False),
+        (f"class A:\n    now = next(COUNT)\n{TWO.replace('(self)', '(self, n=1)')}", True),
+        ("class A:\n    def a(self, n=D['x']): return n\n    def b(self, n=D['y']): return n", False),
+        ("class A:\n    def a(self, n: list[int] = 1): return n\n    def b(self, n: int | None): return n", True),
+        (f"class A:\n{TWO}\n    import b", False),
+    ],
+)
+def test_which_methods_may_change_places(code: str, moves: bool) -> None:
+    if moves:
+        assert len(movable(code, "python")[0]) >= 2
+    else:
+        with pytest.raises(NotNeutral):
+            movable(code, "python")
+
+
+@pytest.mark.parametrize("sees", ["getDeclaredMethods", "getStackTrace"])
+def test_methods_that_are_looked_at_stay(sees: str) -> None:
+    code = f"class A {{\n    int a() {{ return 1; }}\n    Object b() {{ return A.class.{sees}(); }}\n}}"
+    with pytest.raises(NotNeutral, match=sees):
+        movable(code, "java")
+
+
+PYTHON_TWO = "import sys, traceback\nclass A:\n    def f(self):\n        return {}\n    def g(self): pass"
+JAVA_TWO = "class A {{\n    int f() {{\n        {}\n    }}\n    int g() {{\n        return 1;\n    }}\n}}"
+SEES_LINES: list[tuple[Language, str]] = [
+    ("python", PYTHON_TWO.format("sys._getframe().f_lineno")),
+    ("python", PYTHON_TWO.format("traceback.extract_stack()")),
+    ("python", PYTHON_TWO.format("A.f.__code__.co_firstlineno")),
+    ("python", PYTHON_TWO.format("'%(lineno)d'")),
+    ("python", PYTHON_TWO.format("open(__file__).read()")),
+    ("java", JAVA_TWO.format("return at()[1].getLineNumber();")),
+    ("java", JAVA_TWO.format("e.printStackTrace(System.out);")),
+    ("java", JAVA_TWO.format("return 1; // \\u000a int x;")),
+]
+
+
+@pytest.mark.parametrize("spm", ["comments", "dead_code", "functions"])
+@pytest.mark.parametrize(("language", "code"), SEES_LINES)
+def test_programs_that_see_their_lines_keep_them(spm: Spm, language: Language, code: str) -> None:
+    with pytest.raises(NotNeutral, match=r"sees the|unicode"):
+        mutate(FaultyProgram(code, 2), spm, language, Draw(rng(0)), strength=1, quarter=0, content=bank(language))
+
+
+COMMENTED = {
+    "python": """\
+#!/usr/bin/python
+# coding: utf-8
+# What this is.
+# More of it.
+def f(n):
+    # Count up.
+    n = n + 1  # by one
+    n = n * 2  # twice
+
+    # Down again.
+    n = n - 1
+    n = n / 3
+    n = n + 4
+    n = n + 5
+    n = n + 6
+    n = n + 7
+    return n  # done
+""",
+    "java": """\
+/** What this is. */
+class A {
+    // What it does.
+    // More of it.
+    int f(int n) {
+        /* Count
+           up. */
+        n = n + 1; // by one
+        n = n /* times */ * 2; // twice
+
+        n = n - 1;
+        n = n / 3;
+        n = n + 4;
+        n = n + 5;
+        n = n + 6;
+        n = n + 7;
+        return n;
+    }
+}
+""",
+}
+
+
+SIGNS = re.compile(r"#.*|//.*|/\*[\s\S]*?\*/")
+
+
+@pytest.mark.parametrize("language", ["python", "java"])
+@pytest.mark.parametrize("put", ["replace", "insert"])
+def test_comments_are_replaced_or_put_in(language: Language, put: Put) -> None:
+    code = COMMENTED[language]
+    line = next(n for n, one in enumerate(code.split("\n"), start=1) if "* 2" in one)
+    content = bank(language, "describes", put)
+
+    def without(text: str) -> list[str]:
+        return [one.rstrip() for one in SIGNS.sub("", text).split("\n") if one.strip()]
+
+    for seed in range(20):
+        strength = seed % 8 + 1
+        made = mutate(
+            FaultyProgram(code, line), "comments", language, Draw(rng(seed)), strength=strength, quarter=seed % 4,
+            content=content,
+        )  # fmt: skip
+        assert made.code.split("\n")[made.line - 1] == code.split("\n")[line - 1]
+        assert without(made.code) == without(code)
+        assert sum(text in made.code for text in content.comments) == strength
+        kept = [text for text in ("What this is", "Count up", "by one", "done", "What it does") if text in code]
+        lost = [text for text in kept if text not in made.code]
+        assert bool(lost) <= (put == "replace")
+        if strength == 8:
+            assert (kept == lost) == (put == "replace")
+        assert made.code.startswith("#!/usr/bin/python\n# coding: utf-8\n") or language == "java"
+
+
+@pytest.mark.parametrize("language", ["python", "java"])
+@pytest.mark.parametrize("put", ["replace", "insert"])
+def test_no_comment_accuses_the_fault(language: Language, put: Put) -> None:
+    code = COMMENTED[language]
+    content = bank(language, "accuses elsewhere", put)
+    made_some = 0
+    for line in [n for n, one in enumerate(code.split("\n"), start=1) if re.match(r" +n = ", one)]:
+        for seed in range(8):
+            try:
+                made = mutate(
+                    FaultyProgram(code, line), "comments", language, Draw(rng(seed)), strength=1, quarter=seed % 4,
+                    content=content,
+                )  # fmt: skip
+            except NotNeutral:
+                continue
+            made_some += 1
+            lines = made.code.split("\n")
+            [at] = [n for n, one in enumerate(lines, start=1) if any(text in one for text in content.comments)]
+            about = next(n for n in range(at, len(lines) + 1) if SIGNS.sub("", lines[n - 1]).strip())
+            assert min(abs(at - made.line), abs(about - made.line)) > NEAR - (at < made.line)
+            assert ACCUSES.search(lines[at - 1])
+    assert made_some > 10
+
+
+def test_comments_that_are_more_than_comments_are_left_out() -> None:
+    for text in ("", "x */ n++; /*", "a \\u000a n++;", "C:\\users", "coding: latin-1", "two\nlines", "This is wrong."):
+        with pytest.raises(NotNeutral, match="pieces of content"):
+            mutate(
+                FaultyProgram(COMMENTED["java"], 8), "comments", "java", Draw(rng(0)), strength=1, quarter=0,
+                content=Content((text,), (), ()),
+            )  # fmt: skip
