@@ -72,7 +72,7 @@ def test_published_numbers_stand_beside_the_regenerated_ones(smoke: Path) -> Non
     claims = pd.read_csv(smoke / "smoke/origin/fig04/claims.csv")
     # No claim about a real model is decided by a simulated reader.
     assert set(claims[claims["statement"].str.contains("share of right")]["verdict"]) == {"not run"}
-    assert set(claims[claims["statement"].str.contains("height")]["verdict"]) == {"holds"}
+    assert set(claims[claims["statement"].str.contains("height")]["verdict"]) == {"consistent"}
 
 
 def test_the_interpreters_figure_says_what_ran_and_in_which_walls(smoke: Path) -> None:
@@ -115,7 +115,7 @@ def test_the_papers_figure_from_the_papers_programs(shared_data: Path, tmp_path:
     table = pd.read_csv(folder / "table.csv")
     smallest = table[table["share_removed"] > 0].iloc[0]
     assert (smallest["n"], round(100 * smallest["accuracy"], 2)) == (88, 23.86)
-    assert set(pd.read_csv(folder / "claims.csv")["verdict"]) == {"holds"}
+    assert set(pd.read_csv(folder / "claims.csv")["verdict"]) == {"reproduced", "inconclusive"}
 
 
 def test_no_number_of_a_real_model_comes_from_a_reader(smoke: Path) -> None:
@@ -123,18 +123,19 @@ def test_no_number_of_a_real_model_comes_from_a_reader(smoke: Path) -> None:
         ledger = smoke / "smoke" / name / "claims.csv"
         if name.startswith("semtrace") and ledger.is_file():
             claims = pd.read_csv(ledger)
-            assert set(claims["verdict"]) <= ({"holds"} if name == "semtrace/tab04" else {"not run"}), name
+            assert set(claims["verdict"]) <= ({"no verdict"} if name == "semtrace/tab04" else {"not run"}), name
         if name.startswith("codecrash") and ledger.is_file():
             claims = pd.read_csv(ledger)
             decided = claims[claims["verdict"] != "not run"]
             assert decided["statement"].str.startswith("abstract").all(), name
-            assert set(decided["verdict"]) <= {"holds"}, name
+            assert set(decided["verdict"]) <= {"reproduced"}, name
+            assert set(decided["evidence"]) <= {"recomputed"}, name
         if name.startswith("faultloc") and ledger.is_file():
             claims = pd.read_csv(ledger)
-            expected = {"faultloc/audit": {"holds"}, "faultloc/fig09": {"cannot hold"}}
+            expected = {"faultloc/audit": {"no verdict"}}
             own = claims["statement"].str.endswith("by Table II itself")  # a claim of the text on the paper's own table
             assert set(claims[~own]["verdict"]) <= expected.get(name, {"not run"}), name
-            assert list(claims[own]["verdict"]) == ["differs"] * (name == "faultloc/tab02"), name
+            assert list(claims[own]["verdict"]) == ["inconsistent"] * (name == "faultloc/tab02"), name
     assert len(pd.read_csv(smoke / "smoke/semtrace/tab01/claims.csv")) == 30
     assert len(pd.read_csv(smoke / "smoke/codecrash/tab10/claims.csv")) == 17 * 3 * 4
     table = pd.read_csv(smoke / "smoke/semtrace/tab04/table.csv", index_col="name")

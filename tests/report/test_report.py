@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from codestress.papers.origin.decay import FittedSide
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.builder import out_of_date
 from codestress.report.checked import sha256_of_files
-from codestress.report.claims import Claim, ledger
+from codestress.report.claims import Claim, Evidence, ledger
 from codestress.report.publish import latex_table, markdown_table
 from codestress.report.published import published_models, published_numbers
 from codestress.report.share_bars import share_bars
@@ -34,16 +35,25 @@ def test_tables_escape_what_would_break_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("published", "regenerated", "low", "high", "verdict"),
+    ("regenerated", "low", "high", "words"),
     [
-        (27.4, 30.0, 25.0, 35.0, "holds"),
-        (27.4, 40.0, 35.0, 45.0, "differs"),
-        (27.4, 50.0, 27.44, 60.0, "holds"),  # as rounded as the paper prints it
-        (27.4, math.nan, math.nan, math.nan, "not run"),
+        (30.0, 25.0, 35.0, ("reproduced", "reproduced", "consistent", "follows", "no verdict")),
+        (40.0, 35.0, 45.0, ("differs", "differs", "inconsistent", "does not follow", "no verdict")),
+        (50.0, 27.44, 60.0, ("reproduced", "reproduced", "consistent", "follows", "no verdict")),  # as it is printed
+        (math.nan, math.nan, math.nan, ("not run",) * 5),
     ],
 )
-def test_verdicts(published: float, regenerated: float, low: float, high: float, verdict: str) -> None:
-    assert Claim("origin/fig04", "share", published, "%", regenerated, low, high).verdict == verdict
+def test_every_class_of_evidence_has_its_words(regenerated: float, low: float, high: float, words: tuple[str]) -> None:
+    for evidence, word in zip(get_args(Evidence), words, strict=True):
+        claim = Claim("origin/fig04", "share", 27.4, "%", regenerated, low, high, evidence=evidence)
+        assert claim.verdict == word
+        if not math.isnan(regenerated) and evidence in ("re-run", "recomputed"):
+            assert replace(claim, sampled=True).verdict == "inconclusive"
+
+
+def test_at_most() -> None:
+    for value, word in ((4.0, "reproduced"), (5.0, "reproduced"), (6.0, "differs")):
+        assert Claim("a/b", "few", 5, "points", value, value, value, relation="at most").verdict == word
 
 
 def test_an_empty_ledger_has_its_columns() -> None:
@@ -72,11 +82,11 @@ def test_what_is_stated_is_looked_up_by_one_rule(monkeypatch: pytest.MonkeyPatch
     found = ledger("any/fig01", {"drops": drops, "cells": cells})
     assert found["statement"].tolist() == ["one model's drop", "two models' drop", "A", "C"]
     assert found["regenerated"].tolist()[:3] == [24, 32, 10]
-    assert found["verdict"].tolist() == ["holds", "differs", "holds", "not run"]
+    assert found["verdict"].tolist() == ["inconclusive", "differs", "reproduced", "not run"]
     assert found["basis"].tolist()[:2] == ["1 models, 90 problems", "2 models, 80 problems"]
     lacking = ledger("any/fig01", {"drops": drops[drops["model"] == "a"], "cells": cells})
     assert lacking["basis"][1] == "needs the answers of a, b"
-    assert lacking["verdict"].tolist() == ["holds", "not run", "holds", "not run"]
+    assert lacking["verdict"].tolist() == ["inconclusive", "not run", "reproduced", "not run"]
 
 
 def test_a_statement_that_no_rule_can_evaluate_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -19,6 +19,13 @@ from codestress.paths import PUBLISHED, shown
 from codestress.report.published import read_published
 from codestress.validation import Strict, check
 
+Evidence = Literal["re-run", "recomputed", "internal", "derived", "quoted"]
+"""Answered here by the paper's protocol; from what its authors published for each item; the paper against itself; a
+formula of the paper; a number that was copied. Only the first two are evidence for or against a paper."""
+
+WORDS = {"internal": ("consistent", "inconsistent"), "derived": ("follows", "does not follow")}
+OTHER_WORDS = ("reproduced", "differs")
+
 Cell = Mapping[str, Any]
 """A row of published numbers of which a statement is made; empty where it is made once."""
 
@@ -43,7 +50,7 @@ class Statement(Strict):
     near: dict[str, float] = Field({}, description="columns that may differ from the cell's by that share")
     models: list[str] = Field([], description="stated of their mean, each at its largest; or a name in `groups`")
     basis: str = Field("", description="what was run; may name columns of cell and table, and rows (how many)")
-    cannot: str = Field("", description="why no run could tell")
+    evidence: Evidence = Field("re-run", description="what a regenerated number would be")
 
 
 @dataclass(frozen=True)
@@ -62,23 +69,33 @@ class Claim:
     """What was run for the regenerated number, or what must be run."""
     relation: Literal["equal", "at most"] = "equal"
     """How the regenerated number must stand to the published one."""
-    cannot: str = ""
-    """Why no run could tell: what is known of how the published number came about."""
+    evidence: Evidence = "re-run"
+    sampled: bool = False
+    """Whether the regenerated number has a sampling error."""
 
     @property
-    def verdict(self) -> Literal["holds", "differs", "cannot hold", "not run"]:
-        """`holds` when the interval of the regenerated number, rounded as published, contains the published one."""
-        if self.cannot:
-            return "cannot hold"
+    def verdict(self) -> str:
+        """The words of its class of evidence, `no verdict` for a quoted number, or `not run`.
+
+        A number without sampling is equal as printed, or it differs. One with sampling is inconclusive: a verdict needs
+        the error of both sides, and the published side's is not recorded.
+        """
         if math.isnan(self.regenerated):
             return "not run"
+        if self.evidence == "quoted":
+            return "no verdict"
+        if self.sampled and self.evidence in ("re-run", "recomputed"):
+            return "inconclusive"
         slack = 0.05 if self.unit == "%" else 0.0
-        if self.relation == "at most":
-            return "holds" if self.high <= self.published + slack else "differs"
-        return "holds" if self.low - slack <= self.published <= self.high + slack else "differs"
+        low = -math.inf if self.relation == "at most" else self.published - slack
+        agrees, other = WORDS.get(self.evidence, OTHER_WORDS)
+        return agrees if self.high >= low and self.low <= self.published + slack else other
 
 
-COLUMNS = ["artefact", "statement", "relation", "published", "unit", "regenerated", "low", "high", "verdict", "basis"]
+COLUMNS = [
+    *("artefact", "statement", "evidence", "relation", "published", "unit", "regenerated", "low", "high", "verdict"),
+    "basis",
+]
 
 
 def ledger(artefact: str, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -92,11 +109,7 @@ def ledger(artefact: str, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         together = list(group)
         cells = tables[each].to_dict("records") if each else [{}]
         claims += [_claim(artefact, one, cell, tables) for cell in cells for one in together]
-    rows = [
-        vars(claim) | {"verdict": claim.verdict, "basis": claim.cannot or claim.basis}
-        for claim in claims
-        if not math.isnan(claim.published)
-    ]
+    rows = [vars(claim) | {"verdict": claim.verdict} for claim in claims if not math.isnan(claim.published)]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -124,7 +137,7 @@ def _claim(artefact: str, stated: Statement, cell: Cell, tables: Mapping[str, pd
         unit=stated.unit,
         basis=f"needs {stated.needs.format_map(text)}",
         relation=stated.relation,
-        cannot=stated.cannot,
+        evidence=stated.evidence,
     )
     rows = _rows(stated, cell, tables[stated.table]) if stated.table else pd.DataFrame()
     if rows.empty:
@@ -132,7 +145,9 @@ def _claim(artefact: str, stated: Statement, cell: Cell, tables: Mapping[str, pd
     value, *interval = ((100 if stated.per_cent else 1) * float(rows[name].mean()) for name in stated.number)
     low, high = interval or (value - stated.rounding, value + stated.rounding)
     told = text | {str(name): rows[name].min() for name in rows} | {"rows": len(rows)}
-    return replace(claim, regenerated=value, low=low, high=high, basis=stated.basis.format_map(told))
+    return replace(
+        claim, regenerated=value, low=low, high=high, sampled=bool(interval), basis=stated.basis.format_map(told)
+    )
 
 
 def _rows(stated: Statement, cell: Cell, table: pd.DataFrame) -> pd.DataFrame:
@@ -151,12 +166,13 @@ def _rows(stated: Statement, cell: Cell, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_claims(path: Path) -> list[str]:
-    """The decided rows of a ledger (claims.csv), each as a line; empty where there is none."""
+    """The compared rows of a ledger (claims.csv), each as a line; empty where there is none."""
     if not path.is_file():
         return []
     frame = pd.read_csv(path)
     return [
-        f"{row.verdict}: {row.statement}: {row.regenerated:,.2f} {row.unit} [{row.low:,.2f}, {row.high:,.2f}], "
+        f"{row.verdict} ({row.evidence}): {row.statement}: "
+        f"{row.regenerated:,.2f} {row.unit} [{row.low:,.2f}, {row.high:,.2f}], "
         f"published {row.relation.replace('equal', '')} {row.published:,.2f}".replace("  ", " ")
-        for row in frame[frame["verdict"].isin(["holds", "differs"])].itertuples()
+        for row in frame[~frame["verdict"].isin(["not run", "no verdict"])].itertuples()
     ]

@@ -18,7 +18,10 @@ from codestress.paths import OUTPUTS
 from codestress.report.leaderboard import leaderboards
 from codestress.report.notebook_page import page_environment, resource
 
-SIGNS = {"holds": "✓", "differs": "✗", "cannot hold": "⊘", "not run": "–"}
+SIGNS = {
+    **{"reproduced": "✓", "differs": "✗", "inconclusive": "?", "consistent": "=", "inconsistent": "≠"},
+    **{"follows": "⊢", "does not follow": "⊬", "no verdict": "·", "not run": "–"},
+}
 """Of verdicts: never by colour alone."""
 
 
@@ -43,7 +46,7 @@ def gallery(profile: str) -> Path:
     ledger = (
         pd.concat(claims, ignore_index=True).sort_values("verdict", key=_rank, kind="stable")
         if claims
-        else pd.DataFrame(columns=["artefact", "verdict"])
+        else pd.DataFrame(columns=["artefact", "evidence", "verdict"])
     )
     failures = {
         str(path.parent.relative_to(OUTPUTS / "failed" / profile)): path.read_text(encoding="utf-8").strip()
@@ -66,6 +69,7 @@ def gallery(profile: str) -> Path:
             script=Markup(resource("page.js")),
             number=_number,
             signs=SIGNS,
+            experiments=int(ledger.query("verdict in ['reproduced', 'differs', 'inconclusive']").shape[0]),
         )
     )
     root.mkdir(parents=True, exist_ok=True)

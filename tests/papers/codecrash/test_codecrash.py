@@ -55,7 +55,8 @@ def test_the_headline_comes_out_of_the_published_values() -> None:
     headlines = paper.headlines(published)
     assert dict(headlines.round(2).to_numpy()) == {"direct": 23.21, "cot": 13.78}
     claims = ledger("codecrash/tab02", {"published": published[:0], "headline": headlines})
-    assert claims["verdict"].tolist() == ["holds", "holds"]
+    assert claims["verdict"].tolist() == ["reproduced", "reproduced"]
+    assert set(claims["evidence"]) == {"recomputed"}
     assert published["label"].nunique() == 17
 
 
