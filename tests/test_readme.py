@@ -75,6 +75,7 @@ def at_smoke_size(command: list[str]) -> list[str]:
     return [re.sub("^demo/", "smoke/", word) for word in command] + sized
 
 
+@pytest.mark.slow
 def test_every_command_is_understood(smoke: Path, tmp_path: Path) -> None:
     """At smoke size, and without kernels: what notebooks do with parameters is seen by the slow test below."""
     binaries = tmp_path / "bin"

@@ -133,6 +133,7 @@ def test_hostile_submissions_get_nothing_and_do_nothing(name: str, built: Path, 
 CONSTANT = ("None", "True", "False", "0.5", "(-10.0, 10.0)", "args[0]", "args[-1]")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", assignment_names())
 def test_constant_and_identity_functions_get_nothing(name: str, built: Path, tmp_path: Path) -> None:
     names = read_submission(built / "teacher" / name / f"{name}.ipynb").names

@@ -102,6 +102,7 @@ def child(path: Path, first: int, last: int, said: TextIO | None = None) -> subp
     return subprocess.Popen(command, stdout=said or subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_processes_that_make_and_fill_one_store_at_once(tmp_path: Path) -> None:
     for attempt in range(3):
         path = tmp_path / f"{attempt}.sqlite"

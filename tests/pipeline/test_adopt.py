@@ -71,6 +71,7 @@ def test_serve_says_what_it_would_start() -> None:
         assert "cannot be served" in str(done.exception)
 
 
+@pytest.mark.slow
 def test_cruxeval_s_published_answers_give_its_published_score(
     shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

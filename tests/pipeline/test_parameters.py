@@ -39,7 +39,10 @@ ASK_NOTHING = (
 """Studies of tables of facts."""
 
 
-@pytest.mark.parametrize("profile", profile_names())
+PROFILES = [pytest.param(name, marks=[pytest.mark.slow] * (name == "paper")) for name in profile_names()]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
 def test_every_artefact_of_every_profile_resolves_and_renders(profile: str, registry: dict[str, ModelEntry]) -> None:
     chosen = resolve(select([], load_profile(profile)), profile, Overrides(), registry)
     assert len(chosen) == len(artefact_names()) >= 15

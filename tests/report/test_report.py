@@ -14,12 +14,18 @@ import pandas as pd
 import pytest
 
 from codestress.errors import ParameterError
+from codestress.fitting.proportions import newcombe, wilson
+from codestress.inference.registry import load_registry
 from codestress.papers.origin.charts import distance_curve, length_curve, outcome_map
 from codestress.papers.origin.decay import FittedSide
-from codestress.pipeline.artefacts import Artefact
+from codestress.papers.origin.studies import FindTheOrigin
+from codestress.parameters import Facts
+from codestress.pipeline.artefacts import Artefact, Overrides, artefact_names, resolve
 from codestress.pipeline.builder import out_of_date
 from codestress.report.checked import sha256_of_files
-from codestress.report.claims import Claim, Evidence, ledger
+from codestress.report.claims import COLUMNS, Claim, Evidence, ledger
+from codestress.report.ledger_page import all_claims, judged, not_run
+from codestress.report.protocol import stamp
 from codestress.report.publish import latex_table, markdown_table
 from codestress.report.published import published_models, published_numbers
 from codestress.report.share_bars import share_bars
@@ -48,7 +54,8 @@ def test_every_class_of_evidence_has_its_words(regenerated: float, low: float, h
         claim = Claim("origin/fig04", "share", 27.4, "%", regenerated, low, high, evidence=evidence)
         assert claim.verdict == word
         if not math.isnan(regenerated) and evidence in ("re-run", "recomputed"):
-            assert replace(claim, sampled=True).verdict == "inconclusive"
+            assert replace(claim, clusters=800).verdict == "inconclusive"  # the other number's error is not known
+            assert replace(claim, deviates="d 1 (paper: 15)").verdict == "not comparable"
 
 
 def test_at_most() -> None:
@@ -57,7 +64,82 @@ def test_at_most() -> None:
 
 
 def test_an_empty_ledger_has_its_columns() -> None:
-    assert "verdict" in ledger("origin/wording", {}).columns
+    assert "verdict" in ledger(protocol_of("origin/wording"), {}).columns
+
+
+@pytest.mark.parametrize(
+    ("ours", "n", "theirs", "their_n", "verdict"),
+    [
+        (0.50, 6400, 0.51, 6400, "reproduced"),
+        (0.50, 800, 0.51, 800, "inconclusive"),  # half-width 4.9 points, margin 5
+        (0.50, 800, 0.62, 800, "differs"),
+        (0.50, 6400, 0.56, 6400, "differs"),
+        (1.00, 20, 1.00, 6400, "inconclusive"),  # fewer than 25 are never enough
+        (0.40, 5, 0.51, 800, "inconclusive"),
+    ],
+)
+def test_a_share_is_judged_by_the_errors_of_both(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ours: float, n: int, theirs: float, their_n: int, verdict: str
+) -> None:
+    stated = STATED | {"each": "cells", "table": "own", "statement": "{label}", "value": "percent", "unit": "%"}
+    stated |= {"number": ["accuracy", "low", "high"], "per_cent": True, "theirs": ["low", "high"], "clusters": "items"}
+    given = write_published(monkeypatch, tmp_path, {"statements": [stated]})
+    sides = [
+        {"accuracy": share, "items": of, **wilson(share * of, of)._asdict()}
+        for share, of in ((ours, n), (theirs, their_n))
+    ]
+    cells = pd.DataFrame([sides[1] | {"label": "A", "percent": 100 * theirs}])
+    found = ledger(given, {"own": pd.DataFrame(sides[:1]), "cells": cells}).squeeze()
+    expected = newcombe(theirs, their_n, ours, n)
+    assert (found["difference_low"], found["difference_high"]) == pytest.approx([100 * end for end in expected])
+    assert found["margin"] == 5
+    assert found["verdict"] == verdict
+    assert bool(found["undecided"]) == (verdict == "inconclusive")
+
+
+def test_another_protocol_is_not_comparable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    given = write_published(monkeypatch, tmp_path, {"statements": [SINGLE, SINGLE | {"independent": ["d"]}]})
+    drops = pd.DataFrame([("a", 20, 15, 25)], columns=["model", "drop", "low", "high"])
+    other = given.model_copy(update={"d": [1]})
+    found = ledger(other, {"drops": drops})
+    assert found["verdict"].tolist() == ["not comparable", "inconclusive"]
+    assert found["deviates"].tolist() == ["d 1 (paper: 15)", ""]
+    assert set(ledger(given, {"drops": drops})["verdict"]) == {"inconclusive"}
+
+
+@pytest.mark.parametrize("name", artefact_names())
+def test_the_paper_profile_is_the_papers_protocol(name: str) -> None:
+    assert stamp(protocol_of(name)) == "as the paper"
+
+
+def test_a_stamp_names_what_deviates() -> None:
+    (demo,) = resolve(["semtrace/fig01"], "demo", Overrides(), load_registry())
+    told = stamp(demo.parameters)
+    assert told.startswith("deviates: ")
+    assert "n_problems 25 (paper: 800)" in told
+    assert "problems generated (paper: cruxeval)" in told
+    assert "models" not in told
+    again = demo.parameters.model_copy(update={"subsample": 1})
+    assert "subsample" not in stamp(again)  # 1 and 1.0 are one value
+
+
+def test_each_number_stands_once_and_chance_is_counted() -> None:
+    row = dict.fromkeys(COLUMNS, "") | {"unit": "%", "published": 10.0, "basis": "needs a", "verdict": "not run"}
+    row |= {"difference_low": math.nan, "difference_high": math.nan}
+    decided = {"difference_low": 4.0, "difference_high": 20.0, "verdict": "differs"}
+    doubtful = {"difference_low": 0.1, "difference_high": 12.0, "verdict": "differs"}
+    ledgers = [
+        pd.DataFrame([row | {"artefact": "p/a", "statement": one} for one in "xyz"]),
+        pd.DataFrame([row | {"artefact": "p/b", "statement": "x"} | decided]),
+        pd.DataFrame([row | {"artefact": "p/b", "statement": f"s{n}"} | doubtful for n in range(3)]),
+    ]
+    claims = all_claims(ledgers)
+    assert len(claims) == 6
+    (first,) = claims[claims["statement"] == "x"].to_dict("records")
+    assert (first["verdict"], first["artefacts"]) == ("differs", ["p/b", "p/a"])
+    assert not_run(claims) == [("needs a", 2, ["p/a"])]
+    assert judged(claims) == [("p", 4, 0.2, 4, 1)]
+    assert judged(all_claims(ledgers[:1])) == judged(all_claims([])) == []
 
 
 STATED = {"artefacts": ["fig01"], "unit": "points", "needs": "the answers of {models}", "table": "drops"}
@@ -73,32 +155,42 @@ def test_what_is_stated_is_looked_up_by_one_rule(monkeypatch: pytest.MonkeyPatch
     ]
     rules = {"mean": STATED | {"number": ["drop"], "where": {"task": "x"}, "basis": "{rows} models, {n} problems"}}
     groups = {"both": ["a", "b"]}
-    write_published(monkeypatch, tmp_path, {"statements": stated, "rules": rules, "groups": groups})
+    given = write_published(monkeypatch, tmp_path, {"statements": stated, "rules": rules, "groups": groups})
     drops = pd.DataFrame(
         [("a", "x", 10, 5, 15, 100), ("a", "x", 24, 19, 29, 90), ("b", "x", 40, 35, 45, 80), ("a", "y", 90, 85, 95, 9)],
         columns=["model", "task", "drop", "low", "high", "n"],
     )
     cells = pd.DataFrame({"label": ["A", "B", "C"], "model": ["a", "b", "c"], "value": [10.0, math.nan, 3.0]})
-    found = ledger("any/fig01", {"drops": drops, "cells": cells})
+    found = ledger(given, {"drops": drops, "cells": cells})
     assert found["statement"].tolist() == ["one model's drop", "two models' drop", "A", "C"]
     assert found["regenerated"].tolist()[:3] == [24, 32, 10]
     assert found["verdict"].tolist() == ["inconclusive", "differs", "reproduced", "not run"]
     assert found["basis"].tolist()[:2] == ["1 models, 90 problems", "2 models, 80 problems"]
-    lacking = ledger("any/fig01", {"drops": drops[drops["model"] == "a"], "cells": cells})
+    lacking = ledger(given, {"drops": drops[drops["model"] == "a"], "cells": cells})
     assert lacking["basis"][1] == "needs the answers of a, b"
     assert lacking["verdict"].tolist() == ["inconclusive", "not run", "reproduced", "not run"]
 
 
 def test_a_statement_that_no_rule_can_evaluate_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    write_published(monkeypatch, tmp_path, {"statements": [SINGLE | {"numbre": ["drop"]}]})
+    given = write_published(monkeypatch, tmp_path, {"statements": [SINGLE | {"numbre": ["drop"]}]})
     with pytest.raises(ParameterError, match=r"any\.json, one model's drop: numbre.*did you mean 'number'"):
-        ledger("any/fig01", {})
+        ledger(given, {})
 
 
-def write_published(monkeypatch: pytest.MonkeyPatch, folder: Path, content: dict[str, Any]) -> None:
+def write_published(monkeypatch: pytest.MonkeyPatch, folder: Path, content: dict[str, Any]) -> Facts:
+    """The parameters of an artefact of a paper with these numbers, as its protocol."""
     (folder / "any.json").write_text(json.dumps(content))
     monkeypatch.setattr("codestress.report.published.PUBLISHED", folder)
     monkeypatch.setattr("codestress.report.claims.PUBLISHED", folder)
+    monkeypatch.setattr("codestress.report.protocol.PARAMS", folder)
+    (folder / "any").mkdir()
+    (folder / "any/fig01.yaml").write_text("parameters: {models: [a], d: [15]}")
+    return FindTheOrigin(artefact="any/fig01", models=["a"], d=[15])
+
+
+def protocol_of(name: str) -> Facts:
+    (artefact,) = resolve([name], "paper", Overrides(), load_registry())
+    return artefact.parameters
 
 
 def test_published_numbers_agree_with_each_other() -> None:

@@ -171,6 +171,7 @@ def test_gold_of_the_real_problems(shared_data: Path, executor: Executor) -> Non
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.isolation
 @pytest.mark.parametrize("task", ["input", "output"])
 def test_published_scores_of_real_answers(shared_data: Path, task: Task) -> None:
@@ -210,6 +211,7 @@ def test_what_the_interpreter_says(text: str, reason: Outcome) -> None:
     assert score_interpreted(DOUBLE, text).outcome is reason
 
 
+@pytest.mark.slow
 @pytest.mark.isolation
 def test_verdicts_are_the_same_on_a_loaded_machine(shared_data: Path, executor: Executor) -> None:
     """Steps decide, not time: three busy processes beside the workers change nothing."""

@@ -29,8 +29,8 @@ def summarize(
 ) -> pd.DataFrame:
     """One row for each combination of `by`, in order of appearance.
 
-    Columns: `by`, n, accuracy (0 to 1), low, high, interval (its method), one count for each outcome (they add up
-    to n), `accuracy_RULE` under every rule, and rules_differ, the answers that the rules judge differently.
+    Columns: `by`, n, items, accuracy (0 to 1), low, high, interval (its method), one count for each outcome (they add
+    up to n), `accuracy_RULE` under every rule, and rules_differ, the answers that the rules judge differently.
 
     The interval is Wilson's with the effective number of items, because answers to one item are not independent; where
     one item alone was asked several times it speaks of that item, and counts its answers.
@@ -46,7 +46,14 @@ def summarize(
         method = "Wilson, one item" if alone else f"Wilson, {items.nunique()} items"
         rows.append(
             dict(zip(by, group, strict=True))
-            | {"n": len(part), "accuracy": values.mean(), "low": low, "high": high, "interval": method}
+            | {
+                "n": len(part),
+                "items": items.nunique(),
+                "accuracy": values.mean(),
+                "low": low,
+                "high": high,
+                "interval": method,
+            }
             | count_outcomes(part[f"outcome_{rule}"])
             | {f"accuracy_{name}": part[f"value_{name}"].mean() for name in rules}
             | {"rules_differ": int((part[[f"value_{name}" for name in rules]].nunique(axis=1) > 1).sum())}

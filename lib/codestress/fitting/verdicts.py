@@ -97,17 +97,16 @@ def drop_difference(
     return drop, Interval(drop - theirs - half, drop - theirs + half)
 
 
-def clusters_to_decide(difference: float, margin: float, share: float, clusters: float, theirs: float) -> float:
-    """How many clusters of ours would decide it at this difference of shares; inf where no run of ours can.
+def clusters_to_decide(difference: float, margin: float, ours: float, clusters: float, theirs: float) -> float:
+    """How many clusters of ours would decide it if the difference stays; inf where no run of ours can.
 
-    `theirs` is the half-width that the published number has alone, `share` ours.
+    `ours` and `theirs` are the half-widths that both numbers have alone, ours with so many clusters.
     """
-    ours = normal_quantile(0.95) * math.sqrt(max(share * (1 - share), 1 / (clusters + 4)))
     if theirs >= margin:
         return math.inf
     wanted = max(abs(difference), margin - abs(difference))
     room = wanted if wanted > theirs else margin
-    return max(FEWEST_CLUSTERS, math.ceil(ours**2 / (room**2 - theirs**2)))
+    return max(FEWEST_CLUSTERS, math.ceil(clusters * ours**2 / (room**2 - theirs**2)))
 
 
 def p_value(interval: Interval, confidence: float = 0.95) -> float:

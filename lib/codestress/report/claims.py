@@ -15,7 +15,11 @@ from typing import Any, Literal
 import pandas as pd
 from pydantic import Field
 
+from codestress.fitting.proportions import Interval, normal_quantile
+from codestress.fitting.verdicts import Verdict, clusters_to_decide, judge, margin_of
+from codestress.parameters import Facts
 from codestress.paths import PUBLISHED, shown
+from codestress.report.protocol import deviations
 from codestress.report.published import read_published
 from codestress.validation import Strict, check
 
@@ -23,8 +27,15 @@ Evidence = Literal["re-run", "recomputed", "internal", "derived", "quoted"]
 """Answered here by the paper's protocol; from what its authors published for each item; the paper against itself; a
 formula of the paper; a number that was copied. Only the first two are evidence for or against a paper."""
 
-WORDS = {"internal": ("consistent", "inconsistent"), "derived": ("follows", "does not follow")}
-OTHER_WORDS = ("reproduced", "differs")
+WORDS = {
+    "re-run": (Verdict.REPRODUCED, Verdict.DIFFERS),
+    "recomputed": (Verdict.REPRODUCED, Verdict.DIFFERS),
+    "internal": ("consistent", "inconsistent"),
+    "derived": ("follows", "does not follow"),
+}
+"""What is said of a number without sampling that agrees as printed, and of one that does not."""
+EXPERIMENTS = (*Verdict, "not comparable")
+"""What is said of numbers that were asked, or computed, again."""
 
 Cell = Mapping[str, Any]
 """A row of published numbers of which a statement is made; empty where it is made once."""
@@ -51,6 +62,13 @@ class Statement(Strict):
     models: list[str] = Field([], description="stated of their mean, each at its largest; or a name in `groups`")
     basis: str = Field("", description="what was run; may name columns of cell and table, and rows (how many)")
     evidence: Evidence = Field("re-run", description="what a regenerated number would be")
+    clusters: str = Field("", description="column with the independent items behind a sampled number")
+    theirs: list[str] = Field([], description="the cell's columns with the interval of the published number")
+    n: int = Field(0, description="the paper's items, for a largest drop; 0: not known")
+    deviation: str = Field("", description="column with the standard deviation of our largest drop")
+    without_effect: str = Field("", description="column with what noise alone makes of a largest drop")
+    effect: bool = Field(False, description="the number is itself an effect: the margin is half of it, or 10 points")
+    independent: list[str] = Field([], description="parameters on which the number does not depend")
 
 
 @dataclass(frozen=True)
@@ -70,45 +88,59 @@ class Claim:
     relation: Literal["equal", "at most"] = "equal"
     """How the regenerated number must stand to the published one."""
     evidence: Evidence = "re-run"
-    sampled: bool = False
-    """Whether the regenerated number has a sampling error."""
+    margin: float = 0.0
+    """How far a number may be from the published one and still be called reproduced, in the unit; 0: not at all."""
+    difference_low: float = math.nan
+    difference_high: float = math.nan
+    """The interval of regenerated - published, which counts the error of both; nan where theirs is not known."""
+    clusters: float = math.nan
+    """Independent items behind the regenerated number; nan for a number without sampling."""
+    deviates: str = ""
+    """Which parameters are not the paper's."""
+    undecided: str = ""
+    """What would decide it."""
 
     @property
     def verdict(self) -> str:
-        """The words of its class of evidence, `no verdict` for a quoted number, or `not run`.
-
-        A number without sampling is equal as printed, or it differs. One with sampling is inconclusive: a verdict needs
-        the error of both sides, and the published side's is not recorded.
-        """
+        """The words of its class of evidence, `not comparable`, `no verdict` for a quoted number, or `not run`."""
         if math.isnan(self.regenerated):
             return "not run"
         if self.evidence == "quoted":
             return "no verdict"
-        if self.sampled and self.evidence in ("re-run", "recomputed"):
-            return "inconclusive"
+        if self.deviates:
+            return "not comparable"
+        if not math.isnan(self.clusters) and self.evidence in ("re-run", "recomputed"):
+            return judge(Interval(self.difference_low, self.difference_high), self.margin, self.clusters)
         slack = 0.05 if self.unit == "%" else 0.0
         low = -math.inf if self.relation == "at most" else self.published - slack
-        agrees, other = WORDS.get(self.evidence, OTHER_WORDS)
+        agrees, other = WORDS[self.evidence]
         return agrees if self.high >= low and self.low <= self.published + slack else other
 
 
 COLUMNS = [
     *("artefact", "statement", "evidence", "relation", "published", "unit", "regenerated", "low", "high", "verdict"),
-    "basis",
+    *("difference_low", "difference_high", "margin", "clusters", "deviates", "undecided", "basis"),
 ]
 
 
-def ledger(artefact: str, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """What became of everything that the paper states in PAPER/ARTEFACT: `COLUMNS`, a row for each number.
+def ledger(given: Facts, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """What became of everything that the paper states in an artefact: `COLUMNS`, a row for each number.
 
-    `tables`: the artefact's tables by the names that the statements have for them, published cells among them.
+    `given`: the run's parameters, which the paper's must match. `tables`: the artefact's tables by the names that the
+    statements have for them, published cells among them.
     """
-    paper, _, name = artefact.partition("/")
+    paper, _, name = given.artefact.partition("/")
+    deviating = deviations(given)
     claims: list[Claim] = []
     for (each, _), group in itertools.groupby(statements(paper, name), key=lambda one: (one.each, one.table)):
         together = list(group)
         cells = tables[each].to_dict("records") if each else [{}]
-        claims += [_claim(artefact, one, cell, tables) for cell in cells for one in together]
+        for cell, one in itertools.product(cells, together):
+            claim = _claim(given.artefact, one, cell, tables)
+            if one.evidence == "re-run" and not math.isnan(claim.regenerated):
+                told = ", ".join(text for name, text in deviating.items() if name not in one.independent)
+                claim = replace(claim, deviates=told)
+            claims.append(claim)
     rows = [vars(claim) | {"verdict": claim.verdict} for claim in claims if not math.isnan(claim.published)]
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -142,12 +174,43 @@ def _claim(artefact: str, stated: Statement, cell: Cell, tables: Mapping[str, pd
     rows = _rows(stated, cell, tables[stated.table]) if stated.table else pd.DataFrame()
     if rows.empty:
         return claim
-    value, *interval = ((100 if stated.per_cent else 1) * float(rows[name].mean()) for name in stated.number)
+    unit = 100 if stated.per_cent else 1
+    value, *interval = (unit * float(rows[name].mean()) for name in stated.number)
     low, high = interval or (value - stated.rounding, value + stated.rounding)
     told = text | {str(name): rows[name].min() for name in rows} | {"rows": len(rows)}
-    return replace(
-        claim, regenerated=value, low=low, high=high, sampled=bool(interval), basis=stated.basis.format_map(told)
-    )
+    claim = replace(claim, regenerated=value, low=low, high=high, basis=stated.basis.format_map(told))
+    if not interval:
+        return claim
+    published = claim.published
+    of_a_share = 1 if stated.unit in ("%", "points") else abs(published) / 100
+    margin = 100 * margin_of(published / 100 if stated.effect else None) * of_a_share
+    claim = replace(claim, clusters=float(rows[stated.clusters].min()) if stated.clusters else 0.0, margin=margin)
+    if stated.theirs:
+        bottom, top = (unit * float(cell[name]) for name in stated.theirs)
+        # Square and add (Zou and Donner 2008), which for two shares is Newcombe's interval.
+        down, up = math.hypot(value - low, top - published), math.hypot(high - value, published - bottom)
+        error = max(top - published, published - bottom)
+    elif stated.deviation and len(rows) == 1:
+        if claim.clusters != stated.n:  # a largest drop grows with noise, so that both must be of one n
+            return replace(claim, undecided=f"{stated.n} items would decide it, as many as the paper's")
+        error, without_effect = (float(rows[name].iloc[0]) for name in (stated.deviation, stated.without_effect))
+        error *= normal_quantile(0.95)
+        down = up = math.sqrt(2) * error + (without_effect if published < 2 * without_effect else 0)
+    else:
+        return replace(claim, undecided="the error of the published number is not known")
+    difference = value - published
+    claim = replace(claim, difference_low=difference - down, difference_high=difference + up)
+    return replace(claim, undecided=_undecided(claim, max(value - low, high - value), error))
+
+
+def _undecided(claim: Claim, ours: float, theirs: float) -> str:
+    """How many items would decide what is inconclusive, from the half-widths that both numbers have alone."""
+    if claim.verdict != Verdict.INCONCLUSIVE:
+        return ""
+    items = clusters_to_decide(claim.regenerated - claim.published, claim.margin, ours, claim.clusters, theirs)
+    if math.isinf(items):
+        return "no run of ours can decide it: the published number alone is as uncertain as the margin"
+    return f"about {items:,.0f} items would decide it, if the difference stays"
 
 
 def _rows(stated: Statement, cell: Cell, table: pd.DataFrame) -> pd.DataFrame:

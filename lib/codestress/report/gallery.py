@@ -14,15 +14,11 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
+from codestress.fitting.verdicts import Verdict
 from codestress.paths import OUTPUTS
 from codestress.report.leaderboard import leaderboards
+from codestress.report.ledger_page import SIGNS, all_claims, judged, not_run
 from codestress.report.notebook_page import page_environment, resource
-
-SIGNS = {
-    **{"reproduced": "✓", "differs": "✗", "inconclusive": "?", "consistent": "=", "inconsistent": "≠"},
-    **{"follows": "⊢", "does not follow": "⊬", "no verdict": "·", "not run": "–"},
-}
-"""Of verdicts: never by colour alone."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +38,8 @@ def gallery(profile: str) -> Path:
     root = OUTPUTS / profile
     folders = sorted(path.parent for path in root.glob("*/*/manifest.json"))
     cards = [_card(root, folder) for folder in folders]
-    claims = [pd.read_csv(folder / "claims.csv") for folder in folders if (folder / "claims.csv").is_file()]
-    ledger = (
-        pd.concat(claims, ignore_index=True).sort_values("verdict", key=_rank, kind="stable")
-        if claims
-        else pd.DataFrame(columns=["artefact", "evidence", "verdict"])
-    )
+    ledgers = [folder / "claims.csv" for folder in folders if (folder / "claims.csv").is_file()]
+    claims = all_claims([pd.read_csv(path, keep_default_na=False, na_values=[""]) for path in ledgers])
     failures = {
         str(path.parent.relative_to(OUTPUTS / "failed" / profile)): path.read_text(encoding="utf-8").strip()
         for path in sorted((OUTPUTS / "failed" / profile).glob("*/*/error.txt"))
@@ -63,13 +55,15 @@ def gallery(profile: str) -> Path:
             models=_models(cards),
             answered=_answered(cards),
             boards=leaderboards({card.name: card.manifest for card in cards}),
-            ledger=ledger.to_dict("records"),
-            verdicts=ledger["verdict"].value_counts().to_dict(),
+            ledger=claims.fillna({"basis": "", "deviates": "", "undecided": ""}).to_dict("records"),
+            verdicts=claims["verdict"].value_counts().to_dict(),
+            judged=judged(claims),
+            not_run=not_run(claims),
             style=Markup(resource("page.css")),
             script=Markup(resource("page.js")),
             number=_number,
             signs=SIGNS,
-            experiments=int(ledger.query("verdict in ['reproduced', 'differs', 'inconclusive']").shape[0]),
+            experiments=int(claims["verdict"].isin(list(Verdict)).sum()),
         )
     )
     root.mkdir(parents=True, exist_ok=True)
@@ -102,11 +96,6 @@ def _models(cards: list[Card]) -> list[dict[str, Any]]:
             said = card.manifest["answered_by"].get(model["name"], [])
             row["answered_by"] = sorted({*row["answered_by"], *said})
     return list(found.values())
-
-
-def _rank(verdicts: pd.Series) -> pd.Series:
-    """What was decided comes first."""
-    return verdicts.map(list(SIGNS).index)
 
 
 def _answered(cards: list[Card]) -> dict[str, int]:

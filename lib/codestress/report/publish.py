@@ -19,7 +19,9 @@ from matplotlib.figure import Figure
 
 from codestress.generation.prompts import prompt_hash
 from codestress.inference.run import Results
+from codestress.parameters import Facts
 from codestress.paths import FILES, OUTPUTS
+from codestress.report.protocol import stamp
 from codestress.report.published import published_numbers
 from codestress.sandbox.executor import programs_run, ran
 from codestress.types import NotRun
@@ -36,14 +38,13 @@ def output_folder(artefact: str) -> Path:
 
 
 def publish(
-    artefact: str,
+    given: Facts,
     *,
     figure: Figure,
     alt: str,
     table: pd.DataFrame,
     data: pd.DataFrame,
     results: Results,
-    rule: str,
     prompts: list[str],
     extra_tables: dict[str, pd.DataFrame] | None = None,
 ) -> Image:
@@ -51,8 +52,10 @@ def publish(
 
     `alt` says in words what the figure shows. `table` is what a person reads, `data` the plotted numbers, one row
     each. `prompts` names the prompt files whose hashes belong to these numbers. `extra_tables` are written as
-    NAME.csv and NAME.md. A figure with simulated readers says so in the picture.
+    NAME.csv and NAME.md. A figure with simulated readers says so in the picture. Printed: whether `given` is the
+    paper's protocol.
     """
+    artefact, rule, protocol = given.artefact, given.rule, stamp(given)
     folder = output_folder(artefact)
     simulated = [entry.name for entry in results.models if entry.simulated]
     if simulated:
@@ -74,6 +77,7 @@ def publish(
         "artefact": artefact,
         "alt": alt,
         "rule": rule,
+        "protocol": protocol,
         "simulated": simulated,
         "tables": list(tables),
         "models": [
@@ -89,6 +93,7 @@ def publish(
         ),
     }
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    print(protocol)
     return Image(folder / "figure.png", width=round(100 * figure.get_size_inches()[0]), alt=alt)
 
 

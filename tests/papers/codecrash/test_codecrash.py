@@ -54,7 +54,9 @@ def test_the_headline_comes_out_of_the_published_values() -> None:
     published = paper.published_differences()
     headlines = paper.headlines(published)
     assert dict(headlines.round(2).to_numpy()) == {"direct": 23.21, "cot": 13.78}
-    claims = ledger("codecrash/tab02", {"published": published[:0], "headline": headlines})
+    claims = ledger(
+        one_artefact("codecrash/tab02", "paper").parameters, {"published": published[:0], "headline": headlines}
+    )
     assert claims["verdict"].tolist() == ["reproduced", "reproduced"]
     assert set(claims["evidence"]) == {"recomputed"}
     assert published["label"].nunique() == 17
@@ -171,6 +173,7 @@ def test_every_artefact_resolves_at_the_papers_size_as_far_as_its_data_is_here()
         one_artefact("codecrash/fig03", "paper").trials()
 
 
+@pytest.mark.slow
 @pytest.mark.isolation
 def test_cruxeval_at_full_size(shared_data: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))

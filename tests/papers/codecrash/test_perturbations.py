@@ -439,6 +439,7 @@ def test_whole_modules_still_parse(module: str) -> None:
     assert names.sub("N", twice.code) == names.sub("N", once.code)
 
 
+@pytest.mark.slow
 @pytest.mark.isolation
 def test_no_perturbation_changes_any_program_of_cruxeval(executor: Executor, shared_data: Path) -> None:
     problems = read_problems(shared_data / "cruxeval" / "cruxeval.jsonl").problems
@@ -482,6 +483,7 @@ def test_javascript_names_and_shorthands() -> None:
     assert renamed.call == 'f({"first": 1}, 2)'
 
 
+@pytest.mark.slow
 def test_there_are_enough_contest_programs_and_they_are_the_same_in_both_languages(executor: Executor) -> None:
     python = contest_problems()
     assert len({problem.function for problem in python}) >= 40

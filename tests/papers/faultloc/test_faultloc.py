@@ -259,7 +259,11 @@ def test_the_public_labels_are_audited(shared_data: Path, monkeypatch: pytest.Mo
         assert tuple(found.loc[(fault, 0), ["within", "tasks"]]) == (within, total)
     assert [round(100 * found.loc[("all faults", n), "accuracy"]) for n in (1, 2, 3, 4)] == [86, 62, 51, 27]
     assert [round(100 * found.loc[("BooleanLogic", n), "accuracy"]) for n in (1, 2, 3, 4)] == [40, 27, 21, 3]
-    assert set(ledger("faultloc/audit", {"audit": table})["verdict"]) == {"no verdict"}
+    assert set(
+        ledger(resolve(["faultloc/audit"], "paper", Overrides(), load_registry())[0].parameters, {"audit": table})[
+            "verdict"
+        ]
+    ) == {"no verdict"}
     exact = audit.audit("public", 0).set_index(["fault", "quarter"])
     assert exact.loc[("all faults", 0), "within"] < found.loc[("all faults", 0), "within"]
 
@@ -297,10 +301,11 @@ def test_claims_are_decided_only_on_the_papers_programs(tmp_path: Path) -> None:
     table = localization.localized(answers, ["language", "fault"], rule="strict", confidence=0.95)
     cells = paper.published_localization()
     tables = {"published": cells, "counted": paper.best_on_misplaced_return(cells)}
+    given = resolve(["faultloc/tab02"], "paper", Overrides(), load_registry())[0].parameters
 
     def claims(seeds: str) -> pd.DataFrame:
         own = table[table["model"] == "sim-careful"].assign(model="phi-4", programs=seeds)
-        found = ledger("faultloc/tab02", tables | {"localized": own})
+        found = ledger(given, tables | {"localized": own})
         return found[found["statement"].str.startswith("Table II")]
 
     others = claims("java standard")

@@ -5,6 +5,7 @@ Written once to a file, so that all models are asked about the same material and
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ from codestress.generation.prompts import prompt_text
 from codestress.inference.run import run, stored_responses
 from codestress.literals import NotLiteral, parse_literal, same_value
 from codestress.papers.codecrash.assertions import assertion_parts, last_block
+from codestress.papers.codecrash.perturbations.inputs import NEAR
 from codestress.papers.codecrash.perturbations.variants import Checked, run_calls
 from codestress.papers.codecrash.studies import fenced_program, javascript_arguments
 from codestress.paths import STORE
@@ -124,7 +126,8 @@ def _translation(one: Checked, text: str) -> Candidate:
     if not code:
         raise Unfit("no program in a fenced block")
     calls, expected = [], []
-    for given, execution in zip(one.inputs, one.executions, strict=True):
+    # What a language does at the edges of its types, where inputs stand that a perturbation must survive, is its own.
+    for given, execution in itertools.islice(zip(one.inputs, one.executions, strict=True), 1 + NEAR):
         if execution.outcome is not Ending.RETURNED:
             continue
         try:

@@ -7,9 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from codestress.fitting.proportions import newcombe, ratio_of_shares
 from codestress.papers.codecrash.results.conditions import MERGE, MODES, NAMES, SETTING
 from codestress.papers.codecrash.results.differences import compared
 from codestress.report.published import published_models, published_numbers
+
+QUESTIONS = {"cruxeval": 800, "livecodebench": 92, MERGE: 1279**2 / (800 + 479**2 / 92)}
+"""Independent problems behind the paper's shares: LiveCodeBench's 479 samples come from 92 questions (Merge: Kish)."""
 
 
 def published_differences(task: str = "output") -> pd.DataFrame:
@@ -31,6 +35,18 @@ def published_differences(task: str = "output") -> pd.DataFrame:
         points=frame["pass_at_1_pct"] - frame["vanilla_pct"],
         relative_pct=100 * (frame["pass_at_1_pct"] / frame["vanilla_pct"] - 1),
     )
+
+
+def _intervals(cells: pd.DataFrame) -> dict[str, list[float]]:
+    """Of published differences and ratios, as if vanilla and perturbed programs were others: too wide, since the paper
+    asked the same ones and does not say how the answers go together."""
+    ends: dict[str, list[float]] = {f"{name}_{end}": [] for name in ("points", "relative") for end in ("low", "high")}
+    for row in cells.itertuples():
+        first, second, n = row.vanilla_pct / 100, row.pass_at_1_pct / 100, QUESTIONS[row.dataset]
+        found = [*newcombe(first, n, second, n), *(one - 1 for one in ratio_of_shares(first, second, n, 0.0))]
+        for values, value in zip(ends.values(), found, strict=True):
+            values.append(100 * value)
+    return ends
 
 
 def _published_outputs() -> Iterator[tuple[str, str, str, str, float, float]]:
@@ -81,6 +97,7 @@ def compared_tables(table: pd.DataFrame, published: pd.DataFrame) -> dict[str, p
         dataset_name=wanted["dataset"].map(NAMES),
         mode_name=wanted["mode"].map(MODES),
         **{name: [round(value, 2) for value in wanted[name]] for name in ("points", "relative_pct")},
+        **_intervals(wanted),
     )
     return {"published": cells, "differences": asked, "headline": headlines(published)}
 

@@ -42,7 +42,12 @@ def reasoning_table(answers: pd.DataFrame, *, rule: str, confidence: float, resa
         found = points.loc[group] if group in points.index else dict.fromkeys(POINTS, 0.0)
         rows.append(
             cell
-            | {"n": len(part), "pass_at_1_pct": 100 * part[f"value_{rule}"].mean(), **found}
+            | {
+                "n": len(part),
+                "problems": part["problem"].nunique(),
+                "pass_at_1_pct": 100 * part[f"value_{rule}"].mean(),
+                **found,
+            }
             | {"average_tokens": mean, "tokens_low": low, "tokens_high": high}
             | {"most_tokens": int(part["reasoning_tokens"].max()), "collapses": int(part["collapsed"].sum())}
         )

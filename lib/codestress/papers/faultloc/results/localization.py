@@ -22,8 +22,8 @@ def localized(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence
     """Tasks as they are: one row for each model and combination of `by`, and for the perfect localizer.
 
     Columns: model, `by`, tasks, found, share, low, high (Wilson, programs counted); kept (tasks that at least one model
-    finds: the paper's filter), accuracy_kept, kept_low, kept_high; found_reference, accuracy_reference (within
-    two lines). Intervals of shares among kept tasks do not know that the filter is drawn too.
+    finds: the paper's filter), programs_kept, accuracy_kept, kept_low, kept_high; found_reference, accuracy_reference
+    (within two lines). Intervals of shares among kept tasks do not know that the filter is drawn too.
     """
     plain = with_seed(answers[answers["spm"] == "none"])
     value = f"value_{rule}"
@@ -37,11 +37,22 @@ def localized(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence
         )
         reference = part["value_reference"]
         whole = (len(part), int(part[value].sum()), share.value, *share.interval)
-        kept = (accuracy_kept.n, accuracy_kept.value, *accuracy_kept.interval)
+        kept = (accuracy_kept.n, accuracy_kept.clusters, accuracy_kept.value, *accuracy_kept.interval)
         rows.append((*names, *whole, *kept, int(reference.sum()), float(reference.mean())))
-    counts = ["tasks", "found", "accuracy", "low", "high", "kept", "accuracy_kept", "kept_low", "kept_high"]
+    counts = [
+        "tasks",
+        "found",
+        "accuracy",
+        "low",
+        "high",
+        "kept",
+        "programs_kept",
+        "accuracy_kept",
+        "kept_low",
+        "kept_high",
+    ]
     table = pd.DataFrame(rows, columns=["model", *by, *counts, "found_reference", "accuracy_reference"])
-    ceiling = table.groupby(list(by), sort=False, as_index=False)[["tasks", "kept"]].max()
+    ceiling = table.groupby(list(by), sort=False, as_index=False)[["tasks", "kept", "programs_kept"]].max()
     ones = {
         name: 1.0
         for name in ("accuracy", "low", "high", "accuracy_kept", "kept_low", "kept_high", "accuracy_reference")

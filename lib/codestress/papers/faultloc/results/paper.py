@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from codestress.fitting.proportions import wilson
 from codestress.report.published import published_cells, published_models, published_numbers
 from codestress.types import LANGUAGE_NAMES
 
@@ -16,17 +17,22 @@ def published_heat() -> pd.DataFrame:
 
 def published_localization() -> pd.DataFrame:
     """Table II's cells: language, name (its), fault, label, model (the registry's name), value (%), of (tasks), flag
-    (what is said of a cell that disagrees with the paper's own Figure 7)."""
+    (what is said of a cell that disagrees with the paper's own Figure 7), low, high (Wilson's, 0 to 1: tasks of a
+    program hang together, and a kind of fault has at most four in one, so that each four tasks count once)."""
     numbers = published_numbers("faultloc/tab02") or {}
     flags = {
         (one["language"], one["fault"], one["model"]): f" (Figure 7 implies {one['implied_by_fig7']:.2f})"
         for one in numbers["flagged"]
     }
     cells = published_cells("faultloc/tab02", "language", "fault", "label")
+    of = [numbers["denominators"][row.language][row.fault] for row in cells.itertuples()]
+    intervals = [wilson(value / 100 * n / 4, n / 4) for value, n in zip(cells["value"], of, strict=True)]
     return cells.assign(
         name=cells["language"].map(LANGUAGE_NAMES),
         model=cells["label"].map(published_models("faultloc")),
-        of=[numbers["denominators"][row.language][row.fault] for row in cells.itertuples()],
+        of=of,
+        low=[one.low for one in intervals],
+        high=[one.high for one in intervals],
         flag=[flags.get((row.language, row.fault, row.label), "") for row in cells.itertuples()],
     )
 

@@ -1,0 +1,72 @@
+"""What the report says of all ledgers together: each number once, how many verdicts to expect, what was not run."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from codestress.fitting.proportions import Interval
+from codestress.fitting.verdicts import Verdict, holm, p_value
+from codestress.report.claims import COLUMNS
+
+SIGNS = {
+    **{"reproduced": "✓", "differs": "✗", "inconclusive": "?", "not comparable": "∦", "consistent": "="},
+    **{"inconsistent": "≠", "follows": "⊢", "does not follow": "⊬", "no verdict": "·", "not run": "–"},
+}
+"""Of verdicts, what was decided first: never by colour alone."""
+
+
+class Judged(NamedTuple):
+    """How the verdicts on a paper's numbers add up."""
+
+    paper: str
+    judged: int
+    """Numbers with a verdict on both sides' errors: those that could differ by chance."""
+    expected: float
+    """How many of them differ if everything replicates, in clumps, since numbers share items."""
+    differ: int
+    after_holm: int
+    """How many differ after correction for having looked at all of them."""
+
+
+class NotRun(NamedTuple):
+    """Numbers that wait for the same runs."""
+
+    needs: str
+    numbers: int
+    artefacts: list[str]
+
+
+def all_claims(ledgers: list[pd.DataFrame]) -> pd.DataFrame:
+    """Each number of the papers once, what was decided first: `COLUMNS`, and `artefacts`, all that state it."""
+    if not ledgers:
+        return pd.DataFrame(columns=[*COLUMNS, "artefacts"])
+    rows = pd.concat(ledgers, ignore_index=True)
+    rows["paper"] = rows["artefact"].str.split("/").str[0]
+    rows = rows.sort_values("verdict", key=lambda said: said.map(list(SIGNS).index), kind="stable")
+    same = ["paper", "statement", "published", "unit"]
+    where = rows.groupby(same, sort=False)["artefact"].agg(list).rename("artefacts")
+    return rows.drop_duplicates(same).merge(where, on=same).drop(columns="paper")
+
+
+def judged(claims: pd.DataFrame) -> list[Judged]:
+    """For each paper with numbers that could differ by chance."""
+    found = []
+    sampled = claims[claims["verdict"].isin(list(Verdict)) & claims["difference_low"].notna()]
+    for paper, part in sampled.groupby(sampled["artefact"].str.split("/").str[0]):
+        ends = zip(part["difference_low"], part["difference_high"], strict=True)
+        chances = [p_value(Interval(low, high)) for low, high in ends]
+        differ = int((part["verdict"] == Verdict.DIFFERS).sum())
+        found.append(Judged(str(paper), len(part), 0.05 * len(part), differ, holm(chances)))
+    return found
+
+
+def not_run(claims: pd.DataFrame) -> list[NotRun]:
+    """What must be run, and how many numbers wait for it; most first."""
+    waiting = claims[claims["verdict"] == "not run"]
+    groups = [
+        NotRun(str(needs), len(part), sorted({name for names in part["artefacts"] for name in names}))
+        for needs, part in waiting.groupby("basis", sort=False)
+    ]
+    return sorted(groups, key=lambda group: -group.numbers)
