@@ -97,7 +97,8 @@ public class Main {
 
 
 def java(body: str) -> Program:
-    return Program(f"class A {{ public static void main(String[] a) throws Exception {{ {body} }} }}")
+    fields = "static int d; static java.util.function.IntUnaryOperator f;"
+    return Program(f"class A {{ {fields} public static void main(String[] a) throws Exception {{ {body} }} }}")
 
 
 def test_java_programs(executor: Executor) -> None:
@@ -162,6 +163,49 @@ def test_no_call_of_a_runtime_has_an_effect_on_what_is_outside(executor: Executo
     aborted = name == "another program" and done.detail.startswith("ended with signal 6")  # as Node does when refused
     assert done.outcome is Outcome.RAISED or done.value == "1" or aborted, done
     assert [one.value for one in after] == ([7] * 2 if language == "javascript" else ["0"] * 2)
+
+
+STEPS: dict[str, tuple[Language, str]] = {
+    "eval": ("javascript", "eval('for (;;) {}')"),
+    "Function": ("javascript", "new Function('for (;;) {}')()"),
+    "a function's constructor": ("javascript", "(() => 0).constructor('for (;;) {}')()"),
+    "the counter's name": ("javascript", "for (const n of Object.getOwnPropertyNames(globalThis)) "
+                           "if (n.startsWith('steps_')) globalThis[n] = () => 0; for (;;) {}"),
+    "the end taken away": ("javascript", "process.reallyExit = JSON.stringify = () => ''; for (;;) {}"),
+    "caught": ("javascript", "for (;;) { try { for (;;) {} } catch {} }"),
+    "another script": ("javascript", "process.mainModule.require('vm').runInThisContext('for (;;) {}')"),
+    "a binding": ("javascript", "process.binding('contextify')"),
+    "WebAssembly": ("javascript", "new WebAssembly.Module(new Uint8Array(8))"),
+    "reflection": ("java", "for (var m : A.class.getDeclaredMethods()) m.invoke(null, (Object) a);"),
+    "a loader": ("java", "ClassLoader.getSystemClassLoader().loadClass(\"sun.misc.Unsafe\");"),
+    "handles": ("java", "java.lang.invoke.MethodHandles.lookup().defineClass(new byte[0]);"),
+    "a compiler": ("java", "javax.tools.ToolProvider.getSystemJavaCompiler();"),
+    "beans": ("java", "new java.beans.Expression(a, \"clone\", null).getValue();"),
+    "fields": ("java", "class B { int u = d++; Object l = d < 18 ? new B() : 0, r = d < 18 ? new B() : 0; "
+               "int e = d--; } new B();"),
+    "a lambda": ("java", "f = n -> n < 1 ? 1 : f.applyAsInt(n - 1) + f.applyAsInt(n - 1); f.applyAsInt(30);"),
+    "names put in place": ("javascript", "with (new Proxy({}, {has: () => true})) for (;;) {}"),
+    "fields of objects": ("javascript", "let d = 0; class B { u = d++; l = d < 18 && new B(); r = d < 18 && new B(); "
+                          "e = d-- } new B()"),
+    "a hidden line": ("java", "// \\u000a while (true) {}\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_steps_count_or_the_outcome_says_that_they_do_not(executor: Executor, name: str) -> None:
+    language, body = STEPS[name]
+    program = java(body) if language == "java" else Program(f"function f() {{ {body} }}", "f")
+    [done] = run(executor, language, program)
+    assert done.outcome in (Outcome.STEP_LIMIT, Outcome.TAMPERED, Outcome.RAISED), done
+    if done.outcome is Outcome.RAISED:
+        assert done.detail.startswith(("EvalError", "TypeError", "ReferenceError")), done
+
+
+def test_what_cannot_be_read_is_not_run_uncounted(executor: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtimes, "_countable", lambda *_: False)
+    for language, program in (("javascript", Program("const f = () => 1", "f")), ("java", java("return;"))):
+        [done] = run(executor, language, program)  # type: ignore[arg-type]
+        assert (done.outcome, done.detail) == (Outcome.TAMPERED, "its steps cannot be counted")
 
 
 MEMORY: dict[str, tuple[Language, str]] = {

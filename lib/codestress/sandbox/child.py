@@ -11,29 +11,32 @@ import math
 import os
 import resource
 import sys
-from collections.abc import Callable
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any
 
+from codestress.sandbox import steps
 from codestress.sandbox.data import NotData, TooLarge, decode, encode
 
 FILENAME = "<program>"
 LONGEST_MESSAGE = 200
 
 
-def run_programs(programs: list[dict[str, Any]], limits: dict[str, Any], token: str, result: int) -> None:
-    """Runs one after the other and writes a line for each: the token, then JSON. Does not return."""
+def run_programs(programs: list[dict[str, Any]], limits: dict[str, Any], token: str, result: int, own: bool) -> None:
+    """Runs one after the other and writes a line for each: the token, then JSON. Does not return.
+
+    Programs of strangers, which are not the kit's `own`, are ended when they reach for what counts their steps.
+    """
     for number, program in enumerate(programs):
         if number:
             used = resource.getrusage(resource.RUSAGE_SELF)
             seconds = math.ceil(used.ru_utime + used.ru_stime) + limits["cpu_s"]
             with contextlib.suppress(ValueError, OSError):
                 resource.setrlimit(resource.RLIMIT_CPU, (seconds, resource.getrlimit(resource.RLIMIT_CPU)[1]))
-        _run(program, limits, token, result)
+        _run(program, limits, token, result, own)
     os._exit(0)
 
 
-def _run(program: dict[str, Any], limits: dict[str, Any], token: str, result: int) -> None:
+def _run(program: dict[str, Any], limits: dict[str, Any], token: str, result: int, own: bool) -> None:
     def report(*outcome: object) -> None:
         text = json.dumps(outcome)
         if len(text) > limits["output_bytes"]:
@@ -41,10 +44,6 @@ def _run(program: dict[str, Any], limits: dict[str, Any], token: str, result: in
         line = f"{token} {text}\n".encode()
         while line:
             line = line[os.write(result, line) :]
-
-    def out_of_steps() -> None:
-        report("step limit", f"more than {limits['steps']:,} steps")
-        os._exit(0)
 
     try:
         source = decode(program["source"])
@@ -55,22 +54,22 @@ def _run(program: dict[str, Any], limits: dict[str, Any], token: str, result: in
         report("syntax error", _told(error))
         return
     names: dict[str, Any] = {"__name__": "__main__", "__builtins__": __builtins__}
-    trace = counter(limits["steps"], out_of_steps)
-    sys.settrace(trace)
+    told = f"more than {limits['steps']:,} steps"
+    tracer = steps.counter(limits["steps"], steps.ending(result, token, "step limit", told))
+    reached = steps.ending(result, token, "tampered", "it reached for the counter of steps")
+    sys.settrace(tracer)
+    if not own:
+        steps.guard(tracer, reached)
+    del tracer
     try:
         value = _value(code, call, program["function"], arguments, names)
-        untouched = sys.gettrace() is trace
-        sys.settrace(None)
-        report(*(["returned", encode(value)] if untouched else ["tampered", "the counter of steps was removed"]))
+        report("returned", encode(value))
     except NotData as error:
-        sys.settrace(None)
         report("not data", str(error))
     except TooLarge:
-        sys.settrace(None)
         report("output limit", "too many elements")
     except BaseException as error:  # whatever a program raises is its outcome
         report("raised", type.__getattribute__(type(error), "__name__"), _message(error))
-        sys.settrace(None)
 
 
 def _value(code: CodeType, call: CodeType | None, function: str, arguments: Any, names: dict[str, Any]) -> Any:
@@ -81,25 +80,6 @@ def _value(code: CodeType, call: CodeType | None, function: str, arguments: Any,
         positional, keywords = arguments
         return names[function](*positional, **keywords)
     return None
-
-
-def counter(steps: int, out_of_steps: Callable[[], None]) -> Callable[[FrameType, str, Any], Any]:
-    """A trace function that counts the lines that the program itself executes, backward jumps included."""
-    left = steps
-
-    def lines(_frame: FrameType, event: str, _argument: Any) -> Any:
-        nonlocal left
-        if event == "line":
-            left -= 1
-            if left < 0:
-                out_of_steps()
-        return lines
-
-    def calls(frame: FrameType, _event: str, _argument: Any) -> Any:
-        name = frame.f_code.co_filename  # <program>, and <string> of an `exec`; not the library
-        return lines if name.startswith("<") and not name.startswith("<frozen") else None
-
-    return calls
 
 
 def _message(error: BaseException) -> str:

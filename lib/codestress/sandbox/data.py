@@ -8,12 +8,14 @@ base type, so that a class of the program's own has no say in it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 SAFE_INTEGER = 2**53
 LARGEST = 200_000
 """Elements in a value, nested ones included."""
+DEEPEST = 450
+"""Containers in one another; a dictionary's pairs count as one."""
 MOST_ALIKE = 100
 """Elements of a set, or keys of a dictionary, that may have the same hash; honest values hardly ever have two."""
 
@@ -27,48 +29,62 @@ class TooLarge(Exception):
 
 
 def encode(value: object) -> Any:
-    """A JSON document for a value; `NotData` or `TooLarge` where there is none."""
+    """A JSON document for a value; `NotData` or `TooLarge` where there is none.
+
+    Without a call for each element: in the child every call is looked at by what counts the program's steps.
+    """
+    encoded: list[Any] = []
     left = LARGEST
-
-    def put(item: Any) -> Any:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise TooLarge
-        kind = type(item)
-        if item is None or kind is bool:
-            return item
-        if issubclass(kind, str):
-            return str.__str__(item)
-        if issubclass(kind, int):
-            number = int.__int__(item)
-            return number if -SAFE_INTEGER < number < SAFE_INTEGER else {"i": hex(number)}
-        if issubclass(kind, float):
-            return {"f": float.hex(item)}
-        if issubclass(kind, list):
-            return [put(part) for part in list.__iter__(item)]
-        if issubclass(kind, tuple):
-            return {"t": [put(part) for part in tuple.__iter__(item)]}
-        if issubclass(kind, dict):
-            return {"d": [[put(key), put(part)] for key, part in dict.items(item)]}
-        if issubclass(kind, set):
-            return {"s": [put(part) for part in set.__iter__(item)]}
-        if issubclass(kind, frozenset):
-            return {"z": [put(part) for part in frozenset.__iter__(item)]}
-        if issubclass(kind, bytes):
-            return {"b": bytes.hex(item)}
-        if issubclass(kind, complex):
-            return {"c": [float.hex(item.real), float.hex(item.imag)]}
-        if kind is range:
-            return {"r": [put(item.start), put(item.stop), put(item.step)]}
-        if item is ...:
-            return {"e": 0}
-        raise NotData(type.__getattribute__(kind, "__name__"))
-
-    try:
-        return put(value)
-    except RecursionError:
-        raise NotData("a value nested too deeply, or in itself") from None
+    open_: list[tuple[Iterator[Any], list[Any]]] = [(iter((value,)), encoded)]
+    while open_:
+        items, out = open_[-1]
+        for item in items:
+            left -= 1
+            if left < 0:
+                raise TooLarge
+            kind = type(item)
+            inner: list[Any] = []
+            tagged: Any = inner
+            parts: Iterator[Any] | None = None
+            if item is None or kind is bool:
+                tagged = item
+            elif issubclass(kind, str):
+                tagged = str.__str__(item)
+            elif issubclass(kind, int):
+                number = int.__int__(item)
+                tagged = number if -SAFE_INTEGER < number < SAFE_INTEGER else {"i": hex(number)}
+            elif issubclass(kind, float):
+                tagged = {"f": float.hex(item)}
+            elif issubclass(kind, list):
+                parts = list.__iter__(item)
+            elif issubclass(kind, tuple):
+                tagged, parts = {"t": inner}, tuple.__iter__(item)
+            elif issubclass(kind, dict):
+                tagged, parts = {"d": inner}, map(list, dict.items(item))
+                left += dict.__len__(item)  # its pairs, which pass as lists
+            elif issubclass(kind, set):
+                tagged, parts = {"s": inner}, set.__iter__(item)
+            elif issubclass(kind, frozenset):
+                tagged, parts = {"z": inner}, frozenset.__iter__(item)
+            elif issubclass(kind, bytes):
+                tagged = {"b": bytes.hex(item)}
+            elif issubclass(kind, complex):
+                tagged = {"c": [float.hex(item.real), float.hex(item.imag)]}
+            elif kind is range:
+                tagged, parts = {"r": inner}, iter((item.start, item.stop, item.step))
+            elif item is ...:
+                tagged = {"e": 0}
+            else:
+                raise NotData(type.__getattribute__(kind, "__name__"))
+            out.append(tagged)
+            if parts is not None:
+                if len(open_) > DEEPEST:
+                    raise NotData("a value nested too deeply, or in itself")
+                open_.append((parts, inner))
+                break
+        else:
+            open_.pop()
+    return encoded[0]
 
 
 def decode(document: Any) -> Any:

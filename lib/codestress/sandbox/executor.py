@@ -51,7 +51,7 @@ class Outcome(StrEnum):
     DIED = "died"
     """Its process ended before it returned: `os._exit`, a crash of the interpreter."""
     TAMPERED = "tampered"
-    """It wrote where results go, or removed the counter of steps."""
+    """It wrote where results go, reached for what counts its steps, or could not be counted."""
     HARNESS_ERROR = "harness error"
     """The worker itself failed, twice."""
 
@@ -280,7 +280,8 @@ def _prepared(program: Program, language: Language, limits: Limits) -> dict[str,
     """The job for a program, or what became of it already."""
     try:
         if language != "python":
-            text = runtimes.program_text(program.code, program.function, program.arguments, language, limits.steps)
+            own = program.source is Source.KIT
+            text = runtimes.program_text(program.code, program.function, program.arguments, language, limits.steps, own)
             return {"input": text}
         arguments = encode((list(program.arguments), dict(program.keywords)))
     except TooLarge:

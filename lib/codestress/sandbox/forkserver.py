@@ -10,6 +10,7 @@ import contextlib
 import gc
 import importlib
 import json
+import json.encoder
 import os
 import select
 import signal
@@ -18,7 +19,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from codestress.sandbox import child, layers, seccomp
+from codestress.sandbox import child, data, layers, seccomp, steps
 
 TOKEN_BYTES = 8
 BACKEND_LAYERS = {
@@ -42,6 +43,7 @@ def main(readable: list[str], backend: str, packages: list[str]) -> None:
         layers.enter_namespaces()
     layers.drop_privileges()
     server = Server(readable, {BACKEND_LAYERS[backend]: backend} if backend in BACKEND_LAYERS else {})
+    steps.prepare(child, steps, data, json, json.encoder, contextlib)
     gc.collect()
     gc.freeze()
     send({"layers": server.layers, "python": sys.version.split()[0]})
@@ -150,7 +152,7 @@ class Server:
         if self.filter:
             self.filter()
         os.close(READY)
-        child.run_programs(programs, limits, token, result)
+        child.run_programs(programs, limits, token, result, job["shared"])
 
     def filter_runtime(self, path: int) -> None:
         """The filter of Node and Java, for this process alone."""

@@ -1,5 +1,5 @@
 // Runs one JavaScript program and writes what it returns, as the children for Python do. Its standard input holds the
-// token, then a JSON object: source, function, arguments, steps. Line 1 of the output: the token, then JSON.
+// token, then a JSON object: source, function, arguments, steps, the name of their counter. Line 1 of the output: the token, then JSON.
 "use strict";
 const fs = require("node:fs");
 const vm = require("node:vm");
@@ -9,6 +9,9 @@ const cut = input.indexOf("\n");
 const token = input.slice(0, cut);
 const program = JSON.parse(input.slice(cut + 1));
 const LARGEST = 200000;
+// Held here, whatever the program puts in their place.
+const { writeSync } = fs;
+const exit = process.reallyExit.bind(process);
 
 class Refused {
   constructor(...outcome) {
@@ -17,8 +20,8 @@ class Refused {
 }
 
 function report(...outcome) {
-  fs.writeSync(3, `${token} ${JSON.stringify(outcome).replace(/[\u007f-\uffff]/g, escaped)}\n`);
-  process.reallyExit(0);
+  writeSync(3, `${token} ${JSON.stringify(outcome).replace(/[\u007f-\uffff]/g, escaped)}\n`);
+  exit(0);
 }
 
 function escaped(character) {
@@ -68,11 +71,20 @@ function decode(document) {
 }
 
 let left = program.steps;
+const outOfSteps = `${token} ["step limit", "more than ${program.steps.toLocaleString("en")} loop rounds and calls"]\n`;
 Object.defineProperty(globalThis, program.counter, {
   value: () => {
-    if (--left < 0) report("step limit", `more than ${program.steps.toLocaleString("en")} loop rounds and calls`);
+    if (--left < 0) {
+      writeSync(3, outOfSteps);
+      exit(0);
+    }
   },
 });
+if (!program.own) {
+  // What would compile or load code that has no counter in it. (`eval` is refused by an option of the command.)
+  for (const name of ["mainModule", "binding", "_linkedBinding", "getBuiltinModule", "dlopen", "execve"]) delete process[name];
+  delete globalThis.WebAssembly;
+}
 try {
   let script;
   try {
@@ -80,6 +92,7 @@ try {
   } catch (error) {
     report("syntax error", String(error.message));
   }
+  if (!program.counted) report("tampered", "its steps cannot be counted");
   script.runInThisContext();
   const called = new vm.Script(`(${program.function || "() => null"})`).runInThisContext();
   report("returned", encode(called(...program.arguments.map(decode))));

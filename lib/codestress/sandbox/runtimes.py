@@ -7,6 +7,7 @@ text on the same lines. A program that tree-sitter cannot read gets no counter; 
 from __future__ import annotations
 
 import base64
+import hashlib
 import importlib.util
 import json
 import os
@@ -36,10 +37,16 @@ LOOPS = {
     *("for_statement", "for_in_statement", "while_statement", "do_statement"),
     "enhanced_for_statement",
 }
+EITHER = {"method_invocation", "assignment_expression", "update_expression", "object_creation_expression"}
+"""What a lambda of Java may give back or only do: only its type would tell."""
+NAMED = {"arrow_function", "function_expression", "class"}
+"""Values of JavaScript that take their name from the field that they are put in; their calls count."""
 RESULT: dict[Language, int] = {"python": 3, "javascript": 3, "java": 1}
 """The descriptor that a program's result goes to; Java opens no other."""
 SPARE: dict[Language, int] = {"python": 64 << 20, "javascript": 96 << 20, "java": 384 << 20}
 """Memory beside what a program is given: the interpreter's own, compilers, stacks of threads."""
+JAVA_ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\u+(00[0-7][0-9a-fA-F])")
+"""An ASCII character as Java may spell it anywhere in a source, a line's end in a comment for one."""
 OUT_OF_STEPS = 86
 """Exit status of a Java program that ran out of steps."""
 
@@ -136,35 +143,42 @@ def command(language: Language, memory_bytes: int, backend: str) -> list[str]:
     executable = str(Path(found).resolve())
     megabytes = max(16, memory_bytes >> 20)
     if language == "javascript":
-        return [executable, f"--max-old-space-size={megabytes}", f"{kit}/codestress/sandbox/run_program.js"]
+        flags = [f"--max-old-space-size={megabytes}", "--disallow-code-generation-from-strings"]
+        return [executable, *flags, f"{kit}/codestress/sandbox/run_program.js"]
     flags = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xshare:auto", f"-Xmx{megabytes}m"]
     return [executable, *flags, f"{kit}/codestress/sandbox/RunProgram.java"]
 
 
-def program_text(source: str, function: str, arguments: tuple[Any, ...], language: Language, steps: int) -> str:
-    """What is put on the interpreter's standard input, after the line with the token."""
+def program_text(
+    source: str, function: str, arguments: tuple[Any, ...], language: Language, steps: int, own: bool
+) -> str:
+    """What is put on the interpreter's standard input, after the line with the token; `own`: of the kit.
+
+    The counter's name comes from the source, so that no source can hold it, and nothing in it takes its place.
+    """
+    name = f"steps_{hashlib.sha256(source.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
     if language == "javascript":
-        counter = _unused("countStep", source)
         program = {
-            "source": with_counter(source, language, f"{counter}();"),
+            "source": with_counter(source, language, f"{name}();"),
             "function": function,
             "arguments": [encode(argument) for argument in arguments],
             "steps": steps,
-            "counter": counter,
+            "counter": name,
+            "counted": _countable(source, language),
+            "own": own,
         }
         return json.dumps(program)
-    counter = _unused("StepCounter", source)
-    halt = f"if (--left < 0) Runtime.getRuntime().halt({OUT_OF_STEPS});"
-    holder = f"class {counter} {{ static int left = {steps}; static void step() {{ {halt} }} }}"
-    counted = with_counter(source, language, f"{counter}.step();")
+    source = JAVA_ESCAPE.sub(lambda found: found[1] + chr(int(found[2], 16)), source)
+    counted = "counted" if _countable(source, language) else "uncounted"
+    head = [name, str(steps), counted, "own" if own else "a stranger's", str(len(arguments))]
     given = [base64.b64encode(str(argument).encode()).decode() for argument in arguments]
-    return "\n".join([str(len(given)), *given, f"{counted}\n{holder}\n"])
+    return "\n".join([*head, *given, with_counter(source, language, f"{name}.Steps.step();") + "\n"])
 
 
-def _unused(name: str, source: str) -> str:
-    while name in source:
-        name += "_"
-    return name
+def _countable(source: str, language: Language) -> bool:
+    """Whether counters can be put in: it is read without an error, and no `with` puts other names in their place."""
+    root = parser(language).parse(source.encode("utf-8", "surrogatepass")).root_node
+    return not root.has_error and all(node.type != "with_statement" for node in nodes(root))
 
 
 @cache
@@ -198,7 +212,9 @@ def with_counter(source: str, language: Language, call: str) -> str:
     root = parser(language).parse(text).root_node
     if root.has_error:
         return source
-    insertions = sorted((one for node in nodes(root) for one in _insertions(node, call)), key=lambda one: one[0])
+    insertions = sorted(
+        (one for node in nodes(root) for one in _insertions(node, language, call)), key=lambda one: one[0]
+    )
     parts, last = [], 0
     for at, inserted in insertions:
         parts += [text[last:at], inserted.encode()]
@@ -206,12 +222,12 @@ def with_counter(source: str, language: Language, call: str) -> str:
     return b"".join([*parts, text[last:]]).decode("utf-8", "surrogatepass")
 
 
-def _insertions(node: Node, call: str) -> Iterator[tuple[int, str]]:
-    """Where the counter goes for one loop or function: bytes of the source, and what is put there."""
+def _insertions(node: Node, language: Language, call: str) -> Iterator[tuple[int, str]]:
+    """Where the counter goes for one loop, function or object: bytes of the source, and what is put there."""
     body = node.child_by_field_name("body")
     if body is None:
-        return
-    if body.type in ("statement_block", "block", "constructor_body"):
+        yield from _in_classes(node, language, call)
+    elif body.type in ("statement_block", "block", "constructor_body"):
         yield _after_head(body), f" {call} "
     elif node.type in LOOPS:
         yield body.start_byte, f"{{ {call} "
@@ -219,6 +235,22 @@ def _insertions(node: Node, call: str) -> Iterator[tuple[int, str]]:
     elif node.type == "arrow_function":
         yield body.start_byte, f"({call.rstrip(';')}, "
         yield body.end_byte, ")"
+    elif node.type == "lambda_expression" and body.type not in EITHER:
+        yield body.start_byte, f"{{ {call} return "
+        yield body.end_byte, "; }"
+
+
+def _in_classes(node: Node, language: Language, call: str) -> Iterator[tuple[int, str]]:
+    """What is executed for each object though it stands in no function."""
+    value = node.child_by_field_name("value")
+    if node.type == "field_definition" and value is not None and value.type not in NAMED:
+        yield value.start_byte, f"({call.rstrip(';')}, "
+        yield value.end_byte, ")"
+    if language != "java" or node.type != "class_body" or node.parent is None:
+        return
+    constructors = any(child.type == "constructor_declaration" for child in node.children)
+    if node.parent.type != "record_declaration" and not constructors:
+        yield node.children[0].end_byte, f" {{ {call} }} "
 
 
 def _after_head(block: Node) -> int:

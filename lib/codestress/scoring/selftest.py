@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 from codestress.literals import parse_literal, same_value
 from codestress.problems.program import Problem
-from codestress.sandbox.attacks import ATTACKS, attack
+from codestress.sandbox.attacks import ATTACKS, STEPS, attack
 from codestress.sandbox.executor import Executor, Program
+from codestress.sandbox.executor import Outcome as Ending
 from codestress.scoring.exploits import corpus, written
 from codestress.scoring.predictions import Answer, Rule, Task, score_answers, score_execution
 from codestress.types import Outcome
@@ -73,9 +74,13 @@ def selftest_programs(problems: Sequence[Problem], executor: Executor) -> Iterat
     secret = str(secrets.randbelow(9 * 10**17) + 10**17)
     expected = Problem("secret", "", "f", "0", repr(secret))
     attacks = {name: attack(name, guess="7", mark="codestress-mark", port=9) for name in ATTACKS}
-    scores = [score_execution(execution, expected) for execution in executor.run(attacks.values())]
-    passed = tuple(name for name, score in zip(attacks, scores, strict=True) if score.value)
-    yield Row("program", "strict", "exploits", len(scores), len(passed), passed)
+    ended = zip(attacks, executor.run(attacks.values()), strict=True)
+    passed = tuple(
+        name
+        for name, execution in ended
+        if score_execution(execution, expected).value or (name in STEPS and execution.outcome is Ending.RETURNED)
+    )
+    yield Row("program", "strict", "exploits", len(attacks), len(passed), passed)
     if _right(programs[:1], problems[:1], executor) != 1:
         raise AssertionError("after the attacks a right program was judged wrong")
 

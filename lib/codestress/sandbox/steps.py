@@ -1,0 +1,176 @@
+"""Counts the steps of a Python program in its own process, and ends a program that reaches for what counts.
+
+A program could look at every object and replace every name. So the functions here use no global name, no builtin and
+no closure: all they need are their defaults, which cannot be replaced unseen, and none of it can be turned back. Nor do
+they compare or call what a program made: its code would run uncounted.
+"""
+
+from __future__ import annotations
+
+import _imp
+import ctypes
+import functools
+import gc
+import itertools
+import json
+import marshal
+import os
+import sys
+from collections.abc import Callable
+from types import CodeType, FrameType, ModuleType
+from typing import Any
+
+Tracer = Callable[[FrameType, str, Any], Any]
+End = Callable[[], None]
+
+LIBRARY = (*(f"{folder}/" for folder in sys.path), "<frozen ")
+"""What begins the names of the library's files: of Python, of packages, and of the kit."""
+REACHING = frozenset(
+    (
+        *("sys.settrace", "sys.setprofile", "sys.addaudithook", "sys._current_frames"),
+        *("gc.get_objects", "gc.get_referrers", "gc.get_referents", "sys.monitoring.register_callback"),
+    )
+)
+"""Audit events of a program that looks for the counter, puts it off, or has code run where nothing counts."""
+MADE = frozenset(("code.__new__", "marshal.loads", "marshal.load"))
+"""Events of code that comes from no text; those of the library itself are no harm."""
+OTHER_INTERPRETERS = frozenset(("_xxsubinterpreters", "_interpreters", "_testcapi", "_testinternalcapi"))
+
+
+def ending(result: int, token: str, *outcome: str) -> End:
+    """Writes an outcome and ends the process, whatever has become of modules and builtins."""
+    line = f"{token} {json.dumps(outcome)}\n".encode()
+
+    def end(
+        write: Callable[[int, bytes], int] = os.write,
+        leave: Callable[[int], Any] = os._exit,
+        result: int = result,
+        line: bytes = line,
+    ) -> None:
+        write(result, line)
+        leave(0)
+
+    return end
+
+
+@functools.cache
+def codes(
+    name: str,
+    code_type: type = CodeType,
+    kind: type = type,
+    read: Callable[..., Any] = open,
+    loads: Callable[[bytes], Any] = marshal.loads,
+    compiled: Callable[..., Any] = compile,
+    frozen: Callable[[str], Any] = _imp.get_frozen_object,
+    tag: str = f".{sys.implementation.cache_tag}.pyc",
+    fails: tuple[type[BaseException], ...] = (OSError, ImportError),
+    content: Callable[[list[CodeType]], frozenset[CodeType]] = frozenset,
+) -> frozenset[CodeType]:
+    """All code of a file of the library."""
+    folder, _, file = name.rpartition("/")
+    try:
+        if not folder:  # <frozen importlib._bootstrap> is called otherwise
+            module = name[8:-1]
+            found = [frozen("_frozen_importlib" + module[20:] if module[:20] == "importlib._bootstrap" else module)]
+        else:
+            with read(f"{folder}/__pycache__/{file[:-3]}{tag}", "rb") as cached:
+                found = [loads(cached.read()[16:])]
+    except fails:
+        try:
+            with read(name, "rb") as source:
+                found = [compiled(source.read(), name, "exec", 0, True)]
+        except fails:
+            found = []
+    for one in found:
+        found += [part for part in one.co_consts if kind(part) is code_type]
+    return content(found)
+
+
+@functools.cache
+def of_library(
+    code: CodeType,
+    codes: Callable[[str], frozenset[CodeType]] = codes,
+    kind: type = type,
+    text: type = str,
+    begins: Callable[..., bool] = str.startswith,
+    library: tuple[str, ...] = LIBRARY,
+) -> bool:
+    """Whether the code stands in the file of the library that it names: any name can be given to any code."""
+    name = code.co_filename
+    return kind(name) is text and begins(name, library) and code in codes(name)
+
+
+def counter(steps: int, end: End) -> Tracer:
+    """A trace function that counts the lines that are not the library's, backward jumps included."""
+    left = itertools.repeat(True, steps)
+
+    def lines(
+        _frame: FrameType,
+        event: str,
+        _argument: Any,
+        left: Any = left,
+        following: Callable[[Any, bool], bool] = next,
+        end: End = end,
+    ) -> None:
+        if event == "line" and not following(left, False):
+            end()
+
+    def calls(
+        frame: FrameType,
+        _event: str,
+        _argument: Any,
+        lines: Tracer = lines,
+        of_library: Callable[[CodeType], bool] = of_library,
+        too_deep: type[BaseException] = RecursionError,
+    ) -> Any:
+        try:
+            return None if of_library(frame.f_code) else lines
+        except too_deep:
+            return lines
+
+    return calls
+
+
+def prepare(*modules: ModuleType) -> None:
+    """Once for all children: frames lose what would put off their lines, because no event tells of a change; the code
+    of modules that run beside programs is read."""
+    for name in ("f_trace", "f_trace_lines", "f_trace_opcodes"):
+        del gc.get_referents(FrameType.__dict__)[0][name]
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(FrameType))
+    for module in modules:
+        for code in codes(str(module.__file__)):
+            of_library(code)
+
+
+def guard(tracer: Tracer, end: End) -> None:
+    """Ends the program when it reaches for what counts; for the rest of this process."""
+    mine = (tracer, *getattr(tracer, "__defaults__", ()), end, of_library.__wrapped__, codes.__wrapped__)
+
+    def hook(
+        event: str,
+        arguments: tuple[Any, ...],
+        mine: tuple[object, ...] = mine,
+        reaching: frozenset[str] = REACHING,
+        others: frozenset[str] = OTHER_INTERPRETERS,
+        kind: type = type,
+        text: type = str,
+        sources: tuple[type, ...] = (str, bytes, type(None)),
+        made: frozenset[str] = MADE,
+        frame: Callable[[int], FrameType] = sys._getframe,
+        of_library: Callable[[CodeType], bool] = of_library,
+        end: End = end,
+    ) -> None:
+        if (
+            event in reaching
+            or event[:6] == "ctypes"
+            or (event == "import" and kind(arguments[0]) is text and arguments[0] in others)
+            or (event == "compile" and kind(arguments[0]) not in sources)  # a tree may have no lines
+            or (event in made and not of_library(frame(1).f_code))  # so may code that is made otherwise
+        ):
+            end()
+        elif event == "object.__setattr__":
+            for one in mine:
+                if arguments[0] is one:
+                    end()
+
+    sys.addaudithook(hook)
