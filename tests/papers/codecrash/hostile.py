@@ -606,5 +606,466 @@ def f(a, b):
     if all(x == y for x, y in pairs) == True:
         return len(list(pairs))
     return list(pairs)
+=== a class body's own name before it is bound, as a default | 1 ; 70
+def f(n):
+    class Kept:
+        try:
+            n = n
+        except NameError:
+            n = 0
+    return Kept.n
+=== a class's name where a subclass reads it | 1 ; 70
+class A:
+    k = 1
+class B(A):
+    k = A.k + 1
+def f(k):
+    return B.k + k
+=== a star that takes the rest | [1, 2] ; [3, 4, 5]
+def f(items):
+    first, *items = items
+    if items:
+        return first, items
+    return None
+=== a lambda that sees a loop's variable | 2 ; 5
+def f(n):
+    made = [lambda: i for i in range(n)]
+    if len(made) > 3:
+        return [one() for one in made]
+    i = 7
+    return [one() + i for one in made]
+=== an exception group's message | 1 ; 70
+def g(alpha):
+    return alpha
+def f(n):
+    try:
+        return g() if n > 50 else n
+    except Exception as error:
+        return f"{error}"
+=== a loop's else, and names that loops leave | [1] ; [] ; [5, 9]
+def f(items):
+    i = -1
+    for i, item in enumerate(items):
+        if item > 8:
+            break
+    else:
+        i = i - 100
+    return i
+=== a string annotation and a type's own hints | 1 ; 70
+from typing import get_type_hints
+def g(alpha: "int") -> "str":
+    return str(alpha)
+def f(n):
+    return sorted(get_type_hints(g)) if n > 50 else n
+=== a signature that is looked at | 1 ; 70
+from inspect import signature
+def g(alpha, beta=2):
+    return alpha + beta
+def f(n):
+    return len(signature(g).parameters) if n < 50 else str(signature(g))
+=== a named tuple's fields by keyword | 1 ; 70
+from collections import namedtuple
+Pair = namedtuple("Pair", ["alpha", "beta"])
+def f(alpha):
+    beta = alpha * 2
+    return Pair(alpha=alpha, beta=beta)._asdict() if alpha > 50 else alpha
+=== a data class made by its fields' names | 1 ; 70
+from dataclasses import dataclass, replace
+@dataclass
+class Pair:
+    alpha: int
+    beta: int = 0
+def f(alpha):
+    one = Pair(alpha)
+    return replace(one, beta=alpha).beta if alpha > 50 else one.alpha
+"""
+)
+JAVASCRIPT = _parsed(
+    r"""
+=== a getter that counts | 1 ; 60
+const o = { n: 0, get next() { this.n += 1; return this.n; } };
+function f(n) {
+  if (o.next > 1 || n > 50) {
+    return o.next;
+  }
+  return o.n;
+}
+=== valueOf that counts | 1 ; 60
+function f(n) {
+  let calls = 0;
+  const o = { valueOf() { calls += 1; return n; } };
+  if (o > 50) {
+    return calls;
+  }
+  return -calls;
+}
+=== toString that says what it is | 1 ; 60
+function f(n) {
+  const o = { toString() { return "o" + n; } };
+  if (`${o}` === "o60") {
+    return o + "!";
+  }
+  return String(o);
+}
+=== a proxy that sees what is asked | 1 ; 60
+function f(n) {
+  const seen = [];
+  const p = new Proxy({}, { get(o, k) { seen.push(k); return n; }, has() { seen.push("has"); return n > 50; } });
+  if ("x" in p) {
+    seen.push(p.y);
+  }
+  return seen.join();
+}
+=== arguments that follow a parameter | 1 ; 60
+function g(n) {
+  arguments[0] = NaN;
+  if (n > 3) {
+    return 1;
+  }
+  return n === n;
+}
+function f(n) {
+  if (n > 50) {
+    return g(n);
+  }
+  return n;
+}
+=== eval | 1 ; 60
+function f(n) {
+  const total = n * 2;
+  if (n > 50) {
+    return eval("total + n");
+  }
+  return total;
+}
+=== a function made from a text by another way | 1 ; 60
+function helper(n) {
+  return n;
+}
+function f(n) {
+  if (n > 50) {
+    return f.constructor("return typeof helper")();
+  }
+  return helper(n);
+}
+=== with | 1 ; 60
+function f(n) {
+  const total = 5;
+  with ({ total: n }) {
+    if (n > 50) {
+      return total;
+    }
+  }
+  return n;
+}
+=== defaults in patterns that see one another | 1 ; 60
+function g({ a, b = a + 1, ...rest } = {}, [c = b] = []) {
+  if (b > 50) {
+    return [b, c, rest];
+  }
+  return c;
+}
+function f(n) {
+  return g({ a: n, n });
+}
+=== a generator | 3 ; 60
+function* g(n) {
+  while (n > 0) {
+    yield n;
+    n -= 20;
+  }
+}
+function f(n) {
+  return [...g(n)];
+}
+=== an iterator of its own | 3 ; 60
+class Steps {
+  constructor(n) {
+    this.n = n;
+  }
+  *[Symbol.iterator]() {
+    if (this.n > 50) {
+      yield 1;
+    }
+    yield this.n;
+  }
+}
+function f(n) {
+  return Array.from(new Steps(n));
+}
+=== labels | 3 ; 60
+function f(n) {
+  let total = 0;
+  outer: for (let i = 0; i < n; i++) {
+    for (let j = 0; j < n; j++) {
+      if (j > i) {
+        continue outer;
+      }
+      total += j;
+    }
+  }
+  return total;
+}
+=== closures in loops, var and let | 3 ; 60
+function f(n) {
+  const made = [];
+  for (var i = 0; i < 2; i++) {
+    for (let j = 0; j < 2; j++) {
+      made.push(() => i * 10 + j);
+    }
+  }
+  return made.map((one) => one() + n);
+}
+=== a name before its time | 3 ; 60
+function f(n) {
+  try {
+    if (n > 50) {
+      return typeof late;
+    }
+  } catch (error) {
+    return error.name;
+  }
+  let late = n;
+  return late;
+}
+=== a function that hides another in a block | 3 ; 60
+function g() {
+  return 1;
+}
+function f(n) {
+  if (n > 50) {
+    function g() {
+      return 2;
+    }
+  }
+  return typeof g === "function" ? g() : 0;
+}
+=== NaN and minus zero | 3 ; 60 ; 0
+function g(v) {
+  if (v === v) {
+    return Object.is(v, -0);
+  }
+  return "NaN";
+}
+function f(n) {
+  return [g(0 / n), g(-0 * n), g(n > 50 ? NaN : n)];
+}
+=== a function's name, written in ways | 3 ; 60
+const helper = (alpha) => alpha;
+function f(n) {
+  const all = [helper, f];
+  if (n > 50) {
+    return all.map((one) => one.name).join();
+  }
+  return all.length;
+}
+=== a function's name, taken apart | 3 ; 60
+function helper(alpha) {
+  return alpha;
+}
+function f(n) {
+  const { name, length } = helper;
+  return n > 50 ? name : length;
+}
+=== a function's text | 3 ; 60
+function helper(alpha) {
+  if (alpha > 2) {
+    return 1;
+  }
+  return alpha;
+}
+function f(n) {
+  return n > 50 ? helper.toString().length : `${helper}`.length > 5;
+}
+=== a function's length | 3 ; 60
+function helper(alpha, beta = 1, ...rest) {
+  return alpha;
+}
+function f(n) {
+  return helper.length + n;
+}
+=== a parameter with the name of a global's | 3 ; 60
+function g() {
+  return typeof escape === "function" ? escape("a b") : "none";
+}
+function f(escape) {
+  return escape > 50 ? g() : escape;
+}
+=== a name that is free elsewhere | 3 ; 60
+function g() {
+  return typeof n;
+}
+function f(n) {
+  return n > 50 ? g() : n;
+}
+=== a global that a function makes | 3 ; 60
+function g(k) {
+  total = k;
+}
+function f(n) {
+  g(n);
+  const had = typeof total;
+  return had === "number" ? total : had;
+}
+=== the message of a TypeError | 3 ; 60
+function f(n) {
+  try {
+    return n > 50 ? n.gone.far : n;
+  } catch (error) {
+    return `${error}`;
+  }
+}
+=== what is thrown is handed on | 3 ; 60
+function told(e) {
+  return e.toString();
+}
+function f(value) {
+  try {
+    return value > 50 ? value() : value;
+  } catch (error) {
+    return told(error);
+  }
+}
+=== this is the global object | 3 ; 60
+function g() {
+  return this === undefined ? 0 : typeof this.n;
+}
+function f(n) {
+  return n > 50 ? g() : n;
+}
+=== a directive | 3 ; 60
+function g() {
+  "use strict";
+  return this === undefined;
+}
+function f(n) {
+  return n > 50 ? g() : n;
+}
+=== no semicolons | 3 ; 60
+function f(n) {
+  let total = n
+  const pair = [total, 1]
+  ;[total] = pair
+  if (n > 50) total++
+  else total--
+  return total
+}
+=== texts of several lines | 3 ; 60
+function f(n) {
+  let text = `a
+    ${n > 50 ? "b" : "c"} // no comment
+  d`; text += n;
+  return text;
+}
+=== a condition that holds a function with conditions | 3 ; 60
+function f(n) {
+  if ([1, 70].some((x) => {
+    if (x > n) {
+      return true;
+    }
+    return false;
+  })) {
+    return 1;
+  }
+  return 2;
+}
+=== a condition that assigns | 3 ; 60
+function f(n) {
+  let m;
+  while ((m = n - 20) > 0) {
+    n = m;
+  }
+  return [n, m];
+}
+=== private names and static blocks | 3 ; 60
+class Counter {
+  static made = 0;
+  static {
+    if (Counter.made === 0) {
+      Counter.made = 5;
+    }
+  }
+  #n;
+  constructor(n) {
+    this.#n = n;
+  }
+  has(other) {
+    return #n in other;
+  }
+}
+function f(n) {
+  const c = new Counter(n);
+  return [c.has(c), c.has({}), Counter.made, n > 50];
+}
+=== a shadow in a block, not set yet | 3 ; 60
+function f(word) {
+  {
+    const was = 1;
+    if (was > 0) {
+      let word = 5;
+      return word;
+    }
+  }
+  return word;
+}
+=== a switch whose cases share names | 3 ; 60
+function f(n) {
+  switch (true) {
+    case n > 50: {
+      const k = n;
+      return k;
+    }
+    default:
+      const k = -n;
+      if (k < 0) {
+        return k;
+      }
+  }
+  return 0;
+}
+=== a tagged text that keeps its pieces | 3 ; 60
+function tag(parts, ...values) {
+  return parts.raw.join("|") + values.length;
+}
+function f(n) {
+  if (n > 50) {
+    return tag`a${n}\n`;
+  }
+  return tag`${n}`;
+}
+=== keys that are names | 3 ; 60
+function f(n) {
+  const total = n * 2;
+  const made = { n, total, f() { return n; }, ["x" + n]: 1 };
+  return Object.keys(made).join() + JSON.stringify({ n, total });
+}
+=== optional chains and nullish | 3 ; 60
+function f(n) {
+  const o = n > 50 ? { p: { q: n } } : null;
+  if (o?.p?.q ?? false) {
+    return o.p.q;
+  }
+  return o ?? "none";
+}
+=== a sorted list and its comparer | [3, 1, 2] ; [] ; [10, 9, 1]
+function compare(a, b) {
+  if (a === b) {
+    return 0;
+  }
+  return a < b ? -1 : 1;
+}
+function f(items) {
+  const was = items.sort(compare);
+  return was === items ? items.concat(was.length) : 0;
+}
+=== dates, regular expressions and their state | 3 ; 60
+function f(n) {
+  const word = /a/g;
+  let count = 0;
+  while (word.test("aXa")) {
+    count += word.lastIndex;
+  }
+  return count + n;
+}
 """
 )

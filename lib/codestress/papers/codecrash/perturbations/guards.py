@@ -134,7 +134,8 @@ def _known(code: str, function: str, arguments: str) -> Known:
     return Known(
         namespace=_said("names are found by their texts", found_by_text),
         reader=_said("the program reads its own text", (seen | spelled) & READERS),
-        renaming=_renaming(tree, names, builtin, spelled),
+        renaming=_said("parameters' names are data", attributes & {"get_type_hints"})
+        or _renaming(tree, names, builtin, spelled),
         equality=strange_values or _nan(tree, arguments, builtin | attributes, modules, texts),
         twice=strange_values
         or _said("attributes that are computed", seen & {"property", "cached_property", "defaultdict"}),

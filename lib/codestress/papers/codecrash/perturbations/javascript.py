@@ -15,17 +15,21 @@ from typing import TYPE_CHECKING
 from codestress.generation.edits import Edit, Lines, edited
 from codestress.papers.codecrash.perturbations import javascript_guards
 from codestress.papers.codecrash.perturbations.edits import MessageSite, NotPerturbed, Perturbed, Place, Site, numbered
+from codestress.papers.codecrash.perturbations.javascript_names import (
+    FUNCTIONS,
+    IDENTIFIERS,
+    around,
+    bound,
+    declared,
+    free_names,
+    parameters,
+)
 from codestress.problems.program import Problem
 from codestress.sandbox.runtimes import nodes, parser, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-FUNCTIONS = (
-    *("function_declaration", "function_expression", "generator_function_declaration"),
-    *("method_definition", "arrow_function"),
-)
-IDENTIFIERS = ("identifier", "shorthand_property_identifier", "shorthand_property_identifier_pattern")
 BOTH = (
     "[{cond}][0]",
     "(() => {cond})()",
@@ -35,6 +39,8 @@ BOTH = (
 COMPARISON = (*BOTH, "Boolean(Number({cond}))")
 CONSTANT = (*BOTH, "JSON.parse(String({cond}))")
 GENERAL = ("!!({cond})", "({cond}) || false", "({cond}) && true", "[{cond}][0]")
+NOT_MOVED = ("yield_expression", "await_expression", "if_statement", "while_statement")
+"""What a condition that is rewritten may not hold."""
 COMPARING = {"<", "<=", ">", ">=", "==", "===", "!=", "!==", "in", "instanceof"}
 METHODS = {
     **{"push": "append", "concat": "extend", "splice": "insert", "unshift": "insert", "delete": "remove", "pop": "pop"},
@@ -149,17 +155,17 @@ class JavaScriptProgram:
             name = node.child_by_field_name("name")
             match node.type:
                 case "function_declaration" | "generator_function_declaration" | "function_expression":
-                    functions.update(_bound(name))
+                    functions.update(bound(name))
                 case "class_declaration":
-                    classes.update(_bound(name))
+                    classes.update(bound(name))
                 case "variable_declarator":
                     value = node.child_by_field_name("value")
                     is_function = value is not None and value.type in ("arrow_function", "function_expression")
-                    (functions if is_function else variables).update(_bound(name))
+                    (functions if is_function else variables).update(bound(name))
                 case "for_in_statement" if node.child_by_field_name("kind") is not None:
-                    variables.update(_bound(node.child_by_field_name("left")))
+                    variables.update(bound(node.child_by_field_name("left")))
                 case "catch_clause":
-                    variables.update(_bound(node.child_by_field_name("parameter")))
+                    variables.update(bound(node.child_by_field_name("parameter")))
             if node.type in FUNCTIONS:
                 variables.update(parameters(node))
         return functions, variables, classes
@@ -171,7 +177,7 @@ class JavaScriptProgram:
                 continue
             condition = node.child_by_field_name("condition")
             inner = condition.named_children[0] if condition is not None and condition.named_children else None
-            if inner is None or any(part.type in ("yield_expression", "await_expression") for part in nodes(inner)):
+            if inner is None or any(part.type in NOT_MOVED for part in nodes(inner)):
                 continue
             templates: tuple[str, ...] = GENERAL
             if inner.type == "binary_expression" and text_of(inner.child_by_field_name("operator")) in COMPARING:
@@ -182,14 +188,14 @@ class JavaScriptProgram:
             def put(text: str, inner: Node = inner) -> None:
                 self.edit(*self.lines.span(inner), text)
 
-            yield Place(_line(inner), parameters(_function_around(node)), put, text_of(inner), templates)
+            yield Place(_line(inner), parameters(around(node, FUNCTIONS)), put, text_of(inner), templates)
 
     def places(self) -> list[Place]:
         """Before each statement inside functions."""
         return [
             self._before(statement)
             for node in nodes(self.root)
-            if node.type == "statement_block" and _function_around(node)
+            if node.type == "statement_block" and around(node, FUNCTIONS)
             for statement in node.named_children
             if statement.type != "comment"
         ]
@@ -201,17 +207,18 @@ class JavaScriptProgram:
             start, _ = self.lines.span(statement)
             self.edit(start, start, text.replace("\n", f"\n{indent}") + f"\n{indent}")
 
-        function = _function_around(statement)
+        function = around(statement, FUNCTIONS)
         whole = text_of(function)
         odd = function is not None and ("generator" in function.type or re.match(r"(async\b|\*|static\s*\*)", whole))
         return Place(_line(statement), parameters(function), put, doubt="a generator or coroutine" if odd else "")
 
     def hidden_names(self, _used: set[str]) -> list[str]:
-        """Parameters whose names are nothing else's at the top level, no function's and no class's."""
+        """Parameters whose names are nothing else's at the top level, no function's, no class's and no global's."""
         functions, _, classes = self.declared_names()
-        top = {name for node in self.root.named_children for name in _top_names(node)}
-        every = [name for node in nodes(self.root) if node.type in FUNCTIONS for name in parameters(node)]
-        return [name for name in dict.fromkeys(every) if name not in top | functions | classes]
+        every = list(nodes(self.root))
+        kept = {name for name, place in declared(every) if place == self.root.id} | free_names(every)
+        named = [name for node in every if node.type in FUNCTIONS for name in parameters(node)]
+        return [name for name in dict.fromkeys(named) if name not in kept | functions | classes]
 
     def put_first(self, text: str) -> None:
         self.edit(0, 0, f"{text}\n")
@@ -219,7 +226,16 @@ class JavaScriptProgram:
     # --- MCC, MPS, MHC
 
     def message_sites(self) -> Iterator[MessageSite]:
-        """All sites of a program that has one statement a line, in the order of the text."""
+        """All sites at which a line of its own may stand, in the order of the text."""
+        texts = [node for node in nodes(self.root) if node.type in ("template_string", "comment", "string")]
+        inside = {row for node in texts for row in range(node.start_point[0] + 1, node.end_point[0] + 1)}
+        lines = self.problem.code.split("\n")
+        for site in self._sites():
+            begins = lines[site.print_line - 1][: site.print_indent].isspace() or not site.print_indent
+            if begins and not inside & {site.line, site.print_line - 1}:
+                yield site
+
+    def _sites(self) -> Iterator[MessageSite]:
         ordinal = 0
         for node in nodes(self.root):
             block = node.child_by_field_name("body") or node.child_by_field_name("consequence")
@@ -296,43 +312,6 @@ def _named(node: Node) -> str:
 
 def _line(node: Node) -> int:
     return node.start_point[0] + 1
-
-
-def _function_around(node: Node) -> Node | None:
-    here: Node | None = node
-    while here is not None and here.type not in FUNCTIONS:
-        here = here.parent
-    return here
-
-
-def parameters(function: Node | None) -> list[str]:
-    """Names that a function's parameters bind."""
-    if function is None:
-        return []
-    single = function.child_by_field_name("parameter")
-    return _bound(single or function.child_by_field_name("parameters"))
-
-
-def _bound(pattern: Node | None) -> list[str]:
-    """Names that a pattern binds; defaults in it are no names."""
-    if pattern is None:
-        return []
-    if pattern.type in ("identifier", "shorthand_property_identifier_pattern"):
-        return [text_of(pattern)]
-    if pattern.type in ("assignment_pattern", "object_assignment_pattern"):
-        return _bound(pattern.child_by_field_name("left"))
-    if pattern.type == "pair_pattern":
-        return _bound(pattern.child_by_field_name("value"))
-    return [name for part in pattern.named_children for name in _bound(part)]
-
-
-def _top_names(node: Node) -> Iterator[str]:
-    """Names that a statement of the top level declares."""
-    if node.type in ("lexical_declaration", "variable_declaration"):
-        for part in node.named_children:
-            yield from _bound(part.child_by_field_name("name"))
-    elif name := text_of(node.child_by_field_name("name")):
-        yield name
 
 
 def _kind(node: Node) -> str:

@@ -170,6 +170,7 @@ class PythonProgram:
         """Parameters whose names are used and no global's."""
         owners = [(one.name, self.names.binding(one)) for one in self.names.occurrences]
         seen = {name for name, owner in owners if owner is None or owner.kind == "module"} | {"self", "cls"}
+        seen |= read_in_classes(self.names)
         every = [one.arg for node in ast.walk(self.tree) if isinstance(node, FunctionNode) for one in parameters(node)]
         return [name for name in dict.fromkeys(every) if name in used - seen]
 
@@ -212,6 +213,17 @@ class PythonProgram:
             node.value = ast.Call(ast.Name("note_return", ast.Load()), [ast.Constant(ordinal), value], [])
         code = NOTING.replace("FUNCTION", self.problem.function) + self.code
         return replace(self.problem, code=code, function="traced_returns")
+
+
+def read_in_classes(names: Names) -> set[str]:
+    """Names that a class body both reads and binds: until it has bound them it sees the module's (`x = x`)."""
+    return {
+        occurrence.name
+        for occurrence in names.occurrences
+        if occurrence.scope.kind == "class"
+        and occurrence.name in occurrence.scope.bound
+        and isinstance(getattr(occurrence.node, "ctx", None), ast.Load)
+    }
 
 
 def _function_of(scope: Scope) -> Scope | None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from codestress.generation.scopes import Names, Scope, parameters, resolve
 from codestress.papers.codecrash.perturbations import javascript
 from codestress.papers.codecrash.perturbations.edits import NotPerturbed, Perturbed, Site, numbered
-from codestress.papers.codecrash.perturbations.python import PythonProgram
+from codestress.papers.codecrash.perturbations.python import PythonProgram, read_in_classes
 from codestress.problems.program import Problem
 
 Binding = tuple[Scope, str]
@@ -31,7 +31,7 @@ def rename(problem: Problem) -> Perturbed:
     tree, names = program.tree, program.names
     opaque = _opaque_keywords(tree, names)
     in_call = {id(node) for node in ast.walk(program.call)}
-    in_classes = _read_in_classes(names)
+    in_classes = read_in_classes(names)
     free = {
         (scope, name)
         for scope in names.scopes
@@ -56,17 +56,6 @@ def rename(problem: Problem) -> Perturbed:
     for keyword, name in keywords:
         keyword.arg = name
     return program.perturbed(sites.values())
-
-
-def _read_in_classes(names: Names) -> set[str]:
-    """Names that a class body both reads and binds: until it has bound them it sees the module's (`x = x`)."""
-    return {
-        occurrence.name
-        for occurrence in names.occurrences
-        if occurrence.scope.kind == "class"
-        and occurrence.name in occurrence.scope.bound
-        and isinstance(getattr(occurrence.node, "ctx", None), ast.Load)
-    }
 
 
 def _may_be_renamed(scope: Scope, name: str, opaque: set[str]) -> bool:

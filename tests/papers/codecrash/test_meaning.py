@@ -1,0 +1,126 @@
+"""What the guards let pass means the same: drawn programs are perturbed by them alone, without validation, and compared
+on inputs that nothing was tried with."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+
+import pytest
+from drawn import UNSEEN, drawn
+from hostile import JAVASCRIPT, PYTHON
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from codestress.papers.codecrash.perturbations.edits import NotPerturbed, Refused
+from codestress.papers.codecrash.perturbations.programs import vanilla
+from codestress.papers.codecrash.perturbations.variants import Checked, Perturbation, perturb, run_calls
+from codestress.problems.generated.drawing import Draw
+from codestress.problems.program import Problem
+from codestress.sandbox.executor import Executor
+from codestress.sandbox.runtimes import _node, missing
+from codestress.seeding import rng
+from codestress.types import Language, Source
+
+REWRITING: tuple[Perturbation, ...] = ("REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS")
+BATCH = 50
+"""Programs of one example: they are run together."""
+QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+IN_ONE_NODE = """
+const { inspect } = require("util"), vm = require("vm");
+const jobs = JSON.parse(require("fs").readFileSync(0, "utf8"));
+console.log(JSON.stringify(jobs.map(([code, call]) => {
+  try {
+    const value = vm.runInNewContext(`${code}\\n;${call}`, { console: { log: () => {} } }, { timeout: 20000 });
+    return "returned " + inspect(value, { depth: null });
+  } catch (error) { return "raised " + error.name; }
+})));
+"""
+
+
+def outcomes(calls: list[tuple[Problem, str]], language: Language, executor: Executor) -> list[str]:
+    """What became of each call; the JavaScript programs, each in a context of its own, share one process."""
+    if language == "python":
+        return [f"{one.outcome} {one.value!r} {one.detail.partition(':')[0]}" for one in run_calls(calls, executor)]
+    jobs = json.dumps([(problem.code, f"{problem.function}({text})") for problem, text in calls])
+    done = subprocess.run([str(_node()), "-e", IN_ONE_NODE], input=jobs, capture_output=True, text=True, check=True)
+    return list(json.loads(done.stdout))
+
+
+def differences(
+    problems: list[Problem], unseen: Sequence[Sequence[str]], seed: int, executor: Executor
+) -> tuple[list[str], Counter[str]]:
+    """Variants that do something else on unseen inputs, and what became of the perturbations."""
+    language = problems[0].language
+    pairs: list[tuple[str, Problem, Problem, str]] = []
+    counts = Counter[str]()
+    for number, (problem, inputs) in enumerate(zip(map(vanilla, problems), unseen, strict=True)):
+        for name in REWRITING:
+            made = None
+            with suppress(Refused, NotPerturbed):
+                made = perturb(
+                    Checked(problem, (), (), {}), name, Draw(rng(seed, name, number)),
+                    density=1, task="output", wrong="", guard="refuse",
+                )  # fmt: skip
+            counts[f"{name} {'refused' if made is None else 'applied' if made.sites else 'unchanged'}"] += 1
+            if made is not None and made.sites:
+                pairs += [(name, problem, made.problem, text) for text in inputs]
+    was = outcomes([(before, text) for _, before, _, text in pairs], language, executor)
+    now = outcomes([(after, text) for _, _, after, text in pairs], language, executor)
+    return [
+        f"{name} on {text}: {one}, then {other}\n{before.code}\n----\n{after.code}"
+        for (name, before, after, text), one, other in zip(pairs, was, now, strict=True)
+        if one != other
+    ], counts
+
+
+LANGUAGES = [
+    "python",
+    pytest.param("javascript", marks=pytest.mark.skipif(bool(missing("javascript")), reason="Node is not installed")),
+]
+
+
+def fuzz(language: Language, examples: int, *, fixed: bool) -> Counter[str]:
+    """Draws that many batches of programs; none of them may differ. Gives what became of them."""
+    total = Counter[str]()
+    with Executor() as executor:
+
+        @settings(max_examples=examples, derandomize=fixed, phases=[Phase.generate], suppress_health_check=QUIET)
+        @given(st.lists(drawn(language), min_size=BATCH, max_size=BATCH), st.integers(0, 100_000))
+        def all_mean_the_same(problems: list[Problem], seed: int) -> None:
+            found, counts = differences(problems, [UNSEEN] * len(problems), seed, executor)
+            total.update(counts)
+            assert not found, found[0]
+
+        all_mean_the_same()
+    return total
+
+
+@pytest.mark.isolation
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_the_guards_let_pass_means_the_same_everywhere(language: Language) -> None:
+    counts = fuzz(language, 300 // BATCH, fixed=True)
+    for name in REWRITING:  # and it is not everything that they refuse
+        assert counts[f"{name} refused"] < 2 * counts[f"{name} applied"], counts
+
+
+@pytest.mark.isolation
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_the_guards_let_pass_of_the_corpus_means_the_same(language: Language) -> None:
+    corpus = PYTHON if language == "python" else JAVASCRIPT
+    problems = [Problem(one.why, one.code, "f", one.asked, "", language, Source.KIT) for one in corpus]
+    unseen = [(one.asked, *one.others) for one in corpus]
+    with Executor() as executor:
+        for seed in range(4):
+            found, _ = differences(problems, unseen, seed, executor)
+            assert not found, found[0]
+
+
+@pytest.mark.slow
+@pytest.mark.isolation
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_five_thousand_programs_mean_the_same_everywhere(language: Language) -> None:
+    fuzz(language, 5000 // BATCH, fixed=False)
