@@ -13,6 +13,7 @@ from codestress.papers.faultloc.faults.dead import check_snippet
 from codestress.papers.faultloc.faults.names import variables
 from codestress.papers.faultloc.faults.neutral import Content, FaultyProgram, Put, Spm, bank, mutate
 from codestress.papers.faultloc.faults.order import movable
+from codestress.papers.faultloc.faults.sites import fault_sites
 from codestress.papers.faultloc.faults.trees import NotNeutral
 from codestress.problems.generated.drawing import Draw
 from codestress.sandbox.runtimes import missing
@@ -359,3 +360,111 @@ def test_comments_that_are_more_than_comments_are_left_out() -> None:
                 FaultyProgram(COMMENTED["java"], 8), "comments", "java", Draw(rng(0)), strength=1, quarter=0,
                 content=Content((text,), (), ()),
             )  # fmt: skip
+
+
+TYPED = """\
+import java.util.*;
+class Typed {
+    final int kept;
+    static final byte SMALL = 100 + 20;
+    String label = "";
+    Typed(int n) {
+        if (n > 0) {
+            n++;
+        }
+        kept = n;
+        if (n > 1) {
+            label = label + n;
+        }
+    }
+    static String word(int n) { return "w"; }
+    static int number(int n) { return n + 1; }
+    String go(String a, String b, int n, int[] many, Map<String, Integer> held, Object o, boolean t) {
+        String c = a + b;
+        c += word(n);
+        c = c + a.length() + n;
+        char d = 'a' + 1;
+        int sum = held.get(a) + n;
+        sum += many[n] + number(n) + many.length;
+        var e = a + word(n);
+        boolean f = o instanceof String s && s.isEmpty();
+        int g;
+        if (t && (g = n) > 0 && n < g) {
+            sum += g;
+        }
+        switch (n) {
+            case 1 + 2:
+                sum++;
+        }
+        n = n -/* one */1;
+        n = n * 0;
+        Runnable r = new Runnable() {
+            {
+                if (sum(1) > 0) {
+                    label = a;
+                }
+            }
+            int sum(int m) { return m + m; }
+            public void run() { }
+        };
+        int h = switch (n) {
+            case 4 -> {
+                if (t) {
+                    sum += 2;
+                }
+                yield 3;
+            }
+            default -> 2;
+        };
+        for (int i = 0; i < n; i++) {
+            if (i > 3) {
+                return a;
+            } else {
+                throw new RuntimeException();
+            }
+        }
+        while (n > sum) {
+            do {
+                n--;
+            } while (true);
+        }
+        for (;;) {
+            try {
+                n--;
+            } finally {
+                n++;
+            }
+        }
+    }
+}
+"""
+
+
+def test_faults_in_java_keep_types_reach_and_pattern_variables() -> None:
+    sites = fault_sites(TYPED, "java")
+    lines = TYPED.split("\n")
+    swapped = {lines[site.line - 1].strip() for site in sites if site.kind == "OperatorSwap"}
+    assert swapped == {
+        "static int number(int n) { return n + 1; }",
+        "int sum = held.get(a) + n;",
+        "sum += many[n] + number(n) + many.length;",
+        "sum += g;",
+        "n = n * 0;",
+        "int sum(int m) { return m + m; }",
+        "sum += 2;",
+    }
+    assert not [site for site in sites if site.kind == "IncorrectBooleanLogic"]
+    behind = {lines[site.line - 2].strip() for site in sites if site.kind == "MisplacedReturn"}
+    assert behind == {"label = label + n;", "sum += g;", "}"}  # the last one at the end of `for (;;)`
+
+
+@pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
+def test_all_faults_of_a_typed_program_compile(tmp_path: Path) -> None:
+    sites = [None, *fault_sites(TYPED, "java")]
+    for number, site in enumerate(sites):
+        text = site.apply(TYPED) if site else TYPED
+        (tmp_path / f"Typed{number}.java").write_text(text.replace("Typed", f"Typed{number}"))
+    sources = sorted(map(str, tmp_path.glob("*.java")))
+    done = subprocess.run(["javac", "-proc:none", "-d", str(tmp_path), *sources], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert len(sites) > 20

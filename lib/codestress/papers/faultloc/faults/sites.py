@@ -16,12 +16,14 @@ import ast
 import bisect
 import io
 import tokenize
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from codestress.generation.edits import Edit, Lines, edited, first_line
 from codestress.generation.scopes import FunctionNode
+from codestress.papers.faultloc.faults.compiles import Declared, may_return, may_swap_logic
 from codestress.papers.faultloc.faults.trees import (
     JAVA_METHODS,
     NotNeutral,
@@ -82,11 +84,13 @@ def _replaced(kind: Kind, lines: Lines, start: int, end: int, texts: Iterable[st
         yield FaultSite(start, end, text, kind, lines.line_of(start), lines.text[start:end])
 
 
-def _swapped(lines: Lines, start: int, sign: str) -> Iterator[FaultSite]:
-    """Other operators in the place of one, where there are others."""
+def _swapped(
+    lines: Lines, start: int, sign: str, allowed: Callable[[str], bool] = lambda _: True
+) -> Iterator[FaultSite]:
+    """Other operators in the place of one, where there are others that are allowed."""
     if sign in SWAPS:
         kind, others = SWAPS[sign]
-        yield from _replaced(kind, lines, start, start + len(sign), others)
+        yield from _replaced(kind, lines, start, start + len(sign), filter(allowed, others))
 
 
 def _return_behind(lines: Lines, line: int, like: int, statement: str) -> FaultSite:
@@ -218,7 +222,6 @@ def _before(statement: ast.stmt, lines: Lines) -> str:
 
 JAVA_LOOPS = ("for_statement", "while_statement", "do_statement")
 JAVA_BLOCKS = ("for_statement", "enhanced_for_statement", "while_statement", "if_statement")
-JAVA_LEAVING = ("return_statement", "throw_statement", "break_statement", "continue_statement")
 JAVA_DEFAULTS = {
     **dict.fromkeys(("int", "long", "short", "byte", "char", "float", "double"), " 0"),
     **{"boolean": " false", "void": "", "": ""},
@@ -229,18 +232,20 @@ JAVA_TEXTS = {"toString", "join", "substring", "repeat", "format", "valueOf", "g
 
 def _java_sites(root: Node, code: str) -> Iterator[FaultSite]:
     lines = Lines.of(code)
+    declared = Declared.of(root)
     for node in nodes(root):
         operator = node.child_by_field_name("operator")
-        if node.type == "binary_expression" and operator is not None:
+        if node.type in ("binary_expression", "assignment_expression") and operator is not None:
+            start, end = lines.span(operator)
+            value = node if node.type == "binary_expression" else node.child_by_field_name("right")
             sign = text_of(operator)
-            joins = sign in ARITHMETIC and _java_text(node)
-            if _in_loop_condition(node) if sign in COMPARISONS else not joins:
-                yield from _swapped(lines, lines.span(operator)[0], sign)
-        elif node.type == "assignment_expression" and operator is not None:
-            value = node.child_by_field_name("right")
-            sign = text_of(operator).removesuffix("=")
-            if sign in ARITHMETIC and value is not None and not _java_text(value):
-                yield from _swapped(lines, lines.span(operator)[0], sign)
+            sign = sign if value == node else sign.removesuffix("=")
+            if sign in ARITHMETIC:
+                glued = {code[start - 1], code[end : end + 1]} & set(ARITHMETIC)  # another would be read as part of it
+                if value is not None and not glued and not _java_text(value):
+                    yield from _swapped(lines, start, sign, partial(declared.swaps, node, sign))
+            elif may_swap_logic(node) if sign in BOOLEAN else _in_loop_condition(node):
+                yield from _swapped(lines, start, sign)
         elif node.type in JAVA_METHODS:
             yield from _java_returns(node, lines)
 
@@ -269,19 +274,17 @@ def _java_text(node: Node) -> bool:
 
 def _java_returns(method: Node, lines: Lines) -> Iterator[FaultSite]:
     """A return of a value of the method's type at the end of blocks of loops and conditions."""
-    value = JAVA_DEFAULTS.get(text_of(method.child_by_field_name("type")), " null")
+    kind = text_of(method.child_by_field_name("type")) + text_of(method.child_by_field_name("dimensions"))
+    value = JAVA_DEFAULTS.get(kind, " null")
     body = method.child_by_field_name("body")
     for node in nodes(body) if body is not None else ():
         if node.type != "block" or node.parent is None or node.parent.type not in JAVA_BLOCKS:
             continue
-        if next(one for one in around(node) if one.type in (*JAVA_METHODS, "lambda_expression")) != method:
-            continue
         if text_of(node.parent.child_by_field_name("condition")) in ("(true)", "true"):
             continue  # what follows could not be reached otherwise either
-        statements = [child for child in node.named_children if "comment" not in child.type]
-        if not statements or statements[-1].type in JAVA_LEAVING:
+        if not may_return(node, method):
             continue
-        last = statements[-1]
+        last = [child for child in node.named_children if "comment" not in child.type][-1]
         closing = node.end_point[0]  # the line before that of the closing brace, from 1 on
         if node.start_point[0] < last.start_point[0] and last.end_point[0] < closing:
             yield _return_behind(lines, closing, last.start_point[0] + 1, f"return{value};")
