@@ -21,6 +21,7 @@ FILES = (
     "table.md",
     "table.tex",
     "data.parquet",
+    "answers.parquet",
     "manifest.json",
 )
 """What every artefact's notebook publishes in its folder."""

@@ -6,6 +6,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -183,7 +185,16 @@ def test_the_same_inputs_give_the_same_bytes(smoke: Path, tmp_path: Path) -> Non
     done = codestress("build", *names, "--profile", "smoke", outputs=tmp_path)
     assert done.returncode == 0, done.stderr
     for name in names:
-        for file in ("figure.pdf", "figure.png", "figure.svg", "table.csv", "table.md", "table.tex", "data.parquet"):
+        for file in (
+            "figure.pdf",
+            "figure.png",
+            "figure.svg",
+            "table.csv",
+            "table.md",
+            "table.tex",
+            "data.parquet",
+            "answers.parquet",
+        ):
             first, second = ((root / "smoke" / name / file).read_bytes() for root in (smoke, tmp_path))
             assert first == second, f"{name}: {file}"
     same = codestress("diff", str(smoke / "smoke" / names[0]), str(tmp_path / "smoke" / names[0]), outputs=smoke)
@@ -191,6 +202,22 @@ def test_the_same_inputs_give_the_same_bytes(smoke: Path, tmp_path: Path) -> Non
     other = codestress("diff", "smoke/origin/fig02", "smoke/origin/fig03", outputs=smoke)
     assert other.returncode == 1
     assert "parameters.d: [15] -> [-15]" in other.stdout
+
+
+def test_tables_come_out_of_the_answers_without_the_kit(smoke: Path) -> None:
+    script = ROOT / "docs/recompute.py"
+    assert "codestress" not in script.read_text()
+    done = subprocess.run([sys.executable, script, smoke / "smoke"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert [line.partition(":")[0] for line in done.stdout.splitlines()] == [
+        *("origin/fig06", "semtrace/tab01", "codecrash/tab13", "faultloc/tab02")
+    ]
+    for path in (smoke / "smoke").glob("*/*/answers.parquet"):
+        answers = pd.read_parquet(path)
+        counts = json.loads((path.parent / "manifest.json").read_text())["counts"]
+        assert len(answers) == sum(sum(one.values()) for one in counts.values()), path
+        for name in answers.select_dtypes(exclude="number"):
+            assert answers[name].astype(str).str.len().max() < 200, (path, name)  # no text of a prompt or an answer
 
 
 def test_a_figure_is_explained_by_its_answers(smoke: Path) -> None:

@@ -1,4 +1,4 @@
-"""What an artefact leaves: figure (PDF, PNG, SVG with alt text), table (CSV, Markdown, LaTeX), data, manifest.
+"""What an artefact leaves: figure (PDF, PNG, SVG with alt text), table (CSV, Markdown, LaTeX), data, answers, manifest.
 
 The same inputs give the same bytes: no dates in the files, a fixed salt for the ids in the SVG.
 """
@@ -24,6 +24,7 @@ from codestress.paths import FILES, OUTPUTS
 from codestress.report.protocol import stamp
 from codestress.report.published import published_numbers
 from codestress.sandbox.executor import programs_run, ran
+from codestress.scoring.frames import answers_frame
 from codestress.types import NotRun
 
 SIMULATED_NOTE = "sim-…: simulated readers with known parameters, not language models"
@@ -68,6 +69,7 @@ def publish(
     table = with_not_run(table, results.not_run)
     _save_figure(figure, folder, artefact, alt)
     data.to_parquet(folder / "data.parquet", index=False)
+    answer_rows(results).to_parquet(folder / "answers.parquet", index=False)
     tables = {"table": table} | (extra_tables or {})
     for name, frame in tables.items():
         frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.6g", lineterminator="\n")
@@ -95,6 +97,17 @@ def publish(
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
     print(protocol)
     return Image(folder / "figure.png", width=round(100 * figure.get_size_inches()[0]), alt=alt)
+
+
+def answer_rows(results: Results) -> pd.DataFrame:
+    """For others to compute with: a row for each answer, its model, problem, sample, factors, outcome and score under
+    every rule, and keys in the store. No text, and nothing of when and how fast it came, so that the same answers give
+    the same bytes."""
+    frame = answers_frame(results)
+    told = [name for name in frame if name.startswith("detail_")]
+    frame = frame.drop(columns=[*told, *({"seconds", "attempts", "simulated"} & set(frame))])
+    mixed = [name for name in frame if frame[name].dtype == object and frame[name].map(type).nunique() > 1]
+    return frame.astype(dict.fromkeys(mixed, str))
 
 
 def with_not_run(table: pd.DataFrame, left: tuple[NotRun, ...]) -> pd.DataFrame:
