@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from codestress.papers.codecrash.perturbations.edits import NotPerturbed, Refused
+from codestress.papers.codecrash.perturbations.messages import Trace
 from codestress.papers.codecrash.perturbations.programs import vanilla
 from codestress.papers.codecrash.perturbations.variants import Checked, Perturbation, perturb, run_calls
 from codestress.problems.generated.drawing import Draw
@@ -62,7 +63,7 @@ def differences(
             made = None
             with suppress(Refused, NotPerturbed):
                 made = perturb(
-                    Checked(problem, (), (), {}), name, Draw(rng(seed, name, number)),
+                    Checked(problem, (), (), Trace()), name, Draw(rng(seed, name, number)),
                     density=1, task="output", wrong="", guard="refuse",
                 )  # fmt: skip
             counts[f"{name} {'refused' if made is None else 'applied' if made.sites else 'unchanged'}"] += 1

@@ -82,12 +82,17 @@ def test_variants_do_the_same_and_messages_stand_where_they_are_said_to(tmp_path
         for row, ran in zip(applied, executor.run(calls, language=language), strict=True):
             assert (ran.outcome, ran.value) == (Outcome.RETURNED, ["abab"]), row
     for row in made:
-        assert bool(row["messages"]) == (row["condition"] in ("MCC", "MPS", "MHC") and row["state"] == "applied")
+        said = row["condition"].startswith(("MCC", "MPS", "MHC"))
+        assert bool(row["messages"]) == (said and row["state"] == "applied")
         lines = row["code"].split("\n")
         for message in row["messages"]:
             shown = lines[message["line"] - 1].replace("\\'", "'").replace('\\"', '"')
             assert message["text"] in shown
             assert message.keys() == {"line", "text", "truth"}
+            named = {"TRUE": True, "UNDECIDABLE": None}.get(row["condition"][4:], False)  # false ones unless asked for
+            assert message["truth"] is named
+    anything = perturbed_rows(path, ["MCC"], language, seed=1, truth="any")
+    assert {message["truth"] for row in anything for message in row["messages"]} == {False, None}
 
 
 def test_what_cannot_be_isolated_is_refused_with_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

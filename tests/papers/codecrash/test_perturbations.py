@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from codestress.literals import parse_literal, same_value
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.perturbations.messages import (
+    Trace,
     hint_input,
     hint_output,
     insert_messages,
@@ -279,7 +280,7 @@ def test_messages_are_as_many_as_the_paper_says_and_name_no_true_value(executor:
     for problem in (*generated_problems(60), *contest_problems()[:60]):
         checked, _ = check_problems([problem], executor, 0)
         variant = insert_messages(
-            checked[0].problem, draw(problem.id), style="comment", density=1, returned=checked[0].returned
+            checked[0].problem, draw(problem.id), style="comment", density=1, trace=checked[0].trace
         )
         for site in variant.sites:
             if site.kind == "return":
@@ -440,7 +441,7 @@ def test_whole_modules_still_parse(module: str) -> None:
         compile(reformat_conditions(problem, draw("c", number)).problem.code, module, "exec")
         compile(insert_garbage(problem, draw("g", number)).problem.code, module, "exec")
         for style in ("comment", "print"):
-            changed = insert_messages(problem, draw("m", number), style=style, density=1, returned={})  # type: ignore[arg-type]
+            changed = insert_messages(problem, draw("m", number), style=style, density=1, trace=Trace())  # type: ignore[arg-type]
             compile(changed.problem.code, module, "exec")
     once = rename(problem).problem
     twice = rename(once).problem

@@ -6,7 +6,7 @@ import numpy as np
 
 from codestress.nano.chats import pick
 from codestress.papers.codecrash.perturbations.edits import NotPerturbed
-from codestress.papers.codecrash.perturbations.messages import insert_messages
+from codestress.papers.codecrash.perturbations.messages import Trace, insert_messages
 from codestress.papers.codecrash.perturbations.renaming import rename
 from codestress.papers.codecrash.perturbations.structure import insert_garbage, reformat_conditions
 from codestress.problems.generated.drawing import Draw
@@ -25,7 +25,7 @@ def perturbed(random: np.random.Generator, problem: Problem) -> Problem:
             case "GBC":
                 return insert_garbage(problem, draw).problem
             case _:
-                return insert_messages(problem, draw, style="comment", density=0.5, returned={}).problem
+                return insert_messages(problem, draw, style="comment", density=0.5, trace=Trace()).problem
     except NotPerturbed:
         return problem
 

@@ -53,9 +53,15 @@ def write(
 @click.option("--conditions", default="VAN,REN,RTF,GBC,PSC-ALL,MCC,MPS,MHC", show_default=True, help="Perturbations.")
 @click.option("--language", type=click.Choice(["python", "javascript"]), default="python", show_default=True)
 @click.option("--seed", default=0, show_default=True, help="The same seed makes the same variants.")
+@click.option("--truth", type=click.Choice(["false", "any"]), default="false", show_default=True, help="Of messages.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON Lines: a row for each problem and condition.")
 def perturb(
-    problems: Path, conditions: str, language: Literal["python", "javascript"], seed: int, as_json: bool
+    problems: Path,
+    conditions: str,
+    language: Literal["python", "javascript"],
+    seed: int,
+    truth: Literal["false", "any"],
+    as_json: bool,
 ) -> None:
     """Rewrites programs to the same meaning, and says of each whether it could be: PROBLEMS is a file of JSON Lines
     with id, code, function and input (the arguments of a call).
@@ -72,7 +78,7 @@ def perturb(
     for name in wanted:
         if name not in known:
             raise ParameterError(f"--conditions {name}: no such perturbation{nearest(name, known)}")
-    for row in perturbed_rows(problems, wanted, language, seed):
+    for row in perturbed_rows(problems, wanted, language, seed, truth):
         if as_json:
             click.echo(json.dumps(row))
         else:

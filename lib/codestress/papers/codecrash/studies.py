@@ -15,7 +15,7 @@ from pathlib import Path
 from string import Template
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from codestress.errors import DataError, ParameterError, SandboxError
 from codestress.functions import file_of
@@ -48,6 +48,8 @@ from codestress.types import LANGUAGE_NAMES, Language, Message, NotRun, Prompt, 
 SOURCES = ("cruxeval", "livecodebench", "generated", "contest")
 Source = Annotated[str, known_source(*SOURCES)]
 Mode = Literal["direct", "cot"]
+Truth = Annotated[Literal["any", "false"], BeforeValidator(lambda value: "false" if value is False else value)]
+"""YAML reads a bare `false` as no text."""
 Density = Annotated[float, Field(gt=0, le=1)]
 COMMENT = re.compile(r"\s*(?:#|//) .*$")
 MESSAGES = ("MCC", "MPS")
@@ -76,6 +78,7 @@ class Perturbed(Seeded):
     guard: Guard = Field(
         "tag", description="what the text does not prove to mean the same: refuse it, or tag it and count it"
     )
+    truth: Truth = Field("any", description="of messages in the asked call: false ones alone, or any, as in the paper")
 
 
 class Questions(Perturbed, Asked):
@@ -167,7 +170,7 @@ def variants(
 ) -> dict[str, Variant]:
     """What became of each problem of a source under a perturbation, by id."""
     drawn = (given.n_problems, given.translations, given.seed)
-    return _variants(source, language, *drawn, perturbation, density, given.task, given.hints, given.guard)
+    return _variants(source, language, *drawn, perturbation, density, given.task, given.hints, given.guard, given.truth)
 
 
 @cache
@@ -182,6 +185,7 @@ def _variants(
     task: Task,
     hints: str,
     guard: Guard,
+    truth: Truth,
 ) -> dict[str, Variant]:
     problems, _ = checked_problems(source, language, n_problems, translations, seed)
     written = None
@@ -196,6 +200,7 @@ def _variants(
             task=task,
             written_hints=written,
             guard=guard,
+            truth=truth,
         )
 
 
@@ -211,6 +216,7 @@ def predictions(given: Questions) -> Trials:
         for perturbation in given.perturbations
         for density in (given.densities if perturbation in MESSAGES else [1.0])
     }
+    samples = {"direct": given.samples_direct, "cot": given.samples_cot}
     trials = [
         Trial(
             problem=name,
@@ -220,13 +226,13 @@ def predictions(given: Questions) -> Trials:
                 "task": given.task,
                 "mode": mode,
                 "perturbation": perturbation,
-                "density": density if perturbation in MESSAGES else 0.0 if perturbation == "VAN" else 1.0,
+                "density": density if perturbation in MESSAGES else 0.0 if perturbation in ("VAN", "AGAIN") else 1.0,
                 "ignore": told,
                 "refactor": cleaned,
                 "status": variant.status,
             },
             seed=given.seed,
-            sample=sample,
+            sample=sample + (samples[mode] if perturbation == "AGAIN" else 0),
         )
         for (source, language, perturbation, density), found in table.items()
         for mode in given.modes
@@ -234,7 +240,7 @@ def predictions(given: Questions) -> Trials:
         for cleaned in given.refactor
         for name, variant in found.items()
         if variant.status in ("applied", "unchanged")
-        for sample in range(given.samples_direct if mode == "direct" else given.samples_cot)
+        for sample in range(samples[mode])
     ]
 
     def problem_of(trial: Trial) -> Problem:

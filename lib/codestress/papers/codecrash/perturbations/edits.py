@@ -22,6 +22,8 @@ class Site:
     kind: str
     text: str
     """What was put there, or `OLD → NEW`."""
+    truth: bool | None = None
+    """Of messages: whether it is true of the problem's call; None where that is not decided."""
 
 
 @dataclass(frozen=True)

@@ -55,11 +55,13 @@ KINDS = {
 }
 """Kinds of messages by the type of node alone."""
 ARITHMETIC = {"+", "-", "*", "/", "%", "**", "&", "|", "^", "<<", ">>", ">>>"}
-NOTING = """const notedReturns = {};
+NOTING = """const notedReturns = {}, notedRan = new Set();
 function noteReturn(k, v) { const t = JSON.stringify(v) ?? "null"; (notedReturns[k] ??= new Set()).add(t); return v; }
+function noteRan(k) { notedRan.add(k); }
 function traced_returns(...a) {
   FUNCTION(...a);
-  return Object.fromEntries(Object.entries(notedReturns).map(([k, s]) => [k, [...s]]));
+  const returns = Object.fromEntries(Object.entries(notedReturns).map(([k, s]) => [k, [...s]]));
+  return { returns, ran: [...notedRan], kept: {} };
 }
 """
 
@@ -68,7 +70,8 @@ class JavaScriptProgram:
     """A problem's program, and edits of it, which do not overlap."""
 
     truths = ("true", "false")
-    comment, printed, declared, index = "// {}", "console.log({!r});", "var {name} = {value};", "i"
+    comment, printed, noted, declared = "// {}", "console.log({!r});", "noteRan({});", "var {name} = {value};"
+    index = "i"
     false_conditions = (
         *("false", "null", "0", '""', "{para} !== {para}"),
         *("!({para} === {para})", "console.log({para})"),
@@ -272,7 +275,7 @@ class JavaScriptProgram:
     # --- running it
 
     def traced(self) -> Problem:
-        """Its call gives what each of its return statements gave, by its number in the text, as JSON texts."""
+        """Its call gives what `NOTING` notes: of returns, as JSON texts, and which sites were reached."""
         returns = [node for node in nodes(self.root) if node.type == "return_statement" and node.named_children]
         for ordinal, node in enumerate(returns):
             value = node.named_children[0]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from codestress.papers.codecrash.perturbations.edits import Site
+from codestress.papers.codecrash.perturbations.messages import Truth
 from codestress.papers.codecrash.perturbations.variants import (
     Perturbation,
     Variant,
@@ -24,12 +25,9 @@ from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor, Outcome
 from codestress.types import Language
 
-MESSAGES = ("MCC", "MPS", "MHC")
-"""Perturbations whose places hold messages."""
-
 
 def perturbed_rows(
-    path: Path, conditions: Sequence[Perturbation], language: Language, seed: int
+    path: Path, conditions: Sequence[Perturbation], language: Language, seed: int, truth: Truth = "false"
 ) -> list[dict[str, Any]]:
     """What becomes of each problem of a JSON Lines file under each condition, in the file's order.
 
@@ -48,7 +46,7 @@ def perturbed_rows(
             else:
                 faults[problem.id] = f"its call does not return: {execution.outcome} {execution.detail}".strip()
         checked, unusable = check_problems(returned, executor, seed)
-        made = {one: make_variants(checked, one, executor, seed=seed) for one in conditions}
+        made = {one: make_variants(checked, one, executor, seed=seed, truth=truth) for one in conditions}
     faults |= unusable
     return [
         _rejected(name, condition, problem, faults[name])
@@ -112,7 +110,7 @@ def _arguments(text: str, function: str) -> str:
 
 def _row(name: str, condition: str, variant: Variant) -> dict[str, Any]:
     problem = variant.problem
-    sites = variant.sites if condition in MESSAGES else ()
+    sites = variant.sites if condition.startswith(("MCC", "MPS", "MHC")) else ()
     return {
         "id": name,
         "condition": condition,
@@ -134,14 +132,14 @@ def _rejected(name: str, condition: str, given: Problem | str, why: str) -> dict
 
 
 def _messages(code: str, sites: Sequence[Site]) -> list[dict[str, Any]]:
-    """Each message with its line in the perturbed program, and whether it is true, where that is known."""
+    """Each message with its line in the perturbed program, and whether it is true of the call (null: not decided)."""
     lines: dict[str, list[int]] = defaultdict(list)
     for text in {site.text for site in sites}:
         written = {text, repr(text)[1:-1], json.dumps(text)[1:-1]}
         for number, line in enumerate(code.split("\n"), start=1):
             lines[text] += [number] * max(line.count(one) for one in written)
     found = [
-        {"line": lines[site.text].pop(0), "text": site.text, "truth": getattr(site, "truth", None)}
+        {"line": lines[site.text].pop(0), "text": site.text, "truth": site.truth}
         for site in sorted(sites, key=lambda site: site.line)
     ]
     return sorted(found, key=lambda message: message["line"])

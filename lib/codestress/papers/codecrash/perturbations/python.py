@@ -39,13 +39,36 @@ METHODS = frozenset(
     """.split()  # noqa: SIM905
 )
 """Methods that get messages of their own."""
-NOTING = """noted_returns = {}
+NOTING = """
+noted = {'returns': {}, 'ran': set(), 'kept': {}}
 def note_return(ordinal, value):
-    noted_returns.setdefault(ordinal, set()).add(repr(value)[:200])
+    noted['returns'].setdefault(ordinal, set()).add(repr(value)[:200])
     return value
+def note_ran(site, kind):
+    noted['ran'].add(site)
+def note_shown(look):
+    try:
+        return repr(look())
+    except Exception:
+        return None
+def note_kept(site, before, after):
+    if after is not None:
+        noted['kept'][site] = noted['kept'].get(site, True) and before == after
+def note_call(site, value, name, *given, **named):
+    joined = isinstance(value, str) and name == 'join' and bool(given)
+    given = ([*given[0]], *given[1:]) if joined else given
+    before = note_shown(lambda: value)
+    result = getattr(value, name)(*given, **named)
+    if joined:
+        note_kept(site, True, len(given[0]) < 2)
+    elif isinstance(value, str):
+        note_kept(site, before, repr(result[0] if result.__class__ is list and len(result) == 1 else result))
+    elif isinstance(value, (list, set, dict)):
+        note_kept(site, before, note_shown(lambda: value))
+    return result
 def traced_returns(*given, **named):
     FUNCTION(*given, **named)
-    return noted_returns
+    return noted
 """
 
 
@@ -53,7 +76,7 @@ class PythonProgram:
     """A problem's program and call as one tree: names in both are resolved together. Edits change the tree."""
 
     truths = ("True", "False")
-    comment, printed, declared = "# {}", "print({!r})", "{name} = {value}"
+    comment, printed, noted, declared = "# {}", "print({!r})", "note_ran({})", "{name} = {value}"
     false_conditions = ("False", "None", "0", "''", "{para} != {para}", "not {para} == {para}", "print({para})")
     control_flow = (
         "if {false}:\n    {new} = {para}",
@@ -206,13 +229,17 @@ class PythonProgram:
     # --- running it
 
     def traced(self) -> Problem:
-        """Its call gives what each of its return statements gave, by its number in the text, as `repr` writes it."""
+        """Its call gives what `NOTING` notes: of returns, of the sites that notes stand before."""
+        for node in list(ast.walk(self.tree)):
+            for name in ("body", "orelse", "finalbody"):
+                if isinstance(block := getattr(node, name, None), list):
+                    block[:] = _looked_at(block)
         returns = [statement for statement in _statements(self.tree.body) if isinstance(statement, ast.Return)]
         for ordinal, node in enumerate(returns):
             value = node.value or ast.Constant(None)
             node.value = ast.Call(ast.Name("note_return", ast.Load()), [ast.Constant(ordinal), value], [])
-        code = NOTING.replace("FUNCTION", self.problem.function) + self.code
-        return replace(self.problem, code=code, function="traced_returns")
+        self.put_first(NOTING.replace("FUNCTION", self.problem.function))
+        return replace(self.problem, code=self.code, function="traced_returns")
 
 
 def read_in_classes(names: Names) -> set[str]:
@@ -224,6 +251,45 @@ def read_in_classes(names: Names) -> set[str]:
         and occurrence.name in occurrence.scope.bound
         and isinstance(getattr(occurrence.node, "ctx", None), ast.Load)
     }
+
+
+def _looked_at(block: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """Statements, with looks at what those may change that a note stands before."""
+    found: list[ast.stmt] = []
+    notes: list[tuple[int, str]] = []
+    for statement in block:
+        match statement:
+            case ast.Expr(ast.Call(ast.Name("note_ran"), [ast.Constant(int() as number), ast.Constant(str() as kind)])):
+                notes.append((number, kind))
+                found.append(statement)
+                continue
+        for number, kind in notes:
+            for call in _method_calls(statement) if kind in METHODS else ():
+                if isinstance(call.func, ast.Attribute) and call.func.attr == kind:
+                    call.args = [ast.Constant(number), call.func.value, ast.Constant(kind), *call.args]
+                    call.func = ast.Name("note_call", ast.Load())
+        number = next((number for number, kind in notes if kind in ("operator", "assignment")), -1)
+        if number >= 0 and (target := _changed(statement)):
+            look = f"note_shown(lambda: {target})"
+            after = ast.parse(f"note_kept({number}, noted_{number}, {look})").body
+            found += [*ast.parse(f"noted_{number} = {look}").body, statement, *after]
+        else:
+            found.append(statement)
+        notes = []
+    return found
+
+
+def _changed(statement: ast.stmt) -> str:
+    """What an assignment changes, where looking at it does nothing; empty where what is said of it is not clear."""
+    match statement:
+        case ast.AugAssign(target) if not any(isinstance(part, ast.Call) for part in ast.walk(target)):
+            return ast.unparse(target)
+        case ast.Assign([ast.Name(name)], value):
+            reads = any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(value))
+            return name if reads or not isinstance(value, ast.BinOp) else ""
+        case ast.AnnAssign(ast.Name(name)):
+            return name
+    return ""
 
 
 def _function_of(scope: Scope) -> Scope | None:
@@ -381,15 +447,22 @@ def _is_docstring(statement: ast.stmt) -> bool:
 
 def _methods(statement: ast.stmt) -> list[str]:
     """Names of the methods with messages that a statement calls itself, each once, in the order of the text."""
+    calls = [call.func for call in _method_calls(statement)]
+    found = sorted((one.end_lineno or 0, one.end_col_offset or 0, one.attr) for one in calls)  # type: ignore[attr-defined]
+    return list(dict.fromkeys(name for *_, name in found))
+
+
+def _method_calls(statement: ast.stmt) -> list[ast.Call]:
+    """Calls of methods with messages in a statement, not in those inside it."""
     if isinstance(statement, FunctionNode | ast.ClassDef):
         return []
-    found: list[tuple[int, int, str]] = []
+    found: list[ast.Call] = []
     waiting: list[ast.AST] = [child for child in ast.iter_child_nodes(statement) if not isinstance(child, ast.stmt)]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.ExceptHandler | ast.match_case):
             continue
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in METHODS:
-            found.append((node.func.end_lineno or 0, node.func.end_col_offset or 0, node.func.attr))
+            found.append(node)
         waiting.extend(ast.iter_child_nodes(node))
-    return list(dict.fromkeys(name for *_, name in sorted(found)))
+    return found

@@ -39,8 +39,15 @@ from codestress.scoring.predictions import Task
 from codestress.seeding import rng
 from codestress.types import Language
 
-PERTURBATIONS = ("VAN", "REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS", "MHC")
+PAPERS = ("VAN", "REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS", "MHC")
 """The paper's names: vanilla; renamed; conditions; garbage; all three; misleading comments, prints and hints."""
+CONTROLS = ("AGAIN", "BLANK")
+"""What changes nothing: asked again as it is, and with one blank line more."""
+TAGGED: Mapping[str, tuple[str, messages.Truth]] = {
+    f"{name}-{truth.upper()}": (name, truth) for name in ("MCC", "MPS") for truth in ("false", "true", "undecidable")
+}
+"""Misleading comments and prints of one truth alone."""
+PERTURBATIONS = (*PAPERS, *CONTROLS, *TAGGED)
 Perturbation = Annotated[str, known_perturbation(*PERTURBATIONS)]
 """One of the paper's, or one of your own (params/perturbations.yaml)."""
 Status = Literal["applied", "unchanged", "refused", "rejected"]
@@ -48,6 +55,8 @@ ATTEMPTS = 4
 """Draws of a variant before it is rejected."""
 INPUTS = 8
 """Inputs beside the problem's own on which a variant is tried."""
+UNSEEN = 4
+"""Other inputs on which applied variants are compared afterwards."""
 WRONG_INPUTS = 40
 """Inputs near by among which one that gives another output is looked for (MHC)."""
 
@@ -60,8 +69,7 @@ class Checked:
     inputs: tuple[str, ...]
     """Argument texts, the problem's own first."""
     executions: tuple[Execution, ...]
-    returned: Mapping[int, frozenset[str]]
-    """What each return statement gives in the problem's call, by its number in the text."""
+    trace: messages.Trace
 
 
 @dataclass(frozen=True)
@@ -98,7 +106,7 @@ def check_problems(problems: Sequence[Problem], executor: Executor, seed: int) -
         ready.append((clean, (problem.arguments, *trial_inputs(clean, draw))))
     executions = iter(run_calls([(problem, text) for problem, inputs in ready for text in inputs], executor))
     again = run_calls([(problem, problem.arguments) for problem, _ in ready], executor)
-    traced = run_calls([(program_of(problem).traced(), problem.arguments) for problem, _ in ready], executor)
+    traced = run_calls([(messages.traced(problem), problem.arguments) for problem, _ in ready], executor)
     checked = []
     for (problem, inputs), second, trace in zip(ready, again, traced, strict=True):
         mine = [next(executions) for _ in inputs]
@@ -110,7 +118,7 @@ def check_problems(problems: Sequence[Problem], executor: Executor, seed: int) -
             faults[problem.id] = f"not deterministic: {mine[0].value!r:.60}, then {second.value!r:.60}"
         else:
             inputs, mine = _telling(inputs, mine)
-            checked.append(Checked(problem, inputs, tuple(mine), _returned(trace, problem.language)))
+            checked.append(Checked(problem, inputs, tuple(mine), _read(trace, problem.language)))
     return checked, faults
 
 
@@ -143,11 +151,8 @@ def called(problem: Problem, arguments: str) -> Program:
     return Program(problem.code, call=f"{problem.function}({arguments}\n)", source=problem.source)
 
 
-def _returned(trace: Execution, language: Language) -> dict[int, frozenset[str]]:
-    if trace.outcome is not Ending.RETURNED:
-        return {}
-    read: Callable[[str], str] = (lambda text: repr(json.loads(text))) if language == "javascript" else str
-    return {int(ordinal): frozenset(map(read, texts)) for ordinal, texts in trace.value.items()}
+def _read(trace: Execution, language: Language) -> messages.Trace:
+    return messages.read_trace(trace.value, language) if trace.outcome is Ending.RETURNED else messages.Trace()
 
 
 def _same(first: Execution, second: Execution) -> bool:
@@ -172,12 +177,15 @@ def make_variants(
     task: Task = "output",
     written_hints: Mapping[str, str] | None = None,
     guard: Guard = "refuse",
+    truth: messages.Truth = "any",
 ) -> dict[str, Variant]:
     """What becomes of each problem, by id. Every applied variant did the same as its vanilla program on all inputs.
 
-    `written_hints`: values for MHC by problem, in the place of the kit's own; a right one is rejected.
+    `written_hints`: values for MHC by problem, in the place of the kit's own; a right one is rejected. `truth`: of the
+    messages of MCC and MPS, in the problem's call.
     """
-    if perturbation == "VAN":
+    perturbation, truth = TAGGED.get(perturbation, (perturbation, truth))
+    if perturbation in ("VAN", "AGAIN"):
         return {one.problem.id: Variant(one.problem, "applied") for one in problems}
     wrong = _wrong_values(problems, executor, seed, task, written_hints) if perturbation == "MHC" else {}
     variants: dict[str, Variant] = {}
@@ -189,7 +197,9 @@ def make_variants(
             variants[name] = Variant(one.problem, "unchanged", (), attempt)
             try:
                 told = wrong.get(name, "")
-                candidate = perturb(one, perturbation, draw, density=density, task=task, wrong=told, guard=guard)
+                candidate = perturb(
+                    one, perturbation, draw, density=density, task=task, wrong=told, guard=guard, truth=truth
+                )
             except Refused as refusal:
                 variants[name] = Variant(one.problem, "refused", (), attempt, str(refusal))
                 continue
@@ -212,7 +222,15 @@ def make_variants(
 
 
 def perturb(
-    checked: Checked, perturbation: Perturbation, draw: Draw, *, density: float, task: Task, wrong: str, guard: Guard
+    checked: Checked,
+    perturbation: Perturbation,
+    draw: Draw,
+    *,
+    density: float,
+    task: Task,
+    wrong: str,
+    guard: Guard,
+    truth: messages.Truth = "any",
 ) -> Perturbed:
     """One draw of a perturbation, not yet run; `wrong` is the value of MHC. `Refused` where the guard refuses it."""
     problem = checked.problem
@@ -221,19 +239,29 @@ def perturb(
     doubt = program_of(problem).whole_doubt(perturbation)
     if doubt and guard == "refuse":
         raise Refused(doubt)
-    made = _made(checked, perturbation, draw, density=density, task=task, wrong=wrong, guard=guard)
+    made = _made(checked, perturbation, draw, density=density, task=task, wrong=wrong, guard=guard, truth=truth)
     if made.doubts and guard == "refuse" and (not made.sites or (perturbation == "PSC-ALL" and _left_out(made))):
         raise Refused(made.doubts[0])
     return replace(made, doubts=(doubt, *made.doubts)) if doubt else made
 
 
 def _made(
-    checked: Checked, perturbation: Perturbation, draw: Draw, *, density: float, task: Task, wrong: str, guard: Guard
+    checked: Checked,
+    perturbation: Perturbation,
+    draw: Draw,
+    *,
+    density: float,
+    task: Task,
+    wrong: str,
+    guard: Guard,
+    truth: messages.Truth,
 ) -> Perturbed:
     problem = checked.problem
     if perturbation in ("MCC", "MPS"):
         style: messages.Format = "comment" if perturbation == "MCC" else "print"
-        return messages.insert_messages(problem, draw, style=style, density=density, returned=checked.returned)
+        return messages.insert_messages(problem, draw, style=style, density=density, trace=checked.trace, truth=truth)
+    if perturbation == "BLANK":
+        return messages.add_blank_line(problem)
     if perturbation == "MHC":
         if not wrong:
             raise NotPerturbed("no wrong value of the same type was found")
@@ -254,6 +282,22 @@ def _made(
 def _left_out(made: Perturbed) -> bool:
     """Whether nothing but names was changed."""
     return all(site.kind in ("variable", "function") for site in made.sites)
+
+
+def unseen_differences(
+    problems: Sequence[Checked], variants: Mapping[str, Variant], executor: Executor, seed: int
+) -> dict[str, str]:
+    """For each applied variant of a program with inputs that validation did not use, how it differs on them."""
+    others: dict[str, Checked] = {}
+    for one in problems:
+        draw = Draw(rng(seed, "unseen", one.problem.id))
+        texts = [text for text in other_inputs(one.problem, draw, UNSEEN + INPUTS) if text not in one.inputs][:UNSEEN]
+        if texts and variants[one.problem.id].status == "applied":
+            others[one.problem.id] = replace(one, inputs=tuple(texts))
+    executions = run_calls([(one.problem, text) for one in others.values() for text in one.inputs], executor)
+    before = iter(executions)
+    others = {name: replace(one, executions=tuple(next(before) for _ in one.inputs)) for name, one in others.items()}
+    return _differences({name: Perturbed(variants[name].problem) for name in others}, others, executor)
 
 
 def _differences(

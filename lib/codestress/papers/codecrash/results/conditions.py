@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import pandas as pd
 
+from codestress.papers.codecrash.perturbations.variants import TAGGED
 from codestress.papers.codecrash.studies import MESSAGES
 from codestress.types import LANGUAGE_NAMES
 
@@ -19,6 +20,11 @@ NAMES = {
     **{"cruxeval": "CRUXEval", "livecodebench": "LiveCodeBench", "generated": "generated problems"},
     **{"contest": "contest programs", MERGE: "all problems"},
 }
+SPELLED = {
+    **{"AGAIN": "asked again", "BLANK": "one blank line"},
+    **{name: f"{message}, {truth}" for name, (message, truth) in TAGGED.items()},
+}
+"""What conditions that are not the paper's are called in figures."""
 MODES = {"direct": "direct", "cot": "chain of thought"}
 
 
@@ -49,7 +55,7 @@ def panel_name(row: Mapping[Any, Any], varying: Sequence[str]) -> str:
 def condition_name(row: Mapping[Any, Any]) -> str:
     if row["perturbation"] in MESSAGES and row["density"] < 1:
         return f"{row['perturbation']} (p = {row['density']:g})"
-    return str(row["perturbation"])
+    return SPELLED.get(row["perturbation"], str(row["perturbation"]))
 
 
 def cells(frame: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from codestress.fitting.proportions import UNKNOWN, paired_difference, ratio_of_shares
+from codestress.papers.codecrash.perturbations.variants import CONTROLS
 from codestress.papers.codecrash.results.conditions import CELL, SETTING, cells, named, scores_by_problem
 
 POINTS = ("points", "points_low", "points_high")
@@ -21,7 +22,9 @@ def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Da
 
     Columns: `CELL`, problems, vanilla_pct and pass_at_1_pct (0 to 100), points, points_low, points_high, relative_pct,
     relative_low, relative_high; the same three of each for the problems that the perturbation was `applied` to, with
-    how many; pass_at_1_other_rule_pct. Intervals are over problems, paired.
+    how many; pass_at_1_other_rule_pct. Intervals are over problems, paired. And lost_pct: of what was right of the
+    vanilla programs, the share that is not any more; where there are controls (AGAIN, BLANK), which lose for no reason,
+    net_points and net_lost_pct: without their mean.
     """
     other = "reference" if rule == "strict" else "strict"
     scores = scores_by_problem(answers, rule)
@@ -42,12 +45,26 @@ def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Da
             found = relative_difference(baseline[chosen], mine.loc[chosen, "score"], confidence)
             if not prefix:
                 row |= {"vanilla_pct": 100 * baseline[common].mean()}
+                lost = (baseline[common] * (1 - mine.loc[common, "score"])).mean()
+                row |= {"lost_pct": 100 * lost / baseline[common].mean() if baseline[common].any() else math.nan}
                 row |= {"pass_at_1_pct": 100 * mine.loc[common, "score"].mean()}
             for columns, numbers in ((POINTS, found.absolute), (RELATIVE, found.relative)):
                 row |= {f"{prefix}{name}": 100 * number for name, number in zip(columns, numbers, strict=True)}
         row |= {"applied_problems": len(applied), f"pass_at_1_{other}_pct": 100 * others[tuple(cell.values())]}
         rows.append(row)
-    return pd.DataFrame(rows)
+    return _net_of_controls(pd.DataFrame(rows))
+
+
+def _net_of_controls(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with what conditions lose beyond the controls of the same model and setting; as it is without them."""
+    controls = table[table["perturbation"].isin(CONTROLS)]
+    if controls.empty:
+        return table
+    by = ["model", "dataset", *SETTING]
+    noise = table[by].merge(controls.groupby(by, as_index=False)[["points", "lost_pct"]].mean(), on=by, how="left")
+    return table.assign(
+        net_points=table["points"] - noise["points"], net_lost_pct=table["lost_pct"] - noise["lost_pct"]
+    )
 
 
 def difference_points(table: pd.DataFrame, *, relative: bool) -> pd.DataFrame:
@@ -65,7 +82,8 @@ def compared(table: pd.DataFrame) -> pd.DataFrame:
 def averages(table: pd.DataFrame) -> pd.DataFrame:
     """Means over models for each data set, setting and perturbation, as the last row of the paper's tables."""
     by = ["dataset", *SETTING, "perturbation", "density"]
-    columns = ["points", "relative_pct", "applied_points", "applied_relative_pct"]
+    columns = ["points", "relative_pct", "applied_points", "applied_relative_pct", "lost_pct"]
+    columns += [name for name in ("net_points", "net_lost_pct") if name in table]
     return table.groupby(by, sort=False, as_index=False).agg(
         models=("model", "nunique"), **{column: (column, "mean") for column in columns}
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ import pandas as pd
 from codestress.fitting.summaries import with_accuracy
 from codestress.inference.run import stored_responses
 from codestress.literals import parse_literal, same_value
-from codestress.papers.codecrash.perturbations.variants import Variant, run_calls
+from codestress.papers.codecrash.perturbations.variants import Variant, run_calls, unseen_differences
 from codestress.papers.codecrash.results.conditions import told
 from codestress.papers.codecrash.studies import (
     MESSAGES,
@@ -24,6 +25,7 @@ from codestress.papers.codecrash.studies import (
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
 from codestress.sandbox.executor import Outcome as Ending
+from codestress.types import Language
 
 
 def variant_counts(given: Perturbed) -> pd.DataFrame:
@@ -67,6 +69,43 @@ def variant_counts(given: Perturbed) -> pd.DataFrame:
                         }
                     )
     return pd.DataFrame(rows)
+
+
+def reasons(given: Perturbed) -> pd.DataFrame:
+    """Why variants were refused or rejected, or are doubtful: dataset, language, perturbation, status, reason, n."""
+    rows: Counter[tuple[str, ...]] = Counter()
+    for source, language, perturbation, found in _each(given):
+        for one in found.values():
+            status = "doubtful" if one.doubt else one.status
+            if one.doubt or one.why:  # what a run showed is told in the table of counts
+                why = one.doubt or (one.why if status == "refused" else "another outcome")
+                rows[source, language, perturbation, status, why] += 1
+    columns = ["dataset", "language", "perturbation", "status", "reason"]
+    return pd.DataFrame([(*key, n) for key, n in rows.most_common()], columns=[*columns, "n"])
+
+
+def differing_unseen(given: Perturbed) -> pd.DataFrame:
+    """Applied variants that do something else on inputs that validation did not use: dataset, language, perturbation,
+    tried (variants with such inputs), differ, share and Wilson's interval (accuracy, low, high), example."""
+    rows = []
+    with Executor() as executor:
+        for source, language, perturbation, found in _each(given):
+            usable, _ = checked_problems(source, language, given.n_problems, given.translations, given.seed)
+            told = unseen_differences(usable, found, executor, given.seed)
+            different = [why for why in told.values() if why]
+            group = {"dataset": source, "language": language, "perturbation": perturbation}
+            rows.append(group | {"tried": len(told), "differ": len(different), "example": "; ".join(different[:1])})
+    table = pd.DataFrame(rows)
+    return with_accuracy(table[table["tried"] > 0], "differ", "tried")
+
+
+def _each(given: Perturbed) -> Iterator[tuple[str, Language, str, dict[str, Variant]]]:
+    """Each source and perturbation, with its variants at the highest density."""
+    for source in given.problems:
+        for language in runnable(given.languages):
+            for perturbation in given.perturbations:
+                found = variants(given, source, language, perturbation, max(given.densities))
+                yield source, language, perturbation, found
 
 
 def describe_variants(table: pd.DataFrame) -> str:
