@@ -1,6 +1,6 @@
 """Faults and mutations: `python bench/bench_faultloc.py` (part of `make bench`).
 
-Programs of the standard library and the kit's own Java programs; one core. Every site enumerated and made; every
+Programs of the kit's own packages and the kit's own Java programs; one core. Every site enumerated and made; every
 mutation made, and made and proved neutral by its syntax tree (nothing is run); tasks enumerated, with their memory.
 """
 
@@ -60,7 +60,7 @@ def mutations(seeds: list[CorrectProgram], spm: str, *, prove: bool) -> float:
 
 
 def main() -> None:
-    sources: tuple[Source, ...] = ("standard", "java")
+    sources: tuple[Source, ...] = ("installed", "java")
     print(f"faults and mutations on one core, medians of {RUNS} runs, programs a second")
     for source in sources:
         seeds = program_set(source, 50, 300).programs[:60]
@@ -72,7 +72,7 @@ def main() -> None:
                 statistics.median(mutations(seeds, spm, prove=prove) for _ in range(RUNS)) for prove in (False, True)
             )
             print(f"    {spm:28} {made:8,.0f} made {proved:8,.0f} made and proved")
-    given = Localization(artefact="faultloc/x", models=["python"], programs=["standard"], per_quarter=4)
+    given = Localization(artefact="faultloc/x", models=["python"], programs=["installed"], per_quarter=4)
     started = time.perf_counter()
     trials = localization(given)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

@@ -1,6 +1,6 @@
 """Rendering and fitting at the paper's size: `python bench/bench_semtrace.py` (part of `make bench`).
 
-35,200 prompts of one task (800 generated problems, 11 places, 20 to 80 distractors of the standard library) rendered
+35,200 prompts of one task (800 generated problems, 11 places, 20 to 80 distractors of the kit's own packages) rendered
 and hashed; 1,000 bootstrap fits for each of 10 models and 2 tasks over 71,994 rows of simulated scores.
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -63,6 +63,8 @@ class Study:
     """Files beside the kit's own on which trials with these parameters depend."""
     lab_models: tuple[str, ...] = ("sim-near", "sim-edges", "sim-flat", "sim-wide", "sim-wordy")
     """What a notebook asks when it is opened in JupyterLab and run as it is: offline."""
+    lab: Mapping[str, Any] = field(default_factory=dict)
+    """What else differs from the paper's there, so that nothing but the kit is needed."""
 
 
 def no_questions(_: Facts) -> Trials:
@@ -76,9 +78,9 @@ def parameters_cell(schema: type[Facts], defaults: Mapping[str, Any]) -> str:
     `defaults` overrides the schema's own; every field needs one of the two.
     """
     lines = []
-    for name, field in schema.model_fields.items():
-        value = defaults.get(name, field.default)
-        lines.append(f"{name}: {_type_name(field.annotation)} = {_literal(value)}  # {field.description}")
+    for name, one in schema.model_fields.items():
+        value = defaults.get(name, one.default)
+        lines.append(f"{name}: {_type_name(one.annotation)} = {_literal(value)}  # {one.description}")
     return "\n".join(lines)
 
 

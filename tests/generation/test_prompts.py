@@ -22,6 +22,7 @@ AS_RUN = """Several words below are interconnected. For example:
 "Y" is connected to "Z"
 In this scenario, the origin of "Z" is "X". We can visualize these connections as vertices and edges, like this:
 "X"-->"Y"-->"Z"
+
 Using this logic, consider the following list of connections, where each word is simply the name of a vertex with no other semantic meaning:
 
 $connections

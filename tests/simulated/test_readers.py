@@ -131,16 +131,16 @@ def test_a_reader_continues_a_prefill() -> None:
 
 
 ANSWERS = {
-    "codecrash/tab01": "ed01bfe082440e9a",
-    "codecrash/tab07": "bddc23d4b99b5ca6",
-    "codecrash/tab09": "c294063af4721489",
-    "faultloc/tab02": "60555dc8dfb4db12",
-    "origin/fig04": "f83ae20a35638a32",
+    "codecrash/tab01": "2dbad338a9dad744",
+    "codecrash/tab07": "b0b60f5c6f76ca80",
+    "codecrash/tab09": "175ecee6df41949f",
+    "faultloc/tab02": "5421c594476fd83f",
+    "origin/fig04": "05ee1c9bfc32f242",
     "origin/sec62": "508b7db24852ad92",
-    "semtrace/fig01": "33aad986f87128b0",
-    "semtrace/fig02": "2abfcb699bc39f19",
-    "semtrace/fig03": "44a7cc7f7ff8d434",
-    "semtrace/fig05": "45e0b5efdc8b98b7",
+    "semtrace/fig01": "557ccff95c8bc215",
+    "semtrace/fig02": "3116fabb0e8c69e7",
+    "semtrace/fig03": "7c04aaac726ef425",
+    "semtrace/fig05": "4836d6443887dce6",
 }
 """Keys and texts of the readers' answers at smoke size, under the revision `simulated.engine.REVISION`."""
 

@@ -16,7 +16,7 @@ def deviations(given: Facts) -> dict[str, str]:
     """Each parameter that is not the paper's, and both values in words; empty for a run as the paper's."""
     path = PARAMS / f"{given.artefact}.yaml"
     stated = {"artefact": given.artefact, **read_yaml(path).get("parameters", {})}
-    paper = check(type(given), stated, shown(path))
+    paper = check(given.__class__, stated, shown(path))
     ours, theirs = given.model_dump(), paper.model_dump()
     return {
         name: f"{name} {_shown(ours[name])} (paper: {_shown(theirs[name])})"

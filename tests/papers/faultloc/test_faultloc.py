@@ -32,7 +32,7 @@ from openai_server import OpenAIServer, Received, Reply, completion
 SMALL: dict[str, Any] = {
     "artefact": "faultloc/x",
     "models": ["sim-careful"],
-    "programs": ["standard", "java"],
+    "programs": ["installed", "java"],
     "n_programs": 4,
     "max_lines": 300,
     "content": "bank",
@@ -93,7 +93,7 @@ def test_an_oracle_scores_100_percent_in_every_cell(tmp_path: Path, monkeypatch:
     assert (again["tasks"] == again["localized"]).all()
     given = {"rule": "strict", "confidence": 0.95, "resamples": 200, "seed": 0}
     effect = localization.place_effect(answers, **given)  # type: ignore[arg-type]
-    assert set(effect["last_to_first"]) == {1.0}
+    assert set(effect["last_to_first"].dropna()) == {1.0}
     slopes = robustness.strength_slopes(answers, **given)  # type: ignore[arg-type]
     assert slopes["slope"].abs().max() < 1e-9
 
@@ -132,7 +132,7 @@ def test_who_does_not_find_it_is_not_asked_again_and_two_stages_resume(tmp_path:
 
 
 def test_content_by_the_model_under_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    labels = {task.program.code: task.program.line for task in tasks(programs=["standard"], n_programs=1).values()}
+    labels = {task.program.code: task.program.line for task in tasks(programs=["installed"], n_programs=1).values()}
     written = {
         "comments": ["Nobody calls this.", "Two\nlines", "The loop is endless."] * 4,
         "names": [f"misleading_{n}" for n in range(8)],
@@ -146,7 +146,7 @@ def test_content_by_the_model_under_test(tmp_path: Path, monkeypatch: pytest.Mon
         return completion(says(labels.get(program, 1)))
 
     trials = trials_of(
-        programs=["standard"], n_programs=1, content="model", strengths=[2], spms=["comments", "dead_code"]
+        programs=["installed"], n_programs=1, content="model", strengths=[2], spms=["comments", "dead_code"]
     )
     with OpenAIServer(behave) as server:
         monkeypatch.setenv("LOCAL_BASE_URL", server.base_url)
@@ -287,7 +287,7 @@ def test_the_papers_programs(shared_data: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_kits_own_programs() -> None:
-    standard = program_set("standard", 50, 300)
+    standard = program_set("installed", 50, 300)
     assert len(standard.programs) > 150
     assert all(program.specification and program.lines >= 50 for program in standard.programs)
     java = program_set("java", 50, 300)
@@ -308,7 +308,7 @@ def test_claims_are_decided_only_on_the_papers_programs(tmp_path: Path) -> None:
         found = ledger(given, tables | {"localized": own})
         return found[found["statement"].str.startswith("Table II")]
 
-    others = claims("java standard")
+    others = claims("installed java")
     assert len(others) == 80
     assert set(others["verdict"]) == {"not run"}
     assert others["statement"].str.contains("Figure 7").sum() == 2

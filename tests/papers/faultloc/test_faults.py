@@ -167,7 +167,7 @@ def test_forty_thousand_lines() -> None:
 
 
 def correct_programs() -> list[CorrectProgram]:
-    return [*program_set("standard", 50, 200).programs[:40:2], *program_set("java", 50, 300).programs[:12]]
+    return [*program_set("installed", 50, 200).programs[:40:2], *program_set("java", 50, 300).programs[:12]]
 
 
 @pytest.mark.parametrize("spm", SPMS)

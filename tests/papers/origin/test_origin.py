@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from codestress.inference.registry import load_registry
 from codestress.papers.origin.studies import (
     STUDIES,
     FindTheOrigin,
@@ -16,6 +17,7 @@ from codestress.papers.origin.studies import (
     needle_in_haystack,
 )
 from codestress.paths import PUBLISHED
+from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.types import Trials
 
 MODELS = {"artefact": "origin/fig04", "models": ["sim-near"]}
@@ -42,8 +44,7 @@ def test_sizes_are_those_of_the_figures(d: int, lines: range) -> None:
 def test_every_distance_renders_with_its_target_in_place() -> None:
     for trial in trials(d=[d for d in range(-15, 16) if d], step=200).items:
         shown = [line for line in trials(d=[trial.factors["d"]]).render(trial).messages[-1].content.split("\n")]
-        block = shown[shown.index("") + 1 :]
-        block = block[: block.index("")]
+        block = "\n".join(shown).split("\n\n")[-2].split("\n")
         first, second = block.index('"workbench" is connected to "dad"'), block.index('"dad" is connected to "admire"')
         assert second - first == trial.factors["d"]
         assert len(block) == trial.factors["lines"]
@@ -81,6 +82,44 @@ def test_the_authors_list_is_used_as_it_is(shared_data: Path, monkeypatch: pytes
     # Four lines: one above the target's two, one below.
     assert "\n".join(vertices[1997:2001]) in text
     assert vertices[1996] not in text
+
+
+def rendered(lines: list[str], n: int, d: int) -> str:
+    """The authors' prompt of n lines, from their list (chains of two links, one after the other) by words alone."""
+    block, laid = abs(d), []
+    for at in range(0, len(lines), 2 * block):
+        first, second = lines[at : at + 2 * block : 2], lines[at + 1 : at + 2 * block : 2]
+        laid += first + second if d > 0 else second + first
+    origin = laid.index(lines[1998])
+    start = max(0, origin - int((n - block) / 2) - (block if d < 0 else 0))
+    shown = "\n".join(laid[start : start + n])
+    return f"""Several words below are interconnected. For example:
+"X" is connected to "Y"
+"Y" is connected to "Z"
+In this scenario, the origin of "Z" is "X". We can visualize these connections as vertices and edges, like this:
+"X"-->"Y"-->"Z"
+
+Using this logic, consider the following list of connections, where each word is simply the name of a vertex with no \
+other semantic meaning:
+
+{shown}
+
+Your task is to find the origin of "admire". Work carefully, step by step. Your final answer must be in this format: \
+FINAL ANSWER: YOUR_ANSWER"""
+
+
+@pytest.mark.parametrize("name", [f"origin/fig{number:02}" for number in range(1, 10)])
+def test_the_papers_prompts_are_the_authors_to_the_letter(
+    name: str, shared_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
+    lines = (shared_data / "findtheorigin" / "vertices.txt").read_text().splitlines()
+    (artefact,) = resolve([name], "paper", Overrides(), load_registry())
+    asked = artefact.trials()
+    for trial in asked.items:
+        prompt = asked.render(trial)
+        assert prompt.messages[-1].content == rendered(lines, trial.factors["lines"], trial.factors["d"]), trial
+        assert prompt.sampling.max_tokens == 256
 
 
 def test_published_token_counts(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 """Programs with a specification, into which faults are put (Fault Localizability, section IV-A).
 
-Offline: functions, classes and modules of Python's standard library with their docstrings, and Java programs of the
-kit's own. The paper's two data sets are read where they are at hand.
+Offline: functions, classes and modules of the packages that the lock file pins, with their docstrings, and Java
+programs of the kit's own. The paper's two data sets are read where they are at hand.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 import gzip
 import inspect
+import itertools
 import json
 import re
-import sysconfig
 import textwrap
 import warnings
 from collections import Counter
@@ -19,27 +19,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import islice
-from pathlib import Path
 from typing import Any, Literal
 
 from codestress.generation.edits import first_line
 from codestress.problems.datasets import data_file
+from codestress.problems.installed import PACKAGES, installed_modules
 from codestress.sandbox.runtimes import parser
 from codestress.types import Language
 
-Source = Literal["standard", "java", "alpaca", "codesearchnet"]
-MODULES = (
-    *("textwrap", "heapq", "bisect", "shlex", "fnmatch", "string", "statistics", "fractions", "calendar", "difflib"),
-    *("colorsys", "graphlib", "reprlib", "pprint", "csv", "configparser", "argparse", "optparse", "getopt", "filecmp"),
-    *("zipfile", "tarfile", "wave", "mailbox", "netrc", "plistlib", "quopri", "base64", "uuid", "random", "sched"),
-    *("queue", "threading", "contextlib", "functools", "collections", "copy", "dataclasses", "datetime", "decimal"),
-    *("json.decoder", "json.encoder", "json.scanner", "email.header", "email.message", "html.parser", "urllib.parse"),
-    *("urllib.robotparser", "http.cookies", "http.cookiejar", "logging", "logging.handlers", "string", "tempfile"),
-    *("shutil", "glob", "pathlib", "posixpath", "ntpath", "tokenize", "inspect", "dis", "ast", "timeit", "trace"),
-    *("unittest.case", "unittest.loader", "xml.dom.minidom", "ipaddress", "gettext", "locale", "linecache", "cmd"),
-)
-"""Modules of pure Python whose parts are programs of their own."""
+Source = Literal["installed", "java", "alpaca", "codesearchnet"]
 
 
 @dataclass(frozen=True)
@@ -81,13 +69,13 @@ def program_set(source: Source, min_lines: int, max_lines: int) -> ProgramSet:
 
 def first_programs(source: Source, min_lines: int, max_lines: int, count: int) -> list[CorrectProgram]:
     """The first programs of the same; 0: all. No further program is read."""
-    return list(islice(_kept(source, min_lines, max_lines, Counter()), count or None))
+    return list(itertools.islice(_kept(source, min_lines, max_lines, Counter()), count or None))
 
 
 def _kept(source: Source, min_lines: int, max_lines: int, dropped: Counter[str]) -> Iterator[CorrectProgram]:
     """The programs one after the other; what is dropped is counted."""
     readers: dict[Source, Callable[[], Iterable[CorrectProgram]]] = {
-        **{"standard": _standard, "java": _java, "alpaca": _alpaca, "codesearchnet": _codesearchnet}
+        **{"installed": _installed, "java": _java, "alpaca": _alpaca, "codesearchnet": _codesearchnet}
     }
     kept: set[str] = set()
     for program in readers[source]():
@@ -129,22 +117,18 @@ def normalised(code: str) -> str:
     return re.sub(r"\r\n?", "\n", code.removeprefix("\ufeff")).replace("\f", " ").rstrip("\n")
 
 
-def _standard() -> Iterator[CorrectProgram]:
-    """Functions and classes at the top level of the modules, and whole modules."""
-    folder = Path(sysconfig.get_path("stdlib"))
-    for name in dict.fromkeys(MODULES):
-        stem = folder / name.replace(".", "/")
-        path = next((path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()), None)
-        if path is None:
-            continue
-        text = path.read_text(encoding="utf-8")
-        tree = ast.parse(text)
-        lines = normalised(text).split("\n")
-        for node in tree.body:
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                code = textwrap.dedent("\n".join(lines[first_line(node) - 1 : node.end_lineno]))
-                yield CorrectProgram(f"{name}.{node.name}", code, _purpose(ast.get_docstring(node)), "python")
-        yield CorrectProgram(name, "\n".join(lines), _purpose(ast.get_docstring(tree)), "python")
+def _installed() -> Iterator[CorrectProgram]:
+    """Functions and classes at the top level of modules, and whole modules; a module of each package in turn."""
+    packages = [installed_modules(package).items() for package in PACKAGES]
+    for turn in itertools.zip_longest(*packages):
+        for name, text in filter(None, turn):
+            tree = ast.parse(text)
+            lines = normalised(text).split("\n")
+            for node in tree.body:
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                    code = textwrap.dedent("\n".join(lines[first_line(node) - 1 : node.end_lineno]))
+                    yield CorrectProgram(f"{name}.{node.name}", code, _purpose(ast.get_docstring(node)), "python")
+            yield CorrectProgram(name, "\n".join(lines), _purpose(ast.get_docstring(tree)), "python")
 
 
 def _purpose(docstring: str | None) -> str:

@@ -49,7 +49,7 @@ class Programs(Seeded):
     programs: list[Source] = Field(
         ["alpaca", "codesearchnet"],
         min_length=1,
-        description="alpaca, codesearchnet: the paper's; standard, java: the standard library's, the kit's own",
+        description="alpaca, codesearchnet: the paper's; installed, java: its packages', the kit's own",
     )
     n_programs: int = Field(0, ge=0, description="how many of each, from the first on; 0: all")
     min_lines: int = Field(50, ge=1, description="shortest program")

@@ -218,9 +218,11 @@ def needle_in_haystack(given: NeedleInHaystack) -> Trials:
     return Trials(trials, render, {"strict": judge})
 
 
+LAB = {"words": "embedded", "max_tokens": 1024}
+"""The paper's words are a data set, and its cap cuts off readers that work step by step."""
 STUDIES = {
-    "outcomes": Study(Chains, find_the_origin),
-    "find_the_origin": Study(FindTheOrigin, find_the_origin),
+    "outcomes": Study(Chains, find_the_origin, lab=LAB),
+    "find_the_origin": Study(FindTheOrigin, find_the_origin, lab=LAB),
     "needle_in_haystack": Study(NeedleInHaystack, needle_in_haystack),
 }
 """What params/origin/*.yaml may name as `study: origin.NAME`."""

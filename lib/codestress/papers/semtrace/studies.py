@@ -82,7 +82,7 @@ class Questions(Parameters):
         [20, 40, 60, 80], min_length=1, description="unrelated functions around the target"
     )
     distractor_source: distractor_functions.Source = Field(
-        "codesearchnet", description="codesearchnet: a data set; installed: functions of the standard library"
+        "codesearchnet", description="codesearchnet: a data set; installed: functions of the kit's own packages"
     )
     matched: Literal["count", "tokens"] = Field(
         "count", description="tokens: as many functions as make up distractor_tokens for each that is asked for"

@@ -12,7 +12,7 @@ import copy
 import itertools
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
@@ -158,7 +158,8 @@ def _run(code: CodeType, arguments: list[Any]) -> Outcome:
             return None
         if event == "line":
             left -= 1
-            if left < 0 or any(len(v) > MOST_ELEMENTS for v in frame.f_locals.values() if not isinstance(v, int)):
+            # A comprehension has a frame of its own, with an iterator in it, before Python 3.12.
+            if left < 0 or any(len(v) > MOST_ELEMENTS for v in frame.f_locals.values() if isinstance(v, Sized)):
                 raise TimeoutError
         return steps
 

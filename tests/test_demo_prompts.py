@@ -1,0 +1,52 @@
+"""The demo asks the same questions wherever it is built."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from codestress.problems import installed
+from conftest import ROOT
+from demo_prompts import prompt_hashes
+
+PINNED = json.loads((ROOT / "tests/demo_prompts.json").read_text())
+OTHERS = ("python3.12", "python3.13", "python3.14")
+
+
+@pytest.mark.slow
+def test_prompts_are_the_pinned_ones() -> None:
+    assert prompt_hashes() == PINNED
+
+
+@pytest.mark.slow
+def test_another_python_asks_the_same(tmp_path: Path) -> None:
+    found = [path for name in OTHERS if (path := shutil.which(name))]
+    found = [path for path in found if subprocess.run([path, "-c", ""], capture_output=True).returncode == 0]
+    if not found:
+        pytest.skip(f"no other Python is here: {', '.join(OTHERS)}")
+    python = tmp_path / "bin/python"
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    for command in (
+        [found[-1], "-m", "venv", tmp_path],
+        [*install, "--requirement", ROOT / "requirements.lock"],
+        [*install, "--no-deps", "--editable", ROOT],
+    ):
+        subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+    told = subprocess.run([python, ROOT / "tests/demo_prompts.py"], capture_output=True, text=True, check=True)
+    assert json.loads(told.stdout) == PINNED
+
+
+def test_packages_of_another_version_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    installed.installed_modules.cache_clear()
+    monkeypatch.setitem(installed.pins(), "click", "0.1")
+    with pytest.warns(UserWarning, match=r"click [\d.]+ is installed, the kit's is 0\.1, and prompts are others"):
+        assert "def " in installed.installed_modules("click")["click.core"]
+    installed.installed_modules.cache_clear()
+
+
+def test_every_package_is_pinned_for_every_python() -> None:
+    assert set(installed.PACKAGES) <= set(installed.pins())
