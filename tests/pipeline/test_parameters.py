@@ -32,6 +32,7 @@ ASK_NOTHING = (
     "codecrash.variants",
     "faultloc.audit",
     "faultloc.models",
+    "faultloc.mutations",
     "faultloc.programs",
     "semtrace.registry",
     "semtrace.templates",

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from codestress.inference.registry import load_registry
 from codestress.inference.run import run
 from codestress.papers.codecrash.studies import fenced_program
 from codestress.papers.faultloc import studies as faultloc
-from codestress.papers.faultloc.faults.neutral import FaultyProgram, bank
+from codestress.papers.faultloc.faults.comments import ACCUSES
+from codestress.papers.faultloc.faults.neutral import FaultyProgram, Said, bank
 from codestress.papers.faultloc.programs import program_set
 from codestress.papers.faultloc.results import audit, localization, paper, program_tables, robustness
 from codestress.papers.faultloc.scoring import named_line, score_location
@@ -38,6 +40,9 @@ SMALL: dict[str, Any] = {
     "content": "bank",
     "strengths": [1, 4],
 }
+
+
+SAID: tuple[Said, ...] = ("describes", "accuses elsewhere")
 
 
 def parameters(**changes: Any) -> faultloc.Localization:
@@ -76,6 +81,7 @@ def test_an_oracle_scores_100_percent_in_every_cell(tmp_path: Path, monkeypatch:
         for spm in parameters().spms:
             for strength in SMALL["strengths"]:
                 programs.append(faultloc.mutated_program(task, spm, strength, bank(task.correct.language), 0))
+        programs.append(faultloc.mutated_program(task, "blank_line", 1, bank(task.correct.language), 0))
         labels |= {program.code: program.line for program in programs if isinstance(program, FaultyProgram)}
     trials = trials_of()
     with oracle(monkeypatch, labels) as server:
@@ -131,10 +137,44 @@ def test_who_does_not_find_it_is_not_asked_again_and_two_stages_resume(tmp_path:
     assert run(trials, ["sim-careful"], store=store).asked == 0
 
 
+def test_losses_are_told_beside_those_of_asking_again(tmp_path: Path) -> None:
+    trials = trials_of(
+        n_programs=8, spms=["names", "comments"], strengths=[1, 2], said=["describes", "accuses elsewhere"]
+    )
+    results = run(trials, ["sim-careful"], store=tmp_path / "s.sqlite")
+    frame = answers_frame(results)
+    asked = frame[frame["outcome_strict"] != "skipped"]
+    plain = asked[asked["spm"] == "none"]
+    assert set(asked[asked["spm"] == "comments"]["said"]) == {"describes", "accuses elsewhere"}
+    assert set(asked[asked["spm"] != "comments"]["said"]) == {""}
+    again = asked[asked["spm"] == "unchanged"]
+    assert len(again) == plain["value_strict"].sum() > 5
+    assert again["value_strict"].all()  # a reader of the kit reads the same text in the same way
+    assert not set(again["key"]) & set(plain["key"])  # but it is asked
+    blank = asked[asked["spm"] == "blank_line"]
+    options: dict[str, Any] = {"rule": "strict", "confidence": 0.95, "resamples": 200, "seed": 0}
+    table = robustness.losses(frame, [], **options).set_index("control")
+    mutated = asked[asked["spm"].isin(["names", "comments"])]
+    lost = 1 - mutated["value_strict"].mean()
+    assert list(table.loc["unchanged", ["net_lost", "lost"]]) == pytest.approx([lost, lost])
+    kept = mutated["problem"].map(blank.set_index("problem")["value_strict"])
+    net = (kept - mutated["value_strict"])[kept.notna()].mean()
+    assert table.loc["blank_line", "net_lost"] == pytest.approx(net)
+    assert 0 < table.loc["blank_line", "lost_control"] < 1
+    assert table.loc["blank_line", "low"] <= net <= table.loc["blank_line", "high"]
+    assert robustness.robustness(frame, ["language"], rule="strict", confidence=0.95)["asked_again"].sum() == len(
+        mutated
+    )
+    by = robustness.robustness(frame, ["language", "change"], rule="strict", confidence=0.95)
+    assert set(by["change"]) == {"mutated", "unchanged", "blank_line"}
+    slopes = robustness.strength_slopes(frame, **options)
+    assert slopes["answers"].sum() == len(mutated)
+
+
 def test_content_by_the_model_under_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     labels = {task.program.code: task.program.line for task in tasks(programs=["installed"], n_programs=1).values()}
     written = {
-        "comments": ["Nobody calls this.", "Two\nlines", "The loop is endless."] * 4,
+        "comments": ["Nobody calls this.", "Two\nlines", "This line is wrong.", "The loop is endless."] * 4,
         "names": [f"misleading_{n}" for n in range(8)],
         "dead_code": ["x = 1", *[f"if False:\n    never_{n} = {n}" for n in range(8)]],
     }
@@ -145,20 +185,21 @@ def test_content_by_the_model_under_test(tmp_path: Path, monkeypatch: pytest.Mon
             return completion(f"Here you are:\n{json.dumps(written)}")
         return completion(says(labels.get(program, 1)))
 
-    trials = trials_of(
-        programs=["installed"], n_programs=1, content="model", strengths=[2], spms=["comments", "dead_code"]
-    )
+    changed = {"content": "model", "strengths": [2], "spms": ["comments", "dead_code"], "controls": ["blank_line"]}
+    trials = trials_of(programs=["installed"], n_programs=1, **changed)
     with OpenAIServer(behave) as server:
         monkeypatch.setenv("LOCAL_BASE_URL", server.base_url)
         results = run(trials, ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
         texts = [request.prompt for request in server.requests]
     frame = answers_frame(results)
     asked_again = frame[(frame["spm"] != "none") & (frame["outcome_strict"] != "skipped")]
-    assert len(asked_again) > 0
-    assert asked_again["earlier"].map(len).eq(2).all()
+    assert set(asked_again["spm"]) == {"comments", "dead_code", "blank_line"}
+    assert asked_again["earlier"].map(len).eq(2 - asked_again["spm"].eq("blank_line")).all()
     shown = "\n".join(texts)
     assert "# Nobody calls this." in shown or "# The loop is endless." in shown
     assert "# Two" not in shown
+    assert "# This line is wrong." not in shown
+    assert "coherent descriptions" in shown
     assert "        never_" in shown
 
 
@@ -332,3 +373,20 @@ def test_every_artefact_resolves_at_the_papers_size() -> None:
             for label, value in zip(numbers["columns"], values, strict=True):
                 if label not in odd:
                     assert round(value * of / 100) / of * 100 == pytest.approx(value, abs=0.00501)
+
+
+def test_no_comment_of_the_demo_accuses_the_fault() -> None:
+    """All mutants of Figure 6 with comments of the kit's own, replacing and put in, describing and accusing."""
+    given = next(iter(resolve(["faultloc/fig06"], "demo", Overrides(), load_registry()))).parameters
+    assert isinstance(given, faultloc.Localization)
+    accusations = bank("python", "accuses elsewhere").comments
+    assert not any(map(ACCUSES.search, bank("python").comments))
+    seen = Counter[str]()
+    for task in (task for source in given.programs for task in faultloc.tasks_of(given, source).values()):
+        for said, strength in product(SAID, given.strengths):
+            made = faultloc.mutated_program(task, "comments", strength, bank(task.correct.language, said), 0)
+            if isinstance(made, FaultyProgram):
+                seen[said] += 1
+                around = "\n".join(made.code.split("\n")[max(0, made.line - 3) : made.line + 2])
+                assert not any(text in around for text in accusations), (task.id, said, strength)
+    assert min(seen.values()) > 700, seen

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from string import Template
 from typing import Annotated, Literal
@@ -16,7 +16,19 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from codestress.generation.prompts import prompt_text
-from codestress.papers.faultloc.faults.neutral import SPMS, Content, FaultyProgram, Spm, bank, mutate, quarter_of
+from codestress.papers.faultloc.faults.neutral import (
+    CONTROLS,
+    SPMS,
+    Content,
+    Control,
+    FaultyProgram,
+    Put,
+    Said,
+    Spm,
+    bank,
+    mutate,
+    quarter_of,
+)
 from codestress.papers.faultloc.faults.silent import is_silent
 from codestress.papers.faultloc.faults.sites import KINDS, FaultSite, Kind, fault_sites
 from codestress.papers.faultloc.faults.trees import NotNeutral
@@ -60,9 +72,17 @@ class Programs(Seeded):
     strengths: list[Strength] = Field([1, 2, 4, 6, 8], min_length=1, description="applications of a mutation")
 
 
-class Localization(Programs, Asked):
+class Mutations(Programs):
+    """Section IV-C: what the mutations put in."""
+
+    comments: Put = Field("replace", description="misleading comments replace those that are there, or are put in")
+    said: list[Said] = Field(["describes"], min_length=1, description="what misleading comments say")
+
+
+class Localization(Mutations, Asked):
     """Sections IV and V: what is asked."""
 
+    controls: list[Control] = Field(list(CONTROLS), description="what does nothing, asked again like the mutations")
     content: Literal["bank", "model"] = Field("model", description="bank: the kit's; model: by the model under test")
     numbered: bool = Field(False, description="lines are shown with their numbers")
     temperature: float = Field(0.0, ge=0, le=2, description="the paper does not say")
@@ -142,7 +162,12 @@ def localization(given: Localization) -> Trials:
     the fault is asked again. Otherwise, or where no neutral mutation can be made, the trial is skipped and counted.
     """
     table = {source: tasks_of(given, source) for source in given.programs}
-    conditions = [("none", 0), *((spm, strength) for spm in given.spms for strength in given.strengths)]
+    conditions: list[tuple[str, int, str]] = [("none", 0, "")]
+    if given.spms:
+        conditions += [(control, 1, "") for control in given.controls]
+    for spm in given.spms:
+        told = given.said if "comments" in spm else [""]
+        conditions += [(spm, strength, said) for said in told for strength in given.strengths]
     trials = [
         Trial(
             name,
@@ -154,12 +179,13 @@ def localization(given: Localization) -> Trials:
                 "quarter": task.quarter + 1,
                 "spm": spm,
                 "strength": strength,
+                "said": said,
             },
             given.seed,
         )
         for source, tasks in table.items()
         for name, task in tasks.items()
-        for spm, strength in conditions
+        for spm, strength, said in conditions
     ]
     sampling = Sampling(temperature=given.temperature, max_tokens=given.max_tokens)
 
@@ -170,20 +196,24 @@ def localization(given: Localization) -> Trials:
         task = task_of(trial)
         return localize_prompt(task.correct, task.program.code, given.numbered, sampling)
 
+    def steps(trial: Trial) -> int:
+        if trial.factors["spm"] == "none":
+            return 1
+        written = not WANTED.keys().isdisjoint(str(trial.factors["spm"]).split("+"))
+        return 3 if given.content == "model" and written else 2
+
     def follow_up(trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
-        task, spm = task_of(trial), trial.factors["spm"]
-        if spm == "none" or not _localized(task, responses[0]):
+        task = task_of(trial)
+        if len(responses) == steps(trial) or not _localized(task, responses[0]):
             return None
-        if given.content == "model" and len(responses) == 1:
-            return content_prompt(task, str(spm), int(trial.factors["strength"] or 1), sampling)
-        if len(responses) == (3 if given.content == "model" else 2):
+        if len(responses) == steps(trial) - 2:
+            return content_prompt(task, trial, sampling)
+        mutated = _mutated(task, trial, _content(task, trial, given, responses))
+        if isinstance(mutated, str):
             return None
-        mutated = _mutated(task, trial, _content(task, given.content, responses))
-        return (
-            localize_prompt(task.correct, mutated.code, given.numbered, sampling)
-            if isinstance(mutated, FaultyProgram)
-            else None
-        )
+        # The same request would have the answer that it has: a limit of one token more makes it one of its own.
+        again = replace(sampling, max_tokens=sampling.max_tokens + (trial.factors["spm"] == "unchanged"))
+        return localize_prompt(task.correct, mutated.code, given.numbered, again)
 
     def judge(trial: Trial, response: Response, tolerance: int) -> Score:
         task, earlier = task_of(trial), response.earlier
@@ -193,8 +223,8 @@ def localization(given: Localization) -> Trials:
         responses = (*earlier, response)
         if not _localized(task, responses[0]):
             return Score(Outcome.SKIPPED, 0.0, "not localized before")
-        mutated = _mutated(task, trial, _content(task, given.content, responses))
-        if isinstance(mutated, str) or len(responses) < (3 if given.content == "model" else 2):
+        mutated = _mutated(task, trial, _content(task, trial, given, responses))
+        if isinstance(mutated, str) or len(responses) < steps(trial):
             return Score(Outcome.SKIPPED, 0.0, str(mutated))
         return score_location(response, mutated.line, mutated.code, tolerance)
 
@@ -206,7 +236,7 @@ def localization(given: Localization) -> Trials:
             "reference": lambda trial, response: judge(trial, response, TOLERANCE),
         },
         follow_up=follow_up if given.spms else None,
-        steps=lambda trial: 1 if trial.factors["spm"] == "none" else 2 if given.content == "bank" else 3,
+        steps=steps,
     )
 
 
@@ -229,13 +259,19 @@ def _mutated(task: Task, trial: Trial, content: Content) -> FaultyProgram | str:
 
 
 @lru_cache(maxsize=20_000)
-def mutated_program(task: Task, spm: Spm, strength: int, content: Content, seed: int) -> FaultyProgram | str:
+def mutated_program(task: Task, spm: Spm | Control, strength: int, content: Content, seed: int) -> FaultyProgram | str:
     """A neutral mutation of a task, else why there is none."""
     return drawn_mutation(task.program, task.id, spm, task.correct.language, strength, content, seed)
 
 
 def drawn_mutation(
-    program: FaultyProgram, name: str, spm: Spm, language: Language, strength: int, content: Content, seed: int
+    program: FaultyProgram,
+    name: str,
+    spm: Spm | Control,
+    language: Language,
+    strength: int,
+    content: Content,
+    seed: int,
 ) -> FaultyProgram | str:
     """A neutral mutation in a quarter drawn for it, drawn again a few times; else why there is none."""
     why = ""
@@ -249,13 +285,14 @@ def drawn_mutation(
     return f"no neutral mutation: {why}"
 
 
-def _content(task: Task, content: Literal["bank", "model"], responses: tuple[Response, ...]) -> Content:
-    if content == "bank":
-        return bank(task.correct.language)
-    return read_content(responses[1].text) if len(responses) > 1 else Content((), (), ())
+def _content(task: Task, trial: Trial, given: Localization, responses: tuple[Response, ...]) -> Content:
+    said: Said = "accuses elsewhere" if trial.factors["said"] == "accuses elsewhere" else "describes"
+    if given.content == "bank" or len(responses) < 2:
+        return bank(task.correct.language, said, given.comments)
+    return read_content(responses[1].text, said, given.comments)
 
 
-def read_content(text: str) -> Content:
+def read_content(text: str, said: Said = "describes", put: Put = "replace") -> Content:
     """What a model wrote to put into its program: the lists of the last JSON object; anything else is left out."""
     found = re.search(r"\{.*\}", text, re.S)
     try:
@@ -267,8 +304,7 @@ def read_content(text: str) -> Content:
         items = value.get(name) if isinstance(value, dict) else None
         return tuple(one.strip("\n") for one in items if isinstance(one, str)) if isinstance(items, list) else ()
 
-    comments = tuple(one for one in texts("comments") if "\n" not in one and "*/" not in one)
-    return Content(comments, texts("names"), texts("dead_code"))
+    return Content(texts("comments"), texts("names"), texts("dead_code"), said, put)
 
 
 def localize_prompt(program: CorrectProgram, code: str, numbered: bool, sampling: Sampling) -> Prompt:
@@ -293,10 +329,20 @@ WANTED = {
 }
 
 
-def content_prompt(task: Task, spm: str, strength: int, sampling: Sampling) -> Prompt:
+COMMENTS = {
+    "describes": ", coherent descriptions of something that the program has nothing to do with, and of no fault",
+    "accuses elsewhere": ", each of which says that the code below it is wrong",
+}
+
+
+def content_prompt(task: Task, trial: Trial, sampling: Sampling) -> Prompt:
     """Asks the model under test for what its program is to be mutated with (section IV-C)."""
-    parts = [part for part in spm.split("+") if part in WANTED] or ["comments"]
-    wanted = "; ".join(f"{2 * strength} {WANTED[part][0]}" for part in parts) + "."
+    strength = int(trial.factors["strength"] or 1)
+    parts = [part for part in str(trial.factors["spm"]).split("+") if part in WANTED]
+    asked = {part: WANTED[part][0] for part in parts}
+    if "comments" in asked:
+        asked["comments"] += COMMENTS[str(trial.factors["said"])]
+    wanted = "; ".join(f"{2 * strength} {asked[part]}" for part in parts) + "."
     text = Template(prompt_text("localize.content")).substitute(
         language=LANGUAGE_NAMES[task.correct.language],
         wanted=wanted,
@@ -329,6 +375,7 @@ STUDIES = {
     "example": Study(Localization, localization),
     "models": Study(Facts, no_questions),
     "programs": Study(Programs, no_questions),
+    "mutations": Study(Mutations, no_questions),
     "audit": Study(Audit, no_questions),
 }
 """What params/faultloc/*.yaml may name as `study: faultloc.NAME`."""

@@ -42,6 +42,9 @@ from codestress.types import Language
 Spm = Literal["comments", "names", "dead_code", "functions", "comments+names", "comments+names+dead_code"]
 SPMS: tuple[Spm, ...] = ("comments", "names", "dead_code", "functions", "comments+names", "comments+names+dead_code")
 """The four mutations and the two compositions, which are applied from the right: dead code, then names, comments."""
+Control = Literal["unchanged", "blank_line"]
+CONTROLS: tuple[Control, ...] = ("unchanged", "blank_line")
+"""What does nothing, asked again like the mutations: what is lost under it is noise, which the paper counts in."""
 QUARTERS = 4
 T = TypeVar("T")
 
@@ -101,7 +104,7 @@ def _camel(name: str) -> str:
 
 def mutate(
     program: FaultyProgram,
-    spm: Spm,
+    spm: Spm | Control,
     language: Language,
     draw: Draw,
     *,
@@ -115,10 +118,16 @@ def mutate(
     `NotNeutral` where there are fewer places than that, or where the result is not proved to mean the same. Without
     `prove` it is only made: for who proves it later.
     """
+    if spm == "unchanged":
+        return program
     if spm != "names" and (seen := looks_at("lines", program.code, language)):
         raise NotNeutral(f"the program sees the numbers of its lines ({seen})")
     if spm == "functions":
         mutated = _reordered(program, language, draw, strength, quarter)
+    elif spm == "blank_line":
+        [line] = _taken(_nearest(_statements(program.code, language), program, quarter, 1), 1, draw, "places")
+        start = Lines.of(program.code).starts[line - 1]
+        mutated = program.edited([Edit(start, start, "\n")])
     else:
         edits: list[Edit] = []
         for part in reversed(spm.split("+")):

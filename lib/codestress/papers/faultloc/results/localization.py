@@ -120,7 +120,7 @@ def share_panels(table: pd.DataFrame, label: str, value: str = "accuracy") -> di
         LANGUAGE_NAMES[str(language)]: pd.DataFrame(
             {
                 "label": part[label].astype(str),
-                "condition": part["model"] if label != "model" else "",
+                "condition": part["model"] if label != "model" else part.get("change", ""),
                 "accuracy": part[value],
                 "low": part[low],
                 "high": part[high],
@@ -170,8 +170,10 @@ def example_cells(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
     """Cells of one program's heat map: row (condition), column (model), share (1: localized); skipped ones are left
     out."""
     asked = answers[answers[f"outcome_{rule}"] != Outcome.SKIPPED.value]
-    conditions = zip(asked["spm"], asked["strength"], strict=True)
-    rows = ["as it is" if spm == "none" else f"{spm}, {strength}" for spm, strength in conditions]
+    conditions = zip(asked["spm"], asked["strength"], asked["said"], strict=True)
+    names = {"none": "as it is", "unchanged": "unchanged", "blank_line": "blank line"}
+    accuse = {"accuses elsewhere": ", accusing"}
+    rows = [names.get(spm, f"{spm}, {strength}") + accuse.get(said, "") for spm, strength, said in conditions]
     return pd.DataFrame({"row": rows, "column": asked["model"], "accuracy": asked[f"value_{rule}"]})
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -11,7 +13,7 @@ from codestress.fitting.summaries import with_accuracy
 from codestress.inference.registry import ModelEntry
 from codestress.papers.faultloc.faults.neutral import FaultyProgram, Spm, bank
 from codestress.papers.faultloc.programs import program_set
-from codestress.papers.faultloc.studies import Programs, Task, mutated_program, tasks_of
+from codestress.papers.faultloc.studies import Mutations, Programs, Task, mutated_program, tasks_of
 from codestress.types import LANGUAGE_NAMES
 
 BINS = (50, 100, 200, 300, 400, 500)
@@ -74,6 +76,22 @@ def labels_checked(tasks: Mapping[str, Task]) -> pd.DataFrame:
     table = pd.DataFrame(kinds, columns=["language", "fault"]).assign(right=right)
     counts = table.groupby(["language", "fault"], as_index=False, sort=False)["right"]
     return counts.agg(tasks="size", label_is_right="sum")
+
+
+def refusals(tasks: Mapping[str, Task], given: Mutations) -> pd.DataFrame:
+    """What becomes of all mutations of all tasks with the kit's content: language, spm, strength, said, state (applied
+    or refused), why, tasks. Numbers are left out of reasons, so that
+    they add up."""
+    rows = []
+    for task in tasks.values():
+        for spm, strength in product(given.spms, given.strengths):
+            for said in given.said if "comments" in spm else [""]:
+                content = bank(task.correct.language, said or "describes", given.comments)
+                made = mutated_program(task, spm, strength, content, given.seed)
+                why = re.sub(r"\d+", "…", made.removeprefix("no neutral mutation: ")) if isinstance(made, str) else ""
+                rows.append((task.correct.language, spm, strength, said, "refused" if why else "applied", why))
+    columns = ["language", "spm", "strength", "said", "state", "why"]
+    return pd.DataFrame(rows, columns=columns).groupby(columns, as_index=False).size().rename(columns={"size": "tasks"})
 
 
 def _label_is_right(task: Task) -> bool:

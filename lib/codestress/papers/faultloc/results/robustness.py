@@ -10,40 +10,87 @@ import pandas as pd
 
 from codestress.fitting.bootstrap import cluster_weights, percentile_interval
 from codestress.fitting.proportions import clustered_share
+from codestress.papers.faultloc.faults.neutral import CONTROLS
 from codestress.papers.faultloc.results.conditions import with_seed
 from codestress.seeding import rng
 from codestress.types import LANGUAGE_NAMES, Outcome
 
 
 def robustness(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence: float) -> pd.DataFrame:
-    """Tasks that a model localized, asked again under mutations: one row for each model and combination of `by`.
+    """Tasks that a model localized, asked again under mutations and controls: one row for each model and combination of
+    `by`; what does nothing is among them where `by` has `change` or `spm`.
 
     Columns: model, `by`, tasks (all, with their mutations), localized (of those, localized before), asked_again (those
     to which a neutral mutation could be made), found_again, share (of asked again), low, high (Wilson,
     programs counted), accuracy_reference. tasks = asked_again + skipped (checked).
     """
-    mutated = with_seed(answers[answers["spm"] != "none"])
-    skipped = mutated[f"outcome_{rule}"] == Outcome.SKIPPED.value
-    before = mutated[f"detail_{rule}"].eq("not localized before")
-    mutated = mutated.assign(skipped=skipped, before=~(skipped & before))
+    mutated = with_change(answers)
+    if not {"spm", "change"} & set(by):
+        mutated = mutated[mutated["change"] == MUTATED]
     rows = []
     for group, part in mutated.groupby(["model", *by], sort=False):
         names = cast(tuple[Any, ...], group)
-        asked = part[~part["skipped"]]
-        if len(asked) + int(part["skipped"].sum()) != len(part):
-            raise AssertionError(f"{names}: {len(asked)} asked and {part['skipped'].sum()} skipped of {len(part)}")
+        skipped = part[f"outcome_{rule}"] == Outcome.SKIPPED.value
+        before = ~(skipped & part[f"detail_{rule}"].eq("not localized before"))
+        asked = part[~skipped]
+        if len(asked) + int(skipped.sum()) != len(part):
+            raise AssertionError(f"{names}: {len(asked)} asked and {skipped.sum()} skipped of {len(part)}")
         estimate = clustered_share(asked[f"value_{rule}"], asked["seed_program"], confidence)
         found, reference = int(asked[f"value_{rule}"].sum()), float(asked["value_reference"].mean())
-        told = (len(part), int(part["before"].sum()), len(asked), found)
+        told = (len(part), int(before.sum()), len(asked), found)
         rows.append((*names, *told, estimate.value, *estimate.interval, reference))
     counts = ["tasks", "localized", "asked_again", "found_again"]
     return pd.DataFrame(rows, columns=["model", *by, *counts, "accuracy", "low", "high", "accuracy_reference"])
 
 
+MUTATED = "mutated"
+
+
+def with_change(answers: pd.DataFrame) -> pd.DataFrame:
+    """The answers to what was asked again, with `seed_program` and `change`: `mutated`, or what was done that does
+    nothing."""
+    again = with_seed(answers[answers["spm"] != "none"])
+    return again.assign(change=again["spm"].where(again["spm"].isin(CONTROLS), MUTATED))
+
+
+def losses(
+    answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence: float, resamples: int, seed: int
+) -> pd.DataFrame:
+    """What mutations lose of the faults localized before, and what of it asking again loses too: a row for each model,
+    combination of `by` and control.
+
+    Columns: model, `by`, asked_again, lost, control, lost_control (of the same tasks, asked again with what does
+    nothing), net_lost (the difference), low, high (bootstrap over programs), published_lost (the abstract's, of all).
+    """
+    value = f"value_{rule}"
+    asked = with_change(answers)
+    asked = asked[asked[f"outcome_{rule}"] != Outcome.SKIPPED.value]
+    rows = []
+    for control in (one for one in CONTROLS if one in set(asked["change"])):
+        kept = asked[asked["change"] == control].set_index(["model", "source", "problem"])[value].rename("kept")
+        paired = asked[asked["change"] == MUTATED].join(kept, on=["model", "source", "problem"]).dropna(subset=["kept"])
+        for group, part in paired.groupby(["model", *by], sort=False):
+            names = cast(tuple[Any, ...], group)
+            codes, programs = pd.factorize(part["seed_program"])
+            net = part["kept"].to_numpy(float) - part[value].to_numpy(float)
+            weights = cluster_weights(len(programs), resamples, rng(seed, "net", control, *names))
+            means = (weights @ np.bincount(codes, net)) / (weights @ np.bincount(codes))
+            interval = percentile_interval(means, confidence) if len(programs) > 1 else (np.nan, np.nan)
+            lost = (len(part), 1 - part[value].mean(), control, 1 - part["kept"].mean(), net.mean(), *interval)
+            rows.append((*names, *lost, PUBLISHED_LOST))
+    measures = ["asked_again", "lost", "control", "lost_control", "net_lost", "low", "high", "published_lost"]
+    return pd.DataFrame(rows, columns=["model", *by, *measures])
+
+
+PUBLISHED_LOST = 0.78
+"""The abstract: of the faults localized before, over all models and mutations."""
+
+
 def strength_slopes(answers: pd.DataFrame, *, rule: str, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
     """Least-squares slope of robust accuracy over strength, in points a step, for each model and language (section
     V-B3); programs are resampled, so that what a program adds to all strengths cancels."""
-    again = with_seed(answers[(answers["spm"] != "none") & (answers[f"outcome_{rule}"] != Outcome.SKIPPED.value)])
+    again = with_change(answers[answers[f"outcome_{rule}"] != Outcome.SKIPPED.value])
+    again = again[again["change"] == MUTATED]
     rows = []
     for (model, language), part in again.groupby(["model", "language"], sort=False):
         codes, programs = pd.factorize(part["seed_program"])
@@ -69,9 +116,18 @@ def _slope(sums: np.ndarray) -> Any:
 def strength_points(table: pd.DataFrame) -> pd.DataFrame:
     """Curves of `density_curve`'s form: model, panel (language and mutation), density (the strength), value, low,
     high in %."""
-    panels = [f"{LANGUAGE_NAMES[row.language]}, {row.spm.replace('_', ' ')}" for row in table.itertuples()]
+    table = named(table[~table["spm"].isin(CONTROLS)])
+    panels = [f"{LANGUAGE_NAMES[row.language]}, {row.mutation.replace('_', ' ')}" for row in table.itertuples()]
     points = table[["model"]].assign(panel=panels, density=table["strength"], value=100 * table["accuracy"])
     return points.assign(low=100 * table["low"], high=100 * table["high"])
+
+
+def named(table: pd.DataFrame) -> pd.DataFrame:
+    """With `mutation`: its name, and that its comments accuse, where the table tells mutations apart."""
+    if "spm" not in table:
+        return table
+    accusing = table["said"].eq("accuses elsewhere").map({True: ", accusing", False: ""})
+    return table.assign(mutation=table["spm"] + accusing)
 
 
 def describe_strengths(points: pd.DataFrame) -> str:
