@@ -18,6 +18,7 @@ from codestress.papers.codecrash.perturbations.variants import (
     check_problems,
     make_variants,
     run_calls,
+    unseen_differences,
 )
 from codestress.problems.generated import generated_problems
 from codestress.problems.generated.drawing import Draw
@@ -90,6 +91,17 @@ def test_the_guards_are_what_keeps_them(hostile: list[Checked], executor: Execut
         assert all(one.status == "applied" for one in doubtful)
         sure = {name: one for name, one in variants.items() if not one.doubt}
         assert not differing([one for one in hostile if one.problem.id in sure], sure, inputs, executor)
+
+
+@pytest.mark.isolation
+def test_what_differs_on_inputs_that_validation_did_not_use_is_found(executor: Executor) -> None:
+    [one], _ = check_problems([Problem("p", "def f(n):\n    return n", "f", "5", "5")], executor, 0)
+    tried = [argument_values(replace(one.problem, arguments=text))[0] for text in one.inputs]
+    other = replace(one.problem, code=f"def f(n):\n    return n if n in {tried} else None")
+    for problem, found in ((one.problem, False), (other, True)):
+        told = unseen_differences([one], {"p": Variant(problem, "applied")}, executor, 0)
+        assert bool(told["p"]) == found
+    assert not unseen_differences([one], {"p": Variant(other, "rejected")}, executor, 0)
 
 
 @pytest.mark.isolation
