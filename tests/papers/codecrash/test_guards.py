@@ -10,6 +10,7 @@ import pytest
 from hostile import PYTHON
 
 from codestress.papers.codecrash.contest_programs import contest_problems
+from codestress.papers.codecrash.perturbations import variants
 from codestress.papers.codecrash.perturbations.inputs import argument_values, trial_inputs
 from codestress.papers.codecrash.perturbations.variants import (
     Checked,
@@ -102,6 +103,24 @@ def test_what_differs_on_inputs_that_validation_did_not_use_is_found(executor: E
         told = unseen_differences([one], {"p": Variant(problem, "applied")}, executor, 0)
         assert bool(told["p"]) == found
     assert not unseen_differences([one], {"p": Variant(other, "rejected")}, executor, 0)
+
+
+def test_what_changes_no_tree_is_run_on_its_own_input_alone(
+    executor: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked, _ = check_problems(generated_problems(6), executor, 0)
+    ran: list[int] = []
+
+    def counted(calls: list[tuple[Problem, str]], executor: Executor) -> list[Execution]:
+        ran.append(len(calls))
+        return run_calls(calls, executor)
+
+    monkeypatch.setattr(variants, "run_calls", counted)
+    every = sum(len(one.inputs) for one in checked)
+    for perturbation, runs in (("MCC", len(checked)), ("BLANK", len(checked)), ("MPS", every), ("REN", every)):
+        ran.clear()
+        make_variants(checked, perturbation, executor, seed=0)
+        assert sum(ran) == runs
 
 
 @pytest.mark.isolation

@@ -179,7 +179,8 @@ def make_variants(
     guard: Guard = "refuse",
     truth: messages.Truth = "any",
 ) -> dict[str, Variant]:
-    """What becomes of each problem, by id. Every applied variant did the same as its vanilla program on all inputs.
+    """What becomes of each problem, by id. Every applied variant did the same as its vanilla program on all inputs
+    (one that differs in comments alone: on its own).
 
     `written_hints`: values for MHC by problem, in the place of the kit's own; a right one is rejected. `truth`: of the
     messages of MCC and MPS, in the problem's call.
@@ -303,24 +304,35 @@ def unseen_differences(
 def _differences(
     candidates: Mapping[str, Perturbed], checked: Mapping[str, Checked], executor: Executor
 ) -> dict[str, str]:
-    """For each candidate how it differs from its vanilla program; empty where it does not, on any input."""
+    """For each candidate how it differs from its vanilla program; empty where it does not, on any input.
+
+    One with the same tree, of a program that does not read its own text, differs on none; it is run on its own alone.
+    """
     found: dict[str, str] = {}
     calls: dict[str, list[tuple[Problem, str]]] = {}
     for name, candidate in candidates.items():
         before, after = checked[name].problem, candidate.problem
         try:
-            calls[name] = [(after, _moved(before, after, text)) for text in checked[name].inputs]
+            inputs = checked[name].inputs[: 1 if _differs_in_comments(before, after) else None]
+            calls[name] = [(after, _moved(before, after, text)) for text in inputs]
         except (NotLiteral, SyntaxError) as error:
             found[name] = str(error)
     executions = iter(run_calls([call for mine in calls.values() for call in mine], executor))
     for name in calls:
         told = [
             f"on {text:.60}: {_told(one)} became {_told(other)}"
-            for text, one in zip(checked[name].inputs, checked[name].executions, strict=True)
+            for (_, text), one in zip(calls[name], checked[name].executions, strict=False)
             if not _same(one, other := next(executions))
         ]
         found[name] = told[0] if told else ""
     return found
+
+
+def _differs_in_comments(before: Problem, after: Problem) -> bool:
+    """Whether two Python programs differ in comments and blank lines alone, and do not read their own text."""
+    if before.language != "python" or before.call != after.call or program_of(before).whole_doubt("MCC"):
+        return False
+    return ast.dump(ast.parse(before.code)) == ast.dump(ast.parse(after.code))
 
 
 def _moved(before: Problem, after: Problem, arguments: str) -> str:
