@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codestress.papers.faultloc.faults.neutral import CONTROLS, SPMS, FaultyProgram, Put, Said, bank, mutate
+from codestress.papers.faultloc.faults.silent import ran
 from codestress.papers.faultloc.faults.trees import NotNeutral
 from codestress.problems.generated.drawing import Draw
+from codestress.sandbox.runtimes import missing
 from codestress.seeding import rng
 
 PARTS: dict[str, str] = yaml.safe_load((Path(__file__).parent / "python_parts.yaml").read_text())
@@ -84,3 +87,52 @@ def test_each_part_means_the_same(part: str) -> None:
     program = PARTS[part].format(f="f0", a="alpha", b="beta", c="total", d="item")
     for seed in range(4):
         check_python((program, [("f0", "alpha")]), seed, 1, "describes", "replace")
+
+
+JAVA_PARTS: dict[str, str] = yaml.safe_load((Path(__file__).parent / "java_parts.yaml").read_text())
+JAVA_NAMES = ("alpha", "beta", "total", "item", "length", "data")
+
+
+def java_program(number: int) -> str:
+    """A drawn program; every part that can be mutated is in many."""
+    draw = Draw(rng(number, "java program"))
+    members, calls = [], []
+    for index in range(draw.integer(1, 3)):
+        text = JAVA_PARTS[draw.choice(sorted(JAVA_PARTS))]
+        names = list(JAVA_NAMES)
+        for letter in "abcd":
+            text = text.replace(f"{{{letter}}}", names.pop(draw.integer(0, len(names) - 1)))
+        members.append(text.replace("{f}", f"f{index}"))
+        calls.append(f"        System.out.println(f{index}(Integer.parseInt(args[0])));\n")
+    body = textwrap.indent("\n\n".join(members), "    ")
+    return f"class Drawn {{\n{body}\n\n    public static void main(String[] args) {{\n{''.join(calls)}    }}\n}}"
+
+
+@pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
+@pytest.mark.parametrize("count", [8, pytest.param(200, marks=pytest.mark.slow)])
+def test_java_programs_mean_the_same(count: int) -> None:
+    runs = [[str(value)] for value in INPUTS]
+    jobs, about = [], []
+    for number in range(count):
+        code = java_program(number)
+        jobs.append(("Drawn", code.replace("class Drawn", "public class Drawn"), runs))
+        about.append("")
+        for spm in (*SPMS, *CONTROLS):
+            draw, content = Draw(rng(number, spm)), bank("java", ("describes", "accuses elsewhere")[number % 2])
+            with contextlib.suppress(NotNeutral):
+                made = mutate(
+                    FaultyProgram(code, 2),
+                    spm,
+                    "java",
+                    draw,
+                    strength=number % 2 + 1,
+                    quarter=number % 4,
+                    content=content,
+                )
+                jobs.append(("Drawn", made.code.replace("class Drawn", "public class Drawn"), runs))
+                about.append(f"{spm}:\n{made.code}")
+    expected = ""
+    assert sum(map(bool, about)) > 3 * count
+    for result, told in zip(ran(jobs), about, strict=True):
+        expected = expected if told else result
+        assert result == expected != "does not compile", told

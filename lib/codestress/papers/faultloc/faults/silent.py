@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import subprocess
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import as_file, files
 
@@ -38,14 +39,8 @@ def seek() -> dict[str, list[tuple[str, int, str]]]:
     jobs: list[tuple[CorrectProgram, FaultSite | None]] = []
     for program in program_set("java", 1, 0).programs:
         jobs += [(program, None), *((program, site) for site in fault_sites(program.code, "java"))]
-    lines = []
-    for program, site in jobs:
-        code = site.apply(program.code) if site else program.code
-        lines.append(" ".join([program.id, _packed(f"{code}\n"), *(_packed("\t".join(run)) for run in program.runs)]))
-    with as_file(files(__package__) / "SeekDifference.java") as searcher:
-        command = ["java", "-Xss16m", "-XX:TieredStopAtLevel=1", str(searcher)]
-        done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=True)
-    results = [base64.b64decode(line).decode() for line in done.stdout.split()]
+    texts = [(one.id, site.apply(one.code) if site else one.code, one.runs) for one, site in jobs]
+    results = ran(texts)
     found: dict[str, list[tuple[str, int, str]]] = {}
     expected = ""
     for (program, site), result in zip(jobs, results, strict=True):
@@ -54,6 +49,18 @@ def seek() -> dict[str, list[tuple[str, int, str]]]:
         elif result in (expected, "does not compile"):
             found.setdefault(program.id, []).append((site.kind, site.start, site.text))
     return found
+
+
+def ran(programs: Sequence[tuple[str, str, Sequence[Sequence[str]]]]) -> list[str]:
+    """What Java programs of the kit's own print and how they fail, all runs of one together: by the name of the class,
+    the text and the arguments of each run."""
+    lines = []
+    for name, code, runs in programs:
+        lines.append(" ".join([name, _packed(f"{code}\n"), *(_packed("\t".join(run)) for run in runs)]))
+    with as_file(files(__package__) / "SeekDifference.java") as searcher:
+        command = ["java", "-Xss16m", "-XX:TieredStopAtLevel=1", str(searcher)]
+        done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=True)
+    return [base64.b64decode(line).decode() for line in done.stdout.split()]
 
 
 def _packed(text: str) -> str:
