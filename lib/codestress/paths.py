@@ -5,12 +5,23 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
-ROOT = Path(os.environ.get("CODESTRESS_ROOT") or PACKAGE.parents[1])
+
+
+def _named(variable: str, default: Path) -> Path:
+    """A path from the environment, which is made absolute there too: a notebook runs in another folder."""
+    if not os.environ.get(variable):
+        return default
+    path = Path(os.environ[variable]).resolve()
+    os.environ[variable] = str(path)
+    return path
+
+
+ROOT = _named("CODESTRESS_ROOT", PACKAGE.parents[1])
 NOTEBOOKS = ROOT / "notebooks"
 PARAMS = ROOT / "params"
 PUBLISHED = PARAMS / "published"
-OUTPUTS = Path(os.environ.get("CODESTRESS_OUTPUTS") or ROOT / "outputs")
-STORE = Path(os.environ.get("CODESTRESS_STORE") or OUTPUTS / "responses.sqlite")
+OUTPUTS = _named("CODESTRESS_OUTPUTS", ROOT / "outputs")
+STORE = _named("CODESTRESS_STORE", OUTPUTS / "responses.sqlite")
 DATA = OUTPUTS / "data"
 FAILED = OUTPUTS / "failed"
 FILES = (

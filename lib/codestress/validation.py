@@ -35,6 +35,24 @@ class UniqueKeys(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
         return mapping
 
 
+DEEPEST = 100
+"""Collections in one another that a file may have."""
+SURELY_SHALLOW = 1000
+"""Brackets, or characters before a line's first key: fewer make no depth that any reader minds."""
+
+
+def _check_depth(text: str) -> None:
+    """`YAMLError` where collections stand too deep in one another: the reader in C would end the process."""
+    before = max((len(line) - len(line.lstrip(" -?")) for line in text.splitlines()), default=0)
+    if max(text.count("[") + text.count("{"), before) < SURELY_SHALLOW:
+        return
+    depth = 0
+    for event in yaml.parse(text, Loader=UniqueKeys):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            raise yaml.YAMLError(f"more than {DEEPEST} levels {event.start_mark}")
+
+
 def nearest(name: str, valid: Iterable[str]) -> str:
     """`; did you mean 'x'?` with the closest valid name, else the list of valid ones."""
     names = sorted(valid)
@@ -45,10 +63,12 @@ def nearest(name: str, valid: Iterable[str]) -> str:
 def read_yaml(path: Path) -> dict[str, Any]:
     """The mapping in a YAML file; an empty file is an empty mapping."""
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=UniqueKeys)
+        text = path.read_text(encoding="utf-8")
+        _check_depth(text)
+        content = yaml.load(text, Loader=UniqueKeys)
     except OSError as error:
         raise ParameterError(f"{shown(path)}: cannot be read: {error.strerror}") from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError, AttributeError, KeyError) as error:  # as its parts fail
         raise ParameterError(f"{shown(path)}: is not valid YAML: {' '.join(str(error).split())}") from None
     if content is None:
         return {}

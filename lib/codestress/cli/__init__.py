@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import sys
+from typing import Any, TextIO, cast
 
 import click
 
 from codestress import __version__
 from codestress.cli import answers, artefacts, models, sources
+from codestress.cli.options import printable
 from codestress.course.commands import course
 from codestress.errors import CodestressError, ParameterError
 from codestress.nano.commands import nano
@@ -50,12 +52,26 @@ for _command in (
     cli.add_command(_command)
 
 
+class _Printable:
+    """A stream for people: texts of strangers cannot command the terminal."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return self._stream.write(printable(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
 def main() -> None:
     """Errors that a person can act on end without a traceback."""
+    sys.stdout = cast(TextIO, _Printable(sys.stdout))
     try:
         sys.exit(cli(standalone_mode=False) or 0)
     except CodestressError as error:
-        click.echo(f"error: {error}", err=True)
+        click.echo(printable(f"error: {error}"), err=True)
         sys.exit(1)
     except click.exceptions.Exit as ended:
         sys.exit(ended.exit_code)
@@ -70,6 +86,8 @@ def main() -> None:
             click.echo(f"error: {error}; check the folder's rights, or set CODESTRESS_OUTPUTS to another", err=True)
         elif error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             click.echo(f"error: no space left: {error}; make room (`make clean` keeps all answers)", err=True)
+        elif error.filename is not None:
+            click.echo(printable(f"error: {error}"), err=True)
         else:
             raise
         sys.exit(1)

@@ -11,7 +11,7 @@ from typing import Literal
 
 import click
 
-from codestress.cli.options import ARTEFACTS, AS_JSON, MODELS, PROFILE, SETTINGS, resolved, where_of
+from codestress.cli.options import ARTEFACTS, AS_JSON, MODELS, PROFILE, SETTINGS, printable, resolved, where_of
 from codestress.paths import OUTPUTS, STORE, shown
 
 FILE = click.argument("file", type=click.Path(path_type=Path))
@@ -228,7 +228,7 @@ def score(
             judged_by_other = score_file(problems, answers, task=task, rule=other, executor=executor, samples=samples)
             differences = report.differences(judged_by_other)
     for warning in report.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        click.echo(printable(f"warning: {warning}"), err=True)
     if as_json:
         found = report.as_json() | ({"differences": differences} if differences is not None else {})
         click.echo(json.dumps(found, indent=1))

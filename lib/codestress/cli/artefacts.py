@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from codestress.cli.options import ARTEFACTS, AS_JSON, MODELS, PROFILE, SETTINGS, resolved, where_of
+from codestress.cli.options import ARTEFACTS, AS_JSON, MODELS, PROFILE, SETTINGS, printable, resolved, where_of
 from codestress.errors import ParameterError
 from codestress.paths import OUTPUTS, STORE, shown
 
@@ -93,7 +93,7 @@ def plan(artefacts: tuple[str, ...], profile: str, models: str, settings: tuple[
 
     rows, errors = make_plan(resolved(artefacts, profile, models, settings), STORE)
     for name, error in errors.items():
-        click.echo(f"{name}: {error}", err=True)
+        click.echo(printable(f"{name}: {error}"), err=True)
     if as_json:
         click.echo(json.dumps([asdict(row) | {"missing": row.missing} for row in rows], indent=1))
     else:

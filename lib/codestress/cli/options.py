@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import click
@@ -33,3 +34,12 @@ def where_of(texts: tuple[str, ...]) -> dict[str, str]:
         if "=" not in text:
             raise ParameterError(f"--where {text!r}: expected FACTOR=VALUE, for instance --where d=15")
     return dict(text.split("=", 1) for text in texts)
+
+
+CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Characters that tell a terminal to do something, or to show a text in another order."""
+
+
+def printable(text: str) -> str:
+    """The text with control characters spelled out, as `repr` does; lines and tabs stay."""
+    return CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)

@@ -26,6 +26,8 @@ from codestress.paths import shown
 from codestress.types import FinishReason, Request, Response, Usage
 
 FORMAT = 1
+LONGEST_LINE = 100_000_000
+"""Bytes of a row: the longest reply, each of its characters written as an escape."""
 Asked = dict[str, Any]
 """What a request asks, by field: the prompt's texts as hashes, all else as it is."""
 
@@ -44,7 +46,7 @@ class Row(BaseModel):
     finish_reason: FinishReason
     usage: tuple[int | None, int | None, int | None, int | None]
     """Tokens of prompt, answer, reasoning, and of the prompt from a cache."""
-    seconds: float
+    seconds: float = Field(ge=0, allow_inf_nan=False)
     answered_by: str
     answered_at: str
 
@@ -123,8 +125,10 @@ def read_archive(path: Path) -> Iterator[Row]:
     """The rows of an archive, each checked: form, order, and that its key is the hash of what it says was asked."""
     number, before, promised = 0, "", -1
     try:
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            for number, line in enumerate(file, start=1):
+        with gzip.open(path) as file:
+            for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), start=1):
+                if len(line) == LONGEST_LINE:
+                    raise ArchiveError(f"{shown(path)}, line {number}: longer than {LONGEST_LINE:,} bytes")
                 if number == 1:
                     head = json.loads(line)
                     if not isinstance(head, dict) or head.get("codestress archive") != FORMAT:
@@ -146,7 +150,7 @@ def read_archive(path: Path) -> Iterator[Row]:
         raise ArchiveError(f"{shown(path)}, line {number}: {where}: {first['msg']}") from None
     except (OSError, EOFError, zlib.error) as error:
         raise ArchiveError(f"{shown(path)}: cannot be read: {error}") from None
-    except (ValueError, KeyError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ArchiveError(f"{shown(path)}, line {number}: not a row of an archive: {error!r}") from None
     if promised != number - 1:
         raise ArchiveError(f"{shown(path)}: {number - 1} responses, and the first line promises {promised}")

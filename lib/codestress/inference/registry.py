@@ -113,7 +113,10 @@ def load_registry(path: Path = REGISTRY) -> dict[str, ModelEntry]:
         if entry.serve:
             check(engine_module(entry, "vllm").Settings, entry.serve, f"{source}: serve")
         if entry.archive:
-            entry = entry.model_copy(update={"archive": path.parent / entry.archive})
+            beside = path.parent / entry.archive
+            if not beside.resolve().is_relative_to(path.parent.resolve()):
+                raise ParameterError(f"{source}: archive = '{entry.archive}': must lie in {shown(path.parent)}")
+            entry = entry.model_copy(update={"archive": beside})
         registry[name] = entry
     return registry
 

@@ -22,7 +22,7 @@ from types import TracebackType
 import click
 from tqdm import tqdm
 
-from codestress.errors import CodestressError, EngineError, StoreError
+from codestress.errors import CodestressError, DataError, EngineError, StoreError
 from codestress.inference.ask import ask
 from codestress.inference.budget import Budget
 from codestress.inference.progress import Progress
@@ -32,7 +32,7 @@ from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.inputs import changes, inputs_of, modules_of
 from codestress.pipeline.notebooks import check_parameters_cell
 from codestress.pipeline.plan import check_windows
-from codestress.report.checked import changes_of_files
+from codestress.report.checked import changes_of_files, read_manifest
 from codestress.sandbox.executor import Ran, programs_run, ran
 
 
@@ -74,9 +74,9 @@ def build_lock() -> Iterator[None]:
 def out_of_date(artefact: Artefact, inputs: dict[str, str]) -> list[str]:
     """Why it must be built: inputs or files that are not what they were; empty when it is up to date."""
     try:
-        manifest = json.loads((artefact.folder / "manifest.json").read_text(encoding="utf-8"))
+        manifest = read_manifest(artefact.folder)
         return changes_of_files(artefact.folder, manifest) or changes(manifest["inputs"], inputs)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (DataError, KeyError, TypeError, AttributeError):
         return ["not built yet"]
 
 
@@ -293,8 +293,7 @@ def _execute(
 
 
 def _not_run(artefact: Artefact) -> dict[str, str]:
-    manifest = json.loads((artefact.folder / "manifest.json").read_text(encoding="utf-8"))
-    left: dict[str, str] = manifest.get("not_run", {})
+    left: dict[str, str] = read_manifest(artefact.folder).get("not_run", {})
     return left
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pandas as pd
 
-from codestress.errors import ParameterError
-from codestress.paths import OUTPUTS
+from codestress.errors import DataError, ParameterError
+from codestress.paths import OUTPUTS, shown
+from codestress.report.checked import read_manifest
 
 COMPARED = ("parameters", "models", "counts", "environment", "inputs", "prompts", "requests_sha256")
 
@@ -37,7 +37,7 @@ def diff(first: Path, second: Path) -> list[str]:
 
 
 def _diff_artefact(first: Path, second: Path) -> list[str]:
-    before, after = (json.loads((folder / "manifest.json").read_text(encoding="utf-8")) for folder in (first, second))
+    before, after = (read_manifest(folder) for folder in (first, second))
     lines = []
     for part in COMPARED:
         old, new = before.get(part), after.get(part)
@@ -55,8 +55,15 @@ def _diff_artefact(first: Path, second: Path) -> list[str]:
     return lines
 
 
+def _read_data(path: Path) -> pd.DataFrame:
+    try:
+        return pd.read_parquet(path)
+    except (OSError, ValueError) as error:  # pyarrow's own are of these kinds
+        raise DataError(f"{shown(path)}: cannot be read: {error}; build it again with --force") from None
+
+
 def _diff_numbers(first: Path, second: Path) -> list[str]:
-    old, new = (pd.read_parquet(folder / "data.parquet") for folder in (first, second))
+    old, new = (_read_data(folder / "data.parquet") for folder in (first, second))
     if old.shape != new.shape or list(old.columns) != list(new.columns):
         return [f"data: {old.shape[0]} rows of {list(old.columns)} -> {new.shape[0]} rows of {list(new.columns)}"]
     lines = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from codestress.inference.run import Answer, Results, score, stored_responses
 from codestress.paths import STORE
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.plan import factors_of, matches
+from codestress.report.checked import read_manifest
 from codestress.types import Scalar
 
 
@@ -80,6 +80,4 @@ def _text(answer: Answer, store: Path = STORE) -> str:
 
 def manifest_of(artefact: Artefact) -> dict[str, Any]:
     """What the built figure says of itself; empty where it was not built."""
-    path = artefact.folder / "manifest.json"
-    manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return manifest
+    return read_manifest(artefact.folder) if (artefact.folder / "manifest.json").is_file() else {}

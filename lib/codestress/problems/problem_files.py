@@ -7,6 +7,7 @@ import codecs
 import gzip
 import json
 import warnings
+import zlib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -56,7 +57,7 @@ def read_text(path: Path) -> str:
         content = gzip.decompress(content) if path.suffix == ".gz" else content
         marked = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         return content.decode("utf-16" if marked else "utf-8-sig")
-    except (OSError, EOFError, ValueError) as error:
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         raise DataError(f"{path}: cannot be read: {error}; give a UTF-8 text file, or one packed by gzip") from None
 
 
@@ -78,7 +79,7 @@ def read_problems(path: Path) -> ProblemFile:
             row = json.loads(line)
             name = str(row.get("id", name)) if isinstance(row, dict) else name
             problem = _problem(row, name)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             faults[name] = f"{path}, line {number}: {error}"
         else:
             problems.append(problem)

@@ -7,7 +7,54 @@ import json
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from codestress.errors import DataError
 from codestress.paths import shown
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    name: str
+    engine: str = ""
+
+
+class _Manifest(BaseModel):
+    """What is read of a manifest, and stands for what is not there."""
+
+    model_config = ConfigDict(extra="allow")
+
+    title: str = ""
+    alt: str = ""
+    command: str = ""
+    rule: str = ""
+    commit: str = ""
+    built_at: str = ""
+    build_seconds: float = 0.0
+    leaderboard: bool = False
+    asked: int = 0
+    tables: list[str] = []
+    simulated: list[str] = []
+    models: list[_Model] = []
+    answered_by: dict[str, list[str]] = {}
+    counts: dict[str, dict[str, int]] = {}
+    parameters: dict[str, Any] = {}
+    prompts: dict[str, str] = {}
+    not_run: dict[str, str] = {}
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """What an artefact says of itself; `DataError` where its file is no manifest."""
+    path = folder / "manifest.json"
+    try:
+        return _Manifest.model_validate(json.loads(path.read_text(encoding="utf-8"))).model_dump()
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        why = f"{'.'.join(map(str, first['loc'])) or 'the whole'}: {first['msg']}"
+    except (OSError, ValueError, RecursionError) as error:
+        why = str(error)
+    raise DataError(f"{shown(path)}: is no manifest: {why}; build it again with --force")
 
 
 def sha256_of_files(folder: Path) -> dict[str, str]:
@@ -33,9 +80,9 @@ def changed_files(outputs: Path) -> list[str]:
     found = []
     for path in sorted(outputs.glob("*/*/*/manifest.json")):
         try:
-            manifest = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            found.append(f"{shown(path)}: {error}")
+            manifest = read_manifest(path.parent)
+        except DataError as error:
+            found.append(str(error))
             continue
         found += [f"{shown(path.parent)}: {change}" for change in changes_of_files(path.parent, manifest)]
     return found

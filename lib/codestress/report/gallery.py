@@ -5,7 +5,6 @@ Pictures lie beside it; nothing is fetched from elsewhere, and search and filter
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from markupsafe import Markup
 
 from codestress.fitting.verdicts import Verdict
 from codestress.paths import OUTPUTS
+from codestress.report.checked import read_manifest
 from codestress.report.leaderboard import leaderboards
 from codestress.report.ledger_page import SIGNS, all_claims, judged, not_run
 from codestress.report.notebook_page import page_environment, resource
@@ -76,7 +76,7 @@ def gallery(profile: str) -> Path:
 
 def _card(root: Path, folder: Path) -> Card:
     artefact = str(folder.relative_to(root))
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    manifest = read_manifest(folder)
     tables = {
         name: _html_table(frame)
         for name in manifest["tables"]

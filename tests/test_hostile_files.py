@@ -1,0 +1,227 @@
+"""No file that a person gives ends in a traceback: one message names the file, and nothing else has changed."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from codestress.cli.options import printable
+from codestress.errors import ArchiveError, DataError, ParameterError
+from codestress.inference import archive
+from codestress.inference.registry import load_registry
+from codestress.problems.problem_files import read_problems
+from codestress.report.checked import read_manifest
+from codestress.validation import read_yaml
+from conftest import ROOT
+
+DEEP = 200_000
+KINDS: dict[str, Callable[[bytes, random.Random], bytes]] = {
+    "nothing": lambda *_: b"",
+    "a list": lambda *_: b"[1, {}]",
+    "null": lambda *_: b"null",
+    "deep": lambda *_: b"[" * DEEP,
+    "deep objects": lambda *_: b'{"a":' * DEEP,
+    "deep by lines": lambda *_: b"\n".join(b" " * n + b"a:" for n in range(2000)),
+    "no text": lambda *_: b"\xff\xfe\x00\xd8" * 9,
+    "cut": lambda content, chance: content[: chance.randrange(len(content))],
+    "a byte": lambda content, chance: _with(content, chance, lambda _: bytes([chance.randrange(256)])),
+    "commands of a terminal": lambda content, chance: _with(content, chance, lambda old: old + b"\x1b]0;x\x07\x1b[2J"),
+    "a line twice": lambda content, chance: _line(content, chance, lambda line: [line, line]),
+    "a line less": lambda content, chance: _line(content, chance, lambda _: []),
+    "a value of another kind": lambda content, chance: _line(
+        content, chance, lambda line: [line.partition(b":")[0] + b": [{}, .nan, 1e999]"]
+    ),
+}
+
+
+def _with(content: bytes, chance: random.Random, change: Callable[[bytes], bytes]) -> bytes:
+    at = chance.randrange(len(content))
+    return content[:at] + change(content[at : at + 1]) + content[at + 1 :]
+
+
+def _line(content: bytes, chance: random.Random, change: Callable[[bytes], list[bytes]]) -> bytes:
+    lines = content.split(b"\n")
+    at = chance.randrange(len(lines))
+    return b"\n".join([*lines[:at], *change(lines[at]), *lines[at + 1 :]])
+
+
+COMMANDS = {
+    "archive verify ../a.jsonl.gz": ["a.jsonl.gz"],
+    "archive import ../a.jsonl.gz": ["a.jsonl.gz"],
+    "score --task output --problems ../p.jsonl --answers ../a.json": ["p.jsonl", "a.json"],
+    "diff ../one ../two": ["one/t/a/manifest.json", "two/t/a/data.parquet"],
+    "report --profile smoke": ["outputs/smoke/origin/fig04/manifest.json"],
+    "store status": ["outputs/responses.sqlite"],
+    "store verify": ["outputs/smoke/origin/fig04/manifest.json"],
+    "data list": ["params/datasets.yaml"],
+    "plan origin/fig04 --profile smoke": [
+        "params/models.yaml",
+        "params/profiles/smoke.yaml",
+        "params/origin/fig04.yaml",
+    ],
+    "show origin/fig04 --profile smoke --limit 1": ["params/origin/fig04.yaml", "notebooks/origin/shares.ipynb"],
+}
+
+
+@pytest.fixture(scope="module")
+def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
+    root = tmp_path_factory.mktemp("project")
+    shutil.copytree(ROOT / "params", root / "params")
+    shutil.copytree(ROOT / "notebooks", root / "notebooks")
+    _pack(root / "a.jsonl.gz", json.dumps(ROW))
+    rows = [
+        {"code": f"def f(x):\n    return x + {n}", "input": "1", "output": str(n + 1), "id": str(n)} for n in (1, 2)
+    ]
+    (root / "p.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (root / "a.json").write_text(json.dumps({"1": ["2", "[3"], "2": ["3"]}, indent=1))
+    for name in ("one/t/a", "two/t/a", "outputs/smoke/origin/fig04"):
+        folder = root / name
+        folder.mkdir(parents=True)
+        (folder / "manifest.json").write_text(json.dumps(MANIFEST, indent=1))
+        pd.DataFrame({"n": [1, 2]}).to_parquet(folder / "data.parquet")
+        for figure in ("figure.svg", "figure.pdf", "figure.png"):
+            (folder / figure).write_bytes(b"")
+    opened = Console(root)
+    # A relative CODESTRESS_OUTPUTS counts from where the command was typed.
+    assert opened.run("store status", "params/models.yaml", b"")["printed"].startswith("outputs/")
+    yield opened
+    opened.process.communicate()
+
+
+ASKED = {
+    **{"id": "m", "revision": "", "messages": "0", "prefill": "", "temperature": 0.0, "top_p": 1.0, "max_tokens": 9},
+    **{"stop": [], "sample": 0, "attempt": 0, "prompt": "0" * 32},
+}
+ROW = {
+    **{"key": archive.key_of(ASKED), "model": "m", "asked": ASKED, "text": "t", "finish_reason": "stop"},
+    **{"usage": [1, 1, None, None], "seconds": 1.5, "answered_by": "m", "answered_at": "2026-11-22T00:00:00+00:00"},
+}
+MANIFEST = {
+    **{"title": "t", "alt": "a", "command": "c", "rule": "strict", "commit": "", "leaderboard": False, "asked": 1},
+    **{"tables": [], "simulated": [], "models": [{"name": "m"}], "answered_by": {"m": ["m"]}, "built_at": ""},
+    **{"counts": {"m": {"correct": 1}}, "parameters": {"d": [1]}, "prompts": {"p": "h"}, "not_run": {}},
+    **{"build_seconds": 1.0, "programs": {}, "published": {}, "protocol": "", "environment": {}, "files": []},
+}
+
+
+class Console:
+    """The console script in a project."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("many_commands.py"))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=root / "params",
+            env={**os.environ, "CODESTRESS_ROOT": str(root), "CODESTRESS_OUTPUTS": "../outputs"},
+        )
+
+    def run(self, command: str, file: str, content: bytes) -> dict[str, Any]:
+        """What became of a command while the file held that."""
+        case = {"command": command, "file": file, "content": base64.b64encode(content).decode()}
+        assert self.process.stdin
+        assert self.process.stdout
+        self.process.stdin.write(json.dumps(case) + "\n")
+        self.process.stdin.flush()
+        outcome: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return outcome
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_file_ends_in_a_traceback(console: Console, command: str) -> None:
+    for file in COMMANDS[command]:
+        content = (console.root / file).read_bytes()
+        packed = file.endswith(".gz")
+        whole = gzip.decompress(content) if packed else content
+        cases = {kind: change(whole, random.Random(f"{file} {kind}")) for kind, change in KINDS.items()}
+        if packed:
+            cases = {kind: gzip.compress(changed) for kind, changed in cases.items()} | {"cut": content[:-9]}
+        for kind, changed in cases.items():
+            done = console.run(command, file, changed)
+            assert done["status"] in (0, 1), (file, kind, done)
+            assert "Traceback" not in done["printed"], (file, kind, done)
+            assert done["printed"] == printable(done["printed"]), (file, kind, done)
+            if done["status"] == 1:
+                assert Path(file).name in done["printed"], (file, kind, done)
+                assert done["changed"] == [], (file, kind, done)
+        assert console.run(command, file, content)["status"] == (command == "store verify")
+
+
+def test_what_yaml_may_not_hold(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    for text in (
+        "a: " + "[" * DEEP,
+        "a: " + "[" * 2000 + "]" * 2000,
+        "- " * 2000,
+        "a: 1\nb: 2\na: 3",
+        "a: !!timestamp x",
+    ):
+        path.write_text(text)
+        with pytest.raises(ParameterError, match=r"a\.yaml: is not valid YAML"):
+            read_yaml(path)
+
+
+@pytest.mark.parametrize("said", ["NaN", "Infinity", "-1", "null"])
+def test_an_archives_seconds_are_a_time(tmp_path: Path, said: str) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    _pack(path, json.dumps(ROW).replace("1.5", said))
+    with pytest.raises(ArchiveError, match=r"a\.jsonl\.gz, line 2: seconds"):
+        list(archive.read_archive(path))
+
+
+def test_an_archives_line_is_read_as_far_as_a_row_may_be_long(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(b'{"codestress archive": 1, "responses": 1}\n')
+        for _ in range(101):
+            file.write(b" " * 1_000_000)
+    with pytest.raises(ArchiveError, match="line 2: longer than 100,000,000 bytes"):
+        list(archive.read_archive(path))
+
+
+def test_one_row_does_not_stop_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "p.jsonl"
+    row = {"code": "def f(x): return x", "input": "1", "output": "1", "id": "well"}
+    faulty = [json.dumps(row | {"id": "long", "output": "1" * 100_001}), "[" * DEEP, '{"id": 1, "code": []}']
+    path.write_text("\n".join([*faulty, json.dumps(row)]))
+    found = read_problems(path)
+    assert [one.id for one in found.problems] == ["well"]
+    assert len(found.faults) == 3
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "3", "[" * DEEP, "{", '{"tables": 3}', '{"models": [3]}', '{"counts": {"m": []}}']
+)
+def test_a_manifest_that_is_none_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(DataError, match=r"manifest\.json: is no manifest"):
+        read_manifest(tmp_path)
+
+
+@pytest.mark.parametrize("archive", ["../a.jsonl.gz", "/etc/passwd", "x/../../a"])
+def test_a_models_archive_lies_beside_the_registry(tmp_path: Path, archive: str) -> None:
+    (tmp_path / "models.yaml").write_text(f"m: {{engine: openai, archive: {archive}}}")
+    with pytest.raises(ParameterError, match="must lie in"):
+        load_registry(tmp_path / "models.yaml")
+
+
+def test_nothing_commands_a_terminal() -> None:
+    assert printable("a\tb\n\x1b]0;title\x07\x9b2J\r\u202e") == "a\tb\n\\x1b]0;title\\x07\\x9b2J\\r\\u202e"
+
+
+def _pack(path: Path, row: str) -> None:
+    path.write_bytes(gzip.compress(f'{{"codestress archive": 1, "responses": 1}}\n{row}\n'.encode()))
