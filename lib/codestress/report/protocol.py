@@ -15,7 +15,8 @@ PRESENTATION = {"relative", "show", "metrics"}
 def deviations(given: Facts) -> dict[str, str]:
     """Each parameter that is not the paper's, and both values in words; empty for a run as the paper's."""
     path = PARAMS / f"{given.artefact}.yaml"
-    stated = {"artefact": given.artefact, **read_yaml(path).get("parameters", {})}
+    free = given.model_dump(include=FREE)  # a profile may name the models
+    stated = {**free, **read_yaml(path).get("parameters", {})}
     paper = check(given.__class__, stated, shown(path))
     ours, theirs = given.model_dump(), paper.model_dump()
     return {
