@@ -12,6 +12,7 @@ from codestress.errors import DataError, ParameterError
 from codestress.inference.registry import load_registry
 from codestress.inference.run import run
 from codestress.papers.codecrash import studies as codecrash
+from codestress.papers.codecrash.results.conditions import panel_name
 from codestress.papers.semtrace import studies as semtrace
 from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.pipeline.inputs import inputs_of
@@ -40,6 +41,10 @@ def readme_rows() -> str:
     found = re.search(r"    # my_problems.jsonl\n((?:    .*\n)+)", readme)
     assert found
     return "".join(f"{line[4:]}\n" for line in found[1].splitlines())
+
+
+def test_a_panel_has_the_name_of_the_problems_that_it_shows() -> None:
+    assert [panel_name({"dataset": one}, ["dataset"]) for one in ("mine", "cruxeval")] == ["mine", "CRUXEval"]
 
 
 @pytest.mark.isolation

@@ -38,7 +38,7 @@ def scores_by_problem(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
 
 def panel_name(row: Mapping[Any, Any], varying: Sequence[str]) -> str:
     """What a panel shows, by what differs between panels."""
-    words = [NAMES[row["dataset"]]] if "dataset" in varying or not varying else []
+    words = [NAMES.get(row["dataset"], row["dataset"])] if "dataset" in varying or not varying else []
     if "language" in varying:
         words.append(LANGUAGE_NAMES[row["language"]])
     if "task" in varying:
