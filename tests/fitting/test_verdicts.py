@@ -63,10 +63,11 @@ def test_fewer_items_than_the_paper_decide_no_drop() -> None:
 
 
 def test_how_many_more() -> None:
-    assert math.isinf(clusters_to_decide(0.0, 0.05, 0.5, 100, theirs=0.05))
-    needed = clusters_to_decide(0.0, 0.05, 0.5, 100, theirs=0.0)
+    ours = 1.959964 * 0.5 / math.sqrt(100)  # the half-width of a share of one half, of 100
+    assert math.isinf(clusters_to_decide(0.0, 0.05, ours, 100, theirs=0.05))
+    needed = clusters_to_decide(0.0, 0.05, ours, 100, theirs=0.0)
     assert needed == math.ceil(1.959964**2 * 0.25 / 0.05**2)
-    assert clusters_to_decide(0.5, 0.05, 0.5, 100, theirs=0.0) == 25
+    assert clusters_to_decide(0.5, 0.05, ours, 100, theirs=0.0) == 25
 
 
 def test_holm_and_p() -> None:

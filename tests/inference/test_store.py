@@ -410,7 +410,7 @@ def test_store_verify_names_what_changed(tmp_path: Path, monkeypatch: pytest.Mon
     (folder / "table.csv").write_text("a\n1\n")
     assert runner.invoke(answers.store, ["verify"]).exit_code == 0
     (folder / "manifest.json").write_text("[1]")
-    assert "no SHA-256" in runner.invoke(answers.store, ["verify"]).output
+    assert "is no manifest" in runner.invoke(answers.store, ["verify"]).output
 
 
 SERVERS = [

@@ -181,8 +181,9 @@ def test_honest_use_of_the_library_is_no_attack(executor: Executor) -> None:
         "import asyncio, ctypes, doctest, multiprocessing, timeit\ndef f(): return True",
         "import dataclasses\n@dataclasses.dataclass\nclass A:\n    x: int\ndef f(): return A(1) == A(1)",
         "import gc, sys\ndef f(): return gc.collect() >= 0 and sys._getframe().f_lineno == 2",
+        "import doctest\ndef f():\n    return doctest.testmod().failed == 0",  # puts the tracer back
     ]
-    assert [one.value for one in executor.run(Program(source, "f") for source in sources)] == [True] * 4
+    assert [one.value for one in executor.run(Program(source, "f") for source in sources)] == [True] * 5
 
 
 def test_a_program_finds_nothing_that_only_the_parent_knows(executor: Executor) -> None:

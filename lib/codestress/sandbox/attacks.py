@@ -215,6 +215,7 @@ def f(x):
 MANY = "for i in range(10 ** 6): x += 1"
 """Ten times as many steps as a program has."""
 STEPS = {
+    "another tracer for doctest": "sys.gettrace = lambda: None\n    import doctest\n    doctest.testmod()\n    {many}",
     "trace off and on": "t = sys.gettrace()\n    sys.settrace(None)\n    {many}\n    sys.settrace(t)",
     "trace off at the deepest": """
     def deeper():

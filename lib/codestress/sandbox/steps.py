@@ -159,7 +159,14 @@ def guard(tracer: Tracer, end: End) -> None:
         frame: Callable[[int], FrameType] = sys._getframe,
         of_library: Callable[[CodeType], bool] = of_library,
         end: End = end,
+        tracer: Tracer = tracer,
     ) -> None:
+        if (
+            event == "sys.settrace"
+            and of_library(frame(1).f_code)
+            and frame(1).f_locals.get("save_trace") is tracer  # doctest puts back what it found
+        ):
+            return
         if (
             event in reaching
             or event[:6] == "ctypes"
