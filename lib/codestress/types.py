@@ -172,6 +172,8 @@ class Response:
     """Model and fingerprint as the server names them; `simulated` for a simulated reader."""
     answered_at: str = ""
     """ISO 8601, UTC."""
+    server: str = ""
+    """Its address (`inference.servers.server_of`); empty where there is none, or nobody knows it."""
     earlier: tuple[Response, ...] = ()
     """Responses to the trial's earlier requests, where it makes several; not part of what is stored."""
 

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import gzip
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from codestress import cli
 from codestress.errors import ArchiveError, EngineError
-from codestress.inference.archive import import_archive, read_archive, write_archive
+from codestress.inference.archive import import_archive, key_of, read_archive, write_archive
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import stored_requests
 from codestress.inference.run import run
+from codestress.inference.servers import server_of
 from codestress.inference.store import Store
 from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling, Score, Trial, Trials, Usage
+from conftest import ROOT
 from openai_server import OpenAIServer
 
 
@@ -70,8 +75,8 @@ def test_an_archive_rebuilds_a_run_without_a_model(
     assert replayed.asked == 40
     assert replayed.answers == first.answers
     monkeypatch.delenv("CODESTRESS_REPLAY")
-    assert import_archive(archive, tmp_path / "imported.sqlite") == (40, 40)
-    assert import_archive(archive, tmp_path / "imported.sqlite") == (40, 0)
+    assert import_archive(archive, tmp_path / "imported.sqlite", load_registry(registry)) == (40, 40)
+    assert import_archive(archive, tmp_path / "imported.sqlite", load_registry(registry)) == (40, 0)
     imported = run(trials(20), ["served"], store=tmp_path / "imported.sqlite", registry=registry)
     assert imported.asked == 0
     assert imported.answers == first.answers
@@ -121,7 +126,7 @@ def test_what_is_no_archive_is_refused_and_imports_nothing(answered: tuple[Path,
     good = lines(archive)
     row = json.loads(good[5])
     bad = {
-        "no archive": ['{"codestress archive": 2, "responses": 0}'],
+        "no archive": ['{"codestress archive": 3, "responses": 0}'],
         r"line 6: the key is not that": [
             *good[:5],
             json.dumps({**row, "asked": {**row["asked"], "sample": 9}}),
@@ -137,13 +142,108 @@ def test_what_is_no_archive_is_refused_and_imports_nothing(answered: tuple[Path,
         path = tmp_path / "bad.gz"
         path.write_bytes(gzip.compress("\n".join(content).encode()))
         with pytest.raises(ArchiveError, match=words):
-            import_archive(path, tmp_path / "empty.sqlite")
+            import_archive(path, tmp_path / "empty.sqlite", {})
     (tmp_path / "cut.gz").write_bytes(archive.read_bytes()[:-50])
     (tmp_path / "text.gz").write_text("hello")
     for name in ("cut.gz", "text.gz", "absent.gz"):
         with pytest.raises(ArchiveError, match="cannot be read"):
-            import_archive(tmp_path / name, tmp_path / "empty.sqlite")
+            import_archive(tmp_path / name, tmp_path / "empty.sqlite", {})
     assert not (tmp_path / "empty.sqlite").exists()
+
+
+def moved(registry: Path, base_url: str, revision: str) -> Path:
+    """The same registry, whose row asks another server."""
+    row = json.loads(registry.read_text())["served"]
+    settings = row["settings"] | {"base_url": base_url, "base_url_env": "SERVED_URL"}
+    other = registry.with_name("moved.yaml")
+    other.write_text(json.dumps({"served": row | {"revision": revision, "settings": settings}}))
+    return other
+
+
+def without_revision(answered: tuple[Path, Path, Path], folder: Path) -> Path:
+    """The archive of the same answers by a row that names no revision, as `run` would have made it."""
+    rows = [json.loads(line) for line in lines(answered[2])][1:]
+    for row in rows:
+        row["asked"]["revision"] = ""
+        row["key"] = key_of(row["asked"])
+    archive = folder / "none.jsonl.gz"
+    packed = [{"codestress archive": 2, "responses": len(rows)}, *sorted(rows, key=lambda row: str(row["key"]))]
+    archive.write_bytes(gzip.compress("\n".join(map(json.dumps, packed)).encode()))
+    return archive
+
+
+@pytest.mark.parametrize(
+    ("address", "revision", "by", "counts"),
+    [
+        ("http://localhost:1/v1", "r1", "", True),  # another port of this machine, and a revision
+        ("http://localhost:1/v1", "", "", False),
+        ("http://other.example/v1", "r1", "", False),
+        ("http://other.example/v1", "r1", "SERVED_URL", True),
+        ("http://other.example/v1", "", "SERVED_URL", False),
+    ],
+)
+def test_an_archives_answers_belong_to_their_server(
+    answered: tuple[Path, Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    address: str,
+    revision: str,
+    by: str,
+    counts: bool,
+) -> None:
+    """By import, by a row that names it and by replay alike; what the store has of another server stays as it is."""
+    archive = answered[2] if revision else without_revision(answered, tmp_path)
+    assert {row.server for row in read_archive(archive)} == {server_of(load_registry(answered[0])["served"])}
+    if by:
+        monkeypatch.setenv(by, address)
+        address = json.loads(answered[0].read_text())["served"]["settings"]["base_url"]
+    registry = moved(answered[0], address, revision)
+    refused = nullcontext() if counts else pytest.raises(EngineError, match=r"(?s)jsonl\.gz from another.*revision")
+    with refused:
+        assert import_archive(archive, tmp_path / "imported.sqlite", load_registry(registry)) == (40, 40)
+        with Store(tmp_path / "imported.sqlite") as store:
+            assert {response.server for response in store.get(row.key for row in read_archive(archive)).values()} == {
+                row.server for row in read_archive(archive)
+            }
+    assert counts or not (tmp_path / "imported.sqlite").exists()
+    with monkeypatch.context() as replaying, refused:
+        replaying.setenv("CODESTRESS_REPLAY", str(archive))
+        assert run(trials(20), ["served"], store=tmp_path / "replayed.sqlite", registry=registry).asked == 40
+    row = json.loads(registry.read_text())["served"]
+    registry.write_text(json.dumps({"served": row | {"archive": archive.name}}))
+    with refused:
+        assert run(trials(20), ["served"], store=tmp_path / "known.sqlite", registry=registry).asked == 0
+
+
+def test_an_import_finds_the_same_questions_answered_elsewhere(
+    answered: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    registry, _, archive = answered
+    rows = list(read_archive(archive))
+    with Store(tmp_path / "t.sqlite") as store:
+        store.put(rows[7].key, "served", Response("other", "stop", server="https://other.example:443/v1")).result()
+    with pytest.raises(EngineError, match=r"in the store from another server: https://other\.example:443/v1"):
+        import_archive(archive, tmp_path / "t.sqlite", load_registry(registry))
+    with pytest.raises(ArchiveError, match=r"a\.jsonl\.gz: served: .*https://other\.example:443/v1.*CODESTRESS_STORE"):
+        import_archive(archive, tmp_path / "t.sqlite", {})
+    with Store(tmp_path / "t.sqlite") as store:
+        assert store.count() == 1
+
+
+def test_archives_of_the_first_format_are_read_their_server_unknown(
+    answered: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    registry, _, archive = answered
+    rows = [json.loads(line) for line in lines(archive)]
+    old = [rows[0] | {"codestress archive": 1}, *({k: v for k, v in row.items() if k != "server"} for row in rows[1:])]
+    path = tmp_path / "old.jsonl.gz"
+    path.write_bytes(gzip.compress("\n".join(map(json.dumps, old)).encode()))
+    other = moved(registry, "http://other.example/v1", "r1")
+    assert import_archive(path, tmp_path / "t.sqlite", load_registry(other)) == (40, 40)
+    told = CliRunner().invoke(cli.cli, ["archive", "verify", str(path)])
+    assert told.output.split()[:4] == ["served", "40", "server", "unknown"]
+    shipped = ROOT / "params" / "answers" / "nano.jsonl.gz"
+    assert {row.server for row in read_archive(shipped)} == {""}
 
 
 TEXT = st.text(st.characters(exclude_categories=[]))
@@ -154,7 +254,7 @@ TEXT = st.text(st.characters(exclude_categories=[]))
 def test_any_text_comes_back(tmp_path: Path, text: str, content: str, prefill: str, tokens: int | None) -> None:
     [entry] = [model for model in load_registry().values() if model.name == "sim-near"]
     request = Request("m", "r", Prompt((Message("user", content),), Sampling(stop=("\n",)), prefill), 3, 1)
-    response = Response(text, "length", Usage(tokens, 1, None, 0), 1.5, "m fp", "2026-01-01T00:00:00+00:00")
+    response = Response(text, "length", Usage(tokens, 1, None, 0), 1.5, "m fp", "2026-01-01T00:00:00+00:00", "s")
     write_archive(tmp_path / "one.gz", [(entry, request, response)])
     [row] = read_archive(tmp_path / "one.gz")
     assert (row.key, row.response) == (request.key, response)

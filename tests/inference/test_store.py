@@ -446,7 +446,7 @@ def test_answers_belong_to_their_server(
 
     monkeypatch.delenv("GPU", raising=False)
     with Store(tmp_path / "s.sqlite") as store:
-        store.put(key(1), "one", Response("4", "stop"), server_of(entry("one", then, ""))).result()
+        store.put(key(1), "one", Response("4", "stop", server=server_of(entry("one", then, "")))).result()
         store.put(key(2), "one", Response("4", "stop")).result()  # nobody knows where from
         if now[1]:
             monkeypatch.setenv("GPU", now[0])

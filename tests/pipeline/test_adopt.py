@@ -10,11 +10,14 @@ import pytest
 from click.testing import CliRunner
 
 from codestress import cli
-from codestress.errors import DataError, ParameterError
+from codestress.errors import DataError, EngineError, ParameterError
 from codestress.inference.registry import load_registry
+from codestress.inference.requests import request_of
 from codestress.inference.run import run
+from codestress.inference.store import Store
 from codestress.pipeline.adopt import adopt
 from codestress.pipeline.artefacts import Artefact, Overrides, resolve
+from codestress.types import Response
 
 MODEL = "gpt-4o-mini-2024-07-18"
 
@@ -57,6 +60,17 @@ def test_a_figure_from_published_answers_names_their_file(artefact: Artefact, tm
     assert results.asked == 0
     [[said]] = results.answered_by().values()
     assert said.startswith("published.json sha256 ")
+
+
+def test_another_server_s_answer_is_no_model_s_own(artefact: Artefact, tmp_path: Path) -> None:
+    entry, trials = load_registry()[MODEL], artefact.trials()
+    asked = request_of(trials, trials.items[0], entry)
+    file = tmp_path / "published.json"
+    file.write_text("{}")
+    with Store(tmp_path / "s.sqlite") as store:
+        store.put(asked.key, MODEL, Response("4", "stop", server="https://other.example:443/v1")).result()
+    with pytest.raises(EngineError, match=r"(?s)from another server: https://other\.example.*revision"):
+        adopt(file, {trials.items[0].problem: ["'x'"]}, artefact, entry, {}, tmp_path / "s.sqlite")
 
 
 def test_serve_says_what_it_would_start() -> None:

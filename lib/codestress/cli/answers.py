@@ -170,8 +170,9 @@ def archive_adopt(
 def archive_import(file: Path) -> None:
     """Puts an archive's responses into the store, so that builds need not ask."""
     from codestress.inference.archive import import_archive
+    from codestress.inference.registry import load_registry
 
-    rows, new = import_archive(file, STORE)
+    rows, new = import_archive(file, STORE, load_registry())
     click.echo(f"{rows:,} responses, {new:,} of them new: {shown(STORE)}")
 
 
@@ -183,9 +184,9 @@ def archive_verify(file: Path) -> None:
 
     from codestress.inference.archive import read_archive
 
-    counts = Counter(row.model for row in read_archive(file))
-    for model, count in sorted(counts.items()):
-        click.echo(f"{model:28} {count:>9,}")
+    counts = Counter((row.model, row.server) for row in read_archive(file))
+    for (model, server), count in sorted(counts.items()):
+        click.echo(f"{model:28} {count:>9,}  {server or 'server unknown'}")
     click.echo(f"{file}: {sum(counts.values()):,} responses, as they were asked")
 
 

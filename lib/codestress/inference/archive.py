@@ -10,10 +10,9 @@ import gzip
 import hashlib
 import json
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +20,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from codestress.errors import ArchiveError
 from codestress.inference.registry import ModelEntry
+from codestress.inference.servers import belongs, comes_from
 from codestress.inference.store import Store
 from codestress.paths import shown
 from codestress.types import FinishReason, Request, Response, Usage
 
-FORMAT = 1
+FORMAT = 2
+FIRST_FORMAT = 1
+"""Without servers, which are then unknown."""
 LONGEST_LINE = 100_000_000
 """Bytes of a row: the longest reply, each of its characters written as an escape."""
 Asked = dict[str, Any]
@@ -49,11 +51,19 @@ class Row(BaseModel):
     seconds: float = Field(ge=0, allow_inf_nan=False)
     answered_by: str
     answered_at: str
+    server: str = ""
+    """The address that answered; empty where there was none, or nobody knows it."""
 
     @property
     def response(self) -> Response:
         return Response(
-            self.text, self.finish_reason, Usage(*self.usage), self.seconds, self.answered_by, self.answered_at
+            text=self.text,
+            finish_reason=self.finish_reason,
+            usage=Usage(*self.usage),
+            seconds=self.seconds,
+            answered_by=self.answered_by,
+            answered_at=self.answered_at,
+            server=self.server,
         )
 
 
@@ -101,6 +111,7 @@ def write_archive(path: Path, answered: Iterable[tuple[ModelEntry, Request, Resp
                 seconds=response.seconds,
                 answered_by=response.answered_by,
                 answered_at=response.answered_at,
+                server=response.server,
             )
             lines[row.key] = zlib.compress(_line(row.__dict__))
     part = path.with_name(f"{path.name}.part")
@@ -131,8 +142,8 @@ def read_archive(path: Path) -> Iterator[Row]:
                     raise ArchiveError(f"{shown(path)}, line {number}: longer than {LONGEST_LINE:,} bytes")
                 if number == 1:
                     head = json.loads(line)
-                    if not isinstance(head, dict) or head.get("codestress archive") != FORMAT:
-                        raise ArchiveError(f"{shown(path)}: no archive of this kit (format {FORMAT})")
+                    if not isinstance(head, dict) or head.get("codestress archive") not in (FIRST_FORMAT, FORMAT):
+                        raise ArchiveError(f"{shown(path)}: no archive of this kit (format {FORMAT} or {FIRST_FORMAT})")
                     promised = head["responses"]
                     continue
                 row = Row.model_validate(json.loads(line))
@@ -156,12 +167,23 @@ def read_archive(path: Path) -> Iterator[Row]:
         raise ArchiveError(f"{shown(path)}: {number - 1} responses, and the first line promises {promised}")
 
 
-def import_archive(path: Path, store: Path) -> tuple[int, int]:
+def import_archive(path: Path, store: Path, models: Mapping[str, ModelEntry]) -> tuple[int, int]:
     """Puts an archive's responses into a store, after all of it was checked; returns how many it has, and how many of
-    them were new. Answers that are there stay."""
-    for _ in read_archive(path):
-        pass
+    them were new. Answers that are there stay.
+
+    `models` is the registry: `EngineError` where the archive or the store has answers of another server than a model's
+    row asks, `ArchiveError` where those of a model without a row differ in it.
+    """
+    keys: dict[tuple[str, str], list[str]] = {}
+    for row in read_archive(path):
+        keys.setdefault((row.model, row.server), []).append(row.key)
+    for model, server in keys:
+        if model in models:
+            belongs(models[model], shown(path))(model, server)
     with Store(store) as responses:
+        for (model, server), asked in keys.items():
+            known = models.get(model)
+            responses.missing(asked, belongs(known) if known else comes_from(model, server, shown(path)))
         before, rows, done = responses.count(), 0, None
         for row in read_archive(path):
             done = responses.put(row.key, row.model, row.response)
@@ -173,13 +195,14 @@ def import_archive(path: Path, store: Path) -> tuple[int, int]:
 
 def import_known(entries: Iterable[ModelEntry], store: Path) -> None:
     """Puts the answers into a store that come with these models (`archive` in the registry); once in a process."""
-    for path in {entry.archive for entry in entries if entry.archive}:
-        _import_once(path, store)
+    models = {entry.name: entry for entry in entries}
+    for path in dict.fromkeys(entry.archive for entry in models.values() if entry.archive):
+        if (path, store) not in _IMPORTED:
+            import_archive(path, store, models)
+            _IMPORTED.add((path, store))
 
 
-@cache
-def _import_once(path: Path, store: Path) -> None:
-    import_archive(path, store)
+_IMPORTED: set[tuple[Path, Path]] = set()
 
 
 @dataclass

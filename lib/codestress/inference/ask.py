@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -166,7 +166,8 @@ class _ModelRun:
         return self.store.get(keys, self.belongs)
 
     def put(self, request: Request, response: Response) -> Future[None]:
-        return self.store.put(request.key, self.entry.name, response, self.server)
+        known = replace(response, server=response.server or self.server)  # an archive's tell their own
+        return self.store.put(request.key, self.entry.name, known)
 
     def work(self) -> Iterator[Asked]:
         """Notes what the store has, a chunk at a time; yields what must be asked."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from urllib.parse import urlsplit
 
-from codestress.errors import EngineError
+from codestress.errors import ArchiveError, EngineError
 from codestress.inference.engines.openai import Settings
 from codestress.inference.registry import ModelEntry
 
@@ -31,20 +31,38 @@ def server_of(entry: ModelEntry) -> str:
     return f"{address}{BY}{settings.base_url_env}" if override else address
 
 
-def belongs(entry: ModelEntry) -> Belongs:
-    """Refuses answers of other servers than the one that the row asks."""
+def belongs(entry: ModelEntry, archive: str = "") -> Belongs:
+    """Refuses answers, of the store or of an archive, from other servers than the one that the row asks."""
     now = server_of(entry)
 
     @cache
     def check(row: str, then: str) -> None:
         if not _same(entry, row, then, now):
+            elsewhere = (
+                f"or have the row ask {_parts(then)[0]}: the archive's answers count for it alone."
+                if archive
+                else "or name another file in CODESTRESS_STORE."
+            )
             raise EngineError(
-                f"{entry.name}: answers to the same questions are in the store from another server: {then} "
-                f"(row {row}); this row asks {now}.\n"
+                f"{entry.name}: answers to the same questions are in {archive or 'the store'} from another server: "
+                f"{then} (row {row}); this row asks {now}.\n"
                 f"Give {entry.name} a `revision` of its own in params/models.yaml, for instance revision: "
-                f'"{entry.revision or entry.id}, {urlsplit(now).hostname or "elsewhere"}", or name another file in '
-                "CODESTRESS_STORE.",
+                f'"{entry.revision or entry.id}, {urlsplit(now).hostname or "elsewhere"}", {elsewhere}',
                 entry.name,
+            )
+
+    return check
+
+
+def comes_from(model: str, server: str, archive: str) -> Belongs:
+    """The same for an archive's answers whose model has no row: what the store has must be of the same address."""
+
+    def check(row: str, then: str) -> None:
+        before, address = _parts(then)[0], _parts(server)[0]
+        if before and address and before != address:
+            raise ArchiveError(
+                f"{archive}: {model}: answers to the same questions are in the store from another server: {then} (row "
+                f"{row}); the archive's are from {server}. Name another file in CODESTRESS_STORE."
             )
 
     return check

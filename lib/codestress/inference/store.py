@@ -78,7 +78,7 @@ class _Write(NamedTuple):
     done: Future[None]
 
 
-def _row(key: str, model: str, response: Response, server: str) -> Row:
+def _row(key: str, model: str, response: Response) -> Row:
     # Bytes, because a text from a model may hold what SQLite's text cannot: lone surrogates, NUL.
     text = response.text.encode("utf-8", "surrogatepass")
     usage = response.usage
@@ -94,7 +94,7 @@ def _row(key: str, model: str, response: Response, server: str) -> Row:
         float(response.seconds) + 0.0,  # SQLite knows no -0.0
         response.answered_by.encode("utf-8", "replace").decode(),
         response.answered_at,
-        server,
+        response.server,
         None,
     )
     return with_checksum(row)
@@ -122,7 +122,7 @@ def _count(tokens: int | None) -> int | None:
 
 
 def _response(row: Row) -> Response:
-    _, _, text, finish_reason, prompt, completion, reasoning, cached, seconds, answered_by, answered_at = row[:11]
+    _, _, text, finish_reason, prompt, completion, reasoning, cached, seconds, answered_by, answered_at, server, _ = row
     return Response(
         text=text.decode("utf-8", "surrogatepass"),
         finish_reason=finish_reason,  # type: ignore[arg-type]  # written from a Response
@@ -130,6 +130,7 @@ def _response(row: Row) -> Response:
         seconds=seconds,
         answered_by=answered_by,
         answered_at=answered_at,
+        server=server,
     )
 
 
@@ -237,18 +238,15 @@ class Store:
         first, latest, count = rows[0]
         return (count - 1) / (latest - first) if count > 1 and latest and latest > first else None
 
-    def put(self, key: str, model: str, response: Response, server: str = "") -> Future[None]:
-        """Queues a response of a server (`server_of`).
-
-        The future is done when it is on disk, or holds a `StoreError`.
-        """
+    def put(self, key: str, model: str, response: Response) -> Future[None]:
+        """Queues a response; the future is done when it is on disk, or holds a `StoreError`."""
         done: Future[None] = Future()
         done.set_running_or_notify_cancel()  # who no longer waits for it must not stop the writer
         with self._lock:
             if self._writer is None:
                 self._writer = threading.Thread(target=self._write_all, name="codestress-store", daemon=True)
                 self._writer.start()
-        self._queue.put(_Write(_row(key, model, response, server), done))
+        self._queue.put(_Write(_row(key, model, response), done))
         return done
 
     def close(self) -> None:

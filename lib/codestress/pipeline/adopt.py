@@ -15,6 +15,7 @@ from pathlib import Path
 from codestress.errors import DataError
 from codestress.inference.registry import ModelEntry
 from codestress.inference.requests import request_of
+from codestress.inference.servers import belongs
 from codestress.inference.store import Store
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.plan import matches
@@ -27,7 +28,7 @@ class Adopted:
 
     taken: int
     answered: int
-    """Questions that had an answer, which stays."""
+    """Questions that had an answer of the model's server, which stays."""
     lacking: int
     """Questions to which the file has no answer."""
     unused: int
@@ -47,13 +48,15 @@ def adopt(
 
     Published answers are often cleaned: `form` says, with {} for the answer, how the artefact's questions want it.
 
-    `DataError` where none of the questions has an answer in the file.
+    `DataError` where none of the questions has an answer in the file, `EngineError` where another server's answer to
+    one is in the store. Which server gave the file's answers is unknown.
     """
     trials = artefact.trials()
     said_by = f"{file.name} sha256 {hashlib.sha256(file.read_bytes()).hexdigest()[:16]}, taken over"
     now = datetime.now(UTC).isoformat(timespec="seconds")
     taken = answered = lacking = 0
     used: set[tuple[str, int]] = set()
+    belongs_here = belongs(entry)
     with Store(store) as responses:
         done = None
         for trial in trials.items:
@@ -66,7 +69,7 @@ def adopt(
                 lacking += 1
                 continue
             used.add((trial.problem, trial.sample))
-            if not responses.missing([request.key]):
+            if not responses.missing([request.key], belongs_here):
                 answered += 1
                 continue
             response = Response(form.replace("{}", text), "stop", answered_by=said_by, answered_at=now)

@@ -8,6 +8,7 @@ from pathlib import Path
 from codestress.errors import EngineError
 from codestress.inference.archive import Archive
 from codestress.inference.registry import ModelEntry
+from codestress.inference.servers import belongs
 from codestress.paths import shown
 from codestress.types import Request, Response
 
@@ -20,6 +21,7 @@ class Replay:
     def __init__(self, entry: ModelEntry, path: Path) -> None:
         self._entry = entry
         self._archive = _loaded(path.resolve(), path.stat().st_mtime_ns if path.is_file() else 0)
+        self._belongs = belongs(entry, shown(path))
 
     async def answer(self, request: Request) -> Response:
         row = self._archive.rows.get(request.key)
@@ -30,6 +32,7 @@ class Replay:
                 "Build with the parameters and the version that made the archive, or ask the model: without REPLAY.",
                 self._entry.name,
             )
+        self._belongs(row.model, row.server)
         return row.response
 
     async def close(self) -> None:
