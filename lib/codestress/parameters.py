@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
+from codestress.errors import ParameterError
 from codestress.types import Prompt, Sampling, Trials
-from codestress.validation import Strict, check
+from codestress.validation import Strict, check, nearest
 
 
 class Facts(Strict):
@@ -22,10 +24,32 @@ class Facts(Strict):
     models: list[str] = Field(min_length=1, description="names from params/models.yaml")
     rule: Literal["strict", "reference"] = Field("strict", description="how answers are judged; both are reported")
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _one_number(cls, value: Any) -> Any:
+        """20.0 is 20: a number is what it is worth, however it is written."""
+        if isinstance(value, list):
+            return [cls._one_number(one) for one in value]
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+
     @classmethod
     def of(cls, names: Mapping[str, Any]) -> Self:
         """The parameters among a notebook's names, `globals()`; `ParameterError` where one is wrong."""
-        return check(cls, {name: names[name] for name in cls.model_fields}, "the parameters cell")
+        return cls.checked({name: names[name] for name in cls.model_fields}, "the parameters cell")
+
+    @classmethod
+    def checked(cls, values: Mapping[str, Any], sources: Mapping[str, str] | str) -> Self:
+        """The values by the schema, those of single models too; `check` says what `sources` are."""
+        given = check(cls, values, sources)
+        given.check_single(sources)
+        return given
+
+    def check_single(self, sources: Mapping[str, str] | str) -> None:
+        """`ParameterError` where settings of a single model are wrong; here there are none."""
+
+    def of_model(self, model: str) -> Self:  # noqa: ARG002
+        """The parameters as they are for one model."""
+        return self
 
 
 class Seeded(Facts):
@@ -37,7 +61,44 @@ class Seeded(Facts):
 class Asked(Seeded):
     """Notebooks that ask models."""
 
+    SINGLE: ClassVar[tuple[str, ...]] = ()
+    """Parameters that may differ by model; those who make the trials say `for_each_model`."""
+
     failures: Literal["raise", "count"] = Field("raise", description="what to do with requests that fail for good")
+    per_model: dict[str, dict[str, Any]] = Field(
+        {}, description="settings of single models: {model: {parameter: value}}"
+    )
+
+    def check_single(self, sources: Mapping[str, str] | str) -> None:
+        """`ParameterError` where `per_model` names a model that is not asked, or what is no setting of one model."""
+        for model, settings in self.per_model.items():
+
+            def source(name: str, model: str = model) -> str:
+                if isinstance(sources, str):
+                    return sources
+                return sources.get(f"per_model.{model}.{name}", sources.get("per_model", "default"))
+
+            told = f"per_model.{model}"
+            if model not in self.models:
+                where = source(next(iter(settings), ""))
+                raise ParameterError(
+                    f"{where}: {told} = {settings!r}: this model is not asked{nearest(model, self.models)}"
+                )
+            for name, value in settings.items():
+                if name in type(self).model_fields and name not in self.SINGLE:
+                    single = ", ".join(self.SINGLE) or "nothing"
+                    raise ParameterError(
+                        f"{source(name)}: {told}.{name} = {value!r}: is the same for all models of an artefact; "
+                        f"what one model may have of its own: {single}"
+                    )
+            check(type(self), self._with(settings), {name: f"{source(name)}: {told}" for name in settings})
+
+    def of_model(self, model: str) -> Self:
+        """The parameters as they are for one model: its own settings are in place, and there are no others."""
+        return type(self).model_validate(self._with(self.per_model.get(model, {})))
+
+    def _with(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        return {**self.model_dump(), "per_model": {}, **settings}
 
 
 class Interval(Asked):
@@ -67,6 +128,20 @@ class Study:
     """What else differs from the paper's there, so that nothing but the kit is needed."""
 
 
+Given = TypeVar("Given", bound=Asked)
+
+
+def for_each_model(trials: Callable[[Given], Trials]) -> Callable[[Given], Trials]:
+    """Trials from parameters, and beside them those of each model that has settings of its own."""
+
+    @wraps(trials)
+    def made(given: Given) -> Trials:
+        given.check_single("per_model")
+        return replace(trials(given), own={model: trials(given.of_model(model)) for model in given.per_model})
+
+    return made
+
+
 def no_questions(_: Facts) -> Trials:
     """For tables of facts, and of what was made: nothing is asked."""
     return Trials([], lambda _: Prompt((), Sampling()), {})
@@ -85,8 +160,11 @@ def parameters_cell(schema: type[Facts], defaults: Mapping[str, Any]) -> str:
 
 
 def _literal(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False) if isinstance(value, str | list) else repr(value)
-    return text.replace("true", "True").replace("false", "False") if isinstance(value, list) else text
+    if isinstance(value, list):
+        return f"[{', '.join(map(_literal, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_literal(key)}: {_literal(one)}' for key, one in value.items())}}}"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
 def _type_name(annotation: Any) -> str:

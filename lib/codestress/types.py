@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import cached_property
@@ -222,3 +222,13 @@ class Trials:
     steps: Callable[[Trial], int] = lambda _: 1
     """Requests that a trial makes when all goes well: for plans."""
     not_run: tuple[NotRun, ...] = ()
+    own: Mapping[str, Trials] = field(default_factory=dict)
+    """By model: the trials of one with settings of its own, in place of these; judged by the same rules."""
+
+    def of(self, model: str) -> Trials:
+        """What a model is asked."""
+        return self.own.get(model, self)
+
+    def total(self, models: Iterable[str]) -> int:
+        """How many trials several models have together."""
+        return sum(len(self.of(model).items) for model in models)

@@ -169,7 +169,8 @@ def test_counts_that_do_not_add_up_are_an_error(tmp_path: Path, registry: Callab
     with OpenAIServer(answer) as server:  # type: ignore[arg-type]
         models = registry(server.base_url)
         results = run(questions(3), ["alpha", "beta"], store=tmp_path / "s.sqlite", registry=models)
-    lost = Results([*results.answers[:2], results.answers[0], *results.answers[2:5]], results.models, 6)
+    mixed = [*results.answers[:2], results.answers[0], *results.answers[2:5]]
+    lost = Results(mixed, results.models, 6, results.trials)
     with pytest.raises(AssertionError, match="alpha: 4 outcomes of 3 trials"):
         lost.counts()
 

@@ -194,7 +194,9 @@ def parameters_read(tree: ast.AST, scope: Mapping[str, Any], seen: frozenset[Any
             found.add(node.attr)
         if isinstance(node, ast.Call) and any(isinstance(one, ast.Name) and one.id == "given" for one in node.args):
             first, *rest = ast.unparse(node.func).split(".")
-            function = reduce(getattr, rest, scope[first])
+            made = reduce(getattr, rest, scope[first])
+            function = inspect.unwrap(made)
+            found |= {"per_model"} if "per_model" in made.__code__.co_names else set()  # by `for_each_model`
             if function not in seen:
                 body = ast.parse(textwrap.dedent(inspect.getsource(function)))
                 found |= parameters_read(body, function.__globals__, seen | {function})

@@ -177,6 +177,28 @@ def test_a_statement_that_no_rule_can_evaluate_is_an_error(monkeypatch: pytest.M
         ledger(given, {})
 
 
+def test_a_number_of_one_model_is_comparable_whatever_another_was_asked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    both = {"statement": "both", "value": 30, "number": ["drop", "low", "high"], "models": ["a", "b"]}
+    cell = {"each": "cells", "statement": "{label}", "value": "value", "number": ["drop", "low", "high"]}
+    stated = [SINGLE, SINGLE | {"models": ["b"]}, STATED | both, STATED | cell | {"match": ["label"]}]
+    alone = write_published(monkeypatch, tmp_path, {"statements": stated})
+    drops = pd.DataFrame({"label": list("ab"), "model": list("ab"), "drop": 24, "low": 19, "high": 29})
+    cells = pd.DataFrame({"label": list("ab"), "value": [10.0, 20.0]})
+    own = {"b": {"max_tokens": 7}}
+    given = alone.model_copy(update={"models": ["a", "b"], "per_model": own})
+    assert stamp(given) == "deviates: max_tokens 7 for b (paper: 1024)"
+    found = ledger(given, {"drops": drops, "cells": cells})
+    other = "max_tokens 7 for b (paper: 1024)"
+    assert found["deviates"].tolist() == ["", other, other, "", other]
+    (tmp_path / "any/fig01.yaml").write_text(
+        "parameters: {models: [b, c], d: [15], per_model: {b: {max_tokens: 7}, c: {}}}"
+    )
+    assert stamp(given) == "as the paper"
+    assert set(ledger(given, {"drops": drops, "cells": cells})["deviates"]) == {""}
+
+
 def write_published(monkeypatch: pytest.MonkeyPatch, folder: Path, content: dict[str, Any]) -> Facts:
     """The parameters of an artefact of a paper with these numbers, as its protocol."""
     (folder / "any.json").write_text(json.dumps(content))

@@ -104,15 +104,15 @@ def plan(artefacts: tuple[str, ...], profile: str, models: str, settings: tuple[
 
 def _tell_plan(rows: list[PlanRow]) -> None:
     click.echo(
-        f"{'artefact':16} {'model':28} {'requests':>9} {'answered':>9} {'to ask':>9} {'characters':>13} "
-        f"{'minutes':>8}  dollars"
+        f"{'artefact':16} {'model':28} {'problems':>8} {'requests':>9} {'answered':>9} {'to ask':>9} "
+        f"{'characters':>13} {'minutes':>8}  dollars"
     )
     for row in rows:
         dollars = "" if row.dollars_low is None else f"{row.dollars_low:.2f} to {row.dollars_high:.2f}"
         minutes = "" if row.seconds is None else f"{row.seconds / 60:.1f}"
         click.echo(
-            f"{row.artefact:16} {row.model:28} {row.requests:>9,} {row.answered:>9,} {row.missing:>9,} "
-            f"{row.characters:>13,} {minutes:>8}  {dollars}".rstrip()
+            f"{row.artefact:16} {row.model:28} {row.problems:>8,} {row.requests:>9,} {row.answered:>9,} "
+            f"{row.missing:>9,} {row.characters:>13,} {minutes:>8}  {dollars}".rstrip()
         )
     for row in rows:
         if row.too_long:

@@ -28,7 +28,7 @@ def built(name: str, profile: str = "demo", models: Sequence[str] = ()) -> tuple
 
 def answer_html(trials: Trials, answer: Answer, rule: str) -> str:
     """What was asked, what came, what was read out of it, and the verdict."""
-    prompt = trials.render(answer.trial).messages[-1].content
+    prompt = trials.of(answer.model).render(answer.trial).messages[-1].content
     score = answer.scores[rule]
     factors = ", ".join(f"{name} = {value}" for name, value in _known(answer).items())
     return (
@@ -135,8 +135,8 @@ def _line(answer: Answer, rule: str, names: Sequence[str]) -> str:
 def ask(name: str, model: str, index: int = 0, profile: str = "demo") -> tuple[Trial, Answer, str]:
     """Asks one model one of an artefact's questions, stored like any other: the trial, the judged answer, its text."""
     [artefact] = resolve([name], profile, Overrides((model,)), load_registry())
-    trials = artefact.trials()
-    [answer] = run(replace(trials, items=[trials.items[index]]), [model], failures="count").answers
+    trials = artefact.trials().of(model)
+    [answer] = run(replace(trials, items=[trials.items[index]], own={}), [model], failures="count").answers
     return answer.trial, answer, _text(answer)
 
 

@@ -75,7 +75,7 @@ def ask(
     """
     entries = find_models(list(models), load_registry(registry), "run", registry)
     import_known(entries, store)
-    bar = nullcontext(progress) if progress else Progress(len(trials.items) * len(entries), "answers")
+    bar = nullcontext(progress) if progress else Progress(trials.total(models), "answers")
     budget = budget or Budget.from_environment(store=store)
     with Store(store) as responses, bar as shown, budget.spending():
         asked = run_coroutine(_ask(trials, entries, responses, shown, budget))
@@ -86,7 +86,8 @@ def ask(
 
 async def _ask(trials: Trials, entries: list[ModelEntry], store: Store, progress: Progress, budget: Budget) -> Replies:
     prompts = Prompts(trials)
-    asked = [_ModelRun(prompts, entry, store, progress, budget) for entry in entries]
+    own = {model: Prompts(these, 0) for model, these in trials.own.items()}
+    asked = [_ModelRun(own.get(entry.name, prompts), entry, store, progress, budget) for entry in entries]
     try:
         async with asyncio.TaskGroup() as group:
             for one in asked:
@@ -94,13 +95,13 @@ async def _ask(trials: Trials, entries: list[ModelEntry], store: Store, progress
     except BaseExceptionGroup as errors:
         raise first_error(errors) from None
     if any(one.stopped for one in asked):
-        lines = [f"  {one.entry.name}: {len(one.replies):,} of {len(trials.items):,} answered" for one in asked]
+        lines = [f"  {one.entry.name}: {len(one.replies):,} of {len(one.trials.items):,} answered" for one in asked]
         raise BudgetReached(
             "\n".join(
                 [budget.reached(), *lines, "What was answered is kept: raise the limit and run the same command again."]
             )
         )
-    ordered = [[one.replies[index] for index in range(len(trials.items))] for one in asked]
+    ordered = [[one.replies[index] for index in range(len(one.trials.items))] for one in asked]
     return Replies(entries, ordered, sum(one.requests for one in asked))
 
 

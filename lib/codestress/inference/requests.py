@@ -51,7 +51,7 @@ class Prompts:
 
 def request_of(trials: Trials, trial: Trial, entry: ModelEntry) -> Request:
     """The first request of a trial for a model."""
-    return Request(entry.id, entry.identity, trials.render(trial), trial.sample)
+    return Request(entry.id, entry.identity, trials.of(entry.name).render(trial), trial.sample)
 
 
 def again(trials: Trials, request: Request) -> Request:
@@ -78,7 +78,7 @@ def following(trials: Trials, entry: ModelEntry, asked: Asked, response: Respons
 
 def stored_requests(trials: Trials, entry: ModelEntry, store: Store) -> Iterator[tuple[Request, Response]]:
     """All requests of the trials that have a response, later ones of a trial included, in the trials' order."""
-    check = belongs(entry)
+    check, trials = belongs(entry), trials.of(entry.name)
     for chunk in chunks(Prompts(trials, 0), entry):
         stored = store.get([first.request.key for first in chunk], check)
         for first in chunk:

@@ -57,6 +57,8 @@ class Results:
     models: list[ModelEntry]
     asked: int
     """Requests that the store lacked."""
+    trials: Mapping[str, int]
+    """How many each model was asked."""
     repeats: dict[str, Repeats] = field(default_factory=dict)
     """By model: what came of asking again."""
     not_run: tuple[NotRun, ...] = ()
@@ -75,10 +77,10 @@ class Results:
         table = {entry.name: Counter[str]() for entry in self.models}
         for answer in self.answers:
             table[answer.model][answer.scores[rule].outcome] += 1
-        each = len(self.answers) // max(1, len(self.models))
         for model, counts in table.items():
-            if sum(counts.values()) != each:
-                raise AssertionError(f"{model}: {sum(counts.values())} outcomes of {each} trials: {dict(counts)}")
+            if sum(counts.values()) != self.trials[model]:
+                told = f"{sum(counts.values())} outcomes of {self.trials[model]} trials: {dict(counts)}"
+                raise AssertionError(f"{model}: {told}")
         return {model: {reason.value: counts[reason] for reason in Outcome} for model, counts in table.items()}
 
 
@@ -103,12 +105,14 @@ def score(trials: Trials, asked: Replies, *, store: Path = STORE) -> Results:
     answers = []
     with Store(store) as responses:
         for entry, replies in zip(asked.models, asked.replies, strict=True):
-            pairs = zip(trials.items, replies, strict=True)
+            these = trials.of(entry.name)
+            pairs = zip(these.items, replies, strict=True)
             while chunk := list(islice(pairs, CHUNK)):
                 keys = {key for _, reply in chunk if not reply.failure for key in (reply.key, *reply.earlier)}
                 found = responses.get(list(keys))
-                answers += [_scored(trials, trial, entry.name, reply, found) for trial, reply in chunk]
-    results = Results(answers, asked.models, asked.requests, not_run=trials.not_run)
+                answers += [_scored(these, trial, entry.name, reply, found) for trial, reply in chunk]
+    trials_of = {entry.name: len(trials.of(entry.name).items) for entry in asked.models}
+    results = Results(answers, asked.models, asked.requests, trials_of, not_run=trials.not_run)
     for model, names in results.answered_by().items():
         if len(names) > 1:
             tqdm.write(

@@ -51,7 +51,7 @@ def adopt(
     `DataError` where none of the questions has an answer in the file, `EngineError` where another server's answer to
     one is in the store. Which server gave the file's answers is unknown.
     """
-    trials = artefact.trials()
+    trials = artefact.trials().of(entry.name)
     said_by = f"{file.name} sha256 {hashlib.sha256(file.read_bytes()).hexdigest()[:16]}, taken over"
     now = datetime.now(UTC).isoformat(timespec="seconds")
     taken = answered = lacking = 0

@@ -1,7 +1,8 @@
 """Artefacts and profiles: what params/ says, checked before anything runs.
 
 An artefact's parameters come, later ones winning, from the schema's defaults, params/PAPER/ARTEFACT.yaml, the
-profile's patterns in their order, `--models` and `--set`. Every complaint names the place that wrote the value.
+profile's patterns in their order, `--models` and `--set`. Settings of one model (`per_model`) win one by one, and go
+with their model where a later place names others. Every complaint names the place that wrote the value.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import Field
 
 from codestress.errors import ParameterError
 from codestress.inference.registry import ModelEntry, find_models
 from codestress.parameters import Facts, Study
 from codestress.paths import NOTEBOOKS, OUTPUTS, PARAMS, shown
+from codestress.pipeline.layers import Key, Layers, nested, parse_setting
 from codestress.rooms import module_of
 from codestress.types import Trials
 from codestress.validation import Strict, check, nearest, read_yaml
@@ -148,33 +149,27 @@ def resolve(
 ) -> list[Artefact]:
     """The artefacts with all parameters in place and checked."""
     profile = load_profile(profile_name)
-    settings = [_parse_setting(text) for text in overrides.settings]
-    used: set[str] = set()
+    settings = [setting for text in overrides.settings for setting in parse_setting(text)]
+    settings.sort(key=lambda setting: bool(setting[0].model))  # what one model has of its own after which are asked
+    used: set[Key] = set()
     artefacts = []
     for name in names:
         path = PARAMS / f"{name}.yaml"
         file = read_artefact(name)
         study = load_study(file.study, shown(path))
-        values: dict[str, Any] = {"artefact": name}
-        sources = {"artefact": shown(path)}
-
-        def put(
-            layer: Mapping[str, Any], source: str, values: dict[str, Any] = values, sources: dict[str, str] = sources
-        ) -> None:
-            values.update(layer)
-            sources.update(dict.fromkeys(layer, source))
-
-        put(file.parameters, shown(path))
+        layers = Layers()
+        layers.put({"artefact": name, **file.parameters}, shown(path))
         for pattern, layer in profile.parameters.items():
             if fnmatch(name, pattern):
-                put(layer, f"{shown(PROFILES / profile_name)}.yaml")
+                layers.put(layer, f"{shown(PROFILES / profile_name)}.yaml")
         if overrides.models:
-            put({"models": list(overrides.models)}, "--models")
+            layers.put({"models": list(overrides.models)}, "--models")
         for key, value in settings:
-            if key in study.parameters.model_fields or len(names) == 1:
-                put({key: value}, "--set")
+            if len(names) == 1 or (layers.asks(key.model) and key.parameter in study.parameters.model_fields):
+                layers.put(nested(key, value), "--set")
                 used.add(key)
-        parameters = check(study.parameters, values, sources)
+        sources = layers.sources
+        parameters = study.parameters.checked(layers.values, sources)
         models = find_models(parameters.models, dict(registry), sources.get("models", shown(path)))
         notebook = NOTEBOOKS / file.notebook
         if not notebook.is_file():
@@ -188,15 +183,9 @@ def resolve(
     for key, value in settings:
         if key not in used:
             valid = {field for artefact in artefacts for field in artefact.study.parameters.model_fields}
-            raise ParameterError(f"--set: {key} = {value!r}: no chosen artefact has it{nearest(key, valid)}")
+            if key.parameter not in valid:
+                hint = nearest(key.parameter, valid)
+                raise ParameterError(f"--set: {key.parameter} = {value!r}: no chosen artefact has it{hint}")
+            hint = nearest(key.model, {name for artefact in artefacts for name in artefact.parameters.models})
+            raise ParameterError(f"--set: {key} = {value!r}: no chosen artefact asks this model{hint}")
     return artefacts
-
-
-def _parse_setting(text: str) -> tuple[str, Any]:
-    key, separator, value = text.partition("=")
-    if not separator or not key:
-        raise ParameterError(f"--set {text!r}: expected KEY=VALUE, for instance --set seed=1 or --set 'd=[1, 15]'")
-    try:
-        return key.strip(), yaml.safe_load(value)
-    except yaml.YAMLError:
-        raise ParameterError(f"--set {text!r}: the value is not valid YAML") from None

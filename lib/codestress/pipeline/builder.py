@@ -121,14 +121,15 @@ def ask_all(artefacts: Sequence[Artefact], notebooks: _Notebooks, budget: Budget
         programs[artefact.name] = ran() - before
     unreachable: dict[str, str] = {}
     possible = [artefact for artefact in artefacts if artefact.name in trials]
-    total = sum(len(trials[a.name].items) * len(a.models) for a in possible)
+    names_of = {artefact.name: [model.name for model in artefact.models] for artefact in possible}
+    total = sum(trials[name].total(names) for name, names in names_of.items())
     with Progress(total, "answers") as progress:
         for artefact in possible:
-            names = [model.name for model in artefact.models]
-            asks = bool(trials[artefact.name].items)
+            names = names_of[artefact.name]
+            asks = bool(trials[artefact.name].total(names))
             gone = next((name for name in names if asks and name in unreachable), None)
             if gone is not None:
-                progress.skip(len(trials[artefact.name].items) * len(names))
+                progress.skip(trials[artefact.name].total(names))
                 notebooks.fail(artefact, unreachable[gone])
                 continue
             before = ran()

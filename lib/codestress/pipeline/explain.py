@@ -68,7 +68,7 @@ def explain(
             answer.key,
             answer.answered_by,
             text,
-            trials.render(answer.trial).messages[-1].content,
+            trials.of(answer.model).render(answer.trial).messages[-1].content,
             answer.error,
         )
 

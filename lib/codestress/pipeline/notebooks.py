@@ -22,9 +22,9 @@ def schemas() -> dict[Path, tuple[type[Facts], dict[str, Any]]]:
         path = NOTEBOOKS / file.notebook
         if path in found and found[path][0] is not schema:
             raise ParameterError(f"{shown(path)}: artefacts with different schemas share it; the last is {name}")
-        found.setdefault(
-            path, (schema, {**file.parameters, **study.lab, "artefact": name, "models": list(study.lab_models)})
-        )
+        defaults = {**file.parameters, **study.lab, "artefact": name, "models": list(study.lab_models)}
+        defaults.pop("per_model", None)  # of models that are not asked there
+        found.setdefault(path, (schema, defaults))
     return found
 
 

@@ -28,6 +28,8 @@ class PlanRow:
 
     artefact: str
     model: str
+    problems: int
+    """Different ones that the model is asked about."""
     requests: int
     answered: int
     """In the store already, or asked by an artefact above in the same plan."""
@@ -70,7 +72,7 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
             made[artefact.name] = artefact.trials()
         except CodestressError as error:
             errors[artefact.name] = str(error)
-    total = sum(len(trials.items) for trials in made.values())
+    total = sum(trials.total([model.name for model in a.models]) for a in artefacts if (trials := made.get(a.name)))
     import_known((entry for artefact in artefacts for entry in artefact.models), store)
     with Store(store) as responses, Progress(total, "prompts") as progress:
         for artefact in artefacts:
@@ -83,14 +85,45 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
 
 
 def _rows(artefact: Artefact, trials: Trials, responses: Store, planned: set[str], progress: Progress) -> list[PlanRow]:
-    """A row for each model; every prompt is rendered once for all of them."""
-    sums = {entry.name: Counter[str]() for entry in artefact.models}
-    rates = {entry.name: responses.rate(entry.name) for entry in artefact.models if not entry.local}
-    checks = {entry.name: belongs(entry) if server_of(entry) else None for entry in artefact.models}
-    numbered = iter(trials.items)
+    """A row for each model; every prompt is rendered once for all models that are asked the same."""
+    alike = [entry for entry in artefact.models if entry.name not in trials.own]
+    counted = _counts(alike, trials, responses, planned, progress)
+    for entry in artefact.models:
+        if entry.name in trials.own:
+            counted |= _counts([entry], trials.of(entry.name), responses, planned, progress)
+    rows = []
+    for entry in artefact.models:
+        counts = counted[entry.name]
+        answered = counts["requests"] - counts["missing"]
+        rate = None if entry.local else responses.rate(entry.name)
+        dollars = _dollars(entry, counts["characters"], counts["longest"])
+        rows.append(
+            PlanRow(
+                artefact.name,
+                entry.name,
+                len({trial.problem for trial in trials.of(entry.name).items}),
+                counts["requests"],
+                answered,
+                counts["characters"],
+                *dollars,
+                counts["missing"] / rate if rate else None,
+                counts["too long"],
+                entry.needs_key and entry.price is None,
+            )
+        )
+    return rows
+
+
+def _counts(
+    entries: Sequence[ModelEntry], trials: Trials, responses: Store, planned: set[str], progress: Progress
+) -> dict[str, Counter[str]]:
+    """By model: requests, missing ones, their characters and longest answers, and prompts that are too long."""
+    sums = {entry.name: Counter[str]() for entry in entries}
+    checks = {entry.name: belongs(entry) if server_of(entry) else None for entry in entries}
+    numbered = iter(trials.items if entries else ())
     while chunk := list(itertools.islice(numbered, CHUNK)):
         prompts = [trials.render(trial) for trial in chunk]
-        for entry in artefact.models:
+        for entry in entries:
             requests = [
                 Request(entry.id, entry.identity, prompt, trial.sample)
                 for trial, prompt in zip(chunk, prompts, strict=True)
@@ -106,28 +139,9 @@ def _rows(artefact: Artefact, trials: Trials, responses: Store, planned: set[str
                     counts["characters"] += steps * request.prompt.characters
                     counts["longest"] += steps * request.prompt.sampling.max_tokens
                     planned.add(request.key)
-        for _ in chunk:
+        for _ in range(len(chunk) * len(entries)):
             progress.answered()
-    rows = []
-    for entry in artefact.models:
-        counts = sums[entry.name]
-        answered = counts["requests"] - counts["missing"]
-        rate = rates.get(entry.name)
-        dollars = _dollars(entry, counts["characters"], counts["longest"])
-        rows.append(
-            PlanRow(
-                artefact.name,
-                entry.name,
-                counts["requests"],
-                answered,
-                counts["characters"],
-                *dollars,
-                counts["missing"] / rate if rate else None,
-                counts["too long"],
-                entry.needs_key and entry.price is None,
-            )
-        )
-    return rows
+    return sums
 
 
 def beyond_window(prompt: Prompt, entry: ModelEntry) -> bool:
@@ -139,17 +153,20 @@ def check_windows(artefact: Artefact, trials: Trials) -> None:
     """Says before the first call when prompts cannot fit a model's window: how many, and one of them."""
     limited = [entry for entry in artefact.models if entry.context is not None]
     found: dict[str, list[tuple[Trial, int]]] = {entry.name: [] for entry in limited}
-    for trial in trials.items if limited else ():
-        prompt = trials.render(trial)
-        for entry in limited:
-            if beyond_window(prompt, entry):
-                found[entry.name].append((trial, prompt.characters))
+    for these in {id(one): one for one in (trials.of(entry.name) for entry in limited)}.values():
+        alike = [entry for entry in limited if trials.of(entry.name) is these]
+        for trial in these.items:
+            prompt = these.render(trial)
+            for entry in alike:
+                if beyond_window(prompt, entry):
+                    found[entry.name].append((trial, prompt.characters))
     for entry in limited:
         if found[entry.name]:
             trial, length = found[entry.name][0]
             factors = ", ".join(f"{name} = {value}" for name, value in trial.factors.items())
+            total = trials.total([entry.name])
             raise ParameterError(
-                f"{artefact.name}: {len(found[entry.name]):,} of {len(trials.items):,} prompts are longer than the "
+                f"{artefact.name}: {len(found[entry.name]):,} of {total:,} prompts are longer than the "
                 f"window of {entry.name}, {entry.context:,} tokens; one has {length:,} characters ({factors}).\n"
                 "Make them shorter (fewer distractors, for instance), or leave the model out with MODELS=…"
             )
@@ -165,7 +182,11 @@ def _dollars(entry: ModelEntry, characters: int, longest: int) -> tuple[float | 
 def show_requests(artefact: Artefact, where: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     """The first requests of an artefact with their factors, one for each trial and model, that match `where`."""
     trials = artefact.trials()
-    for trial, entry in itertools.product(trials.items, artefact.models):
+    alike = [entry for entry in artefact.models if entry.name not in trials.own]
+    others = [
+        (trial, entry) for entry in artefact.models if entry not in alike for trial in trials.of(entry.name).items
+    ]
+    for trial, entry in itertools.chain(itertools.product(trials.items, alike), others):
         if matches(trial, entry, where):
             request = request_of(trials, trial, entry)
             yield {"factors": factors_of(trial, entry), "key": request.key, **asdict(request)}

@@ -138,8 +138,9 @@ def ledger(given: Facts, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         for cell, one in itertools.product(cells, together):
             claim = _claim(given.artefact, one, cell, tables)
             if one.evidence == "re-run" and not math.isnan(claim.regenerated):
-                told = ", ".join(text for name, text in deviating.items() if name not in one.independent)
-                claim = replace(claim, deviates=told)
+                of = _models_of(one, cell, given.models)
+                told = [d.told for d in deviating if d.parameter not in one.independent and of & {*d.models}]
+                claim = replace(claim, deviates=", ".join(told))
             claims.append(claim)
     rows = [vars(claim) | {"verdict": claim.verdict} for claim in claims if not math.isnan(claim.published)]
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -211,6 +212,12 @@ def _undecided(claim: Claim, ours: float, theirs: float) -> str:
     if math.isinf(items):
         return "no run of ours can decide it: the published number alone is as uncertain as the margin"
     return f"about {items:,.0f} items would decide it, if the difference stays"
+
+
+def _models_of(stated: Statement, cell: Cell, asked: list[str]) -> set[str]:
+    """The models of which something is stated: those that statement or cell name, else all that were asked."""
+    named = [*stated.models, *stated.where.values(), *cell.values()]
+    return {name for name in named if isinstance(name, str)} & {*asked} or {*asked}
 
 
 def _rows(stated: Statement, cell: Cell, table: pd.DataFrame) -> pd.DataFrame:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
+
 from codestress.parameters import Facts
 from codestress.paths import PARAMS, shown
-from codestress.validation import check, read_yaml
+from codestress.validation import read_yaml
 
 FREE = {"artefact", "models", "rule", "seed", "failures", "confidence", "resamples", "recheck"}
 """No part of a protocol: what is drawn or computed of the same answers, and seeds, which no paper states. A number is
@@ -12,24 +15,46 @@ stated of models by name, so that other models' answers are no deviation either.
 PRESENTATION = {"relative", "show", "metrics"}
 
 
-def deviations(given: Facts) -> dict[str, str]:
-    """Each parameter that is not the paper's, and both values in words; empty for a run as the paper's."""
+@dataclass(frozen=True)
+class Deviation:
+    """A parameter that is not the paper's."""
+
+    parameter: str
+    models: tuple[str, ...]
+    """Of which it is so."""
+    told: str
+    """Both values in words."""
+
+
+def deviations(given: Facts) -> list[Deviation]:
+    """What is not the paper's for a model that is asked, each model beside what the paper had for it; empty for a run
+    as the paper's."""
     path = PARAMS / f"{given.artefact}.yaml"
     free = given.model_dump(include=FREE)  # a profile may name the models
-    stated = {**free, **read_yaml(path).get("parameters", {})}
-    paper = check(given.__class__, stated, shown(path))
-    ours, theirs = given.model_dump(), paper.model_dump()
-    return {
-        name: f"{name} {_shown(ours[name])} (paper: {_shown(theirs[name])})"
-        for name in ours
-        if name not in FREE | PRESENTATION and ours[name] != theirs[name]
-    }
+    stated = {**free, **read_yaml(path).get("parameters", {}), "models": given.models}
+    if "per_model" in stated:
+        stated["per_model"] = {name: own for name, own in stated["per_model"].items() if name in given.models}
+    paper = given.__class__.checked(stated, shown(path))
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for model in given.models:
+        ours, theirs = given.of_model(model).model_dump(), paper.of_model(model).model_dump()
+        for name in ours:
+            if name not in FREE | PRESENTATION and ours[name] != theirs[name]:
+                found.setdefault((name, _shown(ours[name]), _shown(theirs[name])), []).append(model)
+    return [
+        Deviation(name, tuple(models), f"{name} {ours}{_of(models, given.models)} (paper: {theirs})")
+        for (name, ours, theirs), models in found.items()
+    ]
 
 
 def stamp(given: Facts) -> str:
     """`as the paper`, or `deviates: …`."""
     found = deviations(given)
-    return "deviates: " + ", ".join(found.values()) if found else "as the paper"
+    return "deviates: " + ", ".join(one.told for one in found) if found else "as the paper"
+
+
+def _of(models: list[str], asked: Collection[str]) -> str:
+    return "" if len(models) == len(asked) else f" for {' and '.join(models)}"
 
 
 def _shown(value: object) -> str:

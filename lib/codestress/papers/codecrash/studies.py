@@ -32,7 +32,7 @@ from codestress.papers.codecrash.perturbations.variants import (
     check_problems,
     make_variants,
 )
-from codestress.parameters import Asked, Interval, Parameters, Seeded, Study, no_questions
+from codestress.parameters import Asked, Interval, Parameters, Seeded, Study, for_each_model, no_questions
 from codestress.paths import shown
 from codestress.problems.generated import generated_problems
 from codestress.problems.own import known_source, own_problems
@@ -83,6 +83,11 @@ class Perturbed(Seeded):
 
 class Questions(Perturbed, Asked):
     """Sections 2 and 3: what is asked."""
+
+    SINGLE = (
+        *("n_problems", "modes", "samples_direct", "samples_cot", "temperature", "top_p"),
+        *("max_tokens_direct", "max_tokens_cot"),
+    )
 
     modes: list[Mode] = Field(["direct"], min_length=1, description="direct: 2 examples; cot: step by step, 1 example")
     ignore: list[bool] = Field([False], min_length=1, description="the model is told to ignore comments")
@@ -204,6 +209,7 @@ def _variants(
         )
 
 
+@for_each_model
 def predictions(given: Questions) -> Trials:
     """Every question about every variant. What was refused or rejected is not asked; what a perturbation left
     unchanged is the vanilla question again, so it is asked once."""

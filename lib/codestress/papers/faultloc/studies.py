@@ -34,7 +34,7 @@ from codestress.papers.faultloc.faults.sites import KINDS, FaultSite, Kind, faul
 from codestress.papers.faultloc.faults.trees import NotNeutral
 from codestress.papers.faultloc.programs import CorrectProgram, Source, first_programs, parses
 from codestress.papers.faultloc.scoring import TOLERANCE, score_location
-from codestress.parameters import Asked, Facts, Parameters, Seeded, Study, no_questions
+from codestress.parameters import Asked, Facts, Parameters, Seeded, Study, for_each_model, no_questions
 from codestress.problems.generated.drawing import Draw
 from codestress.seeding import rng
 from codestress.types import (
@@ -81,6 +81,8 @@ class Mutations(Programs):
 
 class Localization(Mutations, Asked):
     """Sections IV and V: what is asked."""
+
+    SINGLE = ("temperature", "max_tokens")
 
     controls: list[Control] = Field(list(CONTROLS), description="what does nothing, asked again like the mutations")
     content: Literal["bank", "model"] = Field("model", description="bank: the kit's; model: by the model under test")
@@ -155,6 +157,7 @@ def sites_of(program: CorrectProgram) -> list[FaultSite]:
     return fault_sites(program.code, program.language)
 
 
+@for_each_model
 def localization(given: Localization) -> Trials:
     """Every task as it is, and under every mutation at every strength.
 

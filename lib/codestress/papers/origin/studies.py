@@ -20,7 +20,7 @@ from codestress.papers.origin.scoring import (
     score_strict,
     score_unlock,
 )
-from codestress.parameters import Interval, Parameters, Study
+from codestress.parameters import Interval, Parameters, Study, for_each_model
 from codestress.problems.datasets import data_file
 from codestress.problems.words import word_list
 from codestress.types import Message, Prompt, Response, Sampling, Score, Trial, Trials
@@ -39,6 +39,8 @@ Distance = Annotated[int, Field(ge=-200, le=200), AfterValidator(_nonzero)]
 
 class Chains(Interval):
     """Sections 4 and 5. Defaults are the protocol of the paper's figures."""
+
+    SINGLE = ("lines_below", "step", "samples", "temperature", "max_tokens", "retry_temperature", "retries", "system")
 
     recheck: int = Field(
         0, ge=0, description="questions that each model is asked once more, to see whether it says the same here"
@@ -75,6 +77,7 @@ class FindTheOrigin(Chains, Parameters):
     """The same, for figures with intervals by the bootstrap."""
 
 
+@for_each_model
 def find_the_origin(given: Chains) -> Trials:
     """Every combination of d, shuffling and wording at every size of the list.
 
@@ -151,6 +154,8 @@ def list_of(trial: Trial, given: Chains) -> list[connections.Link]:
 class NeedleInHaystack(Interval):
     """Section 6: something planted in a long text. Defaults are those of section 6.2."""
 
+    SINGLE = ("samples", "temperature", "max_tokens")
+
     test: Literal["inefficient_code", "clue", "unlock"] = Field("clue", description="section 6.1, 6.2 or 6.3")
     characters: list[int] = Field([900, 1400, 27000], min_length=1, description="lengths of the text")
     depth: float = Field(0.5, ge=0, le=1, description="where the clue or the sentence stands (6.1: fixed, two places)")
@@ -169,6 +174,7 @@ _LONG_PROMPTS = {
 }
 
 
+@for_each_model
 def needle_in_haystack(given: NeedleInHaystack) -> Trials:
     """One prompt for each length and variant, asked `samples` times; one user message alone, as printed.
 

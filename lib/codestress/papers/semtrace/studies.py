@@ -21,7 +21,7 @@ from codestress.papers.semtrace import recall
 from codestress.papers.semtrace.line_removal import removable, subsets, without_lines
 from codestress.papers.semtrace.mixing import MOST_FRAGMENTS, line_keys, mix, with_keys
 from codestress.papers.semtrace.traces import trace_problems
-from codestress.parameters import Facts, Parameters, Seeded, Study, no_questions
+from codestress.parameters import Facts, Parameters, Seeded, Study, for_each_model, no_questions
 from codestress.problems.generated import generated_problems
 from codestress.problems.own import known_source, own_problems
 from codestress.problems.problem_files import cruxeval
@@ -43,6 +43,8 @@ RETRIEVAL = ("function_retrieval", "line_retrieval")
 class LineRemoval(Parameters):
     """Section 3.4 and appendix B. Defaults are the paper's for models."""
 
+    SINGLE = ("n_problems", "subsample", "versions", "prefill", "max_tokens")
+
     tasks: list[Prediction] = Field(
         ["input_prediction", "output_prediction"], min_length=1, description="what is asked"
     )
@@ -51,6 +53,7 @@ class LineRemoval(Parameters):
     )
     problems: Source = Field("cruxeval", description="cruxeval: the paper's, a data set; generated: the kit's own")
     n_problems: int = Field(800, ge=1, description="how many, from the first on")
+    subsample: float = Field(1.0, gt=0, le=1, description="share of them, drawn by the seed")
     versions: int = Field(0, ge=0, description="most versions of a program, drawn by the seed; 0: all (the paper)")
     prefill: Literal["assistant", "user"] = Field(
         "assistant", description="where the answer's beginning stands; user: for models that cannot continue one"
@@ -68,6 +71,8 @@ class LineRemoval(Parameters):
 class Questions(Parameters):
     """Sections 3.1 to 3.3 and appendices A, C, D. Defaults are the paper's."""
 
+    SINGLE = ("n_problems", "subsample", "prefill", "max_tokens")
+
     recheck: int = Field(
         0, ge=0, description="questions that each model is asked once more, to see whether it says the same here"
     )
@@ -76,7 +81,7 @@ class Questions(Parameters):
         ["cruxeval"], min_length=1, description="cruxeval, semtrace (outputs only), or generated: the kit's own"
     )
     n_problems: int = Field(800, ge=1, description="how many of each, from the first on")
-    subsample: float = Field(1.0, gt=0, le=1, description="share of them, drawn by the seed (the paper's GPT 4.1: 1/8)")
+    subsample: float = Field(1.0, gt=0, le=1, description="share of them, drawn by the seed")
     digits: list[Digits] = Field([2], min_length=1, description="of the numbers in SemTrace")
     distractors: list[Count] = Field(
         [20, 40, 60, 80], min_length=1, description="unrelated functions around the target"
@@ -126,6 +131,7 @@ def problems_of(source: str, count: int, seed: int, digits: int = 2) -> dict[str
     return {problem.id: problem for problem in chosen}
 
 
+@for_each_model
 def target_positions(given: Questions) -> Trials:
     """Every task on every problem at every place in every context.
 
@@ -283,6 +289,7 @@ def _prompt(
     return Prompt((Message("user", text),), sampling, begun, source)
 
 
+@for_each_model
 def line_removal(given: LineRemoval) -> Trials:
     """Every problem with every subset of its lines removed, without distractors.
 
@@ -290,6 +297,7 @@ def line_removal(given: LineRemoval) -> Trials:
     missing would do too. (The paper does not say on which program an input is run.)
     """
     table = problems_of(given.problems, given.n_problems, given.seed)
+    drawn = [table[name] for name in _drawn(table, given.subsample, given.seed)]
     trials = [
         Trial(
             problem=problem.id,
@@ -297,7 +305,7 @@ def line_removal(given: LineRemoval) -> Trials:
             seed=given.seed,
         )
         for task in (given.tasks if given.shown == "prompt" else ["output_prediction"])
-        for problem in table.values()
+        for problem in drawn
         if (lines := removable(problem.code)) > 0
         for mask in _masks(problem, given.versions, given.seed)
     ]

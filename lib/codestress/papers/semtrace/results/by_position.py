@@ -135,7 +135,8 @@ def dips(
 
 
 def task_gains(answers: pd.DataFrame, *, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
-    """By how much groups of models do better on SemTrace than on CRUXEval's outputs, in %; problems are resampled.
+    """By how much groups of models do better on SemTrace than on CRUXEval's outputs, in %: of the mean over
+    models, which may have had other problems; problems are resampled for all of them together.
 
     Columns: group, distractors, gain, low, high; a group has a row where all of it were asked both.
     """
@@ -148,9 +149,11 @@ def task_gains(answers: pd.DataFrame, *, confidence: float, resamples: int, seed
                 continue
             draws, means = {}, {}
             for dataset, part in sets.items():
-                by_problem = part.groupby("problem")["value_strict"].mean().to_numpy()
-                weights = cluster_weights(len(by_problem), resamples, rng(seed, "gain", dataset))
-                means[dataset], draws[dataset] = by_problem.mean(), weights @ by_problem / len(by_problem)
+                cells = part.pivot_table(index="problem", columns="model", values="value_strict")
+                asked_of, right = cells.notna().to_numpy(float), cells.fillna(0.0).to_numpy()
+                weights = cluster_weights(len(cells), resamples, rng(seed, "gain", dataset))
+                means[dataset] = cells.mean().mean()
+                draws[dataset] = (weights @ right / (weights @ asked_of)).mean(axis=1)
             if means["cruxeval"]:
                 low, high = percentile_interval(100 * (draws["semtrace"] / draws["cruxeval"] - 1), confidence)
                 rows.append((group, distractors, 100 * (means["semtrace"] / means["cruxeval"] - 1), low, high))

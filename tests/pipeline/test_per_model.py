@@ -1,0 +1,316 @@
+"""Settings of one model within an artefact: who may write them, what is asked, counted, stamped and planned."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from codestress.errors import EngineError, ParameterError
+from codestress.inference.registry import ModelEntry, load_registry
+from codestress.inference.run import run
+from codestress.papers.semtrace.studies import Positions, target_positions
+from codestress.parameters import Asked
+from codestress.pipeline import artefacts
+from codestress.pipeline.artefacts import Overrides, artefact_names, load_study, read_artefact, resolve
+from codestress.pipeline.explain import explain
+from codestress.pipeline.plan import check_windows, make_plan, show_requests
+from codestress.report.protocol import deviations, stamp
+from codestress.scoring.frames import answers_frame
+from codestress.types import Outcome
+from openai_server import OpenAIServer, Received, Reply, completion, failure
+
+GPT = "gpt-4.1-2025-04-14"
+OWN = {"prefill": "user", "subsample": 0.125}
+SMALL = {
+    "artefact": "semtrace/fig01",
+    "problems": ["generated"],
+    "n_problems": 16,
+    "distractors": [1],
+    "distractor_source": "installed",
+    "positions": 2,
+    "tasks": ["output_prediction"],
+    "resamples": 100,
+}
+
+
+@pytest.fixture(scope="module")
+def registry() -> dict[str, ModelEntry]:
+    return load_registry()
+
+
+def resolved(
+    *settings: str, models: tuple[str, ...] = (), name: str = "semtrace/fig01", profile: str = "paper"
+) -> Asked:
+    (artefact,) = resolve([name], profile, Overrides(models, settings), load_registry())
+    assert isinstance(artefact.parameters, Asked)
+    return artefact.parameters
+
+
+def test_the_papers_settings_of_gpt_4_1_stand_in_every_artefact_that_asks_it() -> None:
+    asking = [
+        name for name in artefact_names() if name.startswith("semtrace") and load_study(read_artefact(name).study, name)
+    ]
+    found = {
+        name: resolved(name=name)
+        for name in asking
+        if name not in ("semtrace/prompts", "semtrace/tab03", "semtrace/tab04")
+    }
+    own = {name: given.per_model for name, given in found.items() if GPT in given.models}
+    assert all(settings == {GPT: OWN} for settings in own.values())
+    assert len(own) == 8
+    assert all(not given.per_model for name, given in found.items() if name not in own)
+
+
+def test_a_model_is_asked_by_its_own_settings_and_the_others_as_before() -> None:
+    plain = Positions.model_validate(SMALL | {"models": ["sim-near", "sim-wide"]})
+    given = Positions.model_validate(plain.model_dump() | {"per_model": {"sim-wide": OWN | {"max_tokens": 64}}})
+    before, trials = target_positions(plain), target_positions(given)
+    assert trials.items == before.items
+    assert [trials.render(one).digest for one in trials.items] == [before.render(one).digest for one in before.items]
+    own = trials.of("sim-wide")
+    assert {one.problem for one in own.items} < {one.problem for one in trials.items}
+    assert len({one.problem for one in own.items}) == 2  # an eighth
+    assert trials.total(["sim-near", "sim-wide"]) == 32 + 4
+    prompt = own.render(own.items[0])
+    assert (prompt.prefill, prompt.sampling.max_tokens) == ("", 64)
+    assert "assert f(" in prompt.messages[-1].content
+    assert trials.of("sim-near").render(trials.items[0]).prefill
+
+
+def test_shares_of_one_model_are_nested_and_drawn_by_the_seed() -> None:
+    def problems(share: float, seed: int = 0) -> set[str]:
+        given = Positions.model_validate(
+            SMALL
+            | {"models": ["sim-near"], "seed": seed, "n_problems": 64, "per_model": {"sim-near": {"subsample": share}}}
+        )
+        return {trial.problem for trial in target_positions(given).of("sim-near").items}
+
+    assert problems(0.125) < problems(0.25) < problems(1.0)
+    assert len(problems(0.125)) == 8
+    assert problems(0.125) == problems(0.125) != problems(0.125, seed=1)
+
+
+def test_a_server_that_continues_no_begun_answer_is_asked_in_its_own_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def behaviour(received: Received) -> Reply:
+        if received.body["model"] == "b" and received.body["messages"][-1]["role"] == "assistant":
+            return failure(400, "the last message must not be the assistant's")
+        return completion(" 1" if received.body["messages"][-1]["role"] == "assistant" else "assert f(1) == 1")
+
+    monkeypatch.setenv("NO_PROXY", "*")
+    path, store = tmp_path / "models.yaml", tmp_path / "s.sqlite"
+    plain = Positions.model_validate(SMALL | {"models": ["begun", "whole"], "prefill": "assistant"})
+    given = Positions.model_validate(plain.model_dump() | {"per_model": {"whole": OWN}})
+    with OpenAIServer(behaviour) as server:
+        settings = {"base_url": server.base_url, "key_env": "", "prefill": "vllm", "retries": 0}
+        rows = {
+            name: {"engine": "openai", "id": model, "settings": settings}
+            for name, model in [("begun", "a"), ("whole", "b")]
+        }
+        path.write_text(json.dumps(rows))
+        with pytest.raises(EngineError, match=r"whole: 20 requests in a row failed; .* must not be the assistant's"):
+            run(target_positions(plain), plain.models, store=store, registry=path)
+        trials = target_positions(given)
+        results = run(trials, given.models, store=store, registry=path)
+    counts = results.counts()
+    assert {model: sum(one.values()) for model, one in counts.items()} == {"begun": 32, "whole": 4}
+    assert all(one[Outcome.HARNESS_ERROR.value] == 0 for one in counts.values())
+    frame = answers_frame(results)
+    assert frame.groupby("model").size().to_dict() == {"begun": 32, "whole": 4}
+    assert set(frame[frame["model"] == "whole"]["problem"]) < set(frame[frame["model"] == "begun"]["problem"])
+
+
+def test_explanations_and_shown_requests_are_the_models_own(registry: dict[str, ModelEntry], tmp_path: Path) -> None:
+    (artefact,) = resolve(
+        ["semtrace/fig01"],
+        "smoke",
+        Overrides(settings=("per_model.sim-wide.prefill=user", "tasks=[output_prediction]")),
+        registry,
+    )
+    shown = list(show_requests(artefact, {}))
+    begun = {
+        name: {bool(one["prompt"]["prefill"]) for one in shown if one["factors"]["model"] == name}
+        for name in ("sim-near", "sim-wide")
+    }
+    assert begun == {"sim-near": {True}, "sim-wide": {False}}
+    results = run(artefact.trials(), ["sim-near", "sim-wide"], store=tmp_path / "s.sqlite")
+    told = {
+        one.factors["model"]: one.prompt
+        for one in explain(artefact, results, "strict", {})
+        if one.factors["position"] == 0
+    }
+    assert told["sim-wide"].startswith(told["sim-near"])
+    assert told["sim-wide"] != told["sim-near"]
+
+
+def test_a_plan_counts_the_problems_of_each_model(registry: dict[str, ModelEntry], tmp_path: Path) -> None:
+    settings = (
+        f"per_model.{GPT}.subsample=0.125",
+        "problems=[generated]",
+        "distractor_source=installed",
+        "distractors=[2]",
+    )
+    small = (*settings, "n_problems=80", "positions=2")
+    (artefact,) = resolve(["semtrace/fig01"], "paper", Overrides((GPT, "llama-3.1-8b", "gemma-3-12b"), small), registry)
+    plan = make_plan([artefact], tmp_path / "s.sqlite")
+    assert not plan.errors
+    assert {row.model: (row.problems, row.requests) for row in plan.rows} == {
+        GPT: (10, 40),
+        "llama-3.1-8b": (80, 320),
+        "gemma-3-12b": (80, 320),
+    }
+    assert [row.model for row in plan.rows] == [entry.name for entry in artefact.models]
+    check_windows(artefact, artefact.trials())
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        (
+            "per_model.gpt-4.1.prefill=user",
+            r"--set: per_model\.gpt-4\.1 = .*not asked; did you mean 'gpt-4.1-2025-04-14'",
+        ),
+        ("per_model={gpt-4.1: {prefill: user}}", r"--set: per_model\.gpt-4\.1 = .*this model is not asked"),
+        (
+            f"per_model.{GPT}.prefil=user",
+            rf"--set: per_model\.{GPT}: prefil = 'user': unknown key; did you mean 'prefill'",
+        ),
+        (f"per_model.{GPT}.prefill=robot", r"prefill = 'robot': input should be 'assistant' or 'user'"),
+        (f"per_model.{GPT}.max_tokens=lots", rf"--set: per_model\.{GPT}: max_tokens = 'lots': .*valid integer"),
+        (f"per_model.{GPT}.max_tokens='5'", r"max_tokens = '5': input should be a valid integer"),
+        (f"per_model.{GPT}.max_tokens=0", r"max_tokens = 0: input should be greater than or equal to 1"),
+        (f"per_model.{GPT}.subsample=2", r"subsample = 2: input should be less than or equal to 1"),
+        (f"per_model.{GPT}.positions=5", r"positions = 5: is the same for all models.*prefill"),
+        (f"per_model.{GPT}.seed=5", r"seed = 5: is the same for all models"),
+        (f"per_model.{GPT}.models=[a]", r"models = \['a'\]: is the same for all models"),
+        (f"per_model.{GPT}.per_model=3", r"per_model = 3: is the same for all models"),
+        ("per_model=3", r"--set: per_model = 3: input should be a valid dictionary"),
+        ("per_model=[a]", r"--set: per_model = \['a'\]: input should be a valid dictionary"),
+        (f"per_model={{{GPT}: 3}}", rf"--set: per_model\.{GPT} = 3: input should be a valid dictionary"),
+        ("per_model={7: {prefill: user}}", r"--set: per_model\.7.*valid string"),
+        ("per_model.prefill=user", r"expected per_model\.MODEL\.PARAMETER=VALUE"),
+        ("per_modl.x.prefill=user", r"per_modl\.x\.prefill = 'user': unknown key"),
+    ],
+)
+def test_bad_settings_of_one_model(setting: str, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        resolved(setting)
+
+
+def test_studies_whose_models_are_alike_say_so() -> None:
+    with pytest.raises(ParameterError, match=r"per_model.*unknown key"):
+        resolved("per_model.python.max_tokens=3", name="faultloc/fig05")
+    with pytest.raises(ParameterError, match=r"content = 'bank': is the same for all models.*max_tokens"):
+        resolved("per_model.sim-wide.content=bank", models=("sim-wide",), name="faultloc/tab02")
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "profiles").mkdir()
+    (tmp_path / "semtrace").mkdir()
+    (tmp_path / "profiles" / "mine.yaml").write_text("description: mine\n")
+    monkeypatch.setattr(artefacts, "PARAMS", tmp_path)
+    monkeypatch.setattr(artefacts, "PROFILES", tmp_path / "profiles")
+    return tmp_path
+
+
+def write(folder: Path, own: str) -> None:
+    (folder / "semtrace" / "a.yaml").write_text(
+        "title: t\nnotebook: semtrace/positions.ipynb\nstudy: semtrace.target_positions\n"
+        f"parameters:\n  models: [sim-near, sim-wide]\n  per_model: {own}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("own", "message"),
+    [
+        ("{sim-wid: {prefill: user}}", r"semtrace/a\.yaml: per_model\.sim-wid = .*not asked; did you mean 'sim-wide'"),
+        ("{sim-flat: {}}", r"semtrace/a\.yaml: per_model\.sim-flat = \{\}: this model is not asked"),
+        (
+            "{sim-wide: {prefil: user}}",
+            r"semtrace/a\.yaml: per_model\.sim-wide: prefil = 'user': unknown key; did you mean",
+        ),
+        ("{sim-wide: {subsample: all}}", r"semtrace/a\.yaml: per_model\.sim-wide: subsample = 'all': .*valid number"),
+        ("{sim-wide: {positions: 3}}", r"semtrace/a\.yaml: per_model\.sim-wide\.positions = 3: is the same for all"),
+        ("", r"semtrace/a\.yaml: per_model = None: input should be a valid dictionary"),
+        ("{sim-wide: }", r"semtrace/a\.yaml: per_model\.sim-wide = None: input should be a valid dictionary"),
+    ],
+)
+def test_bad_settings_in_a_file_name_it(own: str, message: str, files: Path) -> None:
+    write(files, own)
+    with pytest.raises(ParameterError, match=message):
+        resolved(name="semtrace/a", profile="mine")
+
+
+def test_settings_win_one_by_one_and_go_with_their_model(files: Path) -> None:
+    write(files, "{sim-wide: {prefill: user, subsample: 0.5}}")
+    given = resolved("per_model.sim-wide.subsample=0.25", name="semtrace/a", profile="mine")
+    assert given.per_model == {"sim-wide": {"prefill": "user", "subsample": 0.25}}
+    given = resolved('per_model={"sim-near":{"max_tokens":9}}', name="semtrace/a", profile="mine")
+    assert given.per_model == {"sim-wide": {"prefill": "user", "subsample": 0.5}, "sim-near": {"max_tokens": 9}}
+    assert resolved(models=("sim-near",), name="semtrace/a", profile="mine").per_model == {}
+    (files / "profiles" / "mine.yaml").write_text(
+        "description: mine\nparameters:\n"
+        "  semtrace/*: {models: [sim-wide, sim-flat], per_model: {sim-flat: {max_tokens: 7}}}\n"
+    )
+    given = resolved(name="semtrace/a", profile="mine")
+    assert given.per_model == {"sim-wide": {"prefill": "user", "subsample": 0.5}, "sim-flat": {"max_tokens": 7}}
+    (files / "profiles" / "mine.yaml").write_text(
+        "description: mine\nparameters:\n  semtrace/*: {per_model: {sim-wide: {subsample: none}}}\n"
+    )
+    with pytest.raises(ParameterError, match=r"profiles/mine\.yaml: per_model\.sim-wide: subsample = 'none'"):
+        resolved(name="semtrace/a", profile="mine")
+
+
+def test_an_option_reaches_the_artefacts_that_ask_the_model(registry: dict[str, ModelEntry]) -> None:
+    names = ["semtrace/fig01", "semtrace/fig07", "semtrace/tab03"]
+    chosen = resolve(names, "paper", Overrides(settings=(f"per_model.{GPT}.subsample=0.25",)), registry)
+    assert [getattr(one.parameters, "per_model", None) for one in chosen] == [
+        {GPT: OWN | {"subsample": 0.25}},
+        {},
+        None,
+    ]
+    with pytest.raises(ParameterError, match="no chosen artefact asks this model; did you mean"):
+        resolve(names, "paper", Overrides(settings=("per_model.gpt-4.1.subsample=0.25",)), registry)
+
+
+def test_each_model_is_held_against_what_the_paper_had_for_it() -> None:
+    assert stamp(resolved()) == "as the paper"
+    assert stamp(resolved("per_model.llama-3.1-8b.max_tokens=256")) == "as the paper"  # what it is anyway
+    assert stamp(resolved(f"per_model.{GPT}.subsample=0.05")) == f"deviates: subsample 0.05 for {GPT} (paper: 0.125)"
+    assert stamp(resolved(models=(GPT,))) == "as the paper"
+    other = resolved("per_model.llama-3.1-8b.prefill=user", "per_model.gemma-3-12b.prefill=user")
+    assert stamp(other) == "deviates: prefill user for llama-3.1-8b and gemma-3-12b (paper: assistant)"
+    assert [one.models for one in deviations(other)] == [("llama-3.1-8b", "gemma-3-12b")]
+    without = resolved(f"per_model.{GPT}.prefill=assistant", models=(GPT,))
+    assert stamp(without) == "deviates: prefill assistant (paper: user)"
+    assert stamp(resolved("prefill=user", models=(GPT,))) == "as the paper"
+
+
+@pytest.mark.parametrize(
+    ("written", "same"),
+    [
+        ("n_problems=800.0", "n_problems=800"),
+        ("distractors=[20.0,40,60.0,80]", "distractors=[20,40,60,80]"),
+        ("subsample=1", "subsample=1.0"),
+    ],
+)
+def test_a_number_is_the_same_however_it_is_written(written: str, same: str) -> None:
+    assert resolved(written) == resolved(same)
+    assert stamp(resolved(written)) == "as the paper"
+    assert stamp(resolved(f"per_model.{GPT}.max_tokens=256.0")) == "as the paper"
+    with pytest.raises(ParameterError, match=r"n_problems = 20\.5"):
+        resolved("n_problems=20.5")
+
+
+def test_every_study_that_lets_models_differ_makes_their_trials() -> None:
+    """What a schema promises its trials keep: `for_each_model` stands before each function that makes them."""
+    found = {read_artefact(name).study: name for name in artefact_names()}
+    for study_name, name in found.items():
+        study = load_study(study_name, name)
+        single = getattr(study.parameters, "SINGLE", ())
+        assert set(single) <= set(study.parameters.model_fields), study_name
+        assert bool(single) == hasattr(study.trials, "__wrapped__"), study_name
