@@ -9,6 +9,7 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
@@ -71,6 +72,11 @@ class Statement(Strict):
     independent: list[str] = Field([], description="parameters on which the number does not depend")
 
 
+def half_unit(number: float) -> float:
+    """Half of the last digit printed: what was rounded to 76.14 may have been 76.1364."""
+    return 0.5 * 10.0 ** min(int(Decimal(str(number)).as_tuple().exponent), 0)
+
+
 @dataclass(frozen=True)
 class Claim:
     """One number of a paper and what became of it."""
@@ -111,7 +117,7 @@ class Claim:
             return "not comparable"
         if not math.isnan(self.clusters) and self.evidence in ("re-run", "recomputed"):
             return judge(Interval(self.difference_low, self.difference_high), self.margin, self.clusters)
-        slack = 0.05 if self.unit == "%" else 0.0
+        slack = half_unit(self.published)
         low = -math.inf if self.relation == "at most" else self.published - slack
         agrees, other = WORDS[self.evidence]
         return agrees if self.high >= low and self.low <= self.published + slack else other
