@@ -235,12 +235,16 @@ def test_figures_can_be_drawn_from_very_little() -> None:
     one = {"label": ["m"], "accuracy": [0.5], "low": [np.nan], "high": [np.nan]}
     points = pd.DataFrame({**one, "d": [1], "published": [False]})
     lengths = pd.DataFrame({**one, "characters": [900], "published": [False]})
+    grid = pd.DataFrame(
+        {"model": "m", "characters": 900, "depth": [0.1, 0.9], "paired": [True, False], "accuracy": 0.5}
+    )
     outcomes = pd.DataFrame({"label": ["m"], "characters": [900], "outcome": ["solved"], "share": [1.0]})
     for figure in (
         outcome_map({"regenerated": cells}),
         share_bars({"regenerated": pd.DataFrame({**one, "condition": ["c"]})}, xlabel="x"),
         distance_curve(points, [FittedSide("m", 1, 0.5, math.inf), FittedSide("m", -1, math.nan, math.nan)]),
-        length_curve(lengths, outcomes, ["solved"]),
+        length_curve(lengths, outcomes, ["solved"], grid),
+        length_curve(lengths, outcomes, ["solved"], grid[:1], note="one answer"),
     ):
         figure.draw_without_rendering()
 

@@ -136,7 +136,7 @@ ANSWERS = {
     "codecrash/tab09": "56b780a580b5af01",
     "faultloc/tab02": "5421c594476fd83f",
     "origin/fig04": "05ee1c9bfc32f242",
-    "origin/sec62": "508b7db24852ad92",
+    "origin/sec62": "ec05d88dfe17ff5a",
     "semtrace/fig01": "557ccff95c8bc215",
     "semtrace/fig02": "3116fabb0e8c69e7",
     "semtrace/fig03": "7c04aaac726ef425",

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from codestress.papers.origin.decay import FittedSide
@@ -105,16 +105,26 @@ def distance_curve(shares: pd.DataFrame, fits: Sequence[FittedSide]) -> Figure:
     return figure
 
 
-def length_curve(shares: pd.DataFrame, outcomes: pd.DataFrame, order: Sequence[str]) -> Figure:
-    """Above, the share of right answers; below, all outcomes of each model, by length.
+def length_curve(
+    shares: pd.DataFrame, outcomes: pd.DataFrame, order: Sequence[str], grid: pd.DataFrame, note: str = ""
+) -> Figure:
+    """Above, the share of right answers; in the middle the same by length and depth, where there are several depths;
+    below, all outcomes of each model, by length.
 
-    `shares`: label, published (bool), characters, share, low, high (0 to 1). `outcomes`: label, characters, outcome,
-    share; `order` lists the outcomes from the best to the worst.
+    `shares`: label, published (bool), characters, share, low, high (0 to 1). `grid`: model, characters, depth, paired
+    (a cell of the paper), accuracy. `outcomes`: label, characters, outcome, share; `order` lists the outcomes from the
+    best to the worst. `note` stands at the end.
     """
     use_style()
     labels = list(dict.fromkeys(outcomes["label"]))
-    figure = Figure(figsize=(7.0, 4.6))
-    above, below = figure.subfigures(2, 1, height_ratios=[1.25, 1], squeeze=False)[:, 0]
+    heights = [2.5, *([1.7] if grid["depth"].nunique() > 1 else []), 2.1, *([0.2] if note else [])]
+    figure = Figure(figsize=(7.0, sum(heights)))
+    above, *middle, below = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
+    if note:
+        below.text(0.01, 0.5, note, fontsize=7, va="center")
+        below = middle.pop()
+    if middle:
+        _depth_grid(middle[0], grid)
     ax = above.subplots()
     draw_points(ax, shares, lambda number, part: part["characters"] * (1 + 0.015 * number), line="-", width=0.8)
     ax.set_xscale("log")
@@ -134,9 +144,32 @@ def length_curve(shares: pd.DataFrame, outcomes: pd.DataFrame, order: Sequence[s
             look = {"color": colour, "hatch": hatch, "edgecolor": "white", "linewidth": 0.4}
             panel.bar(range(len(lengths)), height, bottom=bottom, label=outcome, **look)
             bottom += height
-        panel.set_title(label)
+        panel.set_title(label.replace(" (", "\n("))
         panel.set_xticks(range(len(lengths)), [f"{n / 1000:.1f}k" for n in lengths], rotation=60)
     panels[0].set_ylabel("outcomes (%)")
     handles, names = panels[0].get_legend_handles_labels()
     below.legend(handles, names, loc="outside lower center", ncols=len(order))
     return figure
+
+
+def _depth_grid(part: SubFigure, grid: pd.DataFrame) -> None:
+    """A panel for each model: accuracy (%) by length and depth, the paper's cells in a frame."""
+    models = list(dict.fromkeys(grid["model"]))
+    panels = part.subplots(1, len(models), sharey=True, squeeze=False)[0]
+    for panel, model in zip(panels, models, strict=True):
+        mine = grid[grid["model"] == model]
+        cells = 100 * mine.pivot_table(index="depth", columns="characters", values="accuracy")
+        panel.imshow(cells.to_numpy(float), cmap="Blues", vmin=0, vmax=100, aspect="auto")
+        for x, characters in enumerate(cells.columns):
+            for y, depth in enumerate(cells.index):
+                value = cells.loc[depth, characters]
+                panel.text(x, y, f"{value:.0f}", ha="center", va="center", color="white" if value > 60 else "black")
+        for row in mine[mine["paired"]].itertuples():
+            corner = (list(cells.columns).index(row.characters) - 0.46, list(cells.index).index(row.depth) - 0.46)
+            panel.add_patch(Rectangle(corner, 0.92, 0.92, fill=False, edgecolor="#D55E00", linewidth=1.4))
+        panel.set_title(model)
+        panel.set_xticks(range(len(cells.columns)), [f"{n / 1000:.1f}k" for n in cells.columns])
+        panel.set_yticks(range(len(cells.index)), [f"{depth:g}" for depth in cells.index])
+        panel.grid(False)
+    panels[0].set_ylabel("depth of the clue")
+    part.supxlabel("characters; right answers (%); framed: the paper's cells", fontsize=8)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -101,12 +102,25 @@ def _passage(name: str, characters: int, variant: int) -> list[str]:
     return [title, *[*pieces, *pieces][begin : begin + max(2, count)]]
 
 
-def chapter(characters: int, place: float, variant: int = 0) -> str:
-    """A chapter of prose with the clue as a paragraph of its own at `place`, and the ciphertext at the end."""
-    pieces = _passage("harbour_chapter", characters, variant)
-    at = min(max(2, round(place * len(pieces))), len(pieces) - 1)
-    pieces = [*pieces[:at], prompt_text("clue"), *pieces[at:]]
-    return "\n\n".join(pieces) + " " + prompt_text("ciphertext")
+def chapter(characters: int, depth: float, variant: int = 0) -> str:
+    """A chapter of prose of this length, to a sentence, with the ciphertext at its end. The clue is a paragraph of its
+    own between the two sentences between which it stands nearest to `depth`, a share of the whole."""
+    title, *rest = paragraphs("harbour_chapter")
+    sentences = [re.split(r"(?<=[.!?]) (?=[A-Z])", paragraph) for paragraph in rest]
+    pieces = [one + ("\n\n" if n == len(part) else " ") for part in sentences for n, one in enumerate(part, 1)]
+    begins = [0, *accumulate(map(len, sentences[:-1]))]
+    clue, ciphertext = f"{prompt_text('clue')}\n\n", prompt_text("ciphertext")
+    lengths = list(map(len, pieces))
+    wanted = characters - len(f"{title}\n\n{clue}{ciphertext}")
+    if wanted > 1.1 * sum(lengths):
+        raise DataError(f"the kit's own chapter has {sum(lengths)} characters, {characters} were asked for")
+    first, count = _run_of(lengths, wanted, variant, begins)
+    chosen = [*pieces, *pieces][first : first + count]
+    text = f"{title}\n\n{''.join(chosen).rstrip()} {ciphertext}"
+    places = list(accumulate(map(len, chosen[:-1]), initial=len(title) + 2))
+    at = min(places, key=lambda place: abs(place - depth * (len(text) + len(clue))))
+    before = text[:at].rstrip(" \n")
+    return f"{before}\n\n{clue}{text[at:]}"
 
 
 def article(characters: int, place: float, variant: int = 0) -> str:

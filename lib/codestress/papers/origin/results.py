@@ -10,9 +10,10 @@ import pandas as pd
 
 from codestress.fitting.summaries import with_accuracy
 from codestress.papers.origin.decay import FittedSide, fit_decay
+from codestress.papers.origin.studies import clue_at
 from codestress.report.published import published_models, published_numbers
 from codestress.seeding import rng
-from codestress.types import Outcome
+from codestress.types import Outcome, Trials
 
 PAPER = "origin"
 
@@ -20,7 +21,7 @@ PAPER = "origin"
 def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
     """The paper's accuracies, a row each; empty where it has none.
 
-    Columns: label, model (the registry's name), correct, n, d, characters and bar (in %) where the paper has them,
+    Columns: label, model (the registry's name), correct, n, d, characters, depth and bar (in %) where it has them,
     condition, published, accuracy, low, high (Wilson, from the counts), percent.
     """
     numbers = published_numbers(artefact) or {"rows": []}
@@ -34,8 +35,8 @@ def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
             for model, right in numbers["correct"].items()
         ]
     else:
-        rows = [{"label": numbers["model"]} | row for row in numbers["rows"]]
-    frame = pd.DataFrame(rows, columns=["label", "correct", "n", "d", "characters", "bar"])
+        rows = [{"label": numbers["model"]} | row for row in numbers["rows"] if "n" in row]
+    frame = pd.DataFrame(rows, columns=["label", "correct", "n", "d", "characters", "depth", "bar"])
     frame = with_accuracy(frame, "correct", "n", confidence)
     model = frame["label"].map(published_models(PAPER))
     return frame.assign(model=model, condition="the paper's runs", published=True, percent=100 * frame["accuracy"])
@@ -196,22 +197,61 @@ def describe_distances(points: pd.DataFrame, fits: Sequence[FittedSide]) -> str:
 
 OUTCOMES = {
     "inefficient_code": ["both", "one", "none", "indiscriminate", "refused"],
-    "clue": ["solved", "attempted", "cipher noticed", "nothing noticed", "refused"],
+    "clue": ["solved", "attempted", "not attempted", "cipher noticed", "nothing noticed", "not told", "refused"],
     "unlock": ["said it", "mentioned it", "nothing noticed", "refused"],
 }
 """Outcomes of each test, best first; failed requests are added under theirs."""
 
 
+CELL = ["characters", "depth", "paired"]
+"""What was asked in section 6: a length, with something at a depth; `paired`: a cell of the paper."""
+
+
 def outcome_shares(answers: pd.DataFrame) -> pd.DataFrame:
-    """Columns label, characters, outcome, share, count: what was noticed, at every length."""
+    """Columns label, `CELL`, outcome, share, count: what was noticed, in every cell."""
     failed = answers["finish_reason"] == ""
     outcome = answers["detail_strict"].where(~failed, answers["outcome_strict"])
-    counts = answers.assign(label=answers["model"], outcome=outcome).groupby(
-        ["label", "characters", "outcome"], sort=False
-    )
+    counts = answers.assign(label=answers["model"], outcome=outcome).groupby(["label", *CELL, "outcome"], sort=False)
     table = counts.size().rename("count").reset_index()
-    table["share"] = table["count"] / table.groupby(["label", "characters"])["count"].transform("sum")
+    table["share"] = table["count"] / table.groupby(["label", *CELL])["count"].transform("sum")
     return table
+
+
+def published_outcomes(artefact: str) -> pd.DataFrame:
+    """What the paper counted, in the same columns; `not told` are answers of which it does not say what they were."""
+    numbers = published_numbers(artefact) or {}
+    rows = []
+    for cell in numbers.get("rows", []):
+        told = cell.get("outcomes", {})
+        counts = {**told, "not told": cell.get("n", 0) - sum(told.values())} if told else {}
+        where = {"label": f"{numbers['model']} (published)", "paired": True}
+        where |= {name: cell.get(name) for name in ("characters", "depth")}
+        rows += [
+            where | {"outcome": name, "count": count, "share": count / cell["n"]}
+            for name, count in counts.items()
+            if count
+        ]
+    return pd.DataFrame(rows, columns=["label", *CELL, "outcome", "count", "share"])
+
+
+def single_answers(artefact: str) -> str:
+    """What the paper shows of one answer each, which is no rate; empty where it counts."""
+    numbers = published_numbers(artefact) or {}
+    told = [
+        f"{row['characters']:,} characters: {row['outcome']}" for row in numbers.get("rows", []) if "outcome" in row
+    ]
+    return (
+        f"The paper shows one answer of {numbers['model']} for each length, no rate. {'; '.join(told)}." if told else ""
+    )
+
+
+def realized(trials: Trials, test: str) -> pd.DataFrame:
+    """What was asked for and what became of it, a row for each cell and variant: `CELL`, variant, length (characters of
+    the text) and planted_at (where what was planted begins, as a share of it)."""
+    cells = {tuple(trial.factors[name] for name in (*CELL, "variant")): trial for trial in trials.items}
+    texts = {cell: trials.render(trial).messages[-1].content for cell, trial in cells.items()}
+    rows = [(*cell, len(text), clue_at(text, test)) for cell, text in texts.items()]
+    return pd.DataFrame(rows, columns=[*CELL, "variant", "length", "planted_at"])
 
 
 def outcome_order(test: str, outcomes: pd.DataFrame) -> list[str]:
@@ -229,7 +269,12 @@ PLANTED_PROMPTS = {
 """The prompt files behind each test."""
 
 
-def describe_lengths(points: pd.DataFrame) -> str:
+def describe_lengths(points: pd.DataFrame, grid: pd.DataFrame, note: str) -> str:
     """The figure in words."""
     told = _told(points, lambda row: f"{row.characters} characters {100 * row.accuracy:.0f} %")
-    return "Accuracy against the length of the text. " + ". ".join(told) + "."
+    cells = _told(
+        grid.assign(label=grid["model"] + ", by length and depth"),
+        lambda row: f"{row.characters} at {row.depth:g} {100 * row.accuracy:.0f} %",
+    )
+    told += cells if grid["depth"].nunique() > 1 else []
+    return " ".join(filter(None, ["Accuracy against the length of the text. " + ". ".join(told) + ".", note]))

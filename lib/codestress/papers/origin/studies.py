@@ -34,6 +34,7 @@ def _nonzero(d: int) -> int:
     return d
 
 
+Depth = Annotated[float, Field(ge=0, le=1)]
 Distance = Annotated[int, Field(ge=-200, le=200), AfterValidator(_nonzero)]
 
 
@@ -158,13 +159,22 @@ class NeedleInHaystack(Interval):
 
     test: Literal["inefficient_code", "clue", "unlock"] = Field("clue", description="section 6.1, 6.2 or 6.3")
     characters: list[int] = Field([900, 1400, 27000], min_length=1, description="lengths of the text")
-    depth: float = Field(0.5, ge=0, le=1, description="where the clue or the sentence stands (6.1: fixed, two places)")
+    depth: list[Depth] = Field([0.5], min_length=1, description="of the clue or the sentence (6.1: fixed, two places)")
+    grid: bool = Field(
+        True, description="every length at every depth; false: each at the depth of its own number alone"
+    )
     text: Literal["own", "authors"] = Field("own", description="the kit's texts, or the authors' one long prompt")
     variants: int = Field(1, ge=1, le=8, description="different texts of each length (the paper: 1)")
     samples: int = Field(10, ge=1, description="times that each prompt is asked (the paper: 4 to 10)")
     temperature: float = Field(0.7, ge=0, le=2, description="of the sampling")
     max_tokens: int = Field(4096, ge=1, description="longest answer")
     rule: Literal["strict"] = Field("strict", description="the paper judged by hand; the kit's rules agree with it")
+
+    @model_validator(mode="after")
+    def _pairs(self) -> Self:
+        if not self.grid and len(self.depth) != len(self.characters):
+            raise ValueError("grid = false: each of characters needs its own depth: as many of one as of the other")
+        return self
 
 
 _LONG_PROMPTS = {
@@ -176,31 +186,38 @@ _LONG_PROMPTS = {
 
 @for_each_model
 def needle_in_haystack(given: NeedleInHaystack) -> Trials:
-    """One prompt for each length and variant, asked `samples` times; one user message alone, as printed.
+    """One prompt for each length, depth and variant, asked `samples` times; one user message alone, as printed.
 
-    At temperature 0 repetitions of a prompt tell little that is new; variants do.
+    `paired` are lengths with the depth of their own number (all, where there is one depth): the paper's cells, of which
+    longer ones have the clue nearer to the beginning. At temperature 0 repetitions of a prompt tell little that is
+    new; variants do.
     """
     sampling = Sampling(temperature=given.temperature, max_tokens=given.max_tokens)
-    lengths, variants = given.characters, given.variants
+    lengths, depths, variants = given.characters, given.depth, given.variants
     if given.text == "authors":
         authors = data_file("origin-long-prompts", _LONG_PROMPTS[given.test]).read_text(encoding="utf-8")
-        lengths, variants = [len(authors)], 1
+        lengths, depths, variants = [len(authors)], [round(clue_at(authors, given.test), 3)], 1
+    cells = [
+        (length, depth, len(depths) == 1 or number == own)
+        for number, length in enumerate(lengths)
+        for own, depth in enumerate(depths)
+        if given.grid or number == own
+    ]
 
     @cache
-    def written(length: int, variant: int) -> str:
+    def written(length: int, depth: float, variant: int) -> str:
         if given.text == "authors":
             return authors
         if given.test == "inefficient_code":
             code = needles.listing(length, variant)
             return Template(prompt_text("inefficient_code")).substitute(code=code)
         return (
-            needles.chapter(length, given.depth, variant)
-            if given.test == "clue"
-            else needles.article(length, given.depth, variant)
+            needles.chapter(length, depth, variant) if given.test == "clue" else needles.article(length, depth, variant)
         )
 
     def text_of(trial: Trial) -> str:
-        return written(int(trial.factors["characters"] or 0), int(trial.factors["variant"] or 0))
+        of = trial.factors
+        return written(int(of["characters"] or 0), float(of["depth"] or 0), int(of["variant"] or 0))
 
     def render(trial: Trial) -> Prompt:
         return Prompt((Message("user", text_of(trial)),), sampling)
@@ -212,16 +229,22 @@ def needle_in_haystack(given: NeedleInHaystack) -> Trials:
 
     trials = [
         Trial(
-            problem=f"{given.test}, {length} characters, variant {variant}",
-            factors={"characters": length, "variant": variant},
+            problem=f"{given.test}, {length} characters, depth {depth}, variant {variant}",
+            factors={"characters": length, "depth": depth, "paired": paired, "variant": variant},
             seed=given.seed,
             sample=sample,
         )
-        for length in lengths
+        for length, depth, paired in cells
         for variant in range(variants)
         for sample in range(given.samples)
     ]
     return Trials(trials, render, {"strict": judge})
+
+
+def clue_at(text: str, test: str) -> float:
+    """Where what was planted begins, as a share of the text; of the two functions of section 6.1 the first."""
+    planted = {"inefficient_code": "def is_prime", "clue": prompt_text("clue"), "unlock": prompt_text("unlock")}
+    return text.index(planted[test]) / len(text)
 
 
 LAB = {"words": "embedded", "max_tokens": 1024}
