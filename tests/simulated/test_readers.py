@@ -137,9 +137,9 @@ ANSWERS = {
     "faultloc/tab02": "5421c594476fd83f",
     "origin/fig04": "05ee1c9bfc32f242",
     "origin/sec62": "ec05d88dfe17ff5a",
-    "semtrace/fig01": "557ccff95c8bc215",
-    "semtrace/fig02": "3116fabb0e8c69e7",
-    "semtrace/fig03": "7c04aaac726ef425",
+    "semtrace/fig01": "8741c6e863650106",
+    "semtrace/fig02": "9a4772002f904070",
+    "semtrace/fig03": "ab413b1fedf18bc8",
     "semtrace/fig05": "4836d6443887dce6",
 }
 """Keys and texts of the readers' answers at smoke size, under the revision `simulated.engine.REVISION`."""

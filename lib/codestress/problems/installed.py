@@ -13,7 +13,10 @@ from pathlib import Path
 
 from codestress.paths import ROOT
 
-PACKAGES = ("jinja2", "click", "packaging", "attrs", "requests", "traitlets", "pyparsing", "urllib3", "lark", "babel")
+PACKAGES = (
+    *("jinja2", "click", "packaging", "attrs", "requests", "traitlets", "pyparsing", "urllib3", "lark", "babel"),
+    "prompt-toolkit",
+)
 """Pure Python, the same version for every Python."""
 
 
