@@ -30,7 +30,7 @@ CURVES = [(1.0, 14.5, 0.0), (0.6, 2.0, 0.0), (0.5, 6.0, 0.2), (0.8, 0.5, 0.1)]
 def test_an_exact_curve_is_recovered(height: float, rate: float, floor: float) -> None:
     y = floor + height * np.exp(-rate * X)
     fit = fit_exponential(
-        X, np.tile(y, (5, 1)), np.ones((5, len(X))), floor=floor > 0, resamples=100, rng=np.random.default_rng(0)
+        X, np.tile(y, (40, 1)), np.ones((40, len(X))), floor=floor > 0, resamples=100, rng=np.random.default_rng(0)
     )
     assert (fit.height, fit.rate, fit.floor) == pytest.approx((height, rate, floor), rel=1e-5, abs=1e-6)
     assert fit.half_life == pytest.approx(math.log(2) / rate, rel=1e-5)
@@ -38,8 +38,9 @@ def test_an_exact_curve_is_recovered(height: float, rate: float, floor: float) -
     assert fit.r_squared == pytest.approx(1)
     assert fit.failed == 0
     low, high = fit.band(X, 0.95)
-    assert np.allclose(low, y, atol=1e-5)
-    assert np.allclose(high, y, atol=1e-5)
+    assert (low < y).all()  # problems that are all alike are not certain
+    assert (y < high).all()
+    assert fit.items == 40
 
 
 @pytest.mark.parametrize("floor", [False, True])
@@ -116,3 +117,5 @@ def test_a_flat_curve_has_no_half_life() -> None:
     fit = fit_exponential(X, np.ones((5, 11)), np.ones((5, 11)), resamples=100, rng=np.random.default_rng(0))
     assert fit.rate == pytest.approx(0, abs=1e-6)
     assert fit.half_life > 1e5
+    assert fit.rate_interval.low < 1e-6 < 0.05 < fit.rate_interval.high
+    assert fit.loss_at(0.5, 0.95)[2] > 0.02  # answers that are all alike leave a doubt

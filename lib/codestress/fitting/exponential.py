@@ -39,11 +39,13 @@ class ExponentialFit(NamedTuple):
     floor_interval: Interval
     half_life_interval: Interval
     draws: Array
-    """Height, rate and floor of every resample that could be fitted: (fitted, 3)."""
+    """Height, rate and floor of every resample, nan where it could not be fitted: (resamples, 3)."""
     failed: int
     """Resamples that could not be fitted; they are not in the intervals."""
     r_squared: float
     """Of the means at each x, unweighted."""
+    items: int
+    """Problems behind it."""
 
     def at(self, x: ArrayLike) -> Array:
         """The fitted curve."""
@@ -52,21 +54,21 @@ class ExponentialFit(NamedTuple):
 
     def loss_at(self, x: float, confidence: float) -> tuple[float, float, float]:
         """What share of the value at 0 is lost at x, with its interval from the resamples."""
+        best = _lost(x, np.array([[self.height, self.rate, self.floor]]))
+        return float(best[0]), *percentile_interval(self.losses_at(x), confidence)
 
-        def lost(parameters: Array) -> Array:
-            values = curve(np.array([0.0, x]), parameters)
-            return np.asarray(1 - values[:, 1] / values[:, 0])
-
-        best = lost(np.array([[self.height, self.rate, self.floor]]))
-        return float(best[0]), *percentile_interval(lost(self.draws), confidence)
+    def losses_at(self, x: float) -> Array:
+        """The same in every resample."""
+        return _lost(x, self.draws)
 
     def band(self, x: ArrayLike, confidence: float) -> tuple[Array, Array]:
         """Lower and upper edge of the curve's pointwise interval, from the resamples."""
         values = curve(np.asarray(x, dtype=float), self.draws)
-        if len(values) == 0:
+        kept = values[~np.isnan(values).any(axis=1)]
+        if len(kept) == 0:
             nothing = np.full(np.shape(x), math.nan)
             return nothing, nothing
-        low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+        low, high = np.quantile(kept, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
         return low, high
 
 
@@ -74,6 +76,11 @@ def curve(x: Array, parameters: Array) -> Array:
     """Curves (m, k) at x (k,) for rows of height, rate, floor (m, 3)."""
     height, rate, floor = (parameters[:, i : i + 1] for i in range(3))
     return np.asarray(floor + height * np.exp(-rate * x))
+
+
+def _lost(x: float, parameters: Array) -> Array:
+    values = curve(np.array([0.0, x]), parameters)
+    return np.asarray(1 - values[:, 1] / values[:, 0])
 
 
 def fit_exponential(
@@ -90,7 +97,9 @@ def fit_exponential(
     """Fits mean accuracies at places `x` (k,) from sums of scores and numbers of answers, both (problems, k).
 
     `weighted`: squared errors count by the number of answers at each place; else each place counts the same, as for
-    a curve through aggregated results. Intervals: percentile bootstrap that resamples problems, the rows.
+    a curve through aggregated results. Intervals: quantiles of a bootstrap that resamples problems, the rows, with as
+    much noise added at each place as two problems make that are right there alone: answers that are all alike leave a
+    doubt too.
     """
     places = np.asarray(x, dtype=float)
     scores, numbers = np.asarray(right, dtype=float), np.asarray(asked, dtype=float)
@@ -100,8 +109,11 @@ def fit_exponential(
     if best is None:
         return _nothing(resamples)
     drawn = cluster_weights(len(scores), resamples, rng)
-    fitted, good = _refit(places, *_means(drawn @ scores, drawn @ numbers, weighted), best, free)
-    draws = fitted[good]
+    resampled, counted = _means(drawn @ scores, drawn @ numbers, weighted)
+    behind = np.maximum((numbers > 0).sum(axis=0), 1)
+    noise = rng.normal(0, 1 / np.sqrt(behind * (behind + 2)), resampled.shape)
+    fitted, good = _refit(places, np.clip(resampled + noise, 0, 1), counted, best, free)
+    draws = np.where(good[:, None], fitted, np.nan)
     used = weights > 0
     residual = means[used] - curve(places, best[None])[0][used]
     spread = float(((means[used] - means[used].mean()) ** 2).sum())
@@ -120,6 +132,7 @@ def fit_exponential(
         draws,
         int((~good).sum()),
         1 - float((residual**2).sum()) / spread if spread > 0 else math.nan,
+        len(scores),
     )
 
 
@@ -131,8 +144,8 @@ def _half_life(rate: float) -> float:
 
 def _nothing(resamples: int) -> ExponentialFit:
     nan = math.nan
-    empty = np.empty((0, 3))
-    return ExponentialFit(nan, nan, nan, nan, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, empty, resamples, nan)
+    empty = np.full((resamples, 3), nan)
+    return ExponentialFit(nan, nan, nan, nan, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, empty, resamples, nan, 0)
 
 
 def _means(right: Array, asked: Array, weighted: bool) -> tuple[Array, Array]:
@@ -183,6 +196,10 @@ def _refit(x: Array, y: Array, weights: Array, start: Array, free: int) -> tuple
         jacobian = derivatives(x, values)[:, :free]
         residual = y - curve(x, values)
         gradient = np.einsum("mpk,mk,mk->mp", jacobian, weights, residual)
+        inside = values[:, :free]
+        held = ((inside <= LOWEST[:free]) & (gradient < 0)) | ((inside >= HIGHEST[:free]) & (gradient > 0))
+        gradient[held] = 0  # what would leave the bounds stays there, and the others move as if it were known
+        jacobian[held] = 0
         normal = np.einsum("mpk,mk,mqk->mpq", jacobian, weights, jacobian)
         diagonal = np.einsum("mpp->mp", normal)
         normal = normal + np.einsum("mp,pq->mpq", damping[:, None] * (diagonal + 1e-12), np.eye(free))
@@ -193,7 +210,7 @@ def _refit(x: Array, y: Array, weights: Array, start: Array, free: int) -> tuple
         new = _cost(x, y, weights, tried)
         better = new <= cost
         values[better & ~done] = tried[better & ~done]
-        done |= moved < 1e-9
+        done |= (moved < 1e-9) | (better & (cost - new < 1e-12 * cost))  # some creep along a valley for ever
         cost = np.where(better & ~done, new, cost)
         damping = np.clip(np.where(better, damping / 5, damping * 5), 1e-12, 1e12)
         if done.all():

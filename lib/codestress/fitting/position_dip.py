@@ -26,8 +26,6 @@ class PositionDip(NamedTuple):
     drop_interval: Interval
     drop_without_effect: float
     """What the drop would be on average if all positions were alike."""
-    drop_deviation: float
-    """Standard deviation of the drop over resamples of the items."""
     relative_drop: float
     """The drop as a share of the best position's mean: what the paper calls a loss relative to the maximum."""
     relative_drop_interval: Interval
@@ -47,12 +45,12 @@ def position_dip(
     table = np.asarray(scores, dtype=float)
     if table.ndim != 2 or table.shape[1] < 3 or len(table) == 0:
         nan = math.nan
-        return PositionDip(nan, UNKNOWN, nan, nan, UNKNOWN, nan, nan, nan, UNKNOWN, nan, len(table))
+        return PositionDip(nan, UNKNOWN, nan, nan, UNKNOWN, nan, nan, UNKNOWN, nan, len(table))
     places = np.linspace(0, 1, table.shape[1])
     middle = table[:, (places >= 1 / 3 - 1e-9) & (places <= 2 / 3 + 1e-9)].mean(axis=1)
     ends = (table[:, 0] + table[:, -1]) / 2
     weights = cluster_weights(len(table), resamples, rng) / len(table)
-    means, drawn = table.mean(axis=0), weights @ table
+    means = table.mean(axis=0)
     best = float(means.max())
     drop = best - float(means.min())
     dip = float((ends - middle).mean())
@@ -63,8 +61,7 @@ def position_dip(
         dip / best if best else math.nan,
         drop,
         largest_drop(table, weights, confidence) if several else UNKNOWN,
-        float(np.ptp(drawn - means, axis=1).mean()),
-        float(np.ptp(drawn, axis=1).std()),
+        float(np.ptp(weights @ table - means, axis=1).mean()),
         drop / best if best else math.nan,
         largest_relative_drop(table, weights, confidence) if several else UNKNOWN,
         max(_greater(table[:, end] - middle, resamples, rng) for end in (0, -1)),

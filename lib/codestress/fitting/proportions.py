@@ -7,7 +7,7 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 
 class Interval(NamedTuple):
@@ -85,6 +85,32 @@ def newcombe(first: float, first_n: float, second: float, second_n: float, confi
     return Interval(second - first - down, second - first + up)
 
 
+def clustered_mean(
+    values: ArrayLike, clusters: ArrayLike, *, confidence: float = 0.95, scale: float | None = None
+) -> Estimate:
+    """Mean of `values` (n,) with a normal interval over `clusters` (n,), whose answers hang together.
+
+    Two clusters are added, as in `paired_difference`, that lie by `scale` beside the mean (as far as the mean is from
+    0 where it is None), so that values that are all alike still leave a doubt. One cluster says nothing: `UNKNOWN`.
+    """
+    numbers = np.asarray(values, dtype=float)
+    if numbers.size == 0:
+        return Estimate(math.nan, UNKNOWN, 0, 0)
+    _, index = np.unique(np.asarray(clusters), return_inverse=True)
+    value, error = float(numbers.mean()), _clustered_error(numbers, index, scale)
+    count = int(index.max()) + 1
+    half = normal_quantile(confidence) * error
+    return Estimate(value, Interval(value - half, value + half) if count > 1 else UNKNOWN, count, numbers.size)
+
+
+def _clustered_error(numbers: NDArray[np.float64], index: NDArray[np.int64], scale: float | None) -> float:
+    sums, sizes = np.bincount(index, weights=numbers), np.bincount(index).astype(float)
+    typical, mean = sizes.mean(), sums.sum() / sizes.sum()
+    added = typical * (abs(mean) if scale is None else scale)
+    squares = ((sums - mean * sizes) ** 2).sum() + 2 * added**2
+    return float(math.sqrt(squares) / (sizes.sum() + 2 * typical))
+
+
 def paired_difference(differences: ArrayLike, clusters: ArrayLike | None = None, confidence: float = 0.95) -> Interval:
     """Interval of the mean of paired differences (-1 to 1), the answers of a cluster hanging together.
 
@@ -113,12 +139,21 @@ def ratio_of_shares(
     Donner and Zou 2012 (MOVER for ratios): `worth` is the effective number of items, `correlation` that of the two
     sides' scores over items. The upper end is infinite where the first share could be zero.
     """
-    if not first > 0:
+    return ratio(
+        (first, wilson(first * worth, worth, confidence)),
+        (second, wilson(second * worth, worth, confidence)),
+        correlation,
+    )
+
+
+def ratio(first: tuple[float, Interval], second: tuple[float, Interval], correlation: float = 0.0) -> Interval:
+    """Interval of `second` / `first`, positive numbers with the intervals that they have alone (the same, MOVER)."""
+    (base, (below, above)), (top, (low, high)) = first, second
+    if not base > 0:
         return UNKNOWN
-    below, above = wilson(first * worth, worth, confidence)
-    low, high = wilson(second * worth, worth, confidence)
     return Interval(
-        _ratio_end(second, low, first, above, correlation, -1), _ratio_end(second, high, first, below, correlation, 1)
+        _ratio_end(top, max(low, 0.0), base, above, correlation, -1),
+        _ratio_end(top, high, base, max(below, 0.0), correlation, 1),
     )
 
 

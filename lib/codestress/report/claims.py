@@ -16,13 +16,14 @@ from typing import Any, Literal
 import pandas as pd
 from pydantic import Field
 
+from codestress.errors import ParameterError
 from codestress.fitting.proportions import Interval, normal_quantile
-from codestress.fitting.verdicts import Verdict, clusters_to_decide, judge, margin_of
+from codestress.fitting.verdicts import Measured, Verdict, clusters_to_decide, difference, judge, margin_of
 from codestress.parameters import Facts
 from codestress.paths import PUBLISHED, shown
 from codestress.report.protocol import deviations
 from codestress.report.published import read_published
-from codestress.validation import Strict, check
+from codestress.validation import Strict, check, nearest
 
 Evidence = Literal["re-run", "recomputed", "internal", "derived", "quoted"]
 """Answered here by the paper's protocol; from what its authors published for each item; the paper against itself; a
@@ -53,21 +54,29 @@ class Statement(Strict):
     unit: str
     relation: Literal["equal", "at most"] = "equal"
     needs: str = Field(description="what must be run; may name columns of the cell, and models")
-    table: str = Field("", description="where the regenerated number stands; empty: nothing regenerates it")
-    number: list[str] = Field([], description="its column, and those of its interval where it has one")
+    table: str = Field("", description="where the regenerated number stands; empty: nothing regenerates it, see `why`")
+    why: str = Field("", description="why no run can decide it, where none can")
+    number: list[str] = Field([], max_length=3, description="its column, and those of its interval where it has one")
     per_cent: bool = Field(False, description="the column has shares, the statement per cent")
     rounding: float = Field(0, description="half of the interval of a number that was rounded or read")
     where: dict[str, Any] = Field({}, description="columns of the table and what must stand in them, or a list of it")
     match: list[str] = Field([], description="columns that must agree with the cell's")
     near: dict[str, float] = Field({}, description="columns that may differ from the cell's by that share")
-    models: list[str] = Field([], description="stated of their mean, each at its largest; or a name in `groups`")
+    models: list[str] = Field([], description="stated of one, or of several together: a name in `groups`")
+    group: str = Field("", description="that name, which the table has in the place of a model's")
+    readings: str = Field("", description="column that tells readings of the paper's words apart: all must agree")
     basis: str = Field("", description="what was run; may name columns of cell and table, and rows (how many)")
     evidence: Evidence = Field("re-run", description="what a regenerated number would be")
     clusters: str = Field("", description="column with the independent items behind a sampled number")
     theirs: list[str] = Field([], description="the cell's columns with the interval of the published number")
-    n: int = Field(0, description="the paper's items, for a largest drop; 0: not known")
-    deviation: str = Field("", description="column with the standard deviation of our largest drop")
-    without_effect: str = Field("", description="column with what noise alone makes of a largest drop")
+    n: int | str = Field(
+        0, description="the paper's independent items, or the cell's column with them; 0: it does not say"
+    )
+    difference: list[str] = Field(
+        [], description="columns with an interval of ours - theirs, where theirs is known for each item"
+    )
+    deviation: str = Field("", description="column with the standard deviation of a number that grows with noise")
+    without_effect: str = Field("", description="column with what noise alone makes of it")
     effect: bool = Field(False, description="the number is itself an effect: the margin is half of it, or 10 points")
     independent: list[str] = Field([], description="parameters on which the number does not depend")
 
@@ -117,7 +126,7 @@ class Claim:
             return "not comparable"
         if not math.isnan(self.clusters) and self.evidence in ("re-run", "recomputed"):
             return judge(Interval(self.difference_low, self.difference_high), self.margin, self.clusters)
-        slack = half_unit(self.published)
+        slack = half_unit(self.published) * (1 + 1e-9)
         low = -math.inf if self.relation == "at most" else self.published - slack
         agrees, other = WORDS[self.evidence]
         return agrees if self.high >= low and self.low <= self.published + slack else other
@@ -133,13 +142,15 @@ def ledger(given: Facts, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """What became of everything that the paper states in an artefact: `COLUMNS`, a row for each number.
 
     `given`: the run's parameters, which the paper's must match. `tables`: the artefact's tables by the names that the
-    statements have for them, published cells among them.
+    statements have for them, published cells among them. `ParameterError` where a statement asks for what none has.
     """
     paper, _, name = given.artefact.partition("/")
     deviating = deviations(given)
     claims: list[Claim] = []
     for (each, _), group in itertools.groupby(statements(paper, name), key=lambda one: (one.each, one.table)):
         together = list(group)
+        for one in together:
+            _check(paper, one, tables)
         cells = tables[each].to_dict("records") if each else [{}]
         for cell, one in itertools.product(cells, together):
             claim = _claim(given.artefact, one, cell, tables)
@@ -152,72 +163,168 @@ def ledger(given: Facts, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def statements(paper: str, name: str) -> list[Statement]:
-    """What a paper states in an artefact, in the order of its file; what its `rule` says is filled in."""
+def statements(paper: str, name: str = "") -> list[Statement]:
+    """What a paper states in an artefact (all of them without a name), in the order of its file; what its `rule` says
+    is filled in."""
     published = read_published(paper)
     found = []
     for own in published.get("statements", []):
-        if name in own.get("artefacts", []):
-            rule = published["rules"][own["rule"]] if "rule" in own else {}
+        if not name or name in own.get("artefacts", []):
+            told = f"{_file(paper)}, {own.get('statement', name)}"
+            rule = _named(published, "rules", own["rule"], told) if "rule" in own else {}
             where = rule.get("where", {}) | own.get("where", {})
             models = own.get("models", [])
-            models = published["groups"][models] if isinstance(models, str) else models
-            values = rule | own | {"where": where, "models": models}
-            found.append(check(Statement, values, f"{shown(PUBLISHED)}/{paper}.json, {own.get('statement', name)}"))
+            group = models if isinstance(models, str) else ""
+            models = _named(published, "groups", group, told) if group else models
+            found.append(check(Statement, rule | own | {"where": where, "models": models, "group": group}, told))
     return found
+
+
+def undecidable(stated: Statement) -> str:
+    """Why no run decides a statement, empty where one can."""
+    if stated.why or stated.evidence in ("internal", "derived", "quoted"):
+        return stated.why
+    if len(stated.number) == 3 and not (stated.theirs or stated.n or stated.difference):
+        return "the paper does not say how many items are behind it"
+    return ""
+
+
+def _named(published: Mapping[str, Any], kind: str, name: str, told: str) -> Any:
+    known = published.get(kind, {})
+    if name not in known:
+        raise ParameterError(f"{told}: no {kind[:-1]} {name!r}{nearest(name, known)}")
+    return known[name]
+
+
+def _file(paper: str) -> str:
+    return f"{shown(PUBLISHED)}/{paper}.json"
+
+
+def _check(paper: str, stated: Statement, tables: Mapping[str, pd.DataFrame]) -> None:
+    """That the tables have what a statement names: what no rule can evaluate is an error, no verdict."""
+    told = f"{_file(paper)}, {stated.statement}"
+    for key, name in (("each", stated.each), ("table", stated.table)):
+        if name and name not in tables:
+            raise ParameterError(f"{told}: {key}: there is no table {name!r}{nearest(name, tables)}")
+    if not stated.table and not stated.why:
+        raise ParameterError(f"{told}: name the table that regenerates it, or say why none does (why)")
+    if len(stated.number) == 2 or (stated.table and not stated.number):
+        raise ParameterError(f"{told}: number: one column, or three with its interval")
+    cell = [*stated.theirs, *stated.match, *stated.near]
+    cell += [name for name in (stated.value, stated.n) if isinstance(name, str)]
+    own = [*stated.number, *stated.difference, stated.clusters, stated.readings]
+    own += [stated.deviation, stated.without_effect]
+    for source, names in ((stated.each, cell), (stated.table, own)):
+        if not source and names and source is stated.each:
+            raise ParameterError(f"{told}: {', '.join(names)}: name the table with the published cells (each)")
+        if source and len(tables[source]):  # a table without rows may have no columns: nothing was asked
+            for name in filter(None, names):
+                if name not in tables[source]:
+                    raise ParameterError(f"{told}: {source} has no column {name!r}{nearest(name, tables[source])}")
 
 
 def _claim(artefact: str, stated: Statement, cell: Cell, tables: Mapping[str, pd.DataFrame]) -> Claim:
     text = {"models": ", ".join(stated.models), **cell}
+    needs = f"needs {_told(stated.needs, text, artefact)}"
     claim = Claim(
         artefact,
-        statement=stated.statement.format_map(text),
+        statement=_told(stated.statement, text, artefact),
         published=cell[stated.value] if isinstance(stated.value, str) else stated.value,
         unit=stated.unit,
-        basis=f"needs {stated.needs.format_map(text)}",
+        basis=f"{needs}; {stated.why}" if stated.why else needs,
         relation=stated.relation,
         evidence=stated.evidence,
     )
     rows = _rows(stated, cell, tables[stated.table]) if stated.table else pd.DataFrame()
-    if rows.empty:
+    if rows.empty or rows[stated.number[0]].isna().any():
         return claim
+    claim = replace(claim, margin=_margin(stated, claim.published) if len(stated.number) > 1 else 0.0)
+    readings = [_read(claim, stated, cell, row) for row in rows.to_dict("records")]
+    if len(readings) == 1:
+        return readings[0]
+    told = "; ".join(
+        f"{row[stated.readings]}: {one.regenerated:,.4g}"
+        for row, one in zip(rows.to_dict("records"), readings, strict=True)
+    )
+    return replace(
+        readings[0],
+        difference_low=min(one.difference_low for one in readings),
+        difference_high=max(one.difference_high for one in readings),
+        basis=f"{readings[0].basis}; the paper's words can be read as {told}",
+        undecided=next((one.undecided for one in readings if one.undecided), ""),
+    )
+
+
+def _told(form: str, text: Cell, artefact: str) -> str:
+    try:
+        return form.format_map(text)
+    except KeyError as error:
+        paper, known = artefact.partition("/")[0], ", ".join(map(str, text))
+        raise ParameterError(f"{_file(paper)}, {form}: names {error}; known are {known}") from None
+
+
+def _read(claim: Claim, stated: Statement, cell: Cell, row: Cell) -> Claim:
+    """A claim with the number in one row, and the interval of its difference where both errors are known."""
     unit = 100 if stated.per_cent else 1
-    value, *interval = (unit * float(rows[name].mean()) for name in stated.number)
+    value, *interval = (unit * float(row[name]) for name in stated.number)
     low, high = interval or (value - stated.rounding, value + stated.rounding)
-    told = text | {str(name): rows[name].min() for name in rows} | {"rows": len(rows)}
-    claim = replace(claim, regenerated=value, low=low, high=high, basis=stated.basis.format_map(told))
+    told = {"models": ", ".join(stated.models), **cell} | {str(name): one for name, one in row.items()}
+    claim = replace(claim, regenerated=value, low=low, high=high, basis=_told(stated.basis, told, claim.artefact))
     if not interval:
         return claim
-    published = claim.published
-    of_a_share = 1 if stated.unit in ("%", "points") else abs(published) / 100
-    margin = 100 * margin_of(published / 100 if stated.effect else None) * of_a_share
-    claim = replace(claim, clusters=float(rows[stated.clusters].min()) if stated.clusters else 0.0, margin=margin)
-    if stated.theirs:
+    claim = replace(claim, clusters=float(row[stated.clusters]) if stated.clusters else 0.0)
+    ours, published = Measured(value, low, high, claim.clusters), claim.published
+    n = float((cell[stated.n] if isinstance(stated.n, str) else stated.n) or math.nan)
+    if stated.deviation:  # it grows with noise, so that both must be of one n
+        if claim.clusters != n:
+            return replace(claim, undecided=f"{n:,.0f} items would decide it, as many as the paper's")
+        half = normal_quantile(0.95) * unit * float(row[stated.deviation])
+        noise = unit * float(row[stated.without_effect])
+        wider = noise if published < 2 * noise else 0.0
+        ours = Measured(value, value - half, value + half, claim.clusters)
+        theirs = Measured(published, published - half - wider, published + half, n)
+    elif stated.difference:
+        down, up = (unit * float(row[name]) for name in stated.difference)
+        known = Measured(value - published, down, up, claim.clusters)
+        return _decided(claim, Interval(known.value - known.down, known.value + known.up), known, 0.0)
+    elif stated.theirs:
         bottom, top = (unit * float(cell[name]) for name in stated.theirs)
-        # Square and add (Zou and Donner 2008), which for two shares is Newcombe's interval.
-        down, up = math.hypot(value - low, top - published), math.hypot(high - value, published - bottom)
-        error = max(top - published, published - bottom)
-    elif stated.deviation and len(rows) == 1:
-        if claim.clusters != stated.n:  # a largest drop grows with noise, so that both must be of one n
-            return replace(claim, undecided=f"{stated.n} items would decide it, as many as the paper's")
-        error, without_effect = (float(rows[name].iloc[0]) for name in (stated.deviation, stated.without_effect))
-        error *= normal_quantile(0.95)
-        down = up = math.sqrt(2) * error + (without_effect if published < 2 * without_effect else 0)
+        theirs = Measured(published, bottom, top, n if n == n else math.inf)
+    elif n == n:
+        theirs = ours.at(published, n)
     else:
-        return replace(claim, undecided="the error of the published number is not known")
-    difference = value - published
-    claim = replace(claim, difference_low=difference - down, difference_high=difference + up)
-    return replace(claim, undecided=_undecided(claim, max(value - low, high - value), error))
+        return replace(claim, undecided=_without_n(ours, published))
+    return _decided(claim, difference(ours, theirs), ours, max(theirs.down, theirs.up))
 
 
-def _undecided(claim: Claim, ours: float, theirs: float) -> str:
-    """How many items would decide what is inconclusive, from the half-widths that both numbers have alone."""
+def _decided(claim: Claim, between: Interval, ours: Measured, theirs: float) -> Claim:
+    """With the interval of the difference, and how many items would decide what is inconclusive."""
+    slack = half_unit(claim.published)
+    claim = replace(claim, difference_low=between.low - slack, difference_high=between.high + slack)
     if claim.verdict != Verdict.INCONCLUSIVE:
-        return ""
-    items = clusters_to_decide(claim.regenerated - claim.published, claim.margin, ours, claim.clusters, theirs)
+        return claim
+    own = max(ours.value - ours.low, ours.high - ours.value)
+    away = claim.regenerated - claim.published
+    items = clusters_to_decide(away, claim.margin, own, claim.clusters, theirs)
+    told = f"about {items:,.0f} items would decide it, if the difference stays"
     if math.isinf(items):
-        return "no run of ours can decide it: the published number alone is as uncertain as the margin"
-    return f"about {items:,.0f} items would decide it, if the difference stays"
+        told = "no run of ours can decide it: the published number alone is as uncertain as the margin"
+    return replace(claim, undecided=told)
+
+
+def _without_n(ours: Measured, published: float) -> str:
+    """What is said where the paper states no n: with how many items it would differ."""
+    away, own = abs(ours.value - published), max(ours.down, ours.up)
+    if not away > own:
+        return "the paper does not say how many items are behind it, and ours are too few to differ from any number"
+    least = math.ceil(ours.items * own**2 / (away**2 - own**2))
+    return f"the paper does not say how many items are behind it: it would differ with {least:,.0f} or more"
+
+
+def _margin(stated: Statement, published: float) -> float:
+    """In the statement's unit: of what is no per cent, in per cent of the published number."""
+    margin = 100 * margin_of(published / 100 if stated.effect and published else None)
+    return margin if stated.unit.startswith(("%", "points")) else margin * abs(published) / 100
 
 
 def _models_of(stated: Statement, cell: Cell, asked: list[str]) -> set[str]:
@@ -227,18 +334,16 @@ def _models_of(stated: Statement, cell: Cell, asked: list[str]) -> set[str]:
 
 
 def _rows(stated: Statement, cell: Cell, table: pd.DataFrame) -> pd.DataFrame:
-    """The rows with the regenerated number: one, or one for each of the stated models; empty where one is lacking."""
-    for name, wanted in [*stated.where.items(), *((name, cell[name]) for name in stated.match)]:
+    """The row with the regenerated number, or one for each reading of the paper's words; empty where it is lacking."""
+    wanted = [*stated.where.items(), *((name, cell[name]) for name in stated.match)]
+    if stated.models:
+        wanted.append(("model", stated.group or stated.models))
+    for name, value in wanted:
         known = table.get(name, pd.Series(index=table.index, dtype=object))
-        table = table[known.isin(wanted if isinstance(wanted, list) else [wanted])]
+        table = table[known.isin(value if isinstance(value, list) else [value])]
     for name, share in stated.near.items():
         table = table[(table[name] / cell[name] - 1).abs() < share]
-    if not stated.models:
-        return table[:1]
-    table = table[table["model"].isin(stated.models)]
-    if set(table["model"]) != set(stated.models):
-        return table[:0]
-    return table.loc[table.groupby("model")[stated.number[0]].idxmax()]
+    return table.drop_duplicates(stated.readings) if stated.readings else table[:1]
 
 
 def read_claims(path: Path) -> list[str]:

@@ -22,7 +22,7 @@ from codestress.papers.faultloc import studies as faultloc
 from codestress.papers.faultloc.faults.comments import ACCUSES
 from codestress.papers.faultloc.faults.neutral import FaultyProgram, Said, bank
 from codestress.papers.faultloc.programs import program_set
-from codestress.papers.faultloc.results import audit, localization, paper, program_tables, robustness
+from codestress.papers.faultloc.results import audit, localization, paper, program_tables, robustness, stated
 from codestress.papers.faultloc.scoring import named_line, score_location
 from codestress.pipeline.artefacts import Overrides, load_profile, resolve, select
 from codestress.report.claims import ledger
@@ -97,11 +97,12 @@ def test_an_oracle_scores_100_percent_in_every_cell(tmp_path: Path, monkeypatch:
     again = robustness.robustness(answers, ["language", "spm", "strength"], rule="strict", confidence=0.95)
     assert set(again["accuracy"].dropna()) == {1.0}
     assert (again["tasks"] == again["localized"]).all()
-    given = {"rule": "strict", "confidence": 0.95, "resamples": 200, "seed": 0}
-    effect = localization.place_effect(answers, **given)  # type: ignore[arg-type]
+    effect = localization.place_effect(answers, rule="strict", confidence=0.95)
     assert set(effect["last_to_first"]) == {1.0}
-    slopes = robustness.strength_slopes(answers, **given)  # type: ignore[arg-type]
+    assert (effect["low"] < 1).all()
+    slopes = robustness.strength_slopes(answers, rule="strict", confidence=0.95)
     assert slopes["slope"].abs().max() < 1e-9
+    assert (slopes["high"] - slopes["low"] > 0.1).all()  # answers that are all alike leave a doubt
 
 
 def test_labels_are_right_in_all_tasks() -> None:
@@ -152,7 +153,7 @@ def test_losses_are_told_beside_those_of_asking_again(tmp_path: Path) -> None:
     assert again["value_strict"].all()  # a reader of the kit reads the same text in the same way
     assert not set(again["key"]) & set(plain["key"])  # but it is asked
     blank = asked[asked["spm"] == "blank_line"]
-    options: dict[str, Any] = {"rule": "strict", "confidence": 0.95, "resamples": 200, "seed": 0}
+    options: dict[str, Any] = {"rule": "strict", "confidence": 0.95}
     table = robustness.losses(frame, [], **options).set_index("control")
     mutated = asked[asked["spm"].isin(["names", "comments"])]
     lost = 1 - mutated["value_strict"].mean()
@@ -349,7 +350,9 @@ def test_claims_are_decided_only_on_the_papers_programs(tmp_path: Path) -> None:
     answers = answers_frame(run(trials_of(spms=[]), ["sim-careful"], store=tmp_path / "s.sqlite"))
     table = localization.localized(answers, ["language", "fault"], rule="strict", confidence=0.95)
     cells = paper.published_localization()
-    tables = {"published": cells, "counted": paper.best_on_misplaced_return(cells)}
+    nothing = stated.stated_numbers(answers, ["installed"], rule="strict", confidence=0.95)
+    assert nothing.empty
+    tables = {"published": cells, "counted": paper.best_on_misplaced_return(cells), "stated": nothing}
     given = resolve(["faultloc/tab02"], "paper", Overrides(), load_registry())[0].parameters
 
     def claims(seeds: str) -> pd.DataFrame:

@@ -298,9 +298,9 @@ def test_the_gain_of_semtrace_over_cruxeval_is_the_ratio_of_the_means() -> None:
     frame = pd.DataFrame(rows)
 
     def claim(answers: pd.DataFrame) -> pd.Series:
-        gains = by_position.task_gains(answers, confidence=0.95, resamples=500, seed=0)
+        gains = by_position.task_gains(answers, confidence=0.95)
         given = resolve(["semtrace/fig03"], "paper", Overrides(), load_registry())[0].parameters
-        table = ledger(given, {"gains": gains, "dips": pd.DataFrame(columns=["model"])})
+        table = ledger(given, {"gains": gains, "drops": pd.DataFrame(columns=["model"])})
         return table[table["statement"].str.contains("higher on SemTrace")].squeeze()
 
     found = claim(frame)

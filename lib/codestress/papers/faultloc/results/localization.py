@@ -8,13 +8,11 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.bootstrap import cluster_weights, percentile_interval
-from codestress.fitting.proportions import clustered_share
+from codestress.fitting.proportions import clustered_share, ratio
 from codestress.fitting.summaries import paired_differences
 from codestress.inference.registry import ModelEntry
 from codestress.papers.faultloc.faults.sites import KINDS
 from codestress.papers.faultloc.results.conditions import ORACLE, with_places, with_seed
-from codestress.seeding import rng
 from codestress.types import LANGUAGE_NAMES, Outcome
 
 
@@ -70,30 +68,22 @@ def by_relevance(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.D
     return localized(judged, by, rule=rule, confidence=confidence)
 
 
-def place_effect(answers: pd.DataFrame, *, rule: str, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
+def place_effect(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
     """For each model and language: of all faults found, the share that stands in each quarter, and accuracy in the
-    last quarter relative to the first with a bootstrap over programs (a perfect localizer: 1)."""
+    last quarter relative to the first (a perfect localizer: 1), a ratio of shares with programs counted."""
     plain = with_seed(answers[answers["spm"] == "none"])
     value = f"value_{rule}"
     rows = []
     for (model, language), part in plain.groupby(["model", "language"], sort=False):
         quarters = part.groupby("quarter")[value].agg(["sum", "mean"]).reindex(range(1, 5))
-        codes, programs = pd.factorize(part["seed_program"])
-        weights = cluster_weights(len(programs), resamples, rng(seed, "place", model, language))
-        scores = part[value].to_numpy(float)
-        ends = [(part["quarter"] == quarter).to_numpy(float) for quarter in (1, 4)]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            first, last = (
-                (weights @ np.bincount(codes, scores * inside)) / (weights @ np.bincount(codes, inside))
-                for inside in ends
-            )
-            low, high = percentile_interval(np.where(first > 0, last / first, np.nan), confidence)
+        ends = [part[part["quarter"] == quarter] for quarter in (1, 4)]
+        first, last = (clustered_share(one[value], one["seed_program"], confidence) for one in ends)
+        low, high = ratio((first.value, first.interval), (last.value, last.interval))
         total = float(quarters["sum"].sum())
-        at_first, at_last = float(quarters["mean"].iloc[0]), float(quarters["mean"].iloc[3])
         rows.append(
             {"model": model, "language": language, "found": int(total)}
             | {f"of_found_{n}": float(quarters["sum"].iloc[n - 1]) / total if total else np.nan for n in range(1, 5)}
-            | {"last_to_first": at_last / at_first if at_first else np.nan, "low": low, "high": high}
+            | {"last_to_first": last.value / first.value if first.value else np.nan, "low": low, "high": high}
         )
     return pd.DataFrame(rows)
 

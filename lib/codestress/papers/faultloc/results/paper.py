@@ -49,6 +49,15 @@ def best_on_misplaced_return(cells: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame([{"models": best(cells), "told": told}])
 
 
+def lines_of_a_task() -> pd.DataFrame:
+    """Table IV against itself: of (tasks, prompts), lines: all its lines by how many it counts of them."""
+    values = (published_numbers("faultloc/tab04") or {})["values"]
+    counts = {"tasks": values["total_fl_tasks"], "prompts": values["total_prompts"]}
+    return pd.DataFrame(
+        [(name, values["total_loc"] / count) for name, count in counts.items()], columns=["of", "lines"]
+    )
+
+
 def published_spm_bars() -> pd.DataFrame:
     """The paper's Figure 6: label (mutation), condition (model), share."""
     cells = published_cells("faultloc/fig06", "condition", "label")

@@ -38,6 +38,16 @@ def seed_tables(given: Programs) -> tuple[pd.DataFrame, pd.DataFrame]:
     )
 
 
+def seed_counts(given: Programs) -> pd.DataFrame:
+    """How many programs each source has as its authors published them, and how many of them are used: source,
+    published, used."""
+    rows = []
+    for source in given.programs:
+        found = program_set(source, given.min_lines, given.max_lines)
+        rows.append((source, len(found.programs) + sum(found.dropped.values()), len(found.programs)))
+    return pd.DataFrame(rows, columns=["source", "published", "used"])
+
+
 def size_panels(kept: pd.DataFrame, published: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """What `count_bars` draws: the regenerated sizes, then the paper's."""
     both = pd.concat([kept, published]).rename(columns={"lines": "label", "programs": "count"})

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-import numpy as np
 import pandas as pd
 
-from codestress.fitting.bootstrap import cluster_weights, percentile_interval
-from codestress.fitting.proportions import clustered_share
+from codestress.fitting.influence import slope
+from codestress.fitting.proportions import UNKNOWN, clustered_share, paired_difference
 from codestress.papers.faultloc.faults.neutral import CONTROLS
 from codestress.papers.faultloc.results.conditions import with_seed
-from codestress.seeding import rng
 from codestress.types import LANGUAGE_NAMES, Outcome
 
 
@@ -53,14 +51,12 @@ def with_change(answers: pd.DataFrame) -> pd.DataFrame:
     return again.assign(change=again["spm"].where(again["spm"].isin(CONTROLS), MUTATED))
 
 
-def losses(
-    answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence: float, resamples: int, seed: int
-) -> pd.DataFrame:
+def losses(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence: float) -> pd.DataFrame:
     """What mutations lose of the faults localized before, and what of it asking again loses too: a row for each model,
     combination of `by` and control.
 
     Columns: model, `by`, asked_again, lost, control, lost_control (of the same tasks, asked again with what does
-    nothing), net_lost (the difference), low, high (bootstrap over programs), published_lost (the abstract's, of all).
+    nothing), net_lost (the difference), low, high (paired, over programs), published_lost (the abstract's, of all).
     """
     value = f"value_{rule}"
     asked = with_change(answers)
@@ -71,11 +67,9 @@ def losses(
         paired = asked[asked["change"] == MUTATED].join(kept, on=["model", "source", "problem"]).dropna(subset=["kept"])
         for group, part in paired.groupby(["model", *by], sort=False):
             names = cast(tuple[Any, ...], group)
-            codes, programs = pd.factorize(part["seed_program"])
             net = part["kept"].to_numpy(float) - part[value].to_numpy(float)
-            weights = cluster_weights(len(programs), resamples, rng(seed, "net", control, *names))
-            means = (weights @ np.bincount(codes, net)) / (weights @ np.bincount(codes))
-            interval = percentile_interval(means, confidence) if len(programs) > 1 else (np.nan, np.nan)
+            several = part["seed_program"].nunique() > 1
+            interval = paired_difference(net, part["seed_program"], confidence) if several else UNKNOWN
             lost = (len(part), 1 - part[value].mean(), control, 1 - part["kept"].mean(), net.mean(), *interval)
             rows.append((*names, *lost, PUBLISHED_LOST))
     measures = ["asked_again", "lost", "control", "lost_control", "net_lost", "low", "high", "published_lost"]
@@ -86,31 +80,18 @@ PUBLISHED_LOST = 0.78
 """The abstract: of the faults localized before, over all models and mutations."""
 
 
-def strength_slopes(answers: pd.DataFrame, *, rule: str, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
+def strength_slopes(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
     """Least-squares slope of robust accuracy over strength, in points a step, for each model and language (section
-    V-B3); programs are resampled, so that what a program adds to all strengths cancels."""
+    V-B3), over programs, so that what a program adds to all strengths cancels."""
     again = with_change(answers[answers[f"outcome_{rule}"] != Outcome.SKIPPED.value])
     again = again[again["change"] == MUTATED]
     rows = []
     for (model, language), part in again.groupby(["model", "language"], sort=False):
-        codes, programs = pd.factorize(part["seed_program"])
-        x, y = part["strength"].to_numpy(float), 100 * part[f"value_{rule}"].to_numpy(float)
-        sums = np.stack([np.bincount(codes, w, len(programs)) for w in (np.ones_like(x), x, y, x * x, x * y)])
-        slope = float(_slope(sums.sum(axis=1)))
-        low = high = np.nan
-        if len(programs) > 1:
-            weights = cluster_weights(len(programs), resamples, rng(seed, "slope", model, language))
-            low, high = percentile_interval(_slope((weights @ sums.T).T), confidence)
-        rows.append((model, language, slope, low, high, len(programs), len(part)))
+        placed = part.set_index("seed_program")
+        found, programs = slope(placed["strength"], placed[f"value_{rule}"]), placed.index.nunique()
+        numbers = [100 * one for one in (found.value, *found.interval(programs, confidence))]
+        rows.append((model, language, *numbers, programs, len(part)))
     return pd.DataFrame(rows, columns=["model", "language", "slope", "low", "high", "programs", "answers"])
-
-
-def _slope(sums: np.ndarray) -> Any:
-    """Slope from n, Σx, Σy, Σx², Σxy; nan where all x are equal."""
-    n, sx, sy, sxx, sxy = sums
-    spread = n * sxx - sx * sx
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(spread > 0, (n * sxy - sx * sy) / spread, np.nan)
 
 
 def strength_points(table: pd.DataFrame) -> pd.DataFrame:

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.bootstrap import cluster_weights, percentile_interval
+from codestress.fitting.bootstrap import cluster_weights
+from codestress.fitting.influence import mean, share
 from codestress.fitting.largest import relative_to_best
 from codestress.fitting.position_dip import position_dip
+from codestress.fitting.proportions import ratio
 from codestress.fitting.summaries import summarize, with_accuracy
 from codestress.papers.semtrace.distractors import Source
 from codestress.papers.semtrace.mixing import mix
@@ -123,7 +125,6 @@ def dips(
                     "drop_low": 100 * found.drop_interval.low,
                     "drop_high": 100 * found.drop_interval.high,
                     "drop_without_effect": 100 * found.drop_without_effect,
-                    "drop_deviation": 100 * found.drop_deviation,
                     "drop_relative_pct": 100 * found.relative_drop,
                     "drop_relative_low": 100 * found.relative_drop_interval.low,
                     "drop_relative_high": 100 * found.relative_drop_interval.high,
@@ -134,11 +135,12 @@ def dips(
     return pd.DataFrame(rows)
 
 
-def task_gains(answers: pd.DataFrame, *, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
-    """By how much groups of models do better on SemTrace than on CRUXEval's outputs, in %: of the mean over
-    models, which may have had other problems; problems are resampled for all of them together.
+def task_gains(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
+    """By how much groups of models do better on SemTrace than on CRUXEval's outputs, in %: of the mean over models,
+    which may have had other problems.
 
-    Columns: group, distractors, gain, low, high; a group has a row where all of it were asked both.
+    Columns: group, distractors, gain, low, high, problems (of the smaller set); a group has a row where all of it were
+    asked both. The interval is a ratio's (MOVER), over the problems of both sets, the same for all models.
     """
     rows = []
     asked = answers[(answers["task"] == "output_prediction") & answers["dataset"].isin(["semtrace", "cruxeval"])]
@@ -147,17 +149,18 @@ def task_gains(answers: pd.DataFrame, *, confidence: float, resamples: int, seed
             sets = dict(list(some.groupby("dataset")))
             if len(sets) < 2 or any(set(part["model"]) != set(models) for part in sets.values()):
                 continue
-            draws, means = {}, {}
+            means, ends = {}, {}
             for dataset, part in sets.items():
-                cells = part.pivot_table(index="problem", columns="model", values="value_strict")
-                asked_of, right = cells.notna().to_numpy(float), cells.fillna(0.0).to_numpy()
-                weights = cluster_weights(len(cells), resamples, rng(seed, "gain", dataset))
-                means[dataset] = cells.mean().mean()
-                draws[dataset] = (weights @ right / (weights @ asked_of)).mean(axis=1)
+                shares = [share(one.set_index("problem")["value_strict"]) for _, one in part.groupby("model")]
+                means[dataset] = mean(shares).value
+                ends[dataset] = mean(shares).interval(part["problem"].nunique(), confidence)
             if means["cruxeval"]:
-                low, high = percentile_interval(100 * (draws["semtrace"] / draws["cruxeval"] - 1), confidence)
-                rows.append((group, distractors, 100 * (means["semtrace"] / means["cruxeval"] - 1), low, high))
-    return pd.DataFrame(rows, columns=["group", "distractors", "gain", "low", "high"])
+                first, second = ((means[name], ends[name]) for name in ("cruxeval", "semtrace"))
+                low, high = ratio(first, second)
+                gain = means["semtrace"] / means["cruxeval"]
+                problems = min(part["problem"].nunique() for part in sets.values())
+                rows.append((group, distractors, 100 * (gain - 1), 100 * (low - 1), 100 * (high - 1), problems))
+    return pd.DataFrame(rows, columns=["group", "distractors", "gain", "low", "high", "problems"])
 
 
 def contexts(

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from codestress.fitting.bootstrap import percentile_interval
 from codestress.fitting.exponential import ExponentialFit, fit_exponential
 from codestress.fitting.proportions import clustered_share
 from codestress.fitting.summaries import summarize
-from codestress.report.published import published_numbers
+from codestress.report.published import published_numbers, read_published
 from codestress.seeding import rng
 
 Curve = tuple[str, str]
@@ -51,14 +52,15 @@ def fit_removal(
             weighted=weighted,
             confidence=confidence,
             resamples=resamples,
-            rng=rng(seed, "removal", str(model), str(task)),
+            rng=rng(seed, "removal"),  # the same programs in each resample of all models
         )
     return fits
 
 
 def fit_table(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd.DataFrame:
     """A row for each model and task: height, rate, floor and half-life (share of lines removed) with intervals,
-    loss_at_half (what share of the curve's value at 0 is lost when half of the lines are), r_squared, failed resamples.
+    loss_at_half (what share of the curve's value at 0 is lost when half of the lines are), programs, r_squared, failed
+    resamples.
     """
     rows = []
     for (model, task), fit in fits.items():
@@ -68,8 +70,25 @@ def fit_table(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd.Dat
             row |= {name: getattr(fit, name), f"{name}_low": low, f"{name}_high": high}
         loss, low, high = fit.loss_at(0.5, confidence)
         row |= {"loss_at_half": loss, "loss_low": low, "loss_high": high}
-        rows.append(row | {"r_squared": fit.r_squared, "failed_resamples": fit.failed})
+        rows.append(row | {"programs": fit.items, "r_squared": fit.r_squared, "failed_resamples": fit.failed})
     return pd.DataFrame(rows)
+
+
+def group_losses(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd.DataFrame:
+    """The mean of the curves' losses at half of the lines over the models of each of the paper's groups that was asked
+    as a whole, programs resampled once for all: model (the group), task, loss_at_half, loss_low, loss_high, programs.
+    """
+    rows = []
+    for group, models in read_published("semtrace")["groups"].items():
+        for task in dict.fromkeys(task for _, task in fits):
+            if not all((model, task) in fits for model in models):
+                continue
+            chosen = [fits[model, task] for model in models]
+            losses = np.mean([fit.losses_at(0.5) for fit in chosen], axis=0)
+            mean = np.mean([fit.loss_at(0.5, confidence)[0] for fit in chosen])
+            interval = percentile_interval(losses, confidence)
+            rows.append((group, task, mean, *interval, max(fit.items for fit in chosen)))
+    return pd.DataFrame(rows, columns=["model", "task", "loss_at_half", "loss_low", "loss_high", "programs"])
 
 
 def fitted_curves(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd.DataFrame:
