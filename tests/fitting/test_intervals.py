@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
-from codestress.fitting.bootstrap import cluster_bootstrap_mean
+from codestress.fitting.influence import NOTHING, combined, share, slope
 from codestress.fitting.paired import compare
-from codestress.fitting.proportions import wilson
+from codestress.fitting.proportions import clustered_mean, wilson
 from codestress.papers.origin.decay import fit_decay
 from codestress.seeding import rng
 
@@ -41,35 +42,59 @@ def test_wilson_covers() -> None:
     assert 0.93 <= covered <= 0.97
 
 
-def test_cluster_bootstrap_covers_where_the_naive_interval_does_not() -> None:
+def test_a_clustered_mean_covers_where_the_naive_interval_does_not() -> None:
     random = rng(0, "clusters")
     covered, naive, simulations = 0, 0, 500
     for _ in range(simulations):
         shares = random.beta(1.0, 1.0, size=60)
         values = (random.random((60, 8)) < shares[:, None]).astype(float)
-        items = np.repeat(np.arange(60), 8)
-        estimate = cluster_bootstrap_mean(values.ravel(), items, resamples=800, rng=random)
+        estimate = clustered_mean(values.ravel(), np.repeat(np.arange(60), 8))
         covered += estimate.interval.low <= 0.5 <= estimate.interval.high
         low, high = wilson(int(values.sum()), values.size)
         naive += low <= 0.5 <= high
-    assert 0.92 <= covered / simulations <= 0.97
+    assert 0.92 <= covered / simulations <= 0.98
     assert naive / simulations < 0.85
 
 
-def test_cluster_bootstrap_of_single_answers_is_the_normal_interval() -> None:
+def test_a_mean_of_single_answers_is_the_normal_interval() -> None:
     values = rng(0, "values").random(400)
-    estimate = cluster_bootstrap_mean(values, np.arange(400), resamples=20000, rng=rng(0, "draws"))
+    estimate = clustered_mean(values, np.arange(400))
     half = 1.96 * values.std() / math.sqrt(400)
-    assert estimate.interval == pytest.approx((values.mean() - half, values.mean() + half), abs=0.002)
+    assert estimate.interval == pytest.approx((values.mean() - half, values.mean() + half), abs=0.001)
 
 
-def test_cluster_bootstrap_says_when_it_cannot_say() -> None:
-    one = cluster_bootstrap_mean([0, 1], ["a", "a"], rng=rng(0))
+def test_a_mean_says_when_it_cannot_say_and_is_never_certain() -> None:
+    one = clustered_mean([0, 1], ["a", "a"])
     assert one.value == 0.5
     assert math.isnan(one.interval.low)
-    assert math.isnan(cluster_bootstrap_mean([], [], rng=rng(0)).value)
-    same = cluster_bootstrap_mean([1, 1, 1], ["a", "b", "c"], rng=rng(0))
-    assert same.interval == (1, 1)
+    assert math.isnan(clustered_mean([], []).value)
+    same = clustered_mean([300] * 25, range(25))
+    assert same.interval.low < 280
+    assert same.interval.high > 320
+
+
+def test_influences_add_up_to_what_resampling_programs_gives() -> None:
+    random = rng(0, "influence")
+    level = random.random(80)
+    frames = []
+    for shift in (0.0, 0.2):
+        chance = np.repeat(np.clip(level + shift, 0, 1), 3)
+        frames.append(pd.Series((random.random(240) < chance) * 1.0, index=np.repeat(np.arange(80), 3)))
+    both = combined([(1.0, share(frames[1])), (-1.0, share(frames[0]))])
+    assert both.value == pytest.approx(frames[1].mean() - frames[0].mean())
+    sums = [frame.groupby(level=0).sum().to_numpy() for frame in frames]
+    weights = random.multinomial(80, np.full(80, 1 / 80), size=4000)
+    drawn = (weights @ sums[1] - weights @ sums[0]) / 240
+    low, high = both.interval(80)
+    assert (high - low) / 2 == pytest.approx(1.96 * drawn.std(), rel=0.06)
+    x = pd.Series(np.tile([1.0, 4.0, 8.0], 80), index=frames[0].index)
+    line = slope(x, frames[0])
+    assert line.value == pytest.approx(np.polyfit(x, frames[0], 1)[0])
+    assert math.isnan(slope(x * 0, frames[0]).value)
+    assert math.isnan(combined([(1.0, line), (1.0, NOTHING)]).value)
+    assert all(math.isnan(end) for end in line.interval(1))
+    flat = share(frames[0] * 0 + 1).interval(80)
+    assert flat.low < 0.99  # all alike, and yet not certain
 
 
 def once(scores: list[int]) -> dict[object, list[float]]:

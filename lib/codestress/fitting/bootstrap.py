@@ -2,42 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from codestress.fitting.proportions import UNKNOWN, Estimate, Interval
-
-
-def cluster_bootstrap_mean(
-    values: ArrayLike,
-    clusters: ArrayLike,
-    *,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    rng: np.random.Generator,
-) -> Estimate:
-    """Mean of `values` (n,) with a percentile interval from resampling whole `clusters` (n,) with replacement.
-
-    For what is no share, such as numbers of tokens: a share has `clustered_share`, which keeps a width where all
-    clusters agree. A draw of clusters is a multinomial weight for each, so that all resamples are one matrix product.
-    One cluster says nothing of the spread: `UNKNOWN`.
-    Efron & Tibshirani 1993, chapter 13; clustering as in Miller 2024, "Adding error bars to evals".
-    """
-    numbers = np.asarray(values, dtype=float)
-    if numbers.size == 0:
-        return Estimate(math.nan, UNKNOWN, 0, 0)
-    _, index = np.unique(np.asarray(clusters), return_inverse=True)
-    sums = np.bincount(index, weights=numbers)
-    counts = np.bincount(index).astype(float)
-    value = float(numbers.mean())
-    if len(sums) < 2:
-        return Estimate(value, UNKNOWN, len(sums), numbers.size)
-    weights = cluster_weights(len(sums), resamples, rng)
-    means = (weights @ sums) / (weights @ counts)
-    return Estimate(value, percentile_interval(means, confidence), len(sums), numbers.size)
+from codestress.fitting.proportions import UNKNOWN, Interval
 
 
 def cluster_weights(clusters: int, resamples: int, rng: np.random.Generator) -> NDArray[np.float64]:

@@ -64,7 +64,8 @@ def read_text(path: Path) -> str:
 def read_problems(path: Path) -> ProblemFile:
     """Problems from JSON Lines with `code`, `input`, `output` and `id`.
 
-    With `function_name`, as in LiveCodeBench, `input` is the whole call (`minimumCost(s = '0011')`). A row without
+    With `function_name`, as in LiveCodeBench, `input` is the whole call (`minimumCost(s = '0011')`), and `question_id`
+    says which rows are of one question. A row without
     these fields, whose call cannot be taken apart, whose output is no literal or whose program is no Python is a
     fault: named, so that answers to it are counted, never dropped. Two rows with one id are an error.
     """
@@ -116,4 +117,5 @@ def _problem(row: Any, name: str) -> Problem:
     call = row["input"].strip()
     if not (call.startswith(f"{function}(") and call.endswith(")")):
         raise ValueError(f"{name}: input = {call[:60]!r} is not a call of {function}")
-    return Problem(name, row["code"], function, call[len(function) + 1 : -1], row["output"])
+    question = str(row.get("question_id", ""))
+    return Problem(name, row["code"], function, call[len(function) + 1 : -1], row["output"], question=question)

@@ -214,9 +214,9 @@ def _check(paper: str, stated: Statement, tables: Mapping[str, pd.DataFrame]) ->
     cell += [name for name in (stated.value, stated.n) if isinstance(name, str)]
     own = [*stated.number, *stated.difference, stated.clusters, stated.readings]
     own += [stated.deviation, stated.without_effect]
+    if cell and not stated.each:
+        raise ParameterError(f"{told}: {', '.join(cell)}: name the table with the published cells (each)")
     for source, names in ((stated.each, cell), (stated.table, own)):
-        if not source and names and source is stated.each:
-            raise ParameterError(f"{told}: {', '.join(names)}: name the table with the published cells (each)")
         if source and len(tables[source]):  # a table without rows may have no columns: nothing was asked
             for name in filter(None, names):
                 if name not in tables[source]:

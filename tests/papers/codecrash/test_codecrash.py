@@ -277,7 +277,7 @@ def test_collapse_and_cases(tmp_path: Path) -> None:
     answers = answers_frame(run(trials, ["sim-thinking"], store=store))
     texts = stored_responses(answers["key"], store)
     thought = reasoning.with_reasoning(answers, texts)
-    table = reasoning.reasoning_table(thought, rule="strict", confidence=0.95, resamples=200, seed=0)
+    table = reasoning.reasoning_table(thought, rule="strict", confidence=0.95)
     average = table.set_index("perturbation")["average_tokens"]
     assert average["VAN"] < min(average["MCC"], average["MHC"])
     assert table.set_index("perturbation")["collapses"]["MHC"] >= 1

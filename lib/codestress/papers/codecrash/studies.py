@@ -32,7 +32,7 @@ from codestress.papers.codecrash.perturbations.variants import (
     check_problems,
     make_variants,
 )
-from codestress.parameters import Asked, Interval, Parameters, Seeded, Study, for_each_model, no_questions
+from codestress.parameters import Asked, Interval, Seeded, Study, for_each_model, no_questions
 from codestress.paths import shown
 from codestress.problems.generated import generated_problems
 from codestress.problems.own import known_source, own_problems
@@ -104,17 +104,13 @@ class Shares(Questions, Interval):
     """What needs intervals of shares."""
 
 
-class Means(Shares, Parameters):
-    """What needs the bootstrap."""
-
-
 class Predictions(Shares):
     """Differences to vanilla."""
 
     relative: bool = Field(True, description="differences to vanilla in % of it; false: in points")
 
 
-class DensitySweep(Predictions, Means):
+class DensitySweep(Predictions):
     """Section 4.1: Figure 4 and Table 6."""
 
     show: Literal["accuracy", "tokens"] = Field("accuracy", description="what is drawn against the density")
@@ -236,6 +232,7 @@ def predictions(given: Questions) -> Trials:
                 "ignore": told,
                 "refactor": cleaned,
                 "status": variant.status,
+                "question": variant.problem.question or name,
             },
             seed=given.seed,
             sample=sample + (samples[mode] if perturbation == "AGAIN" else 0),
@@ -372,7 +369,7 @@ CREDULOUS = ("sim-careful", "sim-trusting", "sim-thinking")
 STUDIES = {
     "answers": Study(Questions, predictions, custom_files, CREDULOUS),
     "shares": Study(Shares, predictions, custom_files, CREDULOUS),
-    "means": Study(Means, predictions, custom_files, CREDULOUS),
+    "means": Study(Shares, predictions, custom_files, CREDULOUS),
     "predictions": Study(Predictions, predictions, custom_files, CREDULOUS),
     "density": Study(DensitySweep, predictions, custom_files, CREDULOUS),
     "variants": Study(Perturbed, nothing_asked, custom_files, CREDULOUS),

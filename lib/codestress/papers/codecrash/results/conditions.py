@@ -29,11 +29,16 @@ MODES = {"direct": "direct", "cot": "chain of thought"}
 
 
 def scores_by_problem(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """One row for each condition and problem: `score` (the share of its candidates that are right), `status`."""
-    merged = answers.assign(dataset=MERGE, problem=answers["dataset"] + "/" + answers["problem"])
+    """One row for each condition and problem: `score` (the share of its candidates that are right), `status`, and
+    `question`, of which problems hang together."""
+    merged = answers.assign(
+        dataset=MERGE, **{name: answers["dataset"] + "/" + answers[name] for name in ("problem", "question")}
+    )
     both = pd.concat([answers, merged]) if answers["dataset"].nunique() > 1 else answers
     grouped = both.groupby([*CELL, "problem"], sort=False)
-    return grouped.agg(score=(f"value_{rule}", "mean"), status=("status", "first")).reset_index()
+    return grouped.agg(
+        score=(f"value_{rule}", "mean"), status=("status", "first"), question=("question", "first")
+    ).reset_index()
 
 
 def panel_name(row: Mapping[Any, Any], varying: Sequence[str]) -> str:

@@ -6,21 +6,18 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from codestress.fitting.bootstrap import cluster_bootstrap_mean
+from codestress.fitting.proportions import clustered_mean
 from codestress.papers.codecrash.results.conditions import CELL, SETTING, cells, named
 from codestress.papers.codecrash.results.differences import POINTS, RELATIVE, differences
 from codestress.papers.codecrash.studies import MESSAGES
-from codestress.seeding import rng
 from codestress.types import Response
 
 
-def by_density(
-    answers: pd.DataFrame, texts: Mapping[str, Response], *, rule: str, confidence: float, resamples: int, seed: int
-) -> pd.DataFrame:
+def by_density(answers: pd.DataFrame, texts: Mapping[str, Response], *, rule: str, confidence: float) -> pd.DataFrame:
     """For each model, setting, perturbation and density (0: vanilla): Pass@1, difference to vanilla and tokens.
 
     Columns of `differences`, and tokens, tokens_low, tokens_high: the mean length of the whole answer as its server
-    counts it (with what was thought before it), bootstrap over problems.
+    counts it (with what was thought before it), over questions.
     """
     table = differences(answers, rule=rule, confidence=confidence)
     vanilla = answers[answers["perturbation"] == "VAN"]
@@ -29,10 +26,7 @@ def by_density(
     lengths = lengths.assign(tokens=[_length(row.key, row.completion_tokens, texts) for row in lengths.itertuples()])
     rows = []
     for cell, part in cells(lengths):
-        draws = rng(seed, "tokens", *map(str, cell.values()))
-        mean, (low, high), *_ = cluster_bootstrap_mean(
-            part["tokens"], part["problem"], confidence=confidence, resamples=resamples, rng=draws
-        )
+        mean, (low, high), *_ = clustered_mean(part["tokens"], part["question"], confidence=confidence)
         scores = part.groupby("problem")[f"value_{rule}"].mean()
         tokens = {"tokens": mean, "tokens_low": low, "tokens_high": high}
         rows.append(cell | tokens | {"pass_at_1_pct": 100 * float(scores.mean())})

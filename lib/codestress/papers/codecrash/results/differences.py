@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from codestress.fitting.proportions import UNKNOWN, paired_difference, ratio_of_shares
+from codestress.fitting.proportions import UNKNOWN, effective_number, paired_difference, ratio_of_shares
 from codestress.papers.codecrash.perturbations.variants import CONTROLS
 from codestress.papers.codecrash.results.conditions import CELL, SETTING, cells, named, scores_by_problem
 
@@ -20,9 +20,9 @@ RELATIVE = ("relative_pct", "relative_low", "relative_high")
 def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
     """One row for each condition but the plain vanilla one, paired with it on the problems that both have.
 
-    Columns: `CELL`, problems, vanilla_pct and pass_at_1_pct (0 to 100), points, points_low, points_high, relative_pct,
-    relative_low, relative_high; the same three of each for the problems that the perturbation was `applied` to, with
-    how many; pass_at_1_other_rule_pct. Intervals are over problems, paired. And lost_pct: of what was right of the
+    Columns: `CELL`, problems, questions (that they are of), vanilla_pct and pass_at_1_pct (0 to 100), points,
+    points_low, points_high, relative_pct, relative_low, relative_high; the same three of each for the problems that the
+    perturbation was `applied` to, with how many; pass_at_1_other_rule_pct. Intervals are over questions, paired. And lost_pct: of what was right of the
     vanilla programs, the share that is not any more; where there are controls (AGAIN, BLANK), which lose for no reason,
     net_points and net_lost_pct: without their mean.
     """
@@ -40,9 +40,10 @@ def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Da
         mine = part.set_index("problem")
         common = mine.index.intersection(baseline.index)
         applied = common[(mine.loc[common, "status"] == "applied").to_numpy()]
-        row: dict[str, Any] = cell | {"problems": len(common)}
+        row: dict[str, Any] = cell | {"problems": len(common), "questions": mine.loc[common, "question"].nunique()}
         for prefix, chosen in (("", common), ("applied_", applied)):
-            found = relative_difference(baseline[chosen], mine.loc[chosen, "score"], confidence)
+            questions = mine.loc[chosen, "question"]
+            found = relative_difference(baseline[chosen], mine.loc[chosen, "score"], confidence, questions)
             if not prefix:
                 row |= {"vanilla_pct": 100 * baseline[common].mean()}
                 lost = (baseline[common] * (1 - mine.loc[common, "score"])).mean()
@@ -110,8 +111,11 @@ class RelativeDifference(NamedTuple):
     items: int
 
 
-def relative_difference(first: ArrayLike, second: ArrayLike, confidence: float) -> RelativeDifference:
-    """`first` and `second` (n,) hold one score (0 to 1) an item; intervals by `paired_difference`, `ratio_of_shares`.
+def relative_difference(
+    first: ArrayLike, second: ArrayLike, confidence: float, clusters: ArrayLike | None = None
+) -> RelativeDifference:
+    """`first` and `second` (n,) hold one score (0 to 1) an item; intervals by `paired_difference`, `ratio_of_shares`,
+    items of one of `clusters` (n,) as if they were copies of each other.
 
     CodeCrash, section 3.1: (pass@1 - VAN) / VAN. Both means are of the same items, so that what is common to them
     cancels.
@@ -124,9 +128,10 @@ def relative_difference(first: ArrayLike, second: ArrayLike, confidence: float) 
     before, after = float(one.mean()), float(two.mean())
     ratio = after / before - 1 if before else math.nan
     points = ratios = UNKNOWN
-    if one.size > 1:
-        points = paired_difference(two - one, confidence=confidence)
+    names = np.arange(one.size) if clusters is None else np.asarray(clusters)
+    if len(np.unique(names)) > 1:
+        points = paired_difference(two - one, names, confidence)
         alike = one.std() * two.std()
         together = float(((one - before) * (two - after)).mean() / alike) if alike else 0.0
-        ratios = ratio_of_shares(before, after, one.size, together, confidence)
+        ratios = ratio_of_shares(before, after, effective_number(names), together, confidence)
     return RelativeDifference((after - before, *points), (ratio, ratios.low - 1, ratios.high - 1), one.size)

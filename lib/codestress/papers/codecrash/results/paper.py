@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.proportions import newcombe, ratio_of_shares
+from codestress.fitting.influence import combined, share
 from codestress.papers.codecrash.results.conditions import MERGE, MODES, NAMES, SETTING
 from codestress.papers.codecrash.results.differences import compared
 from codestress.report.published import published_models, published_numbers
 
-QUESTIONS = {"cruxeval": 800, "livecodebench": 92, MERGE: 1279**2 / (800 + 479**2 / 92)}
-"""Independent problems behind the paper's shares: LiveCodeBench's 479 samples come from 92 questions (Merge: Kish)."""
+QUESTIONS = {"cruxeval": 800, "livecodebench": 92, MERGE: 892}
+"""Independent problems behind the paper's shares: LiveCodeBench's 479 samples come from 92 questions."""
+
+
+HEADLINE = ("PSC-ALL", "MCC", "MPS", "MHC")
+"""The perturbations behind the abstract's averages."""
 
 
 def published_differences(task: str = "output") -> pd.DataFrame:
@@ -35,18 +40,6 @@ def published_differences(task: str = "output") -> pd.DataFrame:
         points=frame["pass_at_1_pct"] - frame["vanilla_pct"],
         relative_pct=100 * (frame["pass_at_1_pct"] / frame["vanilla_pct"] - 1),
     )
-
-
-def _intervals(cells: pd.DataFrame) -> dict[str, list[float]]:
-    """Of published differences and ratios, as if vanilla and perturbed programs were others: too wide, since the paper
-    asked the same ones and does not say how the answers go together."""
-    ends: dict[str, list[float]] = {f"{name}_{end}": [] for name in ("points", "relative") for end in ("low", "high")}
-    for row in cells.itertuples():
-        first, second, n = row.vanilla_pct / 100, row.pass_at_1_pct / 100, QUESTIONS[row.dataset]
-        found = [*newcombe(first, n, second, n), *(one - 1 for one in ratio_of_shares(first, second, n, 0.0))]
-        for values, value in zip(ends.values(), found, strict=True):
-            values.append(100 * value)
-    return ends
 
 
 def _published_outputs() -> Iterator[tuple[str, str, str, str, float, float]]:
@@ -81,7 +74,7 @@ def headlines(published: pd.DataFrame) -> pd.DataFrame:
     numbers of problems (version 3; version 2 weighted the perturbations). Columns: mode, degradation."""
     weights = published["dataset"].map(published_numbers("codecrash/problems") or {})
     chosen = published.assign(weight=weights).dropna(subset="weight")
-    chosen = chosen[chosen["perturbation"].isin(["PSC-ALL", "MCC", "MPS", "MHC"])]
+    chosen = chosen[chosen["perturbation"].isin(HEADLINE)]
     rows = [(mode, -np.average(part["relative_pct"], weights=part["weight"])) for mode, part in chosen.groupby("mode")]
     return pd.DataFrame(rows, columns=["mode", "degradation"])
 
@@ -97,9 +90,41 @@ def compared_tables(table: pd.DataFrame, published: pd.DataFrame) -> dict[str, p
         dataset_name=wanted["dataset"].map(NAMES),
         mode_name=wanted["mode"].map(MODES),
         **{name: [round(value, 2) for value in wanted[name]] for name in ("points", "relative_pct")},
-        **_intervals(wanted),
+        questions=wanted["dataset"].map(QUESTIONS),
     )
     return {"published": cells, "differences": asked, "headline": headlines(published)}
+
+
+def own_headlines(answers: pd.DataFrame, published: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
+    """The abstract's average degradation from answers asked here, for each mode in which all of the paper's models were
+    asked about both data sets: mode, degradation, low, high (%), questions; over questions, the same for all models.
+    """
+    columns = ["mode", "degradation", "low", "high", "questions"]
+    counts = published_numbers("codecrash/problems") or {}
+    asked = answers[
+        answers["model"].isin(published["model"])
+        & answers["perturbation"].isin(["VAN", *HEADLINE])
+        & ~answers["ignore"]
+        & ~answers["refactor"]
+        & (answers["language"] == "python")
+    ]
+    wanted = set(itertools.product(published["model"], counts, ["VAN", *HEADLINE]))
+    rows = []
+    for mode, part in asked.groupby("mode"):
+        scores = part.groupby(["model", "dataset", "perturbation", "question"])[f"value_{rule}"].agg(["sum", "size"])
+        cells = {key: one.droplevel([0, 1, 2]) for key, one in scores.groupby(level=[0, 1, 2])}
+        if not wanted <= set(cells):
+            continue
+        ratios = [
+            (counts[dataset] / sum(counts.values()), share(cells[model, dataset, name]["sum"], base["sum"]))
+            for model, dataset, name in sorted(wanted)
+            if name != "VAN" and (base := cells[model, dataset, "VAN"])["sum"].sum()
+        ]
+        terms = len(ratios) / len(counts)
+        loss = combined([(-100 * weight / terms, one) for weight, one in ratios])
+        count = part["question"].nunique()
+        rows.append((mode, 100 + loss.value, *(100 + end for end in loss.interval(count, confidence)), count))
+    return pd.DataFrame(rows, columns=columns)
 
 
 def published_points(published: pd.DataFrame, table: pd.DataFrame, *, relative: bool) -> pd.DataFrame:

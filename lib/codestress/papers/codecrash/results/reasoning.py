@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from codestress.fitting.bootstrap import cluster_bootstrap_mean
+from codestress.fitting.proportions import clustered_mean
 from codestress.papers.codecrash.reasoning import collapse_start, reasoning_tokens
 from codestress.papers.codecrash.results.conditions import CELL, NAMES, cells, named, told
 from codestress.papers.codecrash.results.differences import POINTS, differences
+from codestress.papers.codecrash.results.paper import QUESTIONS
 from codestress.report.published import published_models, published_numbers
-from codestress.seeding import rng
 from codestress.types import Response
 
 
@@ -24,7 +24,7 @@ def with_reasoning(answers: pd.DataFrame, texts: Mapping[str, Response]) -> pd.D
     )
 
 
-def reasoning_table(answers: pd.DataFrame, *, rule: str, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
+def reasoning_table(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
     """Table 4: for each model, data set and perturbation Pass@1, the difference to vanilla in points with interval,
     reasoning tokens (mean with interval, maximum) and collapses."""
     table = differences(answers, rule=rule, confidence=confidence)
@@ -32,19 +32,14 @@ def reasoning_table(answers: pd.DataFrame, *, rule: str, confidence: float, resa
     rows = []
     for cell, part in cells(answers):
         group = tuple(cell.values())
-        mean, (low, high), *_ = cluster_bootstrap_mean(
-            part["reasoning_tokens"],
-            part["problem"],
-            confidence=confidence,
-            resamples=resamples,
-            rng=rng(seed, "reasoning", *map(str, group)),
-        )
+        mean, (low, high), *_ = clustered_mean(part["reasoning_tokens"], part["question"], confidence=confidence)
         found = points.loc[group] if group in points.index else dict.fromkeys(POINTS, 0.0)
         rows.append(
             cell
             | {
                 "n": len(part),
                 "problems": part["problem"].nunique(),
+                "questions": part["question"].nunique(),
                 "pass_at_1_pct": 100 * part[f"value_{rule}"].mean(),
                 **found,
             }
@@ -73,6 +68,7 @@ def published_claims(published: pd.DataFrame) -> pd.DataFrame:
     """The paper's cells for the ledger: vanilla is no difference."""
     return published.assign(
         model=published["label"].map(published_models("codecrash")),
+        questions=published["dataset"].map(QUESTIONS),
         dataset_name=published["dataset"].map(NAMES),
         points=published["points"].where(published["perturbation"] != "VAN"),
     )
