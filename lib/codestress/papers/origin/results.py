@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import importlib
+import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from codestress.fitting.proportions import UNKNOWN, paired_difference
 from codestress.fitting.summaries import with_accuracy
 from codestress.papers.origin.decay import FittedSide, fit_decay
 from codestress.papers.origin.studies import clue_at
@@ -40,6 +45,51 @@ def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
     frame = with_accuracy(frame, "correct", "n", confidence)
     model = frame["label"].map(published_models(PAPER))
     return frame.assign(model=model, condition="the paper's runs", published=True, percent=100 * frame["accuracy"])
+
+
+OUTCOMES_OF = {"fig04": "fig02", "fig05": "fig03", "fig11": "fig10"}
+"""Which figure has the single outcomes behind a figure of shares."""
+
+
+def with_pairs(summary: pd.DataFrame, answers: pd.DataFrame, artefact: str, rule: str) -> pd.DataFrame:
+    """The summary of one condition with `pair_low` and `pair_high`, the interval of ours - theirs over the sizes of the
+    list, of which the paper shows what became of each; nan where it does not, or where we asked other sizes."""
+    paper, _, name = artefact.partition("/")
+    numbers = published_numbers(f"{paper}/{OUTCOMES_OF.get(name, name)}") or {}
+    names = published_models(PAPER)
+    theirs = {}
+    if "outcomes" in numbers:
+        first, last = numbers["lines"]
+        sizes = range(first, last + 1, (last - first) // (numbers["sizes"] - 1))
+        theirs = {
+            names[label]: pd.Series([int(bit) for bit in bits], sizes) for label, bits in numbers["outcomes"].items()
+        }
+    ends = []
+    for model in summary["model"]:
+        part = answers[answers["model"] == model]
+        ours = part.groupby("lines")[f"value_{rule}"].mean() if len(part) else pd.Series(dtype=float)
+        same = model in theirs and set(ours.index) == set(theirs[model].index)
+        ends.append(paired_difference(ours - theirs[model]) if same else UNKNOWN)
+    return summary.assign(pair_low=[low for low, _ in ends], pair_high=[high for _, high in ends])
+
+
+def token_counts(trials: Trials) -> pd.DataFrame:
+    """Tokens of the user message at each size of the list: lines, tokens; empty where the package tiktoken, or its
+    vocabulary in the folder TIKTOKEN_CACHE_DIR, is not at hand: nothing is fetched."""
+    nothing = pd.DataFrame(columns=["lines", "tokens"])
+    if not (Path(os.environ.get("TIKTOKEN_CACHE_DIR", "")) / VOCABULARY).is_file():
+        return nothing
+    try:
+        tiktoken = importlib.import_module("tiktoken")
+    except ImportError:
+        return nothing
+    encoding = tiktoken.get_encoding("cl100k_base")
+    rows = [(t.factors["lines"], len(encoding.encode(trials.render(t).messages[-1].content))) for t in trials.items]
+    return pd.DataFrame(rows, columns=["lines", "tokens"])
+
+
+VOCABULARY = hashlib.sha1(b"https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken").hexdigest()
+"""The name under which tiktoken keeps it: the hash of its address."""
 
 
 def beside_published(published: pd.DataFrame, summary: pd.DataFrame, by: str) -> pd.DataFrame:

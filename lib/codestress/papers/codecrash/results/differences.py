@@ -22,9 +22,9 @@ def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Da
 
     Columns: `CELL`, problems, questions (that they are of), vanilla_pct and pass_at_1_pct (0 to 100), points,
     points_low, points_high, relative_pct, relative_low, relative_high; the same three of each for the problems that the
-    perturbation was `applied` to, with how many; pass_at_1_other_rule_pct. Intervals are over questions, paired. And lost_pct: of what was right of the
-    vanilla programs, the share that is not any more; where there are controls (AGAIN, BLANK), which lose for no reason,
-    net_points and net_lost_pct: without their mean.
+    perturbation was `applied` to, with how many; pass_at_1_other_rule_pct. Intervals are over questions, paired. And
+    lost_pct: of what was right of the vanilla programs, the share that is not any more; where there are controls
+    (AGAIN, BLANK), which lose for no reason, net_points and net_lost_pct: without their mean.
     """
     other = "reference" if rule == "strict" else "strict"
     scores = scores_by_problem(answers, rule)

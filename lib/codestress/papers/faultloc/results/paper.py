@@ -16,8 +16,8 @@ def published_heat() -> pd.DataFrame:
 
 
 def published_localization() -> pd.DataFrame:
-    """Table II's cells: language, name (its), fault, label, model (the registry's name), value (%), of (tasks), flag
-    (what is said of a cell that disagrees with the paper's own Figure 7), low, high (Wilson's, 0 to 1: tasks of a
+    """Table II's cells: language, name (its), fault, label, model (the registry's name), value (%), of (tasks), programs
+    (a quarter of them), flag (what is said of a cell that disagrees with the paper's own Figure 7), low, high (Wilson's, 0 to 1: tasks of a
     program hang together, and a kind of fault has at most four in one, so that each four tasks count once)."""
     numbers = published_numbers("faultloc/tab02") or {}
     flags = {
@@ -31,6 +31,7 @@ def published_localization() -> pd.DataFrame:
         name=cells["language"].map(LANGUAGE_NAMES),
         model=cells["label"].map(published_models("faultloc")),
         of=of,
+        programs=[n / 4 for n in of],
         low=[one.low for one in intervals],
         high=[one.high for one in intervals],
         flag=[flags.get((row.language, row.fault, row.label), "") for row in cells.itertuples()],
