@@ -149,9 +149,11 @@ def ledger(given: Facts, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     claims: list[Claim] = []
     for (each, _), group in itertools.groupby(statements(paper, name), key=lambda one: (one.each, one.table)):
         together = list(group)
-        for one in together:
-            _check(paper, one, tables)
+        if each and each not in tables:
+            raise ParameterError(f"{_file(paper)}: each: there is no table {each!r}{nearest(each, tables)}")
         cells = tables[each].to_dict("records") if each else [{}]
+        for one in together if cells else []:
+            _check(paper, one, tables)
         for cell, one in itertools.product(cells, together):
             claim = _claim(given.artefact, one, cell, tables)
             if one.evidence == "re-run" and not math.isnan(claim.regenerated):
@@ -203,9 +205,8 @@ def _file(paper: str) -> str:
 def _check(paper: str, stated: Statement, tables: Mapping[str, pd.DataFrame]) -> None:
     """That the tables have what a statement names: what no rule can evaluate is an error, no verdict."""
     told = f"{_file(paper)}, {stated.statement}"
-    for key, name in (("each", stated.each), ("table", stated.table)):
-        if name and name not in tables:
-            raise ParameterError(f"{told}: {key}: there is no table {name!r}{nearest(name, tables)}")
+    if stated.table and stated.table not in tables:
+        raise ParameterError(f"{told}: table: there is no table {stated.table!r}{nearest(stated.table, tables)}")
     if not stated.table and not stated.why:
         raise ParameterError(f"{told}: name the table that regenerates it, or say why none does (why)")
     if len(stated.number) == 2 or (stated.table and not stated.number):
