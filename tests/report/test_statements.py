@@ -7,7 +7,6 @@ beyond the nominal rate; answers with a clearly other effect are. What no run de
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ PAPERS = ("origin", "semtrace", "faultloc", "codecrash")
 POSITIONS = np.linspace(0, 1, 11)
 Tables = dict[str, pd.DataFrame]
 Random = np.random.Generator
-SEEDS = 4
+SEEDS = 2
 
 
 def protocol(name: str) -> Facts:
@@ -91,7 +90,7 @@ def positions(one: Statement, value: float, random: Random) -> Tables:
         for distractors in counts:
             deep = depth if distractors == counts[-1] else depth / 3
             table = drawn(curve(best, deep), items, random)
-            cells = pd.DataFrame(table).stack().rename("value_strict").reset_index(names=["problem", "position"])
+            cells = pd.DataFrame(table).stack().rename_axis(["problem", "position"]).reset_index(name="value_strict")
             parts.append(cells.assign(model=model, distractors=distractors))
     answers = pd.concat(parts).assign(
         problem=lambda rows: rows["problem"].astype(str),
@@ -105,12 +104,12 @@ def positions(one: Statement, value: float, random: Random) -> Tables:
     return {"drops": drops}
 
 
-def gains(one: Statement, value: float, random: Random) -> Tables:
+def gains(_: Statement, value: float, random: Random) -> Tables:
     rows = []
     for dataset, share in (("cruxeval", 0.5), ("semtrace", 0.5 * (1 + value / 100))):
         table = drawn(np.full(len(read_published("semtrace")["groups"]["larger"]), share), 800, random)
         cells = pd.DataFrame(table, columns=read_published("semtrace")["groups"]["larger"]).stack()
-        rows.append(cells.rename("value_strict").reset_index(names=["problem", "model"]).assign(dataset=dataset))
+        rows.append(cells.rename_axis(["problem", "model"]).reset_index(name="value_strict").assign(dataset=dataset))
     answers = pd.concat(rows).assign(task="output_prediction", distractors=20)
     return {"gains": by_position.task_gains(answers, confidence=0.95)}
 
@@ -121,14 +120,14 @@ def removals(one: Statement, value: float, random: Random) -> Tables:
     parts = []
     for model in one.models:
         table = drawn(0.8 * np.exp(-rate * shares), 800, random)
-        cells = pd.DataFrame(table).stack().rename("value_strict").reset_index(names=["problem", "removed"])
+        cells = pd.DataFrame(table).stack().rename_axis(["problem", "removed"]).reset_index(name="value_strict")
         parts.append(cells.assign(model=model))
     answers = pd.concat(parts).assign(task=one.where["task"], lines=10)
     fits = removal.fit_removal(answers, trend="exponential", weighted=False, confidence=0.95, resamples=200, seed=0)
     return {"losses": removal.group_losses(fits, 0.95).assign(problems="cruxeval")}
 
 
-def baseline(one: Statement, shift: float, random: Random) -> Tables:
+def baseline(_: Statement, shift: float, random: Random) -> Tables:
     published = baselines.published_baselines("semtrace/tab01", 0.95)
     answers = pd.concat(
         pd.DataFrame(
@@ -233,7 +232,7 @@ def localization(one: Statement, value: float, random: Random) -> Tables:
     return {"stated": stated.stated_numbers(answers, sources, rule="strict", confidence=0.95)}
 
 
-def table_two(one: Statement, shift: float, random: Random) -> Tables:
+def table_two(_: Statement, shift: float, random: Random) -> Tables:
     """Four tasks of each program, that one model at least localizes."""
     cells = published_localization()
     rows = []
@@ -241,7 +240,7 @@ def table_two(one: Statement, shift: float, random: Random) -> Tables:
         programs = int(cell["programs"])
         share = abs(cell["value"] / 100 - shift)
         scores = (random.random((programs, 4)) < share).astype(float)
-        found = pd.DataFrame(scores).stack().reset_index(names=["problem", "task"]).rename(columns={0: "value_strict"})
+        found = pd.DataFrame(scores).stack().rename_axis(["problem", "task"]).reset_index(name="value_strict")
         low_high = summarize(found.assign(outcome_strict="correct", model="m"), by=["model"]).iloc[0]
         rows.append(
             {key: cell[key] for key in ("model", "language", "fault")}
@@ -268,7 +267,7 @@ def crash(
             question = np.arange(size) if dataset == "cruxeval" else np.arange(size) % 92
             chance = chances(means, question.max() + 1, random)[question]
             table = pd.DataFrame((random.random(chance.shape) < chance) * 1.0, columns=["VAN", *names])
-            cells = table.stack().rename("value_strict").reset_index(names=["problem", "perturbation"])
+            cells = table.stack().rename_axis(["problem", "perturbation"]).reset_index(name="value_strict")
             cells = cells.assign(model=part["model"].iloc[0], dataset=dataset, question=question[cells["problem"]])
             parts.append(cells)
     answers = pd.concat(parts, ignore_index=True)
@@ -296,7 +295,7 @@ def headline(one: Statement, shift: float, random: Random) -> Tables:
     return {"own_headline": paper.own_headlines(answers, published, rule="strict", confidence=0.95)}
 
 
-def thought(one: Statement, shift: float, random: Random) -> Tables:
+def thought(_: Statement, shift: float, random: Random) -> Tables:
     """Tokens and right answers of one reasoning model; at the other effect twice the tokens, and fewer right ones."""
     published = reasoning.published_claims(reasoning.published_reasoning())
     rows = []
@@ -328,7 +327,7 @@ def thought(one: Statement, shift: float, random: Random) -> Tables:
     return {"published": published, "reasoning": table}
 
 
-def as_it_is(one: Statement, value: float, random: Random) -> Tables:
+def as_it_is(one: Statement, value: float, _: Random) -> Tables:
     """A number without sampling."""
     told: dict[str, Any] = dict.fromkeys(
         ["n", "share_removed", "single", "single_drop", "far_versions", "far_programs", "problems", "used", "lines"], 1

@@ -150,7 +150,8 @@ def ledger(given: Facts, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     for (each, _), group in itertools.groupby(statements(paper, name), key=lambda one: (one.each, one.table)):
         together = list(group)
         if each and each not in tables:
-            raise ParameterError(f"{_file(paper)}: each: there is no table {each!r}{nearest(each, tables)}")
+            place = f"{_file(paper)}, {together[0].statement}"
+            raise ParameterError(f"{place}: each: there is no table {each!r}{nearest(each, tables)}")
         cells = tables[each].to_dict("records") if each else [{}]
         for one in together if cells else []:
             _check(paper, one, tables)

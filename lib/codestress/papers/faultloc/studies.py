@@ -34,7 +34,7 @@ from codestress.papers.faultloc.faults.sites import KINDS, FaultSite, Kind, faul
 from codestress.papers.faultloc.faults.trees import NotNeutral
 from codestress.papers.faultloc.programs import CorrectProgram, Source, first_programs, parses
 from codestress.papers.faultloc.scoring import TOLERANCE, score_location
-from codestress.parameters import Asked, Facts, Parameters, Seeded, Study, for_each_model, no_questions
+from codestress.parameters import Asked, Facts, Interval, Seeded, Study, for_each_model, no_questions
 from codestress.problems.generated.drawing import Draw
 from codestress.seeding import rng
 from codestress.types import (
@@ -356,7 +356,7 @@ def content_prompt(task: Task, trial: Trial, sampling: Sampling) -> Prompt:
     return Prompt((Message("user", text),), sampling)
 
 
-class LocalizationFigure(Localization, Parameters):
+class LocalizationFigure(Localization, Interval):
     """The figures of section V that share their questions."""
 
     show: Literal["faults", "quarters", "categories", "versions", "spms", "models", "strengths"] = Field(

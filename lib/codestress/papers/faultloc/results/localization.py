@@ -130,9 +130,7 @@ def by_category(answers: pd.DataFrame, models: Sequence[ModelEntry]) -> pd.DataF
     return answers.assign(model=answers["model"].map(names))
 
 
-def version_differences(
-    answers: pd.DataFrame, *, rule: str, confidence: float, resamples: int, seed: int
-) -> pd.DataFrame:
+def version_differences(answers: pd.DataFrame, *, rule: str, confidence: float, seed: int) -> pd.DataFrame:
     """Each later model against the first one on the same tasks as they are, for each language (Figure 11)."""
     plain = with_seed(answers[answers["spm"] == "none"])
     parts = [
@@ -142,7 +140,6 @@ def version_differences(
             clusters="seed_program",
             rule=rule,
             confidence=confidence,
-            resamples=resamples,
             seed=seed,
         )
         for language, part in plain.groupby("language", sort=False)

@@ -16,9 +16,11 @@ def published_heat() -> pd.DataFrame:
 
 
 def published_localization() -> pd.DataFrame:
-    """Table II's cells: language, name (its), fault, label, model (the registry's name), value (%), of (tasks), programs
-    (a quarter of them), flag (what is said of a cell that disagrees with the paper's own Figure 7), low, high (Wilson's, 0 to 1: tasks of a
-    program hang together, and a kind of fault has at most four in one, so that each four tasks count once)."""
+    """Table II's cells: language, name (its), fault, label, model (the registry's name), value (%), of (tasks),
+    programs (a quarter of them), flag (what is said of a cell that disagrees with the paper's own Figure 7), low, high
+    (Wilson's, 0 to 1: tasks of a program hang together, and a kind of fault has at most four in one, so that each four
+    tasks count once).
+    """
     numbers = published_numbers("faultloc/tab02") or {}
     flags = {
         (one["language"], one["fault"], one["model"]): f" (Figure 7 implies {one['implied_by_fig7']:.2f})"
