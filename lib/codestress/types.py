@@ -90,6 +90,9 @@ class Prompt:
     """Beginning of the assistant's turn that the model continues."""
     source: Source = Source.STRANGER
     """Of the program that the prompt is about: for engines that run it. No model sees it, no key depends on it."""
+    repetition: int = 0
+    """How often its trial has asked the very same before: a later step asks it anew, as another sample of the request.
+    No model sees it."""
 
     @property
     def characters(self) -> int:

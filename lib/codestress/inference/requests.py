@@ -73,7 +73,8 @@ def following(trials: Trials, entry: ModelEntry, asked: Asked, response: Respons
     prompt = trials.follow_up(trial, tuple(one for _, one in earlier))
     if prompt is None:
         return None
-    return Asked(asked.index, Request(entry.id, entry.identity, prompt, trial.sample), earlier)
+    sample = trial.sample + prompt.repetition
+    return Asked(asked.index, Request(entry.id, entry.identity, prompt, sample), earlier)
 
 
 def stored_requests(trials: Trials, entry: ModelEntry, store: Store) -> Iterator[tuple[Request, Response]]:

@@ -16,7 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codestress.inference.registry import load_registry
+from codestress.inference.requests import stored_requests
 from codestress.inference.run import run
+from codestress.inference.store import Store
 from codestress.papers.codecrash.studies import fenced_program
 from codestress.papers.faultloc import studies as faultloc
 from codestress.papers.faultloc.faults.comments import ACCUSES
@@ -152,6 +154,11 @@ def test_losses_are_told_beside_those_of_asking_again(tmp_path: Path) -> None:
     assert len(again) == plain["value_strict"].sum() > 5
     assert again["value_strict"].all()  # a reader of the kit reads the same text in the same way
     assert not set(again["key"]) & set(plain["key"])  # but it is asked
+    with Store(tmp_path / "s.sqlite") as store:
+        sent = [request for request, _ in stored_requests(trials, load_registry()["sim-careful"], store)]
+    first, second = ({one.prompt.digest for one in sent if one.sample == sample} for sample in (0, 1))
+    assert len(second) == len(again)
+    assert second < first  # the very same, limits included, as another sample
     blank = asked[asked["spm"] == "blank_line"]
     options: dict[str, Any] = {"rule": "strict", "confidence": 0.95}
     table = robustness.losses(frame, [], **options).set_index("control")

@@ -94,7 +94,7 @@ JAVA_NAMES = ("alpha", "beta", "total", "item", "length", "data")
 
 
 def java_program(number: int) -> str:
-    """A drawn program; every part that can be mutated is in many."""
+    """A drawn program, its class named by its number; every part that can be mutated is in many."""
     draw = Draw(rng(number, "java program"))
     members, calls = [], []
     for index in range(draw.integer(1, 3)):
@@ -108,31 +108,33 @@ def java_program(number: int) -> str:
     return f"class Drawn {{\n{body}\n\n    public static void main(String[] args) {{\n{''.join(calls)}    }}\n}}"
 
 
+def java_variants(number: int) -> list[tuple[str, str]]:
+    """A drawn program under every mutation that can be made of it, and as it is, first; each with the mutation."""
+    program = FaultyProgram(java_program(number), 2)
+    content = bank("java", ("describes", "accuses elsewhere")[number % 2])
+    found = [("", program.code)]
+    for spm in (*SPMS, *CONTROLS):
+        draw = Draw(rng(number, spm))
+        with contextlib.suppress(NotNeutral):
+            made = mutate(
+                program, spm, "java", draw, strength=number % 2 + 1, quarter=number % 4, content=content
+            )  # fmt: skip
+            if made.code != program.code:
+                found.append((spm, made.code))
+    return found
+
+
 @pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
-@pytest.mark.parametrize("count", [8, pytest.param(200, marks=pytest.mark.slow)])
-def test_java_programs_mean_the_same(count: int) -> None:
+@pytest.mark.parametrize("numbers", [range(300), pytest.param(range(300, 5300), marks=pytest.mark.slow)])
+def test_java_programs_mean_the_same(numbers: range) -> None:
+    drawn = [(number, spm, code) for number in numbers for spm, code in java_variants(number)]
+    assert len(drawn) > 4 * len(numbers)
     runs = [[str(value)] for value in INPUTS]
-    jobs, about = [], []
-    for number in range(count):
-        code = java_program(number)
-        jobs.append(("Drawn", code.replace("class Drawn", "public class Drawn"), runs))
-        about.append("")
-        for spm in (*SPMS, *CONTROLS):
-            draw, content = Draw(rng(number, spm)), bank("java", ("describes", "accuses elsewhere")[number % 2])
-            with contextlib.suppress(NotNeutral):
-                made = mutate(
-                    FaultyProgram(code, 2),
-                    spm,
-                    "java",
-                    draw,
-                    strength=number % 2 + 1,
-                    quarter=number % 4,
-                    content=content,
-                )
-                jobs.append(("Drawn", made.code.replace("class Drawn", "public class Drawn"), runs))
-                about.append(f"{spm}:\n{made.code}")
-    expected = ""
-    assert sum(map(bool, about)) > 3 * count
-    for result, told in zip(ran(jobs), about, strict=True):
-        expected = expected if told else result
-        assert result == expected != "does not compile", told
+    jobs = []
+    for at, (_, _, code) in enumerate(drawn):
+        name = f"Drawn{at}"  # of one name each, they are compiled together
+        jobs.append((name, code.replace("class Drawn", f"public class {name}"), runs))
+    results = ran(jobs)
+    expected = {number: result for (number, spm, _), result in zip(drawn, results, strict=True) if not spm}
+    for (number, spm, code), result in zip(drawn, results, strict=True):
+        assert result == expected[number] != "does not compile", f"{spm}:\n{code}"

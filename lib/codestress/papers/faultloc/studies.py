@@ -214,9 +214,8 @@ def localization(given: Localization) -> Trials:
         mutated = _mutated(task, trial, _content(task, trial, given, responses))
         if isinstance(mutated, str):
             return None
-        # The same request would have the answer that it has: a limit of one token more makes it one of its own.
-        again = replace(sampling, max_tokens=sampling.max_tokens + (trial.factors["spm"] == "unchanged"))
-        return localize_prompt(task.correct, mutated.code, given.numbered, again)
+        prompt = localize_prompt(task.correct, mutated.code, given.numbered, sampling)
+        return replace(prompt, repetition=int(trial.factors["spm"] == "unchanged"))
 
     def judge(trial: Trial, response: Response, tolerance: int) -> Score:
         task, earlier = task_of(trial), response.earlier
