@@ -134,7 +134,7 @@ def test_java_programs_mean_the_same(numbers: range) -> None:
     for at, (_, _, code) in enumerate(drawn):
         name = f"Drawn{at}"  # of one name each, they are compiled together
         jobs.append((name, code.replace("class Drawn", f"public class {name}"), runs))
-    results = ran(jobs)
+    results = ran(jobs, limit_s=60)
     expected = {number: result for (number, spm, _), result in zip(drawn, results, strict=True) if not spm}
     for (number, spm, code), result in zip(drawn, results, strict=True):
         assert result == expected[number] != "does not compile", f"{spm}:\n{code}"

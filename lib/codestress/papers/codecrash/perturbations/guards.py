@@ -193,8 +193,13 @@ def condition_doubt(facts: Known, condition: ast.expr, template: str, para: str)
     if uses_para and para in facts.deleted:
         return f"a parameter that may be unbound: {para}"
     if template.count("{cond}") > 1:
-        return facts.twice or next((why for part in ast.walk(condition) if (why := _impure(part, facts))), "")
+        return effect(facts, condition)
     return ""
+
+
+def effect(facts: Known, value: ast.expr) -> str:
+    """Why working an expression out twice may differ from once."""
+    return facts.twice or next((why for part in ast.walk(value) if (why := _impure(part, facts))), "")
 
 
 def garbage_doubt(facts: Known, text: str, false: str, para: str) -> str:
@@ -304,7 +309,7 @@ def _long_numbers(tree: ast.Module, seen: set[str]) -> str:
 
 
 def _impure(node: ast.AST, facts: Known) -> str:
-    """Why evaluating a part of a condition twice may differ from once."""
+    """Why evaluating a part of an expression twice may differ from once."""
     match node:
         case ast.Await() | ast.Yield() | ast.YieldFrom() | ast.NamedExpr():
             return "a condition with an effect"

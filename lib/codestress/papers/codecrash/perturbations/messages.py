@@ -61,6 +61,8 @@ class Trace:
     """Sites that were reached: bodies of functions, loops and conditions, and statements; None: it was not traced."""
     kept: Mapping[int, bool] = field(default_factory=dict)
     """Of assignments and of methods that were called: whether what they may change was the same before and after."""
+    idle: frozenset[int] = frozenset()
+    """Sites that do nothing but keep a value, or drop it, which nothing looked at again (Python)."""
 
 
 @cache
@@ -76,6 +78,8 @@ def truth_of(claim: Claim, kind: str, number: int, trace: Trace) -> bool | None:
     if trace.ran is None or claim == "open":
         return None
     reached = number in (trace.kept if kind in METHODS else trace.ran)
+    if claim == "unused" and number in trace.idle:
+        return True
     if claim == "kept" and reached:
         return trace.kept.get(number)
     if reached:
@@ -94,7 +98,8 @@ def read_trace(value: Any, language: Language) -> Trace:
     """What the call of a traced problem gave."""
     read: Callable[[str], str] = (lambda text: repr(json.loads(text))) if language == "javascript" else str
     returned = {int(number): frozenset(map(read, texts)) for number, texts in value["returns"].items()}
-    return Trace(returned, frozenset(map(int, value["ran"])), dict(value["kept"]))
+    idle = frozenset(map(int, value.get("idle", ())))
+    return Trace(returned, frozenset(map(int, value["ran"])), dict(value["kept"]), idle)
 
 
 def insert_messages(

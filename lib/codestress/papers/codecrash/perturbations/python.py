@@ -10,7 +10,7 @@ from functools import cached_property
 
 from codestress.generation.edits import first_line
 from codestress.generation.scopes import FunctionNode, Names, Scope, names_of, parameters
-from codestress.papers.codecrash.perturbations import guards
+from codestress.papers.codecrash.perturbations import guards, idle
 from codestress.papers.codecrash.perturbations.edits import MessageSite, NotPerturbed, Perturbed, Place, Site, unused
 from codestress.problems.program import Problem
 
@@ -68,6 +68,7 @@ def note_call(site, value, name, *given, **named):
     return result
 def traced_returns(*given, **named):
     FUNCTION(*given, **named)
+    noted['idle'] = noted['passed'] - noted['read']
     return noted
 """
 
@@ -230,15 +231,18 @@ class PythonProgram:
 
     def traced(self) -> Problem:
         """Its call gives what `NOTING` notes: of returns, of the sites that notes stand before."""
+        looks = idle.note_passing(self.tree, self.names, self.facts)
         for node in list(ast.walk(self.tree)):
             for name in ("body", "orelse", "finalbody"):
                 if isinstance(block := getattr(node, name, None), list):
                     block[:] = _looked_at(block)
+        looks.visit(self.tree)
         returns = [statement for statement in _statements(self.tree.body) if isinstance(statement, ast.Return)]
         for ordinal, node in enumerate(returns):
             value = node.value or ast.Constant(None)
             node.value = ast.Call(ast.Name("note_return", ast.Load()), [ast.Constant(ordinal), value], [])
-        self.put_first(NOTING.replace("FUNCTION", self.problem.function))
+        noting = NOTING.replace("FUNCTION", self.problem.function)
+        self.put_first(noting + idle.NOTING)
         return replace(self.problem, code=self.code, function="traced_returns")
 
 

@@ -1,6 +1,6 @@
 // Compiles and runs programs of the kit's own, many in one virtual machine (silent.py).
-// Reads lines CLASS SOURCE RUN…, base64 but for the class, a run's arguments separated by tabs; writes for each, in
-// base64, what its runs printed and how they failed.
+// Takes the longest time of a run in milliseconds; reads lines CLASS SOURCE RUN…, base64 but for the class, a run's
+// arguments separated by tabs; writes for each, in base64, what its runs printed and how they failed.
 import java.io.ByteArrayOutputStream;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
@@ -84,7 +84,7 @@ public class SeekDifference {
     }
 
     @SuppressWarnings("removal")
-    static String run(Map<String, Bytes> made, String name, String[] args) throws Exception {
+    static String run(Map<String, Bytes> made, String name, String[] args, long limit) throws Exception {
         ClassLoader loader = new ClassLoader() {
             @Override
             protected Class<?> findClass(String wanted) throws ClassNotFoundException {
@@ -111,7 +111,7 @@ public class SeekDifference {
         }, "run", 1 << 24);
         thread.setDaemon(true);
         thread.start();
-        thread.join(1500);
+        thread.join(limit);
         if (thread.isAlive()) {
             thread.stop();
             failure[0] = "endless";
@@ -130,21 +130,21 @@ public class SeekDifference {
         while ((line = in.readLine()) != null) {
             Job job = Job.parsed(line);
             if (batch.size() == TOGETHER || batch.containsKey(job.name)) {
-                compileAndRun(compiler, batch.values());
+                compileAndRun(compiler, batch.values(), Long.parseLong(given[0]));
                 batch.clear();
             }
             batch.put(job.name, job);
         }
-        compileAndRun(compiler, batch.values());
+        compileAndRun(compiler, batch.values(), Long.parseLong(given[0]));
     }
 
-    static void compileAndRun(JavaCompiler compiler, Collection<Job> batch) throws Exception {
+    static void compileAndRun(JavaCompiler compiler, Collection<Job> batch, long limit) throws Exception {
         Map<String, Bytes> together = compile(compiler, batch);
         for (Job job : batch) {
             Map<String, Bytes> made = together != null || batch.size() == 1 ? together : compile(compiler, List.of(job));
             StringBuilder out = new StringBuilder(made == null ? "does not compile" : "");
             for (String run : made == null ? new String[0] : job.runs) {
-                out.append(run(made, job.name, run.split("\t", -1))).append("\n");
+                out.append(run(made, job.name, run.split("\t", -1), limit)).append("\n");
             }
             System.out.println(Base64.getEncoder().encodeToString(out.toString().getBytes(StandardCharsets.UTF_8)));
         }

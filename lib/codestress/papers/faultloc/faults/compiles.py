@@ -158,7 +158,7 @@ def may_swap_logic(node: Node) -> bool:
 
 def may_return(block: Node, method: Node) -> bool:
     """Whether a return may stand at the end of a block of a method: it is reached, leaves that method and no
-    expression, and no field is left without its value."""
+    expression, no field is left without its value, and what follows can be reached without it."""
     statements = _statements(block)
     for one in around(block):
         if one == method:
@@ -169,7 +169,42 @@ def may_return(block: Node, method: Node) -> bool:
             return False
     if method.type == "constructor_declaration" and not _open_fields(method) <= _filled(method, block.start_byte):
         return False
-    return bool(statements) and _completes(statements[-1])
+    return bool(statements) and _completes(statements[-1]) and _left_elsewhere(block, method)
+
+
+def _left_elsewhere(block: Node, method: Node) -> bool:
+    """Whether all that follows a block can certainly be reached though the block never ends."""
+    here = block
+    for parent in around(block):
+        if parent == block:
+            continue
+        if parent == method:
+            break
+        match parent.type:
+            case "while_statement" | "for_statement" | "enhanced_for_statement":
+                return True
+            case "block" | "constructor_body" | "switch_block_statement_group":
+                if _statements(parent)[-1] != here:
+                    return False
+            case "if_statement":
+                branches = [parent.child_by_field_name(name) for name in ("consequence", "alternative")]
+                if any(one is None or (one != here and _completes(one)) for one in branches):
+                    return True
+            case "try_statement" | "try_with_resources_statement":
+                last, *ways = _parts_of_try(parent)
+                if here != last and any(one != here and _completes(one) for one in ways if one is not None):
+                    return True
+            case "catch_clause" | "finally_clause":
+                continue  # the block stays what is looked at
+        here = parent
+    return True
+
+
+def _parts_of_try(node: Node) -> list[Node | None]:
+    """The blocks of a `try`: of `finally`, which may be missing, of the body, of each `catch`."""
+    caught = [one.child_by_field_name("body") for one in node.named_children if one.type == "catch_clause"]
+    last = next((one.named_children[-1] for one in node.named_children if one.type == "finally_clause"), None)
+    return [last, node.child_by_field_name("body"), *caught]
 
 
 STATEMENTS_HOLD = ("block", "constructor_body", "switch_block_statement_group")
@@ -215,9 +250,7 @@ def _completes(node: Node) -> bool:
         case "do_statement" | "synchronized_statement":
             return body is not None and _completes(body) and (open_end or node.type != "do_statement")
         case "try_statement" | "try_with_resources_statement":
-            caught = [one.child_by_field_name("body") for one in node.named_children if one.type == "catch_clause"]
-            last = next((one.named_children[-1] for one in node.named_children if one.type == "finally_clause"), None)
-            return any(_completes(one) for one in (body, *caught) if one is not None) and (
-                last is None or _completes(last)
-            )
+            last, *ways = _parts_of_try(node)
+            ends = any(_completes(one) for one in ways if one is not None)
+            return ends and (last is None or _completes(last))
     return False

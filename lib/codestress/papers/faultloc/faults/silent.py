@@ -34,7 +34,7 @@ def is_silent(program: CorrectProgram, site: FaultSite) -> bool:
 def seek() -> dict[str, list[tuple[str, int, str]]]:
     """The silent sites of all Java programs of the kit, by running each mutant on the program's runs.
 
-    The programs are the kit's own, so they run in one virtual machine, unprotected, 1.5 s a run at most.
+    The programs are the kit's own, so they run in one virtual machine, unprotected.
     """
     jobs: list[tuple[CorrectProgram, FaultSite | None]] = []
     for program in program_set("java", 1, 0).programs:
@@ -51,14 +51,14 @@ def seek() -> dict[str, list[tuple[str, int, str]]]:
     return found
 
 
-def ran(programs: Sequence[tuple[str, str, Sequence[Sequence[str]]]]) -> list[str]:
+def ran(programs: Sequence[tuple[str, str, Sequence[Sequence[str]]]], *, limit_s: float = 1.5) -> list[str]:
     """What Java programs of the kit's own print and how they fail, all runs of one together: by the name of the class,
-    the text and the arguments of each run."""
+    the text and the arguments of each run, which is endless after `limit_s`."""
     lines = []
     for name, code, runs in programs:
         lines.append(" ".join([name, _packed(f"{code}\n"), *(_packed("\t".join(run)) for run in runs)]))
     with as_file(files(__package__) / "SeekDifference.java") as searcher:
-        command = ["java", "-Xss16m", "-XX:TieredStopAtLevel=1", str(searcher)]
+        command = ["java", "-Xss16m", "-XX:TieredStopAtLevel=1", str(searcher), str(int(1000 * limit_s))]
         done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=True)
     return [base64.b64decode(line).decode() for line in done.stdout.split()]
 
