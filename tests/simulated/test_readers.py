@@ -133,7 +133,7 @@ def test_a_reader_continues_a_prefill() -> None:
 ANSWERS = {
     "codecrash/tab01": "c9c48917650e8a71",
     "codecrash/tab07": "4a7b74a5f6486ef8",
-    "codecrash/tab09": "56b780a580b5af01",
+    "codecrash/tab09": "84176e9f54e9afcb",
     "faultloc/tab02": "5421c594476fd83f",
     "origin/fig04": "05ee1c9bfc32f242",
     "origin/sec62": "ec05d88dfe17ff5a",

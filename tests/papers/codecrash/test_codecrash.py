@@ -9,9 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from codestress.errors import DataError, ParameterError
+from codestress.generation.prompts import prompt_text
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_of
 from codestress.inference.run import run, stored_responses
@@ -26,6 +28,7 @@ from codestress.pipeline.plan import make_plan
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.problem_files import livecodebench
 from codestress.report.claims import ledger
+from codestress.report.protocol import stamp
 from codestress.report.published import published_numbers
 from codestress.sandbox.runtimes import missing
 from codestress.scoring.frames import answers_frame
@@ -136,6 +139,94 @@ def test_prompts_have_the_papers_two_sentences_and_form() -> None:
     assert Counter(trial.sample for trial in trials.items if trial.factors["mode"] == "direct") == dict.fromkeys(
         range(3), 12
     )
+
+
+def test_the_defences_are_asked_in_the_papers_words() -> None:
+    """Table 8's sentence and Table 9's four steps, as section 4.3 prints them, and no word of what misleads."""
+    told = trials_of(problems=["generated"], perturbations=["VAN", "MCC"], ignore=[False, True], samples_direct=1)
+    texts = {bool(t.factors["ignore"]): told.render(t).messages[1].content for t in told.items}
+    sentence = "Please ignore the comments and any other non-code elements in the code snippet"
+    assert (sentence in texts[True], sentence in texts[False]) == (True, False)
+    assert prompt_text("codecrash.ignore") == f"{sentence}."  # that they may be wrong is not said
+    # Table 8 has one column of vanilla programs, which have no comments to be ignored.
+    assert {(t.factors["perturbation"], t.factors["ignore"]) for t in told.items} == {
+        ("VAN", False), ("MCC", False), ("MCC", True),
+    }  # fmt: skip
+    cleaned = trials_of(problems=["generated"], perturbations=["MCC"], refactor=[True], samples_direct=1)
+    asked = cleaned.render(cleaned.items[0]).messages[-1].content.splitlines()[-1]
+    steps = (
+        "(i) deleting misleading comments, (ii) renaming unintelligible identifiers, (iii) adding missing imports, "
+        "and (iv) stripping dead code"
+    )
+    assert steps in asked
+
+
+def test_reasoning_models_are_asked_directly_with_room_to_think_beside_the_others() -> None:
+    """Appendix D; section 4.1 compares Qwen2.5-72B step by step with QwQ."""
+    for name in ("codecrash/tab06", "codecrash/fig04"):
+        artefact = one_artefact(name, "paper")
+        given = artefact.parameters
+        own = {model: given.of_model(model).model_dump() for model in given.models}
+        assert own["qwq-32b"]["modes"] == ["direct"]
+        assert (own["qwq-32b"]["max_tokens_direct"], own["qwq-32b"]["samples_direct"]) == (32768, 1)
+        assert "cot" in own["qwen2.5-72b"]["modes"]
+        assert own["qwen2.5-72b"]["max_tokens_cot"] == 2000
+        assert stamp(given) == "as the paper"
+    assert len(one_artefact("codecrash/fig04", "paper").models) == 18
+    small = one_artefact("codecrash/tab06", "smoke")
+    trials = small.trials()
+    modes = {model: {trial.factors["mode"] for trial in trials.of(model).items} for model in small.parameters.models}
+    assert modes == {"sim-trusting": {"cot"}, "sim-thinking": {"direct"}}
+
+
+def test_published_points_stand_under_their_own_data_set() -> None:
+    published = paper.published_differences()
+    theirs = {
+        name: len(published[(published["mode"] == "direct") & (published["dataset"] == name)])
+        for name in ("cruxeval", "livecodebench", "merge")
+    }
+    row = {"language": "python", "task": "output", "ignore": False, "refactor": False, "perturbation": "MCC"}
+    row |= {"density": 1.0, "model": "m", "relative_pct": -1.0, "points": -1.0}
+
+    def panels(*datasets: str, modes: tuple[str, ...] = ("direct",)) -> dict[str, int]:
+        table = pd.DataFrame([row | {"dataset": name, "mode": mode} for name in datasets for mode in modes])
+        return dict(paper.published_points(published, table, relative=True)["panel"].value_counts(sort=False))
+
+    own = "published: CRUXEval and LiveCodeBench"
+    assert panels("generated", "contest", "merge") == {own: theirs["merge"]}
+    assert panels("generated") == {own: theirs["merge"]}
+    assert panels("generated", modes=("direct", "cot")).keys() == {f"{own}, direct", f"{own}, chain of thought"}
+    assert panels("cruxeval", "livecodebench", "merge") == {
+        "CRUXEval": theirs["cruxeval"], "LiveCodeBench": theirs["livecodebench"], "all problems": theirs["merge"],
+    }  # fmt: skip
+    assert panels("cruxeval", "generated", "merge") == {"CRUXEval": theirs["cruxeval"]}
+    table = pd.DataFrame([row | {"dataset": "generated", "mode": "direct", "average_tokens": 1, "tokens_low": 1}])
+    table = table.assign(tokens_high=1, most_tokens=1)
+    _, points = reasoning.token_points(table, reasoning.published_reasoning())
+    assert set(points["panel"]) == {"published: CRUXEval", "published: LiveCodeBench"}
+    _, points = reasoning.token_points(table.assign(dataset="cruxeval"), reasoning.published_reasoning())
+    assert set(points["panel"]) == {"CRUXEval", "published: LiveCodeBench"}
+
+
+def test_defences_are_laid_out_as_in_tables_8_and_9() -> None:
+    same = {"model": "m", "dataset": "d", "mode": "direct", "vanilla_pct": 80.0, "problems": 9}
+    rows = [
+        same | {"perturbation": "VAN", "refactor": True, "pass_at_1_pct": 72.0, "relative_pct": -10.0},
+        same | {"perturbation": "MCC", "refactor": False, "pass_at_1_pct": 40.0, "relative_pct": -50.0},
+        same | {"perturbation": "MCC", "refactor": True, "pass_at_1_pct": 60.0, "relative_pct": -25.0},
+    ]
+    table = pd.DataFrame(rows).assign(ignore=False)
+    laid = differences.with_and_without(table).set_index("perturbation")
+    assert laid.loc["VAN", ["without_pct", "with_pct", "with_relative_pct"]].tolist() == [80, 72, -10]
+    assert pd.isna(laid.loc["VAN", "without_relative_pct"])
+    assert laid.loc["MCC", ["without_pct", "with_pct", "without_relative_pct", "with_relative_pct"]].tolist() == [
+        40, 60, -50, -25,
+    ]  # fmt: skip
+    told = table[1:].rename(columns={"refactor": "ignore", "ignore": "refactor"})
+    laid = differences.with_and_without(told).set_index("perturbation")
+    assert laid.loc["VAN", "without_pct"] == 80
+    assert pd.isna(laid.loc["VAN", "with_pct"])
+    assert differences.with_and_without(table[1:2]).empty
 
 
 def test_candidates_are_different_requests_and_unchanged_programs_are_asked_once() -> None:

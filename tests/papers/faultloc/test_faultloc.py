@@ -318,6 +318,35 @@ def test_the_public_labels_are_audited(shared_data: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.slow
+def test_the_authors_programs_decide_what_section_i_says_of_them(
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
+
+    def claims(**changes: Any) -> dict[float, tuple[str, str]]:
+        given = faultloc.Programs.model_validate({"artefact": "faultloc/fig05", "models": ["python"]} | changes)
+        table = ledger(given, {"seeds": program_tables.seed_counts(given)})
+        assert len(table) == 2
+        return dict(zip(table["published"], zip(table["evidence"], table["verdict"], strict=True), strict=True))
+
+    reproduced = ("recomputed", "reproduced")
+    assert claims() == {637: reproduced, 670: reproduced}
+    assert claims(n_programs=3, min_lines=80) == claims()  # what is kept of them is another matter
+    assert claims(programs=["alpaca"]) == {637: reproduced, 670: ("recomputed", "not run")}
+
+
+def test_the_kits_own_programs_decide_nothing_of_the_papers() -> None:
+    given = faultloc.Programs.model_validate(
+        {"artefact": "faultloc/fig05", "models": ["python"], "programs": ["java"], "max_lines": 200}
+    )
+    seeds = program_tables.seed_counts(given)
+    assert seeds["source"].tolist() == ["java"]
+    assert set(ledger(given, {"seeds": seeds})["verdict"]) == {"not run"}
+    changed = seeds.assign(source="alpaca", published=636)
+    assert ledger(given, {"seeds": changed})["verdict"].tolist() == ["differs", "not run"]
+
+
+@pytest.mark.slow
 def test_the_papers_programs(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
     python, java = program_set("alpaca", 50, 0), program_set("codesearchnet", 50, 0)

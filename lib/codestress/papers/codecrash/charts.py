@@ -24,8 +24,10 @@ STATUSES = {
 def difference_dots(points: pd.DataFrame, published: pd.DataFrame, *, xlabel: str, told: str) -> Figure:
     """Differences to vanilla (tables): `points` has model, panel, condition, value, low, high. `published`: panel,
     condition, value (a row for each of the paper's models), drawn as small grey dots with a bar at their mean, and
-    named `told` in the legend. Three panels stand side by side, other numbers in two columns."""
-    panels, conditions, models = (list(dict.fromkeys(points[name])) for name in ("panel", "condition", "model"))
+    named `told` in the legend; where points have no such panel, in one of their own. Three panels stand side by side,
+    other numbers in two columns."""
+    conditions, models = (list(dict.fromkeys(points[name])) for name in ("condition", "model"))
+    panels = list(dict.fromkeys([*points["panel"], *published["panel"]]))
     across = 3 if len(panels) == 3 else min(2, len(panels))
     down = -(-len(panels) // across)
     height = 0.8 + down * (0.5 + max(0.2, 0.1 + 0.09 * len(models)) * len(conditions))
@@ -50,15 +52,18 @@ def difference_dots(points: pd.DataFrame, published: pd.DataFrame, *, xlabel: st
 def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
     """Average (filled, with interval) and most (hollow) reasoning tokens, on a logarithmic scale (Table 4).
 
-    `points`: model, panel, condition, average, low, high, most. `published`: condition, average, most (a row for each
-    of the paper's models and data sets), in grey.
+    `points`: model, panel, condition, average, low, high, most. `published`: panel, condition, average, most (a row
+    for each of the paper's models), in grey; panels that points do not have are their own.
     """
-    panels, conditions, models = (list(dict.fromkeys(points[name])) for name in ("panel", "condition", "model"))
+    conditions, models = (list(dict.fromkeys(points[name])) for name in ("condition", "model"))
+    panels = list(dict.fromkeys([*points["panel"], *published["panel"]]))
     xlabel = "reasoning tokens (grey: the paper's models; hollow: most)"
-    figure, axes = _panels(panels, conditions, (1, len(panels)), 0.9 + 0.42 * len(conditions), xlabel)
-    for ax, panel in zip(axes, panels, strict=True):
+    across = min(2, len(panels))
+    down = -(-len(panels) // across)
+    figure, axes = _panels(panels, conditions, (down, across), 0.9 + down * 0.42 * len(conditions), xlabel)
+    for ax, panel in zip(axes, panels, strict=False):
         for place, condition in enumerate(conditions):
-            theirs = published[published["condition"] == condition]
+            theirs = published[(published["panel"] == panel) & (published["condition"] == condition)]
             for column, face in (("average", PUBLISHED), ("most", "none")):
                 shown: dict[str, Any] = {"color": PUBLISHED, "markerfacecolor": face, "alpha": 0.35, "markersize": 2.5}
                 ax.plot(theirs[column], [place] * len(theirs), "o", **shown)

@@ -37,7 +37,7 @@ def complete_assertion(reading: Reading, _prefill: str) -> str | None:
         lines = []
     language: Language = "javascript" if asked[2] == "===" else "python"
     thoughtful = any("[THOUGHT]" in text for _, text in reading.kept) or reading.reader.style == "reasoning"
-    told = any(text.startswith("Ignore all comments") for _, text in reading.kept)
+    told = any(text.startswith("Please ignore the comments") for _, text in reading.kept)
     credulity = reading.reader.credulity / (2 if thoughtful else 1) / (2 if told else 1)
     hint = next((m for line in lines if (m := HINT.search(line))), None)
     believed = hint if hint and reading.random.random() < credulity else None
@@ -57,7 +57,7 @@ def complete_assertion(reading: Reading, _prefill: str) -> str | None:
 
 def clean_program(reading: Reading, _prefill: str) -> str | None:
     """Writes the kept lines without comments and printed messages."""
-    asked = re.search(r"^Clean up the (\w+) program above", reading.question)
+    asked = re.search(r"^Refactor the (\w+) program above", reading.question)
     if not asked:
         return None
     lines = [re.sub(r"\s*(?:#|//) .*$", "", line) for line in _program(reading) if not PRINTED.match(line)]
@@ -67,7 +67,7 @@ def clean_program(reading: Reading, _prefill: str) -> str | None:
 def _program(reading: Reading) -> list[str]:
     """The kept lines of the last program that is shown."""
     lines = [
-        text for _, text in reading.kept if text not in reading.question or not reading.question.startswith("Clean")
+        text for _, text in reading.kept if text not in reading.question or not reading.question.startswith("Refactor")
     ]
     heads = [number for number, text in enumerate(lines) if text.startswith(("Now this program", "Here is a program"))]
     # Without its head the program begins where the examples end: at the last function that is called as asked.

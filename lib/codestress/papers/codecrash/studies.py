@@ -208,7 +208,8 @@ def _variants(
 @for_each_model
 def predictions(given: Questions) -> Trials:
     """Every question about every variant. What was refused or rejected is not asked; what a perturbation left
-    unchanged is the vanilla question again, so it is asked once."""
+    unchanged is the vanilla question again, so it is asked once. Vanilla programs have no comments to be ignored
+    (Table 8)."""
     if given.task == "input" and ("livecodebench" in given.problems or "javascript" in given.languages):
         raise ParameterError("task = 'input': not for livecodebench (one input is recorded, section 3.1) or JavaScript")
     table: dict[tuple[str, Language, Perturbation, float], dict[str, Variant]] = {
@@ -240,6 +241,7 @@ def predictions(given: Questions) -> Trials:
         for (source, language, perturbation, density), found in table.items()
         for mode in given.modes
         for told in given.ignore
+        if not (told and perturbation == "VAN")
         for cleaned in given.refactor
         for name, variant in found.items()
         if variant.status in ("applied", "unchanged")

@@ -57,6 +57,11 @@ def panel_name(row: Mapping[Any, Any], varying: Sequence[str]) -> str:
     return ", ".join(words)
 
 
+def own_panel(dataset: str) -> str:
+    """The panel of a data set of the paper that was not asked about here."""
+    return f"published: {'CRUXEval and LiveCodeBench' if dataset == MERGE else NAMES[dataset]}"
+
+
 def condition_name(row: Mapping[Any, Any]) -> str:
     if row["perturbation"] in MESSAGES and row["density"] < 1:
         return f"{row['perturbation']} (p = {row['density']:g})"

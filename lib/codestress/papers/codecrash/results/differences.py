@@ -90,6 +90,28 @@ def averages(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def with_and_without(table: pd.DataFrame) -> pd.DataFrame:
+    """Tables 8 and 9 as they are laid out: Pass@1 (0 to 100) and its difference to vanilla, without a defence and with
+    it. Columns: model, dataset, mode, perturbation, without_pct, with_pct, without_relative_pct, with_relative_pct.
+
+    A row of vanilla programs first, which need no difference, and of which Table 8 has none with. Empty where there is
+    no defence.
+    """
+    keys = ["model", "dataset", "mode"]
+    names = {"pass_at_1_pct": "pct", "relative_pct": "relative_pct"}
+    columns = [f"{way}_{name}" for name in names.values() for way in ("without", "with")]
+    defence = next((name for name in ("ignore", "refactor") if table[name].nunique() > 1), "")
+    if not defence:
+        return pd.DataFrame(columns=[*keys, "perturbation", *columns])
+    vanilla = table.sort_values("problems", ascending=False, kind="stable").drop_duplicates(keys)
+    plain = {"perturbation": "VAN", defence: False, "pass_at_1_pct": vanilla["vanilla_pct"], "relative_pct": math.nan}
+    rows = pd.concat([vanilla.assign(**plain), table]).rename(columns=names)
+    indexed = rows.set_index([*keys, "perturbation"])
+    ways = {"without": indexed[~indexed[defence].astype(bool)], "with": indexed[indexed[defence].astype(bool)]}
+    laid = pd.concat([part[list(names.values())].add_prefix(f"{way}_") for way, part in ways.items()], axis=1)
+    return laid[columns].reset_index().sort_values(keys, kind="stable", ignore_index=True)
+
+
 def describe_differences(points: pd.DataFrame, *, relative: bool) -> str:
     """The figure in words."""
     unit = "%" if relative else "points"

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from codestress.fitting.influence import combined, share
-from codestress.papers.codecrash.results.conditions import MERGE, MODES, NAMES, SETTING
+from codestress.papers.codecrash.results.conditions import MERGE, MODES, NAMES, SETTING, own_panel, panel_name
 from codestress.papers.codecrash.results.differences import compared
 from codestress.report.published import published_models, published_numbers
 
@@ -130,16 +130,24 @@ def own_headlines(answers: pd.DataFrame, published: pd.DataFrame, *, rule: str, 
 def published_points(published: pd.DataFrame, table: pd.DataFrame, *, relative: bool) -> pd.DataFrame:
     """The paper's models for the grey dots: panel, condition, value, of each panel's own mode.
 
-    Of its data set where that is one of the paper's, else of all the paper's problems, because other problems only
-    allow a look. Panels on what the paper's numbers are not known for have none.
+    They stand in the panel of their own data set; where none of that mode is the paper's, in a panel of their own. What
+    the paper's numbers are not known for has none.
     """
+    datasets = set(published["dataset"])
+    whole = set(table["dataset"]) - {MERGE} == datasets - {MERGE}
+    shown = compared(table)
+    shown = shown[(shown["language"] == "python") & ~shown["ignore"] & ~shown["refactor"]]
+    varying = [name for name in SETTING if table[name].nunique() > 1]
     parts = []
-    for row in compared(table).drop_duplicates(["dataset", *SETTING]).to_dict("records"):
-        if row["language"] != "python" or row["ignore"] or row["refactor"]:
-            continue
-        datasets = set(published["dataset"])
-        dataset = row["dataset"] if row["dataset"] in datasets else MERGE if MERGE in datasets else "cruxeval"
-        chosen = published[(published["mode"] == row["mode"]) & (published["dataset"] == dataset)]
-        values = chosen["relative_pct" if relative else "points"]
-        parts.append(pd.DataFrame({"panel": row["panel"], "condition": chosen["perturbation"], "value": values}))
+    for _, rows in shown.drop_duplicates(["dataset", *SETTING]).groupby(SETTING, sort=False):
+        own = rows[rows["dataset"].isin(datasets) & (whole | (rows["dataset"] != MERGE))]
+        places = dict(zip(own["dataset"], own["panel"], strict=True))
+        row = rows.iloc[0].to_dict()
+        if not places:
+            dataset = MERGE if MERGE in datasets else "cruxeval"
+            setting = [panel_name(row, varying)] if varying else []
+            places = {dataset: ", ".join([own_panel(dataset), *setting])}
+        chosen = published[(published["mode"] == row["mode"]) & published["dataset"].isin(places)]
+        values = {"condition": chosen["perturbation"], "value": chosen["relative_pct" if relative else "points"]}
+        parts.append(pd.DataFrame({"panel": chosen["dataset"].map(places), **values}))
     return pd.concat(parts) if parts else pd.DataFrame(columns=["panel", "condition", "value"])

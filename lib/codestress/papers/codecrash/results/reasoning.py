@@ -8,7 +8,7 @@ import pandas as pd
 
 from codestress.fitting.proportions import clustered_mean
 from codestress.papers.codecrash.reasoning import collapse_start, reasoning_tokens
-from codestress.papers.codecrash.results.conditions import CELL, NAMES, cells, named, told
+from codestress.papers.codecrash.results.conditions import CELL, NAMES, cells, named, own_panel, told
 from codestress.papers.codecrash.results.differences import POINTS, differences
 from codestress.papers.codecrash.results.paper import QUESTIONS
 from codestress.report.published import published_models, published_numbers
@@ -75,11 +75,13 @@ def published_claims(published: pd.DataFrame) -> pd.DataFrame:
 
 
 def token_points(table: pd.DataFrame, published: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """What `token_dots` draws: the regenerated points and the paper's."""
+    """What `token_dots` draws: the regenerated points and the paper's, in panels of their own data sets."""
     names = {"average_tokens": "average", "tokens_low": "low", "tokens_high": "high", "most_tokens": "most"}
     points = named(table).rename(columns=names)[["model", "panel", "condition", *names.values()]]
-    theirs = published.rename(columns={**names, "perturbation": "condition"})[["condition", "average", "most"]]
-    return points, theirs
+    panels = named(table).drop_duplicates("dataset").set_index("dataset")["panel"].to_dict()
+    theirs = published.rename(columns={**names, "perturbation": "condition"})
+    theirs["panel"] = [panels.get(dataset, own_panel(dataset)) for dataset in theirs["dataset"]]
+    return points, theirs[["panel", "condition", "average", "most"]]
 
 
 def describe_reasoning(table: pd.DataFrame) -> str:
