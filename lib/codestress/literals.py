@@ -6,6 +6,7 @@ An answer is data from a stranger (law 5): nothing in it is executed here, whate
 from __future__ import annotations
 
 import ast
+import json
 import math
 import operator
 import warnings
@@ -24,6 +25,22 @@ Number = int | float | complex
 
 class NotLiteral(ValueError):
     """The text writes out no value; the message says what stands there instead."""
+
+
+def parse_json(text: str | bytes, *, unique: bool = False, strict: bool = True) -> Any:
+    """As `json.loads`; `ValueError` also where it is nested too deeply or, with `unique`, where a key stands twice."""
+    try:
+        return json.loads(text, strict=strict, object_pairs_hook=_unique if unique else None)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} stands twice")
+    return found
 
 
 class Literal(NamedTuple):

@@ -77,11 +77,14 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return content
 
 
-def check(model: type[Checked], values: Mapping[str, Any], sources: Mapping[str, str] | str) -> Checked:
+def check(model: type[Checked], values: Any, sources: Mapping[str, str] | str) -> Checked:
     """Validates `values`; each complaint names its source (file or option), key, value and nearest valid name.
 
     `sources` says where each top-level key was written, or is the one place of all of them.
     """
+    if not isinstance(values, Mapping):
+        place = sources if isinstance(sources, str) else next(iter(sources.values()), "default")
+        raise ParameterError(f"{place}: must be a mapping of keys to values, not {values!r:.60}")
     try:
         return model.model_validate(dict(values))
     except ValidationError as error:

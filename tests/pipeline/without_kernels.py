@@ -34,13 +34,21 @@ class Executor:
             shutil.copytree(before, staging, dirs_exist_ok=True)
         for name in FILES:
             (staging / name).touch()
-        told = {"files": FILES, **json.loads((staging / "manifest.json").read_text() or "{}")}
+        told = {"files": FILES, **_told(staging / "manifest.json")}
         told |= {"inputs": spec["inputs"], "sha256": sha256_of_files(staging)}
         (staging / "manifest.json").write_text(json.dumps(told))
         return ""
 
     def kill(self) -> None:
         """Nothing runs elsewhere."""
+
+
+def _told(manifest: Path) -> dict[str, object]:
+    try:
+        told = json.loads(manifest.read_text() or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return told if isinstance(told, dict) else {}
 
 
 page = ModuleType("codestress.report.gallery")

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codestress.course.grading import Graded, grade
-from codestress.errors import CodestressError, ParameterError
-from codestress.paths import NOTEBOOKS
+from codestress.errors import CodestressError, DataError, ParameterError
+from codestress.paths import NOTEBOOKS, shown
+from codestress.pipeline.notebooks import read_notebook
 from codestress.validation import nearest
 
 MASTERS = NOTEBOOKS / "course"
@@ -94,8 +95,13 @@ def _assign(name: str, scratch: Path, student: Path, teacher: Path) -> None:
     except ImportError:
         raise CodestressError("otter-grader is not installed here; make course installs it") from None
     said = io.StringIO()
+    master = MASTERS / f"{name}.ipynb"
+    read_notebook(master)
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        assign(str(MASTERS / f"{name}.ipynb"), str(scratch), no_pdfs=True, no_run_tests=True)
+        try:
+            assign(str(master), str(scratch), no_pdfs=True, no_run_tests=True)
+        except Exception as error:  # whatever otter raises
+            raise DataError(f"{shown(master)}: otter assign cannot take it apart: {error!r:.300}") from None
     for made, kept, words in ((scratch / "student", student, HANDOUT), (scratch / "autograder", teacher, FOR_TEACHERS)):
         if not (made / f"{name}.ipynb").is_file() or not list((made / "tests").glob("q*.py")):
             raise CodestressError(f"{name}: otter assign did not write {made.name}: {said.getvalue()[-500:]}")

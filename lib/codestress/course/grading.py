@@ -16,9 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import nbformat
-
 from codestress.errors import CodestressError, DataError
+from codestress.pipeline.notebooks import read_notebook
 from codestress.sandbox.executor import Executor, Limits, Program
 from codestress.sandbox.executor import Outcome as Ending
 
@@ -103,15 +102,11 @@ class Function:
 
 def read_submission(path: Path) -> Submission:
     """The graded part of a notebook; `DataError` where it is none."""
-    try:
-        notebook = nbformat.read(path, as_version=4)
-    except Exception as error:  # whatever nbformat raises: it is no notebook
-        raise DataError(f"{path}: not a notebook: {error}") from None
     kept: list[str] = []
     names: dict[str, None] = {}
     values: dict[str, Any] = {}
     remarks: list[str] = []
-    for number, cell in enumerate(_cells(notebook, path), start=1):
+    for number, cell in enumerate(read_notebook(path).cells, start=1):
         if cell["cell_type"] != "code":
             continue
         try:
@@ -120,17 +115,6 @@ def read_submission(path: Path) -> Submission:
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             remarks.append(_short(f"cell {number} cannot be read: {type(error).__name__} {error}"))
     return Submission("\n".join(kept), tuple(names), values, tuple(remarks))
-
-
-def _cells(notebook: Any, path: Path) -> list[Any]:
-    cells = notebook.get("cells")
-    if not isinstance(cells, list):
-        raise DataError(f"{path}: not a notebook: it has no list of cells")
-    for number, cell in enumerate(cells, start=1):
-        for key in ("cell_type", "source"):
-            if not isinstance(cell, dict) or not isinstance(cell.get(key), str):
-                raise DataError(f"{path}: not a notebook: cell {number} has no text as its {key}")
-    return cells
 
 
 def _statements(source: str) -> list[ast.stmt]:
@@ -217,4 +201,8 @@ def _otter_file(path: Path) -> Any:
         raise CodestressError(
             f"otter-grader is not installed in {sys.prefix}; make course installs it (pip install codestress[course])"
         ) from None
-    return ExceptionTestFile.from_file(str(path))
+    try:
+        return ExceptionTestFile.from_file(str(path))
+    except Exception as error:  # whatever a damaged file raises when it is executed
+        told = str(error).partition("\n")[0]
+        raise DataError(f"{path}: no tests of otter: {type(error).__name__}: {told}; make course writes them") from None

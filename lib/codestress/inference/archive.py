@@ -22,6 +22,7 @@ from codestress.errors import ArchiveError
 from codestress.inference.registry import ModelEntry
 from codestress.inference.servers import belongs, comes_from
 from codestress.inference.store import Store
+from codestress.literals import parse_json
 from codestress.paths import shown
 from codestress.types import FinishReason, Request, Response, Usage
 
@@ -141,12 +142,12 @@ def read_archive(path: Path) -> Iterator[Row]:
                 if len(line) == LONGEST_LINE:
                     raise ArchiveError(f"{shown(path)}, line {number}: longer than {LONGEST_LINE:,} bytes")
                 if number == 1:
-                    head = json.loads(line)
+                    head = parse_json(line)
                     if not isinstance(head, dict) or head.get("codestress archive") not in (FIRST_FORMAT, FORMAT):
                         raise ArchiveError(f"{shown(path)}: no archive of this kit (format {FORMAT} or {FIRST_FORMAT})")
                     promised = head["responses"]
                     continue
-                row = Row.model_validate(json.loads(line))
+                row = Row.model_validate(parse_json(line))
                 if not isinstance(row.text, str):
                     raise ArchiveError(f"{shown(path)}, line {number}: text: must be a string")
                 if row.key <= before:
@@ -161,7 +162,7 @@ def read_archive(path: Path) -> Iterator[Row]:
         raise ArchiveError(f"{shown(path)}, line {number}: {where}: {first['msg']}") from None
     except (OSError, EOFError, zlib.error) as error:
         raise ArchiveError(f"{shown(path)}: cannot be read: {error}") from None
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise ArchiveError(f"{shown(path)}, line {number}: not a row of an archive: {error!r}") from None
     if promised != number - 1:
         raise ArchiveError(f"{shown(path)}: {number - 1} responses, and the first line promises {promised}")

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from codestress.errors import EngineError, IncompleteError, ParameterError
+from codestress.literals import parse_json
 from codestress.paths import STORE, shown
 from codestress.types import Request, Response
 
@@ -259,7 +260,7 @@ def sums(store: Path) -> dict[Path, Sum]:
 
 def _read(path: Path, content: bytes) -> Sum:
     try:
-        requests, tokens, usd = json.loads(content or b"[0, 0, 0.0]")
+        requests, tokens, usd = parse_json(content or b"[0, 0, 0.0]")
         return Sum(int(requests), int(tokens), float(usd))
     except (ValueError, TypeError):
         raise ParameterError(

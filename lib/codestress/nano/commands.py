@@ -33,12 +33,13 @@ def nano_train(settings: Path, run: Path, begin: Path | None) -> None:
     """
     from codestress.validation import check, read_yaml
 
+    content = read_yaml(settings)
     try:
         from codestress.nano.training.export import export
         from codestress.nano.training.train import Training, train
     except ImportError as error:
         raise click.ClickException(f"{error}: make train-nano installs what training needs") from None
-    training = check(Training, read_yaml(settings), str(settings))
+    training = check(Training, content, str(settings))
     train(training, run, begin)
     export(run, run / "weights", training.shape, training.seed)
     click.echo(f"weights: {shown(run / 'weights')}; measure them: codestress nano evaluate {shown(run / 'weights')}")
@@ -53,10 +54,11 @@ def nano_evaluate(folder: Path | None, asked: int, write: bool) -> None:
     import json
 
     from codestress.nano.configuration import WEIGHTS
-    from codestress.nano.curves import training_figure
+    from codestress.nano.curves import training_figure, training_log
     from codestress.nano.evaluate import evaluate
 
     place = folder or WEIGHTS
+    log = training_log(place) if write else []
     found = evaluate(place, asked)
     for name, rows in found.items():
         if not isinstance(rows, list):
@@ -69,5 +71,4 @@ def nano_evaluate(folder: Path | None, asked: int, write: bool) -> None:
             click.echo(f"  {where}: {row['right']} of {row['asked']}, {row['share']:.1%} ({interval})")
     if write:
         (place / "evaluation.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-        log = json.loads((place / "manifest.json").read_text(encoding="utf-8"))["log"]
         training_figure(log, found).savefig(place / "curves.png", dpi=150)

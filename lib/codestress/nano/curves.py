@@ -4,13 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, get_args
 
 from matplotlib import pyplot
 from matplotlib.figure import Figure
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
+from codestress.errors import DataError
+from codestress.literals import parse_json
 from codestress.nano.chats import Task
 from codestress.report.style import COLOURS, MARKERS, use_style
+
+
+class _Step(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, float]
+
+    tokens: int
+    stage: int
+
+
+_LOG = TypeAdapter(list[_Step])
+
+
+def training_log(folder: Path) -> list[dict[str, Any]]:
+    """What weights' manifest.json says of their training, a row for each evaluation; `DataError` where it is none."""
+    path = folder / "manifest.json"
+    try:
+        content = parse_json(path.read_text(encoding="utf-8"))
+        rows = _LOG.validate_python(content.get("log") if isinstance(content, dict) else None)
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: has no log of a training: {' '.join(str(error).split()[:20])}") from None
+    return [row.model_dump() for row in rows]
 
 
 def training_figure(log: Sequence[Mapping[str, Any]], found: Mapping[str, Any]) -> Figure:

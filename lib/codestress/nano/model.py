@@ -5,9 +5,9 @@ Weights are stored as 16-bit floats in the layout of Hugging Face's Llama; sums 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
 from codestress.errors import DataError
+from codestress.literals import parse_json
 from codestress.nano.configuration import END, WEIGHTS, Configuration
 from codestress.seeding import rng
 
@@ -24,18 +25,23 @@ BLOCK = 256
 """Tokens that are read at once."""
 
 
+def _read(path: Path, reader: Callable[[Path], Any]) -> Any:
+    try:
+        return reader(path)
+    except Exception as error:  # the libraries raise bare ones for files that are missing or damaged
+        told = " ".join(str(error).split()[:30])
+        raise DataError(
+            f"{path.parent}: no weights of nano (codestress nano train writes such a folder): {path.name}: {told}"
+        ) from None
+
+
 class Nano:
     """The model and what it has read last. Not for several threads at once."""
 
     def __init__(self, folder: Path = WEIGHTS) -> None:
-        try:
-            self.shape = configuration(folder)
-            self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-            loaded = load_file(folder / "model.safetensors")
-        except Exception as error:  # the libraries raise bare ones for files that are missing or damaged
-            raise DataError(
-                f"{folder}: no weights of nano (codestress nano train writes such a folder): {error}"
-            ) from None
+        self.shape: Configuration = _read(folder / "config.json", lambda path: configuration(path.parent))
+        self.tokenizer: Tokenizer = _read(folder / "tokenizer.json", lambda path: Tokenizer.from_file(str(path)))
+        loaded: dict[str, Any] = _read(folder / "model.safetensors", load_file)
         self.end = self.tokenizer.token_to_id(END)
         for name, size in weight_shapes(self.shape).items():
             if name not in loaded or loaded[name].shape != size:
@@ -143,7 +149,7 @@ class Nano:
 
 def configuration(folder: Path) -> Configuration:
     """The shape that a config.json names; its other entries are for other programs."""
-    told = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    told = parse_json((folder / "config.json").read_text(encoding="utf-8"))
     return Configuration.model_validate({name: told[name] for name in Configuration.model_fields})
 
 

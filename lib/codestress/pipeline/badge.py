@@ -20,6 +20,7 @@ import pandas as pd
 
 from codestress.paths import OUTPUTS, ROOT, shown
 from codestress.pipeline.artefacts import artefact_names
+from codestress.report.checked import read_table
 
 BADGES = ("available", "functional", "reusable", "reproduced")
 
@@ -127,7 +128,7 @@ def _verdicts(profile: str, built: Sequence[str]) -> dict[str, int]:
     ledgers = [path for name in built if (path := OUTPUTS / profile / name / "claims.csv").is_file()]
     if not ledgers:
         return {}
-    frames = pd.concat([pd.read_csv(path) for path in ledgers])
+    frames = pd.concat([read_table(path, ["verdict"]) for path in ledgers])
     return {str(verdict): int(count) for verdict, count in frames["verdict"].value_counts().items()}
 
 

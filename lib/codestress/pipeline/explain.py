@@ -12,7 +12,7 @@ from codestress.inference.ask import ask
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.registry import find_models, load_registry
 from codestress.inference.run import Answer, Results, score, stored_responses
-from codestress.paths import STORE
+from codestress.paths import STORE, shown
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.plan import factors_of, matches
 from codestress.report.checked import read_manifest
@@ -45,7 +45,7 @@ def answers_of(artefact: Artefact, store: Path = STORE) -> Results:
         return score(trials, asked, store=store)
     except BudgetReached:
         raise IncompleteError(
-            f"{artefact.name}: the store has no answer to some of its questions; build it first, with the same "
+            f"{artefact.name}: {shown(store)} has no answer to some of its questions; build it first, with the same "
             f"profile, models and parameters: codestress build {artefact.name} --profile {artefact.profile}"
         ) from None
 

@@ -20,6 +20,7 @@ from packaging.requirements import Requirement
 from codestress.inference.registry import ENGINES
 from codestress.paths import PARAMS, PUBLISHED, ROOT, shown
 from codestress.pipeline.artefacts import Artefact
+from codestress.pipeline.notebooks import plain_cells
 from codestress.problems.own import own_sets
 from codestress.rooms import module_of
 from codestress.sandbox.runtimes import NEEDED, missing
@@ -126,7 +127,7 @@ def _found(folder: Path, suffixes: frozenset[str]) -> Iterator[Path]:
 
 @cache
 def _notebook_imports(notebook: Path) -> frozenset[str]:
-    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    cells = plain_cells(notebook)
     return _imported("\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"))
 
 

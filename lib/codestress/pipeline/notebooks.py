@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from codestress.errors import ParameterError
+from codestress.errors import DataError, ParameterError
+from codestress.literals import parse_json
 from codestress.parameters import Facts, parameters_cell
 from codestress.paths import NOTEBOOKS, shown
 from codestress.pipeline.artefacts import artefact_names, load_study, read_artefact
@@ -48,21 +48,68 @@ def _shape(line: str) -> str:
 
 
 def _read_cell(path: Path) -> str:
-    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-        if "parameters" in cell["metadata"].get("tags", []):
+    for cell in plain_cells(path):
+        if is_parameters(cell):
             return "".join(cell["source"])
     raise ParameterError(f"{shown(path)}: no cell is tagged 'parameters'")
 
 
+def plain_cells(path: Path) -> list[Any]:
+    """The cells as they stand in the file, as `cells_of` says; without nbformat, a second to import."""
+    try:
+        notebook = parse_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(f"{shown(path)}: not a notebook: {error}") from None
+    return cells_of(notebook, path)
+
+
+def is_parameters(cell: Any) -> bool:
+    """Whether a cell is tagged as the one with the parameters."""
+    tags = cell["metadata"].get("tags")
+    return isinstance(tags, list) and "parameters" in tags
+
+
+def read_notebook(path: Path) -> Any:
+    """A notebook as nbformat has it, whose cells are as `cells_of` says; `DataError` where it is none."""
+    import nbformat
+
+    try:
+        notebook = nbformat.read(path, as_version=4)
+    except Exception as error:  # whatever nbformat raises
+        raise DataError(f"{shown(path)}: not a notebook: {error}") from None
+    cells_of(notebook, path)
+    return notebook
+
+
+def cells_of(notebook: Any, path: Path) -> list[Any]:
+    """The cells, each of which has a kind, metadata, and a source of text or lines; `DataError` where one has not."""
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(cells, list):
+        raise DataError(f"{shown(path)}: not a notebook: it has no list of cells")
+    for number, cell in enumerate(cells, start=1):
+        if not isinstance(cell, dict):
+            raise DataError(f"{shown(path)}: not a notebook: cell {number} is none: {cell!r:.60}")
+        source = cell.get("source")
+        lines = source if isinstance(source, list) else [source]
+        right = {
+            "cell_type": isinstance(cell.get("cell_type"), str),
+            "metadata": isinstance(cell.get("metadata"), dict),
+            "source": all(isinstance(line, str) for line in lines),
+        }
+        for key in [key for key in right if not right[key]]:
+            raise DataError(f"{shown(path)}: not a notebook: cell {number}: {key}: {cell.get(key)!r:.60}")
+    return cells
+
+
 def sync(*, write: bool) -> list[Path]:
     """Writes the cells anew and clears outputs; returns the notebooks that change."""
-    import nbformat  # a second to import; builds only compare the cells
+    import nbformat
 
     changed = []
     for path, (schema, defaults) in schemas().items():
-        notebook = nbformat.read(path, as_version=4)
+        notebook = read_notebook(path)
         for cell in notebook.cells:
-            if "parameters" in cell.metadata.get("tags", []):
+            if is_parameters(cell):
                 cell.source = parameters_cell(schema, defaults)
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import codecs
 import gzip
-import json
 import warnings
 import zlib
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from codestress.errors import DataError
-from codestress.literals import NotLiteral, parse_literal
+from codestress.literals import NotLiteral, parse_json, parse_literal
 from codestress.problems.datasets import data_file, folders
 from codestress.problems.program import Problem
 
@@ -77,7 +76,7 @@ def read_problems(path: Path) -> ProblemFile:
             continue
         name = f"line {number}"
         try:
-            row = json.loads(line)
+            row = parse_json(line, unique=True)
             name = str(row.get("id", name)) if isinstance(row, dict) else name
             problem = _problem(row, name)
         except (ValueError, RecursionError) as error:

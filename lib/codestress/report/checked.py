@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from codestress.errors import DataError
+from codestress.literals import parse_json
 from codestress.paths import shown
 
 
@@ -48,13 +50,25 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """What an artefact says of itself; `DataError` where its file is no manifest."""
     path = folder / "manifest.json"
     try:
-        return _Manifest.model_validate(json.loads(path.read_text(encoding="utf-8"))).model_dump()
+        return _Manifest.model_validate(parse_json(path.read_text(encoding="utf-8"))).model_dump()
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         why = f"{'.'.join(map(str, first['loc'])) or 'the whole'}: {first['msg']}"
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         why = str(error)
     raise DataError(f"{shown(path)}: is no manifest: {why}; build it again with --force")
+
+
+def read_table(path: Path, columns: Iterable[str] = ()) -> pd.DataFrame:
+    """A table that was published, texts that say nothing kept; `DataError` where it is none or lacks a column."""
+    try:
+        table = pd.read_csv(path, keep_default_na=False, na_values=[""])
+        lacking = [name for name in columns if name not in table.columns]
+        if lacking:
+            raise ValueError(f"it has no column {lacking[0]!r}")
+    except (OSError, ValueError) as error:
+        raise DataError(f"{shown(path)}: cannot be read: {error}; build it again with --force") from None
+    return table
 
 
 def sha256_of_files(folder: Path) -> dict[str, str]:

@@ -16,11 +16,12 @@ from typing import Any, Literal
 import pandas as pd
 from pydantic import Field
 
-from codestress.errors import ParameterError
+from codestress.errors import DataError, ParameterError
 from codestress.fitting.proportions import Interval, normal_quantile
 from codestress.fitting.verdicts import Measured, Verdict, clusters_to_decide, difference, judge, margin_of
 from codestress.parameters import Facts
 from codestress.paths import PUBLISHED, shown
+from codestress.report.checked import read_table
 from codestress.report.protocol import deviations
 from codestress.report.published import read_published
 from codestress.validation import Strict, check, nearest
@@ -136,6 +137,10 @@ COLUMNS = [
     *("artefact", "statement", "evidence", "relation", "published", "unit", "regenerated", "low", "high", "verdict"),
     *("difference_low", "difference_high", "margin", "clusters", "deviates", "undecided", "basis"),
 ]
+
+
+NUMBERS = ("published", "regenerated", "low", "high", "difference_low", "difference_high", "margin", "clusters")
+VERDICTS = frozenset([*Verdict, "not run", "no verdict", "not comparable", *itertools.chain(*WORDS.values())])
 
 
 def ledger(given: Facts, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -348,11 +353,27 @@ def _rows(stated: Statement, cell: Cell, table: pd.DataFrame) -> pd.DataFrame:
     return table.drop_duplicates(stated.readings) if stated.readings else table[:1]
 
 
+def read_ledger(path: Path) -> pd.DataFrame:
+    """A ledger (claims.csv) as `ledger` made it; `DataError` where it is none."""
+    rows = read_table(path, COLUMNS)
+    for name in COLUMNS:
+        faulty = rows[name].notna() & (pd.to_numeric(rows[name], errors="coerce").isna() if name in NUMBERS else False)
+        if name == "verdict":
+            faulty = ~rows[name].isin(VERDICTS)
+        if name in ("artefact", "statement"):
+            faulty = ~rows[name].map(lambda cell: isinstance(cell, str))
+        if faulty.any():
+            raise DataError(
+                f"{shown(path)}: {name}: {rows.loc[faulty, name].iloc[0]!r:.60}; build it again with --force"
+            )
+    return rows.astype(dict.fromkeys(NUMBERS, float))
+
+
 def read_claims(path: Path) -> list[str]:
     """The compared rows of a ledger (claims.csv), each as a line; empty where there is none."""
     if not path.is_file():
         return []
-    frame = pd.read_csv(path)
+    frame = read_ledger(path)
     return [
         f"{row.verdict} ({row.evidence}): {row.statement}: "
         f"{row.regenerated:,.2f} {row.unit} [{row.low:,.2f}, {row.high:,.2f}], "

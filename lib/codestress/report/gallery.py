@@ -15,7 +15,8 @@ from markupsafe import Markup
 
 from codestress.fitting.verdicts import Verdict
 from codestress.paths import OUTPUTS
-from codestress.report.checked import read_manifest
+from codestress.report.checked import read_manifest, read_table
+from codestress.report.claims import read_ledger
 from codestress.report.leaderboard import leaderboards
 from codestress.report.ledger_page import SIGNS, all_claims, judged, not_run
 from codestress.report.notebook_page import page_environment, resource
@@ -39,7 +40,7 @@ def gallery(profile: str) -> Path:
     folders = sorted(path.parent for path in root.glob("*/*/manifest.json"))
     cards = [_card(root, folder) for folder in folders]
     ledgers = [folder / "claims.csv" for folder in folders if (folder / "claims.csv").is_file()]
-    claims = all_claims([pd.read_csv(path, keep_default_na=False, na_values=[""]) for path in ledgers])
+    claims = all_claims([read_ledger(path) for path in ledgers])
     failures = {
         str(path.parent.relative_to(OUTPUTS / "failed" / profile)): path.read_text(encoding="utf-8").strip()
         for path in sorted((OUTPUTS / "failed" / profile).glob("*/*/error.txt"))
@@ -80,7 +81,7 @@ def _card(root: Path, folder: Path) -> Card:
     tables = {
         name: _html_table(frame)
         for name in manifest["tables"]
-        if name != "claims" and len(frame := pd.read_csv(folder / f"{name}.csv"))
+        if name != "claims" and len(frame := read_table(folder / f"{name}.csv"))
     }
     failed = (OUTPUTS / "failed" / root.name / artefact / "error.txt").is_file()
     return Card(artefact, manifest, tables, failed)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pandas as pd
 
 from codestress.errors import DataError
+from codestress.literals import parse_json
 from codestress.paths import PUBLISHED, shown
 
 
@@ -50,7 +50,9 @@ def read_published(paper: str) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"), unique=True)
+        if not isinstance(content, dict):
+            raise ValueError(f"it is a {type(content).__name__}, not an object")
     except ValueError as error:
-        raise DataError(f"{shown(path)}: is not valid JSON: {error}; take the file of the last commit") from None
+        raise DataError(f"{shown(path)}: is no file of a paper: {error}; take the file of the last commit") from None
     return content

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from codestress.errors import DataError
+from codestress.literals import parse_json
 from codestress.problems.problem_files import ProblemFile, read_text
 from codestress.sandbox.executor import Executor
 from codestress.scoring.predictions import Answer, Rule, Task, score_answers
@@ -83,8 +83,8 @@ def pass_at_k(n: int, right: int, k: int) -> float:
 def read_answers(path: Path) -> dict[str, list[str | None]]:
     """Answers by problem; null stands for an answer that is not there. `DataError` names what has another form."""
     try:
-        content = json.loads(read_text(path))
-    except (ValueError, RecursionError) as error:
+        content = parse_json(read_text(path), unique=True)
+    except ValueError as error:
         raise DataError(f"{path}: is not JSON: {error}; give an object of problem ids to lists of texts") from None
     if not isinstance(content, dict):
         raise DataError(f"{path}: is a JSON {type(content).__name__}; give an object of problem ids to lists of texts")

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from jinja2 import StrictUndefined, Template
+from jinja2 import StrictUndefined, Template, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import (
     AfterValidator,
@@ -37,6 +37,7 @@ from codestress.inference.engines.base import RequestFailed, served_identity
 from codestress.inference.engines.limiter import LONGEST_PAUSE_S, Limiter
 from codestress.inference.engines.secrets import Secret
 from codestress.inference.registry import ModelEntry
+from codestress.literals import parse_json
 from codestress.paths import PARAMS, shown
 from codestress.types import FinishReason, Outcome, Request, Response, Usage
 from codestress.validation import Strict, nearest
@@ -221,13 +222,13 @@ class OpenAIEngine:
                 await asyncio.sleep(GARBLED_PAUSE_S * 2 ** (number - 1))
             content, seconds = await self._ask(body)
             try:
-                completion = Completion.model_validate(json.loads(content))
-            except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-                problem = f"Invalid JSON: {error}"
-                continue
+                completion = Completion.model_validate(parse_json(content))
             except ValidationError as error:
                 first = error.errors(include_url=False)[0]
                 problem = f"{'.'.join(map(str, first['loc'])) or 'body'}: {first['msg']}"
+                continue
+            except ValueError as error:
+                problem = f"Invalid JSON: {error}"
                 continue
             if len(completion.choices) != count:
                 problem = f"{len(completion.choices)} choices, not {count}"
@@ -296,14 +297,14 @@ class OpenAIEngine:
         root = self._base_url.removesuffix("/").removesuffix("/v1")
         try:
             reply = await self.client.post(f"{root}/tokenize", cast_to=httpx2.Response, body=body)
-            count = reply.json().get("count")
+            count = parse_json(reply.content).get("count")
             if type(count) is int:
                 return count
         except (APIStatusError, ValueError, AttributeError):
             pass
         try:
             reply = await self.client.post("/chat/completions", cast_to=httpx2.Response, body={**body, "max_tokens": 1})
-            count = _count(reply.json().get("usage"), "prompt_tokens")
+            count = _count(parse_json(reply.content).get("usage"), "prompt_tokens")
         except APIStatusError as error:
             return f"the probe got status {error.status_code}: {self._shown(error.response.text)}"
         except (ValueError, AttributeError):
@@ -486,7 +487,10 @@ def request_body(request: Request, settings: Settings) -> dict[str, Any]:
 
 def render(template: str, messages: list[dict[str, str]]) -> str:
     """The prompt as a model's own chat template writes it, up to where its answer begins."""
-    return _template(template).render(messages=messages, add_generation_prompt=True)
+    try:
+        return _template(template).render(messages=messages, add_generation_prompt=True)
+    except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
+        raise EngineError(f"{shown(TEMPLATES / template)}: cannot write this prompt: {error}") from None
 
 
 @cache
@@ -496,7 +500,10 @@ def _template(name: str) -> Template:
         names = sorted(one.name for one in TEMPLATES.glob("*.jinja"))
         raise EngineError(f"settings.chat_template = {name!r}: not in {shown(TEMPLATES)}{nearest(name, names)}")
     environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
-    return environment.from_string(path.read_text(encoding="utf-8"))
+    try:
+        return environment.from_string(path.read_text(encoding="utf-8"))
+    except (TemplateError, OSError, ValueError, RecursionError) as error:
+        raise EngineError(f"{shown(path)}: is no chat template: {error}") from None
 
 
 def _most_tokens(body: dict[str, Any]) -> tuple[int, int]:
@@ -509,8 +516,8 @@ def _most_tokens(body: dict[str, Any]) -> tuple[int, int]:
 def _said_tokens(content: bytes) -> tuple[int | None, int | None]:
     """What the server says that it counted, whatever else is wrong with its reply."""
     try:
-        body = json.loads(content)
-    except (ValueError, RecursionError):
+        body = parse_json(content)
+    except ValueError:
         return None, None
     usage = body.get("usage") if isinstance(body, dict) else None
     return _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")

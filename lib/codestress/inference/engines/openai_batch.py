@@ -15,14 +15,15 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 from tqdm import tqdm
 
 from codestress.errors import EngineError
 from codestress.inference.engines import openai
 from codestress.inference.engines.base import RequestFailed, served_identity
 from codestress.inference.registry import ModelEntry
-from codestress.paths import OUTPUTS
+from codestress.literals import parse_json
+from codestress.paths import OUTPUTS, shown
 from codestress.types import Request, Response
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ __all__ = ["OpenAIBatch", "Settings", "open_engine"]
 LARGEST_FILE = 100_000_000
 """Bytes; the API takes 200 MB."""
 ENDED = ("completed", "failed", "expired", "cancelled")
+_BATCHES = TypeAdapter(dict[str, list[str]])
+"""Batches that are under way, with the keys of their requests."""
 
 
 class Settings(openai.Settings):
@@ -132,8 +135,8 @@ class OpenAIBatch:
             content = (await self._client.files.content(file)).content
             for line in content.splitlines():
                 try:
-                    row = json.loads(line)
-                    key = row["custom_id"]
+                    row = parse_json(line)
+                    key = str(row["custom_id"])
                 except (ValueError, KeyError, TypeError):
                     continue  # its request is left over, and said to have no answer
                 if key in left:
@@ -147,10 +150,12 @@ class OpenAIBatch:
             )
 
     def _outcome(self, row: dict[str, Any]) -> Response | RequestFailed:
-        reply = row.get("response") or {}
+        reply = row.get("response")
+        reply = reply if isinstance(reply, dict) else {}
         if reply.get("status_code") == 200:
             try:
-                return openai.responses(openai.Completion.model_validate(reply["body"]), 0.0, self._engine.secret)[0]
+                completion = openai.Completion.model_validate(reply.get("body"))
+                return openai.responses(completion, 0.0, self._engine.secret)[0]
             except ValidationError as error:
                 return RequestFailed(
                     f"{self._entry.name}: no chat completion: {error.errors(include_url=False)[0]['msg']}"
@@ -161,10 +166,15 @@ class OpenAIBatch:
     def _read(self) -> dict[str, list[str]]:
         """Batches that are not known to have ended, with the keys of their requests."""
         try:
-            batches: dict[str, list[str]] = json.loads(self._open_batches.read_text(encoding="utf-8"))
+            return _BATCHES.validate_json(self._open_batches.read_bytes())
         except FileNotFoundError:
             return {}
-        return batches
+        except ValueError as error:
+            raise EngineError(
+                f"{shown(self._open_batches)}: does not name the batches that are under way: "
+                f"{' '.join(str(error).split()[:12])}; set it right by the server's list of batches, or delete it and "
+                "ask (and pay) again"
+            ) from None
 
     def _write(self, batches: dict[str, list[str]]) -> None:
         if not batches:

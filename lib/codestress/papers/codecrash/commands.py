@@ -35,7 +35,10 @@ def write(
 
     sources = (*SOURCES, *own_sets())
     if problems not in sources:
-        raise ParameterError(f"--problems {problems}: no such source{nearest(problems, sources)}")
+        raise ParameterError(
+            f"--problems {problems}: no such source{nearest(problems, sources)}; "
+            "your own are rows of params/problems.yaml"
+        )
     usable, faults = checked_problems(problems, "python", n_problems, "", seed)
     if what == "hints":
         written = write_hints(usable, task, model, seed=seed)
@@ -77,7 +80,10 @@ def perturb(
     known = (*PERTURBATIONS, *own_perturbations())
     for name in wanted:
         if name not in known:
-            raise ParameterError(f"--conditions {name}: no such perturbation{nearest(name, known)}")
+            raise ParameterError(
+                f"--conditions {name}: no such perturbation{nearest(name, known)}; "
+                "your own are rows of params/perturbations.yaml"
+            )
     for row in perturbed_rows(problems, wanted, language, seed, truth):
         if as_json:
             click.echo(json.dumps(row))

@@ -6,7 +6,6 @@ them, a variant that does not mean the same as its program is never asked.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,6 +19,7 @@ from pydantic import BeforeValidator, Field
 from codestress.errors import DataError, ParameterError, SandboxError
 from codestress.functions import file_of
 from codestress.generation.prompts import prompt_text
+from codestress.literals import parse_json
 from codestress.papers.codecrash.assertions import score_assertion, score_assertion_as_run
 from codestress.papers.codecrash.contest_programs import contest_problems, positional
 from codestress.papers.codecrash.perturbations.edits import Guard
@@ -157,7 +157,7 @@ def read_rows(path: str, fields: tuple[str, ...]) -> list[dict[str, str]]:
     rows = []
     for number, line in enumerate(read_text(Path(path)).splitlines(), start=1):
         try:
-            row = json.loads(line)
+            row = parse_json(line, unique=True)
             if not all(isinstance(row[field], str) for field in fields):
                 raise TypeError
         except (ValueError, TypeError, KeyError):

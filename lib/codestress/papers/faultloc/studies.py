@@ -6,7 +6,6 @@ proved neutral, in the same run.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -16,6 +15,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from codestress.generation.prompts import prompt_text
+from codestress.literals import parse_json
 from codestress.papers.faultloc.faults.neutral import (
     CONTROLS,
     SPMS,
@@ -298,7 +298,7 @@ def read_content(text: str, said: Said = "describes", put: Put = "replace") -> C
     """What a model wrote to put into its program: the lists of the last JSON object; anything else is left out."""
     found = re.search(r"\{.*\}", text, re.S)
     try:
-        value = json.loads(found[0], strict=False) if found else {}
+        value = parse_json(found[0], strict=False) if found else {}
     except ValueError:
         value = {}
 

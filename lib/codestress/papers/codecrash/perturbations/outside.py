@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from codestress.literals import parse_json
 from codestress.papers.codecrash.perturbations.edits import Site
 from codestress.papers.codecrash.perturbations.messages import Truth
 from codestress.papers.codecrash.perturbations.variants import (
@@ -65,7 +66,7 @@ def _read(path: Path, language: Language) -> dict[str, Problem | str]:
             continue
         name = f"line {number}"
         try:
-            row = json.loads(line)
+            row = parse_json(line, unique=True)
             if not isinstance(row, dict):
                 raise ValueError(f"not an object but {type(row).__name__}")
             if (given := str(row.get("id", name))) in found:
@@ -89,7 +90,7 @@ def _problem(row: dict[str, Any], name: str, language: Language) -> Problem:
     if language == "javascript":
         if arguments.startswith(f"{function}(") and arguments.endswith(")"):
             arguments = arguments[len(function) + 1 : -1]
-        json.loads(f"[{arguments}]")
+        parse_json(f"[{arguments}]")
     else:
         arguments = _arguments(arguments, function)
     return Problem(name, row["code"], function, arguments, "None", language)
