@@ -28,6 +28,8 @@ UNPROTECTED = "CODESTRESS_UNPROTECTED"
 """Environment variable: 1 lets programs of strangers run where not all is protected."""
 TOGETHER, APART = 40, 8
 """Programs sent to a worker at once."""
+PATIENCE = 10
+"""Times the limit of wall time after which a worker has failed: programs may wait for processors beyond it."""
 AHEAD = 64
 """Sendings that may be ahead of the one whose results are due, for each worker: others go on beside a slow one."""
 
@@ -47,7 +49,7 @@ class Outcome(StrEnum):
     CPU_TIME = "CPU time"
     """A backstop, for single steps that take for ever."""
     WALL_TIME = "wall time"
-    """A backstop, for programs that wait."""
+    """A backstop, for programs that wait for anything but a processor."""
     DIED = "died"
     """Its process ended before it returned: `os._exit`, a crash of the interpreter."""
     TAMPERED = "tampered"
@@ -263,7 +265,7 @@ class Executor:
             if mine is None:
                 mine = worker.Worker(self.backend, runtimes.executables(), self.packages)
                 self._started.add(mine)
-            done = mine.ask(request | {"programs": jobs}, within_s=len(jobs) * (self.limits.wall_s + 1) + 30)
+            done = mine.ask(request | {"programs": jobs}, within_s=len(jobs) * PATIENCE * (self.limits.wall_s + 1))
             return [_execution(one) for one in done]
         except worker.WorkerDied as error:
             if mine is not None:

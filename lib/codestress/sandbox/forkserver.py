@@ -170,10 +170,14 @@ def give(feed: int, text: bytes, deadline: float) -> None:
 def watch(
     pid: int, reader: int, deadline: float, programs: int, limits: dict[str, Any], token: str
 ) -> list[dict[str, str]]:
-    """Reads until the child ends, writes too much or takes too long; then nothing of its group is left."""
+    """Reads until the child ends, writes too much or takes too long; then nothing of its group is left.
+
+    The time in which it could have run, and others had the processors, is not its own.
+    """
     written = bytearray()
     lines = 0
     cut = ""
+    granted = 0.0
     poll = select.poll()
     poll.register(reader, select.POLLIN | select.POLLHUP)
     poll.register(0, 0)  # reports when the executor is gone
@@ -183,8 +187,11 @@ def watch(
             kill(pid, os.killpg, os.kill)
             os._exit(0)
         if not events:
-            cut = "wall time"
-            break
+            if (queued := queued_s(pid)) <= granted:
+                cut = "wall time"
+                break
+            deadline, granted = deadline + queued - granted, queued
+            continue
         try:
             part = os.read(reader, 65536)
         except BlockingIOError:
@@ -209,6 +216,17 @@ def watch(
         kill(pid, os.killpg, os.kill)
         ended = os.wait4(pid, 0)
     return _split(bytes(written), programs, cut or _ended(ended[1], ended[2], limits["cpu_s"]), token)
+
+
+def queued_s(pid: int) -> float:
+    """Seconds for which a child's thread that waited longest was ready to run and others ran; 0 where the system does
+    not tell."""
+    found = [0.0]
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208  (without pathlib a child is smaller)
+            with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="ascii") as told:  # noqa: PTH123
+                found.append(int(told.read().split()[1]) / 1e9)
+    return max(found)
 
 
 def reaped(pid: int) -> Any:
