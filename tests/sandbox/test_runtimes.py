@@ -184,6 +184,11 @@ STEPS: dict[str, tuple[Language, str]] = {
     "fields": ("java", "class B { int u = d++; Object l = d < 18 ? new B() : 0, r = d < 18 ? new B() : 0; "
                "int e = d--; } new B();"),
     "a lambda": ("java", "f = n -> n < 1 ? 1 : f.applyAsInt(n - 1) + f.applyAsInt(n - 1); f.applyAsInt(30);"),
+    "a lambda that calls": ("java", "java.util.stream.IntStream.range(0, 999_999).map(i -> Math.abs(i)).sum();"),
+    "a lambda that does": ("java", "var l = new java.util.ArrayList<Integer>(); "
+                           "java.util.stream.IntStream.range(0, 999_999).forEach(i -> l.add(i));"),
+    "a lambda that sets": ("java", "java.util.stream.IntStream.range(0, 999_999).forEach(i -> d = i);"),
+    "a lambda that adds": ("java", "java.util.stream.IntStream.range(0, 999_999).forEach(i -> d++);"),
     "names put in place": ("javascript", "with (new Proxy({}, {has: () => true})) for (;;) {}"),
     "fields of objects": ("javascript", "let d = 0; class B { u = d++; l = d < 18 && new B(); r = d < 18 && new B(); "
                           "e = d-- } new B()"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -23,6 +24,7 @@ from codestress.scoring.input_answers import Arguments, NotArguments, parse_argu
 from codestress.scoring.predictions import Answer, Rule, Task, score_answers, score_interpreted
 from codestress.scoring.selftest import EXPLOITED, another, selftest, selftest_programs
 from codestress.types import Outcome, Score
+from conftest import codestress
 from test_literals import VALUES
 
 DOUBLE = EXPLOITED[0]
@@ -249,3 +251,15 @@ def test_verdicts_are_the_same_on_a_loaded_machine(shared_data: Path, executor: 
 def test_gold_parses_to_the_output() -> None:
     for problem in EXPLOITED:
         assert parse_literal(problem.output).value is not None
+
+
+@pytest.mark.isolation
+def test_the_self_test_prints_what_each_language_is_protected_from(tmp_path: Path) -> None:
+    (tmp_path / "p.jsonl").write_text(
+        '{"id": "a", "code": "def f(x):\\n    return x + 1", "input": "1", "output": "2"}'
+    )
+    done = codestress("selftest", "--problems", str(tmp_path / "p.jsonl"), outputs=tmp_path)
+    assert done.returncode == 0, done
+    protected = re.findall(r"^protects (\w+) +Python: attacks failed", done.stdout, re.M)
+    assert sorted(protected) == ["files", "network", "processes"]
+    assert re.search(r"^program +strict +exploits +0 of", done.stdout, re.M)

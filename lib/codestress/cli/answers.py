@@ -256,7 +256,7 @@ def selftest(problems_file: Path | None, as_json: bool) -> None:
     """Tests the scorers: right answers 100 %, corrupted ones 0 %, exploits 0 %. Exit 1 when strict fails."""
     from codestress.problems.generated import generated_problems
     from codestress.problems.problem_files import read_problems
-    from codestress.sandbox.executor import Executor, Limits
+    from codestress.sandbox.executor import Executor, Limits, told_row
     from codestress.scoring.selftest import selftest as rows_of
     from codestress.scoring.selftest import selftest_programs
 
@@ -266,6 +266,8 @@ def selftest(problems_file: Path | None, as_json: bool) -> None:
         executor.admit()
         told = f"{len(problems)} problems; programs run {executor.manner()}"
         click.echo(told, err=as_json)
+        for name, through in executor.matrix().items():
+            click.echo(f"protects {name:10} {told_row(through)}", err=as_json)
         rows = []
         for row in itertools.chain(rows_of(problems, executor), selftest_programs(problems, executor)):
             rows.append(asdict(row) | {"ok": row.ok})

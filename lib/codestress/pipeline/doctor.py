@@ -19,9 +19,7 @@ from codestress.pipeline.notebooks import check_parameters_cell, schemas
 from codestress.problems.datasets import load_catalogue, state
 from codestress.sandbox import runtimes
 from codestress.sandbox.backends import CONTAINERS
-from codestress.sandbox.executor import UNPROTECTED, Executor
-from codestress.sandbox.probe import PROTECTIONS
-from codestress.types import LANGUAGE_NAMES, Language
+from codestress.sandbox.executor import UNPROTECTED, Executor, told_row
 
 NEEDS = (
     "codestress score --task input, --rule reference or --compare; selftest; write; course build and grade; "
@@ -37,13 +35,10 @@ def _programs() -> Iterator[Finding]:
             layers = executor.described()
             absent = "; ".join(f"{name}: {why}" for name, why in executor.layers.items() if name.startswith("no "))
             yield Finding("sandbox", "ok", f"{executor.backend}: {layers}" + (f" ({absent})" if absent else ""))
-            here: list[Language] = ["python", *(one for one in runtimes.NEEDED if not runtimes.missing(one))]
-            matrix = {LANGUAGE_NAMES[language]: executor.exposed(language) for language in here}
-            for name in PROTECTIONS:
-                open_to = {language: exposed[name] for language, exposed in matrix.items() if name in exposed}
-                row = "; ".join(f"{language}: {open_to.get(language, 'attacks failed')}" for language in matrix)
-                yield Finding(f"protects {name}", "missing" if open_to else "ok", row)
-            exposed = {language: found for language, found in matrix.items() if found}
+            matrix = executor.matrix()
+            for name, row in matrix.items():
+                yield Finding(f"protects {name}", "missing" if any(row.values()) else "ok", told_row(row))
+            exposed = [language for language in matrix["files"] if any(row[language] for row in matrix.values())]
             yield Finding("the kit's own programs", "ok", "run: make, make test, every artefact of the demo")
             apart = "; not in a container: the course, JavaScript" if executor.backend in CONTAINERS else ""
             if executor.unprotected:

@@ -1,12 +1,16 @@
 // Compiles and runs one Java program, and writes what its main printed, as the children for Python do. Standard input:
 // the token, the counter's package, the steps, whether the source has counters in it, whose it is, the number of
 // arguments, the arguments (one a line, Base64), then the source.
+import com.sun.source.tree.*;
+import com.sun.source.util.*;
 import java.io.*;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.*;
+import javax.lang.model.element.*;
+import javax.lang.model.type.*;
 import javax.tools.*;
 
 class RunProgram {
@@ -21,7 +25,8 @@ class RunProgram {
     for (int i = 0; i < arguments.length; i++) {
       arguments[i] = new String(Base64.getDecoder().decode(parts[i].trim()), StandardCharsets.UTF_8);
     }
-    Map<String, byte[]> classes = compile(parts[parts.length - 1], counter(head[1], head[2]));
+    String source = parts[parts.length - 1], steps = counter(head[1], head[2]);
+    Map<String, byte[]> classes = compile(head[1] + ".Steps.step(); ", source, steps);
     if (head[3].equals("uncounted")) {
       report("tampered", "its steps cannot be counted");
     }
@@ -61,7 +66,8 @@ class RunProgram {
         + " public static void step() { left.countDown(); if (left.getCount() == 0) Runtime.getRuntime().halt(86); } }";
   }
 
-  static Map<String, byte[]> compile(String... sources) throws Exception {
+  /** Counts what lambdas only do or give back: for `step`, a statement, the source is compiled again with it in them. */
+  static Map<String, byte[]> compile(String step, String source, String steps) throws Exception {
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
     DiagnosticCollector<JavaFileObject> problems = new DiagnosticCollector<>();
     Map<String, ByteArrayOutputStream> written = new LinkedHashMap<>();
@@ -80,7 +86,7 @@ class RunProgram {
       }
     };
     List<JavaFileObject> units = new ArrayList<>();
-    for (String source : sources) {
+    for (String text : new String[] {source, steps}) {
       units.add(new SimpleJavaFileObject(URI.create("memory:///Main.java"), JavaFileObject.Kind.SOURCE) {
         @Override
         public boolean isNameCompatible(String name, JavaFileObject.Kind kind) {
@@ -89,22 +95,89 @@ class RunProgram {
 
         @Override
         public CharSequence getCharContent(boolean ignore) {
-          return source;
+          return text;
         }
       });
     }
     List<String> options = List.of("-proc:none", "-nowarn", "-Xlint:none");
-    if (!compiler.getTask(null, files, problems, options, null, units).call()) {
-      for (Diagnostic<? extends JavaFileObject> problem : problems.getDiagnostics()) {
-        if (problem.getKind() == Diagnostic.Kind.ERROR) {
-          report("syntax error", "line " + problem.getLineNumber() + ": " + problem.getMessage(null));
-        }
+    JavacTask task = (JavacTask) compiler.getTask(null, files, problems, options, null, units);
+    try {
+      CompilationUnitTree unit = task.parse().iterator().next();
+      task.analyze();
+      tell(problems);
+      String counted = step.isEmpty() ? source : new Lambdas(task, unit, step).counted(source);
+      if (!counted.equals(source)) {
+        return compile("", counted, steps);
       }
-      report("syntax error", "does not compile");
+      task.generate();
+    } catch (RuntimeException error) {
+      report("syntax error", "does not compile: " + error.getMessage());
     }
+    tell(problems);
     Map<String, byte[]> classes = new LinkedHashMap<>();
     written.forEach((n, content) -> classes.put(n, content.toByteArray()));
     return classes;
+  }
+
+  static void tell(DiagnosticCollector<JavaFileObject> problems) throws Exception {
+    for (Diagnostic<? extends JavaFileObject> problem : problems.getDiagnostics()) {
+      if (problem.getKind() == Diagnostic.Kind.ERROR) {
+        report("syntax error", "line " + problem.getLineNumber() + ": " + problem.getMessage(null));
+      }
+    }
+  }
+
+  /** Lambdas of one expression that may be a statement: their types tell whether it gives a value or only does. */
+  static class Lambdas extends TreePathScanner<Void, Void> {
+    static final Set<Tree.Kind> EITHER = Set.of(Tree.Kind.METHOD_INVOCATION, Tree.Kind.NEW_CLASS,
+        Tree.Kind.PREFIX_INCREMENT, Tree.Kind.PREFIX_DECREMENT, Tree.Kind.POSTFIX_INCREMENT, Tree.Kind.POSTFIX_DECREMENT);
+    final JavacTask task;
+    final CompilationUnitTree unit;
+    final String step;
+    final TreeMap<Long, String> begins = new TreeMap<>();
+    final TreeMap<Long, Integer> ends = new TreeMap<>();
+
+    Lambdas(JavacTask task, CompilationUnitTree unit, String step) {
+      this.task = task;
+      this.unit = unit;
+      this.step = step;
+    }
+
+    String counted(String source) throws Exception {
+      scan(unit, null);
+      StringBuilder text = new StringBuilder(source);
+      TreeSet<Long> places = new TreeSet<>(begins.keySet());
+      places.addAll(ends.keySet());
+      for (long place : places.descendingSet()) {
+        text.insert((int) place, "; }".repeat(ends.getOrDefault(place, 0)) + begins.getOrDefault(place, ""));
+      }
+      return text.toString();
+    }
+
+    @Override
+    public Void visitLambdaExpression(LambdaExpressionTree lambda, Void none) {
+      Tree body = lambda.getBody();
+      if (EITHER.contains(body.getKind()) || body instanceof AssignmentTree || body instanceof CompoundAssignmentTree) {
+        SourcePositions places = Trees.instance(task).getSourcePositions();
+        begins.merge(places.getStartPosition(unit, body), "{ " + step + (gives() ? "return " : ""), String::concat);
+        ends.merge(places.getEndPosition(unit, body), 1, Integer::sum);
+      }
+      return super.visitLambdaExpression(lambda, none);
+    }
+
+    boolean gives() {
+      TypeMirror type = Trees.instance(task).getTypeMirror(getCurrentPath());
+      List<? extends TypeMirror> all = type instanceof IntersectionType both ? both.getBounds() : List.of(type);
+      for (TypeMirror one : all) {
+        for (Element member : task.getElements().getAllMembers((TypeElement) ((DeclaredType) one).asElement())) {
+          boolean everyone = List.of("equals", "hashCode", "toString").contains(member.getSimpleName().toString());
+          if (member instanceof ExecutableElement method && method.getModifiers().contains(Modifier.ABSTRACT) && !everyone) {
+            return method.getReturnType().getKind() != TypeKind.VOID;
+          }
+        }
+      }
+      throw new IllegalStateException("a lambda without a type");
+    }
   }
 
   static class Loaded extends ClassLoader {

@@ -188,6 +188,15 @@ class Executor:
                 self._open[language] = probe.unprotected(partial(self._attack, language), language)
             return self._open[language]
 
+    def matrix(self) -> dict[str, dict[str, str]]:
+        """By protection and by the name of each language that runs here: what got through, empty where all attacks
+        failed."""
+        here: list[Language] = ["python", *(one for one in runtimes.NEEDED if not runtimes.missing(one))]
+        return {
+            name: {LANGUAGE_NAMES[language]: self.exposed(language).get(name, "") for language in here}
+            for name in probe.PROTECTIONS
+        }
+
     def admit(self, language: Language = "python") -> None:
         """`SandboxError`, with the remedy, where a language's programs of strangers may not run here."""
         if self.unprotected or not (exposed := self.exposed(language)):
@@ -276,6 +285,11 @@ class Executor:
         finally:
             self._idle.put(mine)
         return [one for job in jobs for one in self._ask([job], request, again=False)] if again else [failed]
+
+
+def told_row(row: Mapping[str, str]) -> str:
+    """A row of the matrix in words."""
+    return "; ".join(f"{language}: {through or 'attacks failed'}" for language, through in row.items())
 
 
 def _prepared(program: Program, language: Language, limits: Limits) -> dict[str, Any] | Execution:

@@ -38,7 +38,7 @@ LOOPS = {
     "enhanced_for_statement",
 }
 EITHER = {"method_invocation", "assignment_expression", "update_expression", "object_creation_expression"}
-"""What a lambda of Java may give back or only do: only its type would tell."""
+"""What a lambda of Java may give back or only do: RunProgram.java has its type, and puts the counter in."""
 NAMED = {"arrow_function", "function_expression", "class"}
 """Values of JavaScript that take their name from the field that they are put in; their calls count."""
 RESULT: dict[Language, int] = {"python": 3, "javascript": 3, "java": 1}
