@@ -354,8 +354,9 @@ def _rows(stated: Statement, cell: Cell, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_ledger(path: Path) -> pd.DataFrame:
-    """A ledger (claims.csv) as `ledger` made it; `DataError` where it is none."""
-    rows = read_table(path, COLUMNS)
+    """A ledger (claims.csv) as `ledger` made it, empty in what an earlier version did not say; `DataError` where it is
+    none."""
+    rows = read_table(path, ("artefact", "statement", "published", "unit", "verdict")).reindex(columns=COLUMNS)
     for name in COLUMNS:
         faulty = rows[name].notna() & (pd.to_numeric(rows[name], errors="coerce").isna() if name in NUMBERS else False)
         if name == "verdict":
