@@ -6,9 +6,9 @@ from pathlib import Path
 import pandas as pd
 
 
-def check(name: str, found: pd.Series, column: str) -> None:
-    """Compares a column of the table with `found`, a number for each of its rows."""
-    table = pd.read_csv(Path(sys.argv[1], name, "table.csv")).dropna(subset=[column])
+def check(name: str, found: pd.Series, column: str, table_name: str = "table") -> None:
+    """Compares a column of a table with `found`, a number for each of its rows."""
+    table = pd.read_csv(Path(sys.argv[1], name, f"{table_name}.csv")).dropna(subset=[column])
     both = table.merge(found.rename("again").reset_index(), on=list(found.index.names))
     worst = (both[column] - both["again"]).abs().max()
     print(f"{name}: {len(both)} numbers of {column}, the largest difference is {worst:.1e}")
@@ -22,7 +22,7 @@ def answers(name: str) -> pd.DataFrame:
 distances = answers("origin/fig06").rename(columns={"model": "label"})
 check("origin/fig06", distances.groupby(["label", "d"])["value_strict"].mean(), "accuracy")
 tasks = answers("semtrace/tab01").groupby(["model", "dataset", "task"])
-check("semtrace/tab01", tasks["value_strict"].mean(), "accuracy")
+check("semtrace/tab01", tasks["value_strict"].mean(), "accuracy", "counts")
 # Pass@1 of each problem, then its difference to that of the unchanged program.
 asked = answers("codecrash/tab13").groupby(["model", "dataset", "problem", "perturbation"])
 problems = asked["value_strict"].mean().unstack()

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
 from codestress.report.style import OTHER, use_style
 
+WIDEST = 44
+"""Characters of a line in a cell."""
+
 
 def licence_list(table: pd.DataFrame) -> Figure:
-    """The table itself as a picture: name, kind, licence."""
+    """The table itself as a picture, long texts on several lines."""
     use_style()
-    figure = Figure(figsize=(7.0, 0.22 * len(table) + 0.6))
-    ax = figure.subplots()
+    cells = [[textwrap.fill(str(value), WIDEST) for value in row] for row in table.to_numpy()]
+    lines = [1, *(1 + max(text.count("\n") for text in row) for row in cells)]
+    names = [name.replace("_", " ") for name in table]
+    longest = [
+        max(len(line) for text in column for line in text.split("\n")) + 3 for column in zip(names, *cells, strict=True)
+    ]
+    figure = Figure(figsize=(7.0, 0.2 * sum(lines) + 0.2))
+    ax = figure.add_axes((0, 0, 1, 1))
     ax.set_axis_off()
     ax.grid(False)
-    cells = [
-        [str(value) if len(str(value)) < 70 else f"{str(value)[:67]}…" for value in row] for row in table.to_numpy()
-    ]
-    drawn = ax.table(cells, colLabels=list(table.columns), cellLoc="left", loc="center", colWidths=[0.27, 0.11, 0.62])
+    widths = [width / sum(longest) for width in longest]
+    drawn = ax.table(cells, colLabels=names, cellLoc="left", bbox=Bbox.unit(), colWidths=widths)
     drawn.auto_set_font_size(False)
     drawn.set_fontsize(7)
-    for cell in drawn.get_celld().values():
+    for (row, _), cell in drawn.get_celld().items():
+        cell.set_height(lines[row] / sum(lines))
+        cell.PAD = 0.02
         cell.set_edgecolor(OTHER)
         cell.set_linewidth(0.4)
     return figure

@@ -12,7 +12,7 @@ from codestress.errors import ParameterError
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_of
 from codestress.inference.run import run
-from codestress.papers.semtrace.results import architectures, by_position, templates
+from codestress.papers.semtrace.results import architectures, baselines, by_position, templates
 from codestress.papers.semtrace.studies import (
     LineRemoval,
     Questions,
@@ -247,6 +247,13 @@ def test_readers_do_what_they_are_made_for(tmp_path: Path) -> None:
     ends = dips[(dips["model"] == "sim-ends") & (dips["task"] == "line_retrieval")].iloc[0]
     assert ends["dip_points"] > 20
     assert (dips[dips["model"] == "sim-all"]["drop_points"] <= 100).all()
+    troughs = by_position.troughs(answers, metrics=["strict"], confidence=0.95).set_index(["model", "task", "dataset"])
+    deepest = troughs.loc["sim-ends", "line_retrieval", "generated"]
+    assert deepest["lowest"] not in (1, 5)
+    assert "1" not in deepest["may_be_lowest"]
+    assert list(troughs.columns[-7:-2]) == [f"fifth_{n}" for n in range(1, 6)]
+    assert set(troughs.loc["sim-all", "line_retrieval", "generated"]["may_be_lowest"]) == set("1, 2, 3, 4, 5")
+    assert by_position.query_differences(answers, confidence=0.95, resamples=100, seed=0).empty
     table = by_position.accuracy_by_position(answers, metrics=["strict"], confidence=0.95, resamples=300, seed=0)
     assert table["n"].sum() == len(answers)
     assert table["relative"].max() == 1
@@ -270,6 +277,36 @@ def test_line_removal_of_models_and_interpreter_are_the_same_programs() -> None:
 
 def test_the_rope_bound_is_the_papers() -> None:
     assert architectures.smallest_rope_base(30_810) == pytest.approx(861_000, abs=500)
+
+
+def test_what_the_paper_prints_stands_beside_ours() -> None:
+    models = load_registry()
+    table = architectures.licences([models["llama-3.1-8b"], models["sim-near"]]).set_index("name")
+    assert table.loc["llama-3.1-8b", ["licence", "table_3"]].tolist() == ["Llama 3.1 Community License", "Llama3.3"]
+    assert table.loc["sim-near", "table_3"] == ""
+    assert table.loc["cruxeval", "table_3"] == "MIT License"
+    shapes = architectures.architectures([models["codestral-22b-v0.1"]], 30_810).iloc[0]
+    assert shapes["lowest_bound"] < 861_000 < shapes["highest_bound"] < shapes["rope_base"]
+    printed = baselines.published_baselines("semtrace/tab01", 0.95)
+    assert len(printed) == 30
+    both = baselines.beside_published(printed.iloc[:2], printed)
+    assert both["from"].value_counts().to_dict() == {"the paper": 30, "here": 2}
+
+
+def test_the_query_on_both_sides_is_compared_on_the_same_problems() -> None:
+    """At 15 of 100 places the query before the code helps, at 5 it hurts."""
+    rows = [
+        {"model": "m", "dataset": "d", "task": "t", "distractors": 20, "problem": f"p{n // 2}", "position": n % 2}
+        | {"qac": qac, "value_strict": float(n < 40 + 15 * qac if not 60 <= n < 65 else not qac)}
+        for qac in (True, False)
+        for n in range(100)
+    ]
+    frame = pd.DataFrame(rows)
+    found = by_position.query_differences(frame, confidence=0.95, resamples=500, seed=0).iloc[0]
+    assert (found["first"], found["second"], found["items"]) == ("False", "True", 100)
+    assert found["difference"] == pytest.approx(0.10)
+    assert (found["only_second"], found["only_first"]) == (15, 5)
+    assert found["low"] < 0.10 < found["high"]
 
 
 def test_templates_are_rendered_on_one_problem() -> None:

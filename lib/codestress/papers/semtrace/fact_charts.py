@@ -11,7 +11,7 @@ from codestress.report.style import COLOURS, HATCHES, use_style
 def rope_bases(table: pd.DataFrame, context: int) -> Figure:
     """Horizontal bars of each model's RoPE base on a logarithmic scale, with the bound for the longest context.
 
-    Columns used: name, rope_base (None where unknown), smallest_base, reaches_bound.
+    Columns used: name, rope_base (None where unknown), smallest_base, lowest_bound, highest_bound, reaches_bound.
     """
     use_style()
     figure = Figure(figsize=(7.0, 0.28 * len(table) + 0.9))
@@ -22,17 +22,18 @@ def rope_bases(table: pd.DataFrame, context: int) -> Figure:
             ax.barh(place, row.rope_base, color=COLOURS[int(short)], hatch=HATCHES[int(short)], edgecolor="white")
         else:
             ax.annotate("not published", (1.2e3, place), va="center", fontsize=7, color="#555555")
-    bound = table["smallest_base"].iloc[0]
+    bound, *ends = table[["smallest_base", "lowest_bound", "highest_bound"]].iloc[0]
     ax.axvline(bound, color="black", linestyle="--", linewidth=1)
     ax.annotate(
-        f"bound for {context:,} tokens: {bound:,.0f}",
+        f"bound for {context:,} tokens: {bound:,.0f} ({ends[0]:,} to {ends[1]:,} for what rounds to 31k)",
         (bound, -0.75),
-        xytext=(3, 0),
+        xytext=(-4, 0),
         textcoords="offset points",
+        ha="right",
         fontsize=7,
     )
     ax.set_xscale("log")
-    ax.set_xlim(1e3, 4e7)
+    ax.set_xlim(1e3, 3e6)
     ax.set_yticks(range(len(table)), table["name"])
     ax.set_ylim(len(table) - 0.4, -1.1)
     ax.grid(True, axis="x")

@@ -24,7 +24,7 @@ def position_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
     for ax, column in zip(panels[0], columns, strict=True):
         ax.set_title(column)
     for ax, label in zip(panels[:, 0], rows, strict=True):
-        ax.set_ylabel(f"{label}\n{ylabel}")
+        ax.set_ylabel("\n".join([*label.split(", "), ylabel]))
         ax.set_ylim(-4, 104)
     for ax in panels[-1]:
         ax.set_xticks([0, 50, 100])

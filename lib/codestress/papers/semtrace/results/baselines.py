@@ -35,6 +35,13 @@ def published_baselines(artefact: str, confidence: float) -> pd.DataFrame:
     return with_accuracy(counted, "correct", "n", confidence).assign(accuracy=cells["percent"] / 100)
 
 
+def beside_published(shares: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """Tables 1 and 2 as printed, the regenerated shares behind them: label, condition, from, accuracy, low, high."""
+    parts = {"the paper": published, "here": shares}
+    columns = ["label", "condition", "from", "accuracy", "low", "high"]
+    return pd.concat([part.assign(**{"from": name}) for name, part in parts.items()], ignore_index=True)[columns]
+
+
 def key_differences(answers: pd.DataFrame, *, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
     """With keys against without, for each model and task on the same problems (appendix D); empty without both."""
     parts = [

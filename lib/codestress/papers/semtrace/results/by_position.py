@@ -11,9 +11,10 @@ import pandas as pd
 from codestress.fitting.bootstrap import cluster_weights
 from codestress.fitting.influence import mean, share
 from codestress.fitting.largest import relative_to_best
+from codestress.fitting.lowest_place import lowest_place
 from codestress.fitting.position_dip import position_dip
 from codestress.fitting.proportions import ratio
-from codestress.fitting.summaries import summarize, with_accuracy
+from codestress.fitting.summaries import paired_differences, summarize, with_accuracy
 from codestress.papers.semtrace.distractors import Source
 from codestress.papers.semtrace.mixing import mix
 from codestress.papers.semtrace.studies import distractor_context
@@ -133,6 +134,47 @@ def dips(
                 }
             )
     return pd.DataFrame(rows)
+
+
+def troughs(answers: pd.DataFrame, *, metrics: Sequence[str], confidence: float) -> pd.DataFrame:
+    """In which fifth of the context each curve is lowest: the paper says "the context's fourth quintile" (4.1, 4.2).
+
+    `fifth_1` to `fifth_5` are shares (0 to 1), `lowest` counts from 1, and `may_be_lowest` names every fifth that the
+    answers cannot rule out.
+    """
+    rows = []
+    for metric in metrics:
+        for group, part in answers.groupby(CURVE, sort=False):
+            fifth = (5 * part["depth"] + 1e-9).astype(int).clip(upper=4) + 1
+            cells = part.assign(fifth=fifth).pivot_table(index="problem", columns="fifth", values=f"value_{metric}")
+            cells = cells.dropna()
+            if cells.shape[1] < 2:
+                continue
+            found, names = lowest_place(cells.to_numpy(float), confidence), list(cells.columns)
+            rows.append(
+                dict(zip(CURVE, group, strict=True))
+                | {"metric": metric, "problems": len(cells)}
+                | {f"fifth_{name}": value for name, value in cells.mean().items()}
+                | {"lowest": names[found.place], "may_be_lowest": ", ".join(str(names[n]) for n in found.candidates)}
+            )
+    return pd.DataFrame(rows)
+
+
+def query_differences(answers: pd.DataFrame, *, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
+    """The query on both sides against after the code alone, on the same problems at the same places (appendix C).
+
+    A row for each model, data set, task and number of distractors, as `paired_differences` makes them; the places of
+    a problem hang together. Empty where the answers have one of both alone.
+    """
+    parts = []
+    for (dataset, task, count), part in answers.groupby(["dataset", "task", "distractors"], sort=False):
+        some = part.sort_values("qac", kind="stable").assign(target=part["problem"])
+        some["problem"] = some["target"] + " at " + some["position"].astype(str)
+        found = paired_differences(
+            some, "qac", clusters="target", confidence=confidence, resamples=resamples, seed=seed
+        )
+        parts.append(found.assign(dataset=dataset, task=task, distractors=count))
+    return pd.concat(parts, ignore_index=True)
 
 
 def task_gains(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
