@@ -11,19 +11,27 @@ import sys
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from codestress.fitting.bootstrap import cluster_bootstrap_mean, cluster_weights
+from codestress.fitting.bootstrap import cluster_weights
+from codestress.fitting.exponential import fit_exponential
+from codestress.fitting.influence import share as share_of
+from codestress.fitting.influence import slope
 from codestress.fitting.largest import largest_drop, largest_relative_drop, relative_to_best
 from codestress.fitting.position_dip import position_dip
 from codestress.fitting.proportions import (
     Interval,
+    clustered_mean,
     clustered_share,
     newcombe,
     paired_difference,
+    ratio,
     ratio_of_shares,
     wilson,
 )
+from codestress.papers.origin.decay import fit_decay
+from codestress.papers.semtrace.results.largest_drops import OWN, numbers_of
 
 Array = NDArray[np.float64]
 Check = Callable[[np.random.Generator], bool]
@@ -61,7 +69,9 @@ def shares(share: float, items: int, candidates: int) -> dict[str, Check]:
         )
 
     def bootstrap(random: np.random.Generator) -> bool:
-        return contains(cluster_bootstrap_mean(*study(random), resamples=300, rng=random).interval, share)
+        scores, _ = study(random)
+        drawn = cluster_weights(items, 300, random) @ scores.reshape(items, candidates).mean(axis=1) / items
+        return contains(Interval(*np.quantile(drawn, [0.025, 0.975])), share)
 
     def naive(random: np.random.Generator) -> bool:
         scores, _ = study(random)
@@ -121,6 +131,13 @@ def shapes(means: Array, items: int) -> dict[str, Check]:
         drops = np.ptp(weights(random) @ table(random), axis=1)
         return contains(Interval(*np.quantile(drops, [0.025, 0.975])), drop)
 
+    def stated(random: np.random.Generator) -> bool:
+        scores = table(random)
+        drawn = weights(random) @ scores
+        drawn = np.clip(drawn + random.normal(0, 1 / np.sqrt(items * (items + 2)), drawn.shape), 0, 1)
+        found = numbers_of(scores.mean(axis=0)[None, None, None], drawn[None, None], "points", OWN, 0.95)
+        return contains(Interval(found["points_low"] / 100, found["points_high"] / 100), drop)
+
     def relative(random: np.random.Generator) -> bool:
         intervals = relative_to_best(table(random), weights(random), 0.95)
         return contains(intervals[5], float(means[5] / means.max()))
@@ -136,7 +153,84 @@ def shapes(means: Array, items: int) -> dict[str, Check]:
             largest_relative_drop(table(random), weights(random), 0.95), drop / float(means.max())
         ),
         "middle of a relative curve: max-t (conservative)": relative,
+        "largest drop of the ledger: deviation, noise below (conservative)": stated,
         "(not used) largest drop: bootstrap": plain,
+    }
+
+
+TOKENS = {"mild": 0.5, "strong": 1.0, "all alike": 0.0}
+"""Spread of the logarithm of numbers of tokens."""
+STRENGTHS = np.array([1.0, 2.0, 4.0, 6.0, 8.0])
+FALLS = {"flat": (0.5, 0.0), "mild": (0.5, 0.02), "strong": (0.9, 0.1), "all alike": (1.0, 0.0)}
+"""Share at the first strength, and what each step loses."""
+DECAYS = {"mild": (0.9, 0.5), "strong": (0.9, 3.0), "all alike": (1.0, 0.0)}
+"""Share at 0, and rate over the unit interval."""
+
+
+def means(spread: float, items: int) -> dict[str, Check]:
+    """Of numbers of tokens, three answers to each item, which share half of the spread."""
+
+    def study(random: np.random.Generator) -> bool:
+        logs = random.normal(0, spread, (items, 1)) + random.normal(0, spread, (items, 3))
+        values = np.exp(logs - spread**2).ravel()
+        return contains(clustered_mean(values, np.repeat(np.arange(items), 3)).interval, 1.0)
+
+    return {"mean of tokens: clusters, two added": study}
+
+
+def falls(first: float, step: float, items: int) -> dict[str, Check]:
+    """Over strengths: the slope, and the last share relative to the first."""
+    chances = first - step * (STRENGTHS - 1)
+
+    def study(random: np.random.Generator) -> Array:
+        chance = hard(chances, items, random)
+        return (random.random(chance.shape) < chance) * 1.0
+
+    def line(random: np.random.Generator) -> bool:
+        index = np.repeat(np.arange(items), len(STRENGTHS))
+        y, x = pd.Series(study(random).ravel(), index), pd.Series(np.tile(STRENGTHS, items), index)
+        return contains(slope(x, y).interval(items), -step)
+
+    def quotient(random: np.random.Generator) -> bool:
+        table = study(random)
+        ends = [clustered_share(table[:, n], np.arange(items)) for n in (0, -1)]
+        if not ends[0].value:
+            return True
+        first, last = ((one.value, one.interval) for one in ends)
+        return contains(ratio(first, last), float(chances[-1] / chances[0]))
+
+    def difference(random: np.random.Generator) -> bool:
+        table = study(random)
+        one = share_of(pd.Series(table[:, -1] - table[:, 0]))
+        return contains(one.interval(items), float(chances[-1] - chances[0]))
+
+    return {
+        "slope over strengths: programs counted": line,
+        "ratio of two shares, as if of others (conservative)": quotient,
+        "fall over strengths: programs counted": difference,
+    }
+
+
+def decays(height: float, rate: float, items: int) -> dict[str, Check]:
+    """Of fitted exponentials: what is lost at the middle; how far the share reaches."""
+    x = np.linspace(0, 1, 11)
+
+    def study(random: np.random.Generator) -> Array:
+        chance = hard(height * np.exp(-rate * x), items, random)
+        return (random.random(chance.shape) < chance) * 1.0
+
+    def loss(random: np.random.Generator) -> bool:
+        table = study(random)
+        fit = fit_exponential(x, table, np.ones_like(table), resamples=200, rng=random)
+        return contains(Interval(*fit.loss_at(0.5, 0.95)[1:]), 1 - float(np.exp(-rate / 2)))
+
+    def reach(random: np.random.Generator) -> bool:
+        fit = fit_decay(1 + 10 * x[::2], study(random)[:, ::2], resamples=100, rng=random)
+        return contains(fit.reach_interval, 10 / rate if rate else np.inf)
+
+    return {
+        "loss of a fitted exponential: smoothed bootstrap": loss,
+        "reach of a fitted decay: smoothed bootstrap": reach,
     }
 
 
@@ -147,8 +241,14 @@ def scenarios() -> Iterator[tuple[str, int, dict[str, Check]]]:
             yield name, items, shares(share, items, 1)
             yield f"{name}, 3 candidates", items, shares(share, items, 3)
             yield name, items, differences(share, items)
-        for name, means in SHAPES.items():
-            yield name, items, shapes(means, items)
+        for name, means_ in SHAPES.items():
+            yield name, items, shapes(means_, items)
+        for name, spread in TOKENS.items():
+            yield name, items, means(spread, items)
+        for name, (first, step) in FALLS.items():
+            yield name, items, falls(first, step, items)
+        for name, (height, rate) in DECAYS.items():
+            yield name, items, decays(height, rate, items)
 
 
 def coverages(studies: int, seed: int = 0) -> Iterator[tuple[str, str, int, float]]:
@@ -156,7 +256,8 @@ def coverages(studies: int, seed: int = 0) -> Iterator[tuple[str, str, int, floa
     for name, items, checks in scenarios():
         for estimator, check in checks.items():
             random = np.random.default_rng(seed)
-            yield estimator, name, items, sum(check(random) for _ in range(studies)) / studies
+            number = studies // 5 if "bootstrap" in estimator and "fitted" in estimator else studies
+            yield estimator, name, items, sum(check(random) for _ in range(number)) / number
 
 
 def main() -> None:

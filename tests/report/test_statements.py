@@ -6,7 +6,9 @@ beyond the nominal rate; answers with a clearly other effect are. What no run de
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.report.claims import Statement, ledger, statements, undecidable
 from codestress.report.published import published_models, published_numbers, read_published
 
+ROOT = Path(__file__).parents[2]
 PAPERS = ("origin", "semtrace", "faultloc", "codecrash")
 POSITIONS = np.linspace(0, 1, 11)
 Tables = dict[str, pd.DataFrame]
@@ -331,7 +334,7 @@ def as_it_is(one: Statement, value: float, _: Random) -> Tables:
     """A number without sampling."""
     told: dict[str, Any] = dict.fromkeys(
         ["n", "share_removed", "single", "single_drop", "far_versions", "far_programs", "problems", "used", "lines"], 1
-    )
+    ) | dict.fromkeys(["drop", "versions", "far", "published", "tokens", "accuracy"], 0.0)
     row = told | one.where | {one.number[0]: value / 100 if one.per_cent else value}
     return {one.table: pd.DataFrame([row])}
 
@@ -385,3 +388,25 @@ def test_every_statement_can_be_decided(name: str, one: Statement) -> None:
     assert "reproduced" not in different
     if not undecidable(one) and not one.artefacts[0].startswith("sec"):  # one answer each
         assert different.count("differs") >= 0.6 * len(different), different
+
+
+def test_what_no_run_can_decide_is_listed() -> None:
+    spec = importlib.util.spec_from_file_location("undecided", ROOT / "docs/undecided.py")
+    assert spec is not None
+    assert spec.loader is not None
+    written = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(written)
+    page = written.PAGE.read_text(encoding="utf-8")
+    assert page.endswith(written.section()), "run `python docs/undecided.py`"
+    listed = [one for name in PAPERS for one in statements(name) if undecidable(one)]
+    assert 0 < len(listed) <= 4
+
+
+def test_every_statement_names_what_its_table_has() -> None:
+    """All tables that statements name are made by some design of this test."""
+    known = {"headline", "totals", "counted", "lines", "seeds", "published", "audit", "bound", "interpreter", "tokens"}
+    for name in PAPERS:
+        for one in statements(name):
+            assert one.table in {*DESIGNS, *known, "unchanged", ""}, one
+            assert len(one.number) < 2 or one.clusters, f"{one.statement}: sampled, of how many items?"
+            assert one.theirs or one.n or one.difference or len(one.number) < 3, one

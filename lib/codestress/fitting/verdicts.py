@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from codestress.fitting.bootstrap import cluster_weights
-from codestress.fitting.proportions import UNKNOWN, Interval, normal_quantile
+from codestress.fitting.proportions import Interval, normal_quantile
 
 FEWEST_CLUSTERS = 25
 """With fewer independent clusters nothing is ever reproduced."""
@@ -110,36 +109,19 @@ def repeated_difference(ours: ArrayLike, theirs: float, confidence: float = 0.95
     return Interval(difference - half, difference + half)
 
 
-def drop_difference(
-    table: ArrayLike,
-    theirs: float,
-    their_items: int,
-    *,
-    confidence: float = 0.95,
-    resamples: int = 1000,
-    rng: np.random.Generator,
-) -> tuple[float, Interval]:
-    """Ours - theirs for largest drops over positions: our scores (items, positions), their plug-in at their n.
+def of_noise(
+    value: float, deviation: float, without_effect: float, items: float, theirs: float
+) -> tuple[Measured, Measured]:
+    """Ours and theirs of a number that grows with noise, such as a largest drop over positions, both of as many items:
+    our value, its standard deviation, what noise alone makes of it, and their value.
 
-    A plug-in grows with noise, so that both must be of one n: ours is averaged over subsamples of their size. Where we
-    have fewer items nothing can be said. Where theirs is about as large as noise alone makes it, a true drop of that
-    size could hide behind either, and the interval is wider by it.
+    Where theirs is about as large as noise alone makes it, a true number of that size could hide behind either, and
+    its interval is longer by it.
     """
-    scores = np.asarray(table, dtype=float)
-    items = len(scores)
-    if items < max(their_items, 2):
-        return math.nan, UNKNOWN
-    weights = cluster_weights(items, resamples, rng) / items
-    drawn = weights @ scores
-    deviation = float(np.ptp(drawn, axis=1).std())
-    without_effect = float(np.ptp(drawn - scores.mean(axis=0), axis=1).mean()) * math.sqrt(items / their_items)
-    drop = float(np.ptp(scores.mean(axis=0)))
-    if items > their_items:
-        smaller = [scores[rng.permutation(items)[:their_items]].mean(axis=0) for _ in range(100)]
-        drop = float(np.ptp(smaller, axis=1).mean())
-    half = normal_quantile(confidence) * deviation * math.sqrt(1 + items / their_items)
-    half += without_effect if theirs < 2 * without_effect else 0
-    return drop, Interval(drop - theirs - half, drop - theirs + half)
+    half = normal_quantile(0.95) * deviation
+    hidden = without_effect if theirs < 2 * without_effect else 0.0
+    ours = Measured(value, value - half, value + half, items)
+    return ours, Measured(theirs, theirs - half - hidden, theirs + half + hidden, items)
 
 
 def clusters_to_decide(difference: float, margin: float, ours: float, clusters: float, theirs: float) -> float:

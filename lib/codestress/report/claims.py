@@ -17,8 +17,16 @@ import pandas as pd
 from pydantic import Field
 
 from codestress.errors import DataError, ParameterError
-from codestress.fitting.proportions import Interval, normal_quantile
-from codestress.fitting.verdicts import Measured, Verdict, clusters_to_decide, difference, judge, margin_of
+from codestress.fitting.proportions import Interval
+from codestress.fitting.verdicts import (
+    Measured,
+    Verdict,
+    clusters_to_decide,
+    difference,
+    judge,
+    margin_of,
+    of_noise,
+)
 from codestress.parameters import Facts
 from codestress.paths import PUBLISHED, shown
 from codestress.report.checked import read_table
@@ -285,11 +293,8 @@ def _read(claim: Claim, stated: Statement, cell: Cell, row: Cell) -> Claim:
     if stated.deviation:  # it grows with noise, so that both must be of one n
         if claim.clusters != n:
             return replace(claim, undecided=f"{n:,.0f} items would decide it, as many as the paper's")
-        half = normal_quantile(0.95) * unit * float(row[stated.deviation])
-        noise = unit * float(row[stated.without_effect])
-        wider = noise if published < 2 * noise else 0.0
-        ours = Measured(value, value - half, value + half, claim.clusters)
-        theirs = Measured(published, published - half - wider, published + half, n)
+        deviation, noise = (unit * float(row[name]) for name in (stated.deviation, stated.without_effect))
+        ours, theirs = of_noise(value, deviation, noise, n, published)
     elif stated.difference:
         down, up = (unit * float(row[name]) for name in stated.difference)
         known = Measured(value - published, down, up, claim.clusters)

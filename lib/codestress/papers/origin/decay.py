@@ -57,7 +57,8 @@ def fit_decay(
     """Fits shares at distances `x` (k,), all at least 1, from `table` (items, k): 0 to 1, nan where not asked.
 
     Points are weighted by their standard errors, from shares with one success and one failure added so that none is
-    certain. Intervals: percentile bootstrap over items, the rows of the table.
+    certain. Intervals: quantiles of a bootstrap over items, the rows of the table, with as much noise added at each
+    distance as two items make that are right there alone: answers that are all alike leave a doubt too.
     """
     places = np.asarray(x, dtype=float) - 1
     scores = np.asarray(table, dtype=float)
@@ -67,7 +68,11 @@ def fit_decay(
     if best is None:
         return DecayFit(math.nan, math.nan, math.nan, UNKNOWN, UNKNOWN, resamples)
     weights = cluster_weights(len(scores), resamples, rng)
-    fits = [_fit(places, r, n, best) for r, n in zip(weights @ right, weights @ asked, strict=True)]
+    behind = np.maximum(asked.sum(axis=0), 1)
+    drawn, counted = weights @ right, weights @ asked
+    noise = rng.normal(0, 1 / np.sqrt(behind * (behind + 2)), drawn.shape) * counted
+    smoothed = np.where(drawn.any(axis=1, keepdims=True), np.clip(drawn + noise, 0, counted), 0)
+    fits = [_fit(places, r, n, best) for r, n in zip(smoothed, counted, strict=True)]
     draws = np.array([fit for fit in fits if fit is not None]).reshape(-1, 3)
     # Quantiles of the rate, turned round: a rate of zero is a reach of infinity.
     rates = percentile_interval(draws[:, 1], confidence)

@@ -90,11 +90,13 @@ def _panel(curves: dict[tuple[str, int], _Curves], confidence: float) -> Iterato
             for reading in (OWN, MEAN) if len(models) > 1 else (OWN,):
                 row = {"model": name, "context": context, "reading": reading}
                 for unit in ("points", "relative"):
-                    row |= _numbers(means[:, chosen, None], draws[:, chosen], unit, reading, confidence)
+                    row |= numbers_of(means[:, chosen, None], draws[:, chosen], unit, reading, confidence)
                 yield row
 
 
-def _numbers(means: Array, draws: Array, unit: str, reading: str, confidence: float) -> dict[str, float]:
+def numbers_of(means: Array, draws: Array, unit: str, reading: str, confidence: float) -> dict[str, float]:
+    """From means (models, numbers of distractors, 1, positions) and resamples of them in the third place: the columns
+    of one unit, `points` or `relative`."""
     value = float(_largest(means, unit, reading)[0])
     flat = np.clip(draws - means + means.max(axis=-1, keepdims=True), 0, 1)
     deviation = float(np.nanstd(_largest(draws, unit, reading)))
