@@ -22,9 +22,9 @@ def section() -> str:
         if (why := undecidable(one))
     ]
     told = (
-        f"Of {len(found)} statements (one may be of many cells) these {len(rows)}; `python docs/undecided.py` writes this\n"
-        "list. A test tries the others with synthetic answers that have, and that clearly have not, the published\n"
-        "effect."
+        f"Of {len(found)} statements (one may be of many cells) these {len(rows)}: `python docs/undecided.py`\n"
+        "writes the list. A test tries the others with synthetic answers that have, and that clearly have not, the\n"
+        "published effect."
     )
     head = ["| where | statement | published | why not |", "| --- | --- | --- | --- |"]
     return "\n".join([HEAD, told, "", *head, *rows, ""])

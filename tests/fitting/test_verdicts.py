@@ -112,7 +112,7 @@ def test_the_words_keep_their_levels() -> None:
         seen += 1
         assert row.differs_exact <= 0.083, row
         assert row.reproduced_m <= 0.083, row
-        assert row.reproduced_2m < 0.005, row
+        assert row.reproduced_2m == 0, row
         assert row.ours >= 25 or row.reproduced_exact == 0, row
         assert not row.sharp or min(row.reproduced_exact, row.differs_2m) >= 0.8, row
     assert seen == 58
@@ -120,7 +120,7 @@ def test_the_words_keep_their_levels() -> None:
 
 @pytest.mark.parametrize("design", ["largest drop", "relative drop", "drops of models", "fitted loss", "ratio"])
 def test_the_words_keep_their_levels_with_less_simple_numbers(design: str) -> None:
-    """40 pairs a row: three standard errors of 5 % are 10 points."""
+    """40 pairs a row (`SLOW` designs have no fewer): three standard errors of 5 % are 10 points."""
     rows = {(row.effect, row.ours, row.theirs): row for row in bench_verdicts.rows(40, designs=(design,))}
     assert all(row.differs_exact <= 0.15 and row.reproduced_2m == 0 for row in rows.values()), rows
     if design == "largest drop":

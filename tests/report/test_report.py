@@ -22,6 +22,7 @@ from codestress.papers.origin.studies import FindTheOrigin
 from codestress.parameters import Facts
 from codestress.pipeline.artefacts import Artefact, Overrides, artefact_names, resolve
 from codestress.pipeline.builder import out_of_date
+from codestress.report import prices
 from codestress.report.checked import sha256_of_files
 from codestress.report.claims import COLUMNS, Claim, Evidence, ledger
 from codestress.report.ledger_page import all_claims, judged, not_run
@@ -140,9 +141,33 @@ def test_each_number_stands_once_and_chance_is_counted() -> None:
     assert len(claims) == 6
     (first,) = claims[claims["statement"] == "x"].to_dict("records")
     assert (first["verdict"], first["artefacts"]) == ("differs", ["p/b", "p/a"])
-    assert not_run(claims) == [("needs a", 2, ["p/a"])]
+    assert not_run(claims) == [("needs a", 2, ["p/a"], "price unknown")]
     assert judged(claims) == [("p", 4, 0.2, 4, 1)]
     assert judged(all_claims(ledgers[:1])) == judged(all_claims([])) == []
+
+
+def test_prices_are_the_plans_tokens_at_the_registrys_prices(monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = load_registry()
+    priced = next(one for one in registry.values() if one.price is not None)
+    rows = [("p/a", priced.name, 10, 4_000_000, 500_000), ("p/a", "sim-near", 10, 40, 5), ("p/a", "nobody", 10, 40, 5)]
+    table = pd.DataFrame(rows, columns=prices.COLUMNS)
+    monkeypatch.setattr(prices, "plans", lambda: table)
+    assert priced.price is not None
+    low, high = priced.price.input, priced.price.input + priced.price.output / 2
+    told = prices.price(["p/z", "p/a"], f"needs the answers of {priced.name}")
+    assert told == f"10 questions, ${low:,.2f} to ${high:,.2f}"
+    every = prices.price(["p/a"], "needs all")
+    assert every.startswith("30 questions")
+    assert "1 models on a machine of one's own, price unknown for nobody" in every
+    assert prices.price(["p/z"], "needs a") == "price unknown"
+
+
+def test_plans_are_of_artefacts_and_models_that_there_are() -> None:
+    table = prices.plans()
+    assert set(table["artefact"]) <= set(artefact_names())
+    assert set(table["model"]) <= set(load_registry())
+    assert (table[["requests", "characters", "longest"]] > 0).all(axis=None)
+    assert not table.duplicated(["artefact", "model"]).any()
 
 
 STATED = {"artefacts": ["fig01"], "unit": "points", "needs": "the answers of {models}", "table": "drops"}

@@ -47,7 +47,7 @@ def verdicts(paper_name: str, one: Statement, tables: Tables) -> list[str]:
     every = {name: pd.DataFrame() for other in used for name in (other.each, other.table) if name}
     found = ledger(given, {**every, **tables})
     head = one.statement.split("{")[0] if one.each else one.statement
-    same = found["statement"].str.startswith(head) & (found["unit"] == one.unit) & (found["verdict"] != "not run")
+    same = found["statement"].str.startswith(head) & (found["unit"] == one.unit) & (found["evidence"] == one.evidence)
     return [str(word) for word in found.loc[same & found["regenerated"].notna(), "verdict"]]
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 from codestress.fitting.proportions import Interval
 from codestress.fitting.verdicts import Verdict, holm, p_value
 from codestress.report.claims import COLUMNS
+from codestress.report.prices import price
 
 SIGNS = {
     **{"reproduced": "✓", "differs": "✗", "inconclusive": "?", "not comparable": "∦", "consistent": "="},
@@ -36,6 +37,8 @@ class NotRun(NamedTuple):
     needs: str
     numbers: int
     artefacts: list[str]
+    price: str
+    """Of asking for the first of them, as `codestress plan` counts it."""
 
 
 def all_claims(ledgers: list[pd.DataFrame]) -> pd.DataFrame:
@@ -65,8 +68,8 @@ def judged(claims: pd.DataFrame) -> list[Judged]:
 def not_run(claims: pd.DataFrame) -> list[NotRun]:
     """What must be run, and how many numbers wait for it; most first."""
     waiting = claims[claims["verdict"] == "not run"]
-    groups = [
-        NotRun(str(needs), len(part), sorted({name for names in part["artefacts"] for name in names}))
-        for needs, part in waiting.groupby("basis", sort=False)
-    ]
+    groups = []
+    for needs, part in waiting.groupby("basis", sort=False):
+        artefacts = sorted({name for names in part["artefacts"] for name in names})
+        groups.append(NotRun(str(needs), len(part), artefacts, price(artefacts, str(needs))))
     return sorted(groups, key=lambda group: -group.numbers)
