@@ -700,6 +700,10 @@ FORMS = [
     *(base64.b64encode(b"x" * n + KEY.encode() + b"y" * n).decode() for n in range(4)),
     base64.urlsafe_b64encode(f"Bearer {KEY}".encode()).decode(),
     KEY.encode().hex(),
+    KEY.replace("-", "%2D"),
+    "".join(f"%{ord(one):02x}" for one in KEY),
+    "".join(f"\\u{ord(one):04X}" for one in KEY),
+    "".join(f"&#{ord(one)};" for one in KEY),
 ]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import logging
 import re
-from urllib.parse import quote
 
 SHOWN = "[key]"
 SHORTEST = 6
@@ -20,7 +19,8 @@ class Secret:
         self._plain = re.compile(re.escape(key)) if key else None
         forms = _forms(key) if len(key) >= SHORTEST and not (key.isalpha() and len(key) < 2 * SHORTEST) else set()
         longest_first = sorted(map(re.escape, forms), key=len, reverse=True)
-        self._encoded = re.compile("|".join(longest_first), re.IGNORECASE) if forms else None
+        spelled = "".join(map(_spelled, key))
+        self._encoded = re.compile("|".join([spelled, *longest_first]), re.IGNORECASE) if forms else None
 
     def out_of(self, text: str) -> str:
         """A text of a server, without the key."""
@@ -44,10 +44,17 @@ class Secret:
         return True
 
 
+def _spelled(character: str) -> str:
+    """A pattern: a character as it is, or as addresses, JSON and HTML may have it."""
+    number = ord(character)
+    percent = "".join(f"%{byte:02x}" for byte in character.encode())
+    return rf"(?:{re.escape(character)}|{percent}|\\u{number:04x}|&#x0*{number:x};|&#0*{number};)"
+
+
 def _forms(key: str) -> set[str]:
-    """The key, what stays of it in Base64 wherever it begins there, in hexadecimal, in addresses."""
+    """What stays of the key in Base64 wherever it begins there, and in hexadecimal."""
     raw = key.encode()
-    forms = {key, raw.hex(), quote(key, safe="")}
+    forms = {raw.hex()}
     for before in range(3):
         encoded = base64.b64encode(b"\0" * before + raw).decode().rstrip("=")
         # The first characters hold bits of what stands before, the last one of what follows.
