@@ -55,6 +55,7 @@ def main() -> None:
     real = (folder / "cruxeval/cruxeval.jsonl").is_file()
     problems = read_problems(folder / "cruxeval/cruxeval.jsonl").problems if real else generated_problems(800)
     print(f"{'CRUXEval' if real else 'generated problems'}, {os.cpu_count()} processors; medians of {RUNS} (min-max)")
+    print(f"processes that run or wait to, before this began: {os.getloadavg()[0]:.1f}")
     outputs = answers(problems, "output", folder)
     seconds, spread = median_s(lambda: score_answers(outputs, "output", "strict", None))
     print(f"{len(outputs):,} output answers, strict: {seconds:.2f} s ({spread})")
