@@ -23,7 +23,7 @@ def licence_list(table: pd.DataFrame) -> Figure:
     longest = [
         max(len(line) for text in column for line in text.split("\n")) + 3 for column in zip(names, *cells, strict=True)
     ]
-    figure = Figure(figsize=(7.0, 0.2 * sum(lines) + 0.2), layout="none")
+    figure = Figure(figsize=(7.0, 0.2 * sum(lines) + 0.2), layout="none")  # type: ignore[arg-type]  # not in the stubs
     ax = figure.add_axes((0, 0, 1, 1))
     ax.set_axis_off()
     ax.grid(False)
