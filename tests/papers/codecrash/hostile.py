@@ -46,6 +46,32 @@ def f(n):
     if n > 100:
         return h(alpha=n, beta=2)
     return n
+=== a keyword that a positional parameter leaves to the others | 1 ; 99
+def g(alpha, /, **named):
+    return alpha, named
+def f(n):
+    if n > 50:
+        return g(n, alpha=2)
+    return n
+=== one of two definitions collects keywords | 1 ; 99
+def f(n):
+    if n > 50:
+        def g(**named):
+            return sorted(named)
+    else:
+        def g(alpha):
+            return alpha
+    return g(alpha=n)
+=== a decorator that looks at keywords | 1 ; 99
+def first(inner):
+    def outer(**named):
+        return named.get("alpha", 0) + 1
+    return outer
+@first
+def g(alpha):
+    return alpha
+def f(n):
+    return g(alpha=n) if n > 50 else n
 === a keyword-only parameter, called through a dictionary | 1 ; 77
 def g(*, alpha=3):
     return alpha * 2

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codestress.generation.scopes import Names, Scope, parameters, resolve
+from codestress.generation.scopes import Names, Scope, resolve
 from codestress.papers.codecrash.perturbations import javascript
 from codestress.papers.codecrash.perturbations.edits import NotPerturbed, Perturbed, Site, numbered
 from codestress.papers.codecrash.perturbations.python import PythonProgram, read_in_classes
@@ -105,9 +105,30 @@ def _calls(names: Names, tree: ast.Module) -> Iterator[tuple[ast.Call, Binding |
 
 
 def _opaque_keywords(tree: ast.Module, names: Names) -> set[str]:
-    """Keywords of calls whose function is not known: parameters with these names keep them."""
-    unknown = [call for call, target in _calls(names, tree) if target is None]
-    return {keyword.arg for call in unknown for keyword in call.keywords if keyword.arg is not None}
+    """Keywords of calls that may mean something else than a parameter: parameters with these names keep them."""
+    return {
+        keyword.arg
+        for call, target in _calls(names, tree)
+        for keyword in call.keywords
+        if keyword.arg is not None and (target is None or len({*_named(target, keyword.arg)}) != 1)
+    }
+
+
+KEEPING = ("cache", "lru_cache", "wraps")
+"""Decorators that hand keywords on as they are."""
+
+
+def _named(target: Binding, keyword: str) -> Iterator[bool]:
+    """For each definition of a function whether a keyword names a parameter of it, not something that `**` collects;
+    for one whose decorator may look at keywords, both."""
+    owner, function = target
+    for defined in owner.functions[function]:
+        given = defined.args
+        yield keyword in [one.arg for one in (*given.args, *given.kwonlyargs)]
+        for decorator in defined.decorator_list:
+            made = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if (made.attr if isinstance(made, ast.Attribute) else getattr(made, "id", "")) not in KEEPING:
+                yield from (True, False)
 
 
 def _known_keywords(tree: ast.Module, names: Names, new: dict[Binding, str]) -> Iterator[tuple[ast.keyword, str]]:
@@ -118,9 +139,7 @@ def _known_keywords(tree: ast.Module, names: Names, new: dict[Binding, str]) -> 
             continue
         owner, function = target
         for keyword in call.keywords:
-            for defined in owner.functions[function]:
-                named = {one.arg for one in parameters(defined) if one not in (defined.args.vararg, defined.args.kwarg)}
-                scope = inner[id(defined)]
-                if keyword.arg in named and (scope, keyword.arg) in new:
+            if keyword.arg is not None and {*_named(target, keyword.arg)} == {True}:
+                scope = inner[id(owner.functions[function][0])]
+                if (scope, keyword.arg) in new:
                     yield keyword, new[scope, keyword.arg]
-                    break
