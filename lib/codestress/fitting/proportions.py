@@ -92,6 +92,7 @@ def clustered_mean(
 
     Two clusters are added, as in `paired_difference`, that lie by `scale` beside the mean (as far as the mean is from
     0 where it is None), so that values that are all alike still leave a doubt. One cluster says nothing: `UNKNOWN`.
+    Above, it is longer by the skewness of the clusters (Chen 1995): numbers of tokens have a long tail.
     """
     numbers = np.asarray(values, dtype=float)
     if numbers.size == 0:
@@ -100,7 +101,13 @@ def clustered_mean(
     value, error = float(numbers.mean()), _clustered_error(numbers, index, scale)
     count = int(index.max()) + 1
     half = normal_quantile(confidence) * error
-    return Estimate(value, Interval(value - half, value + half) if count > 1 else UNKNOWN, count, numbers.size)
+    away = np.bincount(index, weights=numbers - value)
+    spread = float(np.sqrt((away**2).mean()))
+    skewness = max(float((away**3).mean()) / spread**3, 0.0) if spread > 1e-9 * abs(value) else 0.0
+    a, z = skewness / (6 * math.sqrt(count)), normal_quantile(confidence)
+    longer = 1 + (a * (1 + 2 * z**2) + 4 * a**2 * (z + 2 * z**3)) / z
+    interval = Interval(value - half, value + half * longer) if count > 1 else UNKNOWN
+    return Estimate(value, interval, count, numbers.size)
 
 
 def _clustered_error(numbers: NDArray[np.float64], index: NDArray[np.int64], scale: float | None) -> float:
