@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from codestress.fitting.bootstrap import cluster_weights
 from codestress.fitting.exponential import fit_exponential
+from codestress.fitting.influence import combined, slope
 from codestress.fitting.influence import share as share_of
-from codestress.fitting.influence import slope
 from codestress.fitting.largest import largest_drop, largest_relative_drop, relative_to_best
 from codestress.fitting.position_dip import position_dip
 from codestress.fitting.proportions import (
@@ -158,7 +158,7 @@ def shapes(means: Array, items: int) -> dict[str, Check]:
     }
 
 
-TOKENS = {"mild": 0.5, "strong": 1.0, "all alike": 0.0}
+TOKENS = {"mild": 0.4, "strong": 0.7, "all alike": 0.0}
 """Spread of the logarithm of numbers of tokens."""
 STRENGTHS = np.array([1.0, 2.0, 4.0, 6.0, 8.0])
 FALLS = {"flat": (0.5, 0.0), "mild": (0.5, 0.02), "strong": (0.9, 0.1), "all alike": (1.0, 0.0)}
@@ -201,7 +201,7 @@ def falls(first: float, step: float, items: int) -> dict[str, Check]:
 
     def difference(random: np.random.Generator) -> bool:
         table = study(random)
-        one = share_of(pd.Series(table[:, -1] - table[:, 0]))
+        one = combined([(1.0, share_of(pd.Series(table[:, -1]))), (-1.0, share_of(pd.Series(table[:, 0])))])
         return contains(one.interval(items), float(chances[-1] - chances[0]))
 
     return {

@@ -252,7 +252,7 @@ def test_an_unknown_n_of_a_cell_is_no_verdict(monkeypatch: pytest.MonkeyPatch, t
     stated = ERROR | {"each": "cells", "value": "value", "n": "n"}
     given = write_published(monkeypatch, tmp_path, {"statements": [stated]})
     ours = pd.DataFrame([{"share": 70, "low": 67, "high": 73, "items": 900, "model": "a"}])
-    cells = pd.DataFrame({"value": [50.0] * 4, "n": [900, math.nan, None, 0]})
+    cells = pd.DataFrame({"value": [50.0] * 4 + [math.nan], "n": [900, math.nan, None, 0, 900]})  # the last: no claim
     found = ledger(given, {"drops": ours, "cells": cells})
     assert found["verdict"].tolist() == ["differs", *["inconclusive"] * 3]
 

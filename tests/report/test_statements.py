@@ -54,6 +54,11 @@ def verdicts(paper_name: str, one: Statement, tables: Tables) -> list[str]:
 # --- answers -------------------------------------------------------------------------------------------------------
 
 
+def moved(share: float, shift: float) -> float:
+    """Another share, as far as the shift towards one half and beyond."""
+    return share - shift if share > 0.5 else share + shift
+
+
 def chances(means: np.ndarray, items: int, random: Random) -> np.ndarray:
     """Of items (rows) in conditions with these means: three in ten are solved, or failed, in all conditions."""
     place = random.random((items, 1))
@@ -138,7 +143,7 @@ def baseline(_: Statement, shift: float, random: Random) -> Tables:
                 "label": row.label,
                 "condition": row.condition,
                 "problem": range(row.n),
-                "value_strict": random.random(row.n) < abs(row.percent / 100 - shift),
+                "value_strict": random.random(row.n) < moved(row.percent / 100, shift),
                 "outcome_strict": "correct",
             }
         )
@@ -170,9 +175,9 @@ def origin_shares(one: Statement, shift: float, random: Random) -> Tables:
                 )
             )
     else:
-        by = [name for name in ("d", "characters") if published[name].notna().any()]
+        by = [name for name in ("d", "characters", "depth") if published[name].notna().any()]
         for row in published.to_dict("records"):
-            share = abs(row["accuracy"] - shift)
+            share = moved(row["accuracy"], shift)
             values = random.random(row["n"]) < share
             cell = {key: row[key] for key in by}
             parts.append(
@@ -180,7 +185,7 @@ def origin_shares(one: Statement, shift: float, random: Random) -> Tables:
             )
     answers = pd.concat(parts).assign(outcome_strict="correct")
     answers = answers.assign(model=answers["label"].map(published_models("origin")))
-    by = ["model", *(name for name in ("d", "characters") if name in answers)]
+    by = ["model", *(name for name in ("d", "characters", "depth") if name in answers)]
     summary = summarize(answers, by=by)
     if "outcomes" in numbers:
         summary = origin.with_pairs(summary, answers, artefact, "strict")
@@ -241,7 +246,7 @@ def table_two(_: Statement, shift: float, random: Random) -> Tables:
     rows = []
     for cell in cells.to_dict("records"):
         programs = int(cell["programs"])
-        share = abs(cell["value"] / 100 - shift)
+        share = moved(cell["value"] / 100, shift)
         scores = (random.random((programs, 4)) < share).astype(float)
         found = pd.DataFrame(scores).stack().rename_axis(["problem", "task"]).reset_index(name="value_strict")
         low_high = summarize(found.assign(outcome_strict="correct", model="m"), by=["model"]).iloc[0]

@@ -251,7 +251,7 @@ def _claim(artefact: str, stated: Statement, cell: Cell, tables: Mapping[str, pd
         evidence=stated.evidence,
     )
     rows = _rows(stated, cell, tables[stated.table]) if stated.table else pd.DataFrame()
-    if rows.empty or rows[stated.number[0]].isna().any():
+    if math.isnan(claim.published) or rows.empty or rows[stated.number[0]].isna().any():
         return claim
     claim = replace(claim, margin=_margin(stated, claim.published) if len(stated.number) > 1 else 0.0)
     readings = [_read(claim, stated, cell, row) for row in rows.to_dict("records")]
