@@ -112,7 +112,7 @@ def test_the_words_keep_their_levels() -> None:
         seen += 1
         assert row.differs_exact <= 0.083, row
         assert row.reproduced_m <= 0.083, row
-        assert row.reproduced_2m == 0, row
+        assert row.reproduced_2m < 0.005, row
         assert row.ours >= 25 or row.reproduced_exact == 0, row
         assert not row.sharp or min(row.reproduced_exact, row.differs_2m) >= 0.8, row
     assert seen == 58
