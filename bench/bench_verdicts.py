@@ -1,8 +1,9 @@
 """How often the ledger's words are right: `python bench/bench_verdicts.py` (part of `make bench`; docs/intervals.md).
 
 Simulated replications, ours and theirs, that are exact, or truly differ by the margin m or by 2 m. Wanted: exact ones
-"differs" in at most 5 %, a difference of m "reproduced" in at most 5 %, of 2 m never (here: below 0.5 %), five answers never, and where the
-interval's half-width is at most m / 2, exact ones "reproduced" and differences of 2 m "differs" in at least 80 %.
+"differs" in at most 5 %, a difference of m "reproduced" in at most 5 %, of 2 m never (here: below 0.5 %), five answers
+never, and where the interval's half-width is at most m / 2, exact ones "reproduced" and differences of 2 m "differs" in
+at least 80 %.
 """
 
 from __future__ import annotations
