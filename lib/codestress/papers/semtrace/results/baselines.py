@@ -17,13 +17,14 @@ COLUMNS = {
 
 
 def baseline_shares(table: pd.DataFrame) -> pd.DataFrame:
-    """Columns label, condition, share, low, high, for `share_bars`; a condition is a data set with a task."""
+    """Columns label, condition, accuracy, low, high, items, for `share_bars`; a condition is a data set with a task."""
     keyed = table["keys"].nunique() > 1
     conditions = [
         COLUMNS[str(row.dataset), str(row.task)] + (f", with{'' if row.keys else 'out'} keys" if keyed else "")
         for row in table.itertuples()
     ]
-    return table.assign(label=table["model"], condition=conditions)[["label", "condition", "accuracy", "low", "high"]]
+    shown = ["label", "condition", "accuracy", "low", "high", "items"]
+    return table.assign(label=table["model"], condition=conditions)[shown]
 
 
 def published_baselines(artefact: str, confidence: float) -> pd.DataFrame:
