@@ -22,10 +22,10 @@ class Problem:
     output: str
     """The value that the call returns, as a Python literal."""
     language: Language = "python"
-    question: str = ""
-    """What it was made of together with others (LiveCodeBench has 479 samples of 92 questions); empty: nothing."""
     source: Source = Source.STRANGER
     """The kit's own generators alone say otherwise. What puts other text into a problem uses `from_stranger`."""
+    question: str = ""
+    """What it was made of together with others (LiveCodeBench has 479 samples of 92 questions); empty: nothing."""
 
     @property
     def call(self) -> str:

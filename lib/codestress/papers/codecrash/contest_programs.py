@@ -32,7 +32,9 @@ def contest_problems(language: Language = "python") -> list[Problem]:
                 if language != "python":
                     arguments = positional(arguments, program["parameters"], language)
                 problems.append(
-                    Problem(f"{name}_{number}", code, program["function"], arguments, output, language, Source.KIT)
+                    Problem(
+                        f"{name}_{number}", code, program["function"], arguments, output, language, source=Source.KIT
+                    )
                 )
     return problems
 
