@@ -108,7 +108,9 @@ def in_help(group: click.Group) -> Iterator[str]:
 
 
 def in_makefile() -> Iterator[str]:
-    told = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    told = subprocess.run(
+        ["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     yield from (one for one in re.findall(r"^(make\S*(?: \S+)*)", told, re.M) if not FORM.search(one))
     yield from re.findall(r"for instance (.+)", told)
 
