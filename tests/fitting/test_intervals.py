@@ -52,7 +52,7 @@ def test_a_clustered_mean_covers_where_the_naive_interval_does_not() -> None:
         covered += estimate.interval.low <= 0.5 <= estimate.interval.high
         low, high = wilson(int(values.sum()), values.size)
         naive += low <= 0.5 <= high
-    assert 0.92 <= covered / simulations <= 0.98
+    assert 0.92 <= covered / simulations <= 0.97
     assert naive / simulations < 0.85
 
 
@@ -140,7 +140,7 @@ def test_the_paired_interval_covers_and_the_tests_hold_their_level() -> None:
             {i: (random.random(4) < share).astype(float).tolist() for i, share in enumerate(shares)} for _ in range(2)
         ]
         rejected_repeated += compare(*repeated, resamples=300, rng=random).p_value < 0.05
-    assert 0.92 <= covered / simulations <= 0.98
+    assert 0.92 <= covered / simulations <= 0.97
     assert rejected / simulations <= 0.06
     assert rejected_repeated / 150 <= 0.11
 
