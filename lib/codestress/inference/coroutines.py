@@ -19,7 +19,7 @@ def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
         return asyncio.run(coroutine)
     outcome: list[Result] = []
     errors: list[BaseException] = []
-    ready = threading.Event()
+    ready, done = threading.Event(), threading.Event()
     control: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Result]]] = []
 
     async def watched() -> Result:
@@ -35,13 +35,13 @@ def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
             errors.append(error)
         finally:
             ready.set()
+            done.set()
 
     thread = threading.Thread(target=target, name="codestress-run")
     thread.start()
     outer = asyncio.current_task()
     try:
-        while thread.is_alive():
-            thread.join(0.2)
+        while not done.wait(0.2):  # not `join`: interrupted, it takes a thread that runs for one that has ended
             if outer is not None and outer.cancelling():  # `asyncio.run` turns Ctrl-C into a cancellation
                 raise KeyboardInterrupt
     except KeyboardInterrupt:
@@ -49,8 +49,10 @@ def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
         for loop, task in control:
             with contextlib.suppress(RuntimeError):  # it has just ended
                 loop.call_soon_threadsafe(task.cancel)
+        done.wait()
         thread.join()
         raise
+    thread.join()
     if errors:
         raise errors[0]
     return outcome[0]

@@ -100,8 +100,8 @@ def test_an_oracle_scores_100_percent_in_every_cell(tmp_path: Path, monkeypatch:
     assert set(again["accuracy"].dropna()) == {1.0}
     assert (again["tasks"] == again["localized"]).all()
     effect = localization.place_effect(answers, rule="strict", confidence=0.95)
-    assert set(effect["last_to_first"]) == {1.0}
-    assert (effect["low"] < 1).all()
+    assert set(effect["last_to_first"].dropna()) == {1.0}  # short programs may have no fault in their first quarter
+    assert (effect["low"].dropna() < 1).all()
     slopes = robustness.strength_slopes(answers, rule="strict", confidence=0.95)
     assert slopes["slope"].abs().max() < 1e-9
     assert (slopes["high"] - slopes["low"] > 0.1).all()  # answers that are all alike leave a doubt
