@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+import shutil
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import product
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codestress.errors import ParameterError
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import stored_requests
 from codestress.inference.run import run
@@ -23,8 +25,9 @@ from codestress.papers.codecrash.studies import fenced_program
 from codestress.papers.faultloc import studies as faultloc
 from codestress.papers.faultloc.faults.comments import ACCUSES
 from codestress.papers.faultloc.faults.neutral import FaultyProgram, Said, bank
+from codestress.papers.faultloc.faults.silent import ran
 from codestress.papers.faultloc.programs import program_set
-from codestress.papers.faultloc.results import audit, localization, paper, program_tables, robustness, stated
+from codestress.papers.faultloc.results import audit, localization, paper, program_tables, robustness, stated, story
 from codestress.papers.faultloc.scoring import named_line, score_location
 from codestress.pipeline.artefacts import Overrides, load_profile, resolve, select
 from codestress.report.claims import ledger
@@ -438,3 +441,76 @@ def test_no_comment_of_the_demo_accuses_the_fault() -> None:
                 around = "\n".join(made.code.split("\n")[max(0, made.line - 3) : made.line + 2])
                 assert not any(text in around for text in accusations), (task.id, said, strength)
     assert min(seen.values()) > 700, seen
+
+
+QUEENS: dict[str, Any] = {"programs": ["queens"], "faults": ["OffByOne"], "n_programs": 0, "strengths": [2]}
+
+
+def test_n_queens_has_the_fault_of_the_papers_first_figure() -> None:
+    python, java = tasks(**QUEENS).values()
+    for task in (python, java):
+        assert "size - 1" in task.program.code.split("\n")[task.program.line - 1]
+        assert task.correct.lines >= 50
+    counts = []
+    for code in (python.correct.code, python.program.code):
+        names: dict[str, Any] = {"__name__": "queens"}
+        exec(code, names)
+        counts.append([len(names["arrangements"](size)) for size in range(1, 8)])
+    assert counts[0] == [1, 0, 0, 2, 10, 4, 40]
+    assert counts[1] != counts[0]
+    others = tasks(**QUEENS | {"faults": ["OperatorSwap", "OffByOne"]})
+    assert Counter(task.site.kind for task in others.values())["OperatorSwap"] > 4
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("java"), reason="needs a JDK")
+def test_n_queens_in_java_finds_the_same_arrangements() -> None:
+    python, java = tasks(**QUEENS).values()
+    for code, expected in ((java.correct.code, python.correct.code), (java.program.code, python.program.code)):
+        names: dict[str, Any] = {"__name__": "queens"}
+        exec(expected, names)
+        sizes = (4, 5, 6)
+        told = [ran([("NQueens", code, [[str(size)]])])[0] for size in sizes]
+        assert [text.count("[") for text in told] == [len(names["arrangements"](size)) for size in sizes]
+
+
+def test_the_story_says_where_each_answer_went(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = parameters(**QUEENS | {"models": ["llama-3.1-8b"], "spms": ["comments", "names", "comments+names"]})
+    labels = {task.program.code: task.program.line for task in tasks(**QUEENS).values()}
+    with oracle(monkeypatch, defaultdict(lambda: 1, labels)):  # lost as soon as anything is changed
+        results = run(faultloc.localization(given), ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
+    best = localization.best_known(answers_frame(results), "strict")
+    assert [name.split("/")[0] for name in best] == ["NQueens.python", "NQueens.java"]
+    told = story.story(given, results.answers, best, tmp_path / "s.sqlite")
+    table = story.story_table(told, "strict")
+    assert len(table) == 2 * (1 + 2 + 3)
+    plain = table["condition"].isin(["as it is", "unchanged"])
+    assert (table["named_line"] == table["faulty_line"]).eq(plain).all()
+    assert table["found"].eq(plain).all()
+    assert table["faulty"].str.startswith("for").all()
+    assert table["faulty"].str.contains("- 1").all()
+    assert set(table.loc[~plain, "named"]) == {"def arrangements(size):", "import java.util.ArrayList;"}
+    panels = story.story_cells(table)
+    words = panels["Python: NQueens.python, OffByOne"].set_index("row")["text"]
+    assert words["as it is"] == "line 19"
+    assert words["comments, 2"].startswith("line 1\nnot ")
+    shown = list(story.listings(told))
+    assert len(shown) == 2 * (1 + 1 + 3)  # unchanged is the program as it is
+    assert all(sum(line.startswith(">") for line in text.split("\n")) == 1 for text in shown)
+
+
+def test_single_programs_are_taken_by_their_ids() -> None:
+    every = tasks(programs=["java"], n_programs=0)
+    some = tasks(programs=["java"], n_programs=0, ids=["Queens", "Parking"])
+    assert {task.correct.id for task in some.values()} == {"Queens", "Parking"}
+    assert some.items() <= every.items()
+    with pytest.raises(ParameterError, match=r"ids = \['Queen'\]: of java, .* 'Queen'; did you mean 'Queens'"):
+        trials_of(programs=["java"], n_programs=0, ids=["Queen"])
+
+
+def test_the_papers_n_queens_is_among_the_authors_programs(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
+    [artefact] = resolve(["faultloc/fig02"], "paper", Overrides(models=("sim-careful",)), load_registry())
+    trials = artefact.trials()
+    assert {trial.problem.split("/")[0] for trial in trials.items} == {"5661"}
+    assert "N-Queen" in trials.render(trials.items[0]).messages[0].content

@@ -24,8 +24,8 @@ def count_bars(panels: dict[str, pd.DataFrame], *, ylabel: str) -> Figure:
 
 
 def heat_map(panels: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
-    """A panel for each title, one below the other; a table has row, column, share (0 to 1) and perhaps tasks, which is
-    written under the share."""
+    """A panel for each title, one below the other; a table has row, column, accuracy (0 to 1) and perhaps tasks, which
+    is written under it, or a text in its place."""
     use_style()
     sizes = [frame["row"].nunique() for frame in panels.values()]
     figure = Figure(figsize=(5.6, 0.7 + 0.36 * sum(sizes) + 0.45 * len(panels)))
@@ -37,7 +37,7 @@ def heat_map(panels: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
         grid = frame.pivot_table(index="row", columns="column", values="accuracy", sort=False).reindex(rows)[columns]
         ax.imshow(grid.to_numpy(float), cmap="Blues", vmin=0, vmax=1, aspect="auto")
         for cell in frame.itertuples():
-            text = f"{100 * cell.accuracy:.0f} %"
+            text = getattr(cell, "text", f"{100 * cell.accuracy:.0f} %")
             if hasattr(cell, "tasks"):
                 text += f"\nof {int(cell.tasks):,}"
             colour = "white" if cell.accuracy > 0.6 else "black"

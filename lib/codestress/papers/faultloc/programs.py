@@ -1,7 +1,7 @@
 """Programs with a specification, into which faults are put (Fault Localizability, section IV-A).
 
-Offline: functions, classes and modules of the packages that the lock file pins, with their docstrings, and Java
-programs of the kit's own. The paper's two data sets are read where they are at hand.
+Offline: functions, classes and modules of the packages that the lock file pins, with their docstrings, Java programs of
+the kit's own, and N-Queens in both languages. The paper's two data sets are read where they are at hand.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import re
 import textwrap
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -27,7 +27,7 @@ from codestress.problems.installed import PACKAGES, installed_modules
 from codestress.sandbox.runtimes import parser
 from codestress.types import Language
 
-Source = Literal["installed", "java", "alpaca", "codesearchnet"]
+Source = Literal["installed", "java", "queens", "alpaca", "codesearchnet"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ class CorrectProgram:
     """Arguments of `main` on which it can be tried."""
     relevance: int | None = None
     """How well people judged specification and program to fit, 0 to 3, where they were asked (CodeSearchNet)."""
+    faulty: str = ""
+    """The faulty line that is to be made of it, without its indentation, in the place of others of its kind."""
 
     @property
     def lines(self) -> int:
@@ -67,15 +69,22 @@ def program_set(source: Source, min_lines: int, max_lines: int) -> ProgramSet:
     return ProgramSet(list(_kept(source, min_lines, max_lines, dropped)), dropped)
 
 
-def first_programs(source: Source, min_lines: int, max_lines: int, count: int) -> list[CorrectProgram]:
-    """The first programs of the same; 0: all. No further program is read."""
-    return list(itertools.islice(_kept(source, min_lines, max_lines, Counter()), count or None))
+def first_programs(
+    source: Source, min_lines: int, max_lines: int, count: int, ids: Collection[str] = ()
+) -> list[CorrectProgram]:
+    """The first programs of the same, no further one is read; 0: all. Where there are ids, those that have them."""
+    kept = _kept(source, min_lines, max_lines, Counter())
+    return [one for one in kept if one.id in ids] if ids else list(itertools.islice(kept, count or None))
 
 
 def _kept(source: Source, min_lines: int, max_lines: int, dropped: Counter[str]) -> Iterator[CorrectProgram]:
     """The programs one after the other; what is dropped is counted."""
     readers: dict[Source, Callable[[], Iterable[CorrectProgram]]] = {
-        **{"installed": _installed, "java": _java, "alpaca": _alpaca, "codesearchnet": _codesearchnet}
+        "installed": _installed,
+        "java": _java,
+        "queens": _queens,
+        "alpaca": _alpaca,
+        "codesearchnet": _codesearchnet,
     }
     kept: set[str] = set()
     for program in readers[source]():
@@ -156,6 +165,34 @@ def _java() -> list[CorrectProgram]:
         )
         for name, entry in specifications.items()
     ]
+
+
+QUEENS = (
+    "Finds all arrangements of N queens on a board of N times N fields in which no queen attacks another: no two stand "
+    "in one row, in one column or on one diagonal."
+)
+
+
+def _queens() -> Iterator[CorrectProgram]:
+    """N-Queens in both languages, with section II's fault: the lower diagonal is looked at for one row too few."""
+    folder = files(__package__) / "queens"
+    rows: tuple[tuple[Language, str, str, str], ...] = (
+        (
+            "python",
+            "python.txt",
+            "Each is a list of rows, one for each column.",
+            "for below in range(row + 1, size - 1):",
+        ),
+        (
+            "java",
+            "NQueens.java",
+            "N is the argument; each is printed as its rows, one for each column.",
+            "for (int below = row + 1; below < size - 1; below++) {",
+        ),
+    )
+    for language, name, told, faulty in rows:
+        code = normalised((folder / name).read_text(encoding="utf-8"))
+        yield CorrectProgram(f"NQueens.{language}", code, f"{QUEENS} {told}", language, faulty=faulty)
 
 
 def _alpaca() -> Iterator[CorrectProgram]:

@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from codestress.errors import ParameterError
 from codestress.generation.prompts import prompt_text
 from codestress.literals import parse_json
 from codestress.papers.faultloc.faults.neutral import (
@@ -49,8 +50,11 @@ from codestress.types import (
     Trial,
     Trials,
 )
+from codestress.validation import nearest
 
 Strength = Annotated[int, Field(ge=1, le=8)]
+FEW = 30
+"""Ids that a message may list."""
 ATTEMPTS = 4
 """Draws of a mutation before it is given up."""
 
@@ -61,8 +65,9 @@ class Programs(Seeded):
     programs: list[Source] = Field(
         ["alpaca", "codesearchnet"],
         min_length=1,
-        description="alpaca, codesearchnet: the paper's; installed, java: its packages', the kit's own",
+        description="alpaca, codesearchnet: the paper's; installed, java, queens: its packages', the kit's own",
     )
+    ids: list[str] = Field([], description="single programs, by their ids; empty: the first n_programs")
     n_programs: int = Field(0, ge=0, description="how many of each, from the first on; 0: all")
     min_lines: int = Field(50, ge=1, description="shortest program")
     max_lines: int = Field(0, ge=0, description="longest program; 0: no limit")
@@ -116,7 +121,14 @@ def tasks_of(given: Programs, source: Source) -> dict[str, Task]:
     Mutants that do not parse, and those of the kit's own programs that no run shows, are drawn again.
     """
     return _tasks(
-        source, given.n_programs, given.min_lines, given.max_lines, tuple(given.faults), given.per_quarter, given.seed
+        source,
+        given.n_programs,
+        given.min_lines,
+        given.max_lines,
+        tuple(given.ids),
+        tuple(given.faults),
+        given.per_quarter,
+        given.seed,
     )
 
 
@@ -126,12 +138,13 @@ def _tasks(
     n_programs: int,
     min_lines: int,
     max_lines: int,
+    ids: tuple[str, ...],
     kinds: tuple[Kind, ...],
     per_quarter: int,
     seed: int,
 ) -> dict[str, Task]:
     tasks: dict[str, Task] = {}
-    for program in first_programs(source, min_lines, max_lines, n_programs):
+    for program in first_programs(source, min_lines, max_lines, n_programs, ids):
         by_place: dict[tuple[Kind, int], list[FaultSite]] = {}
         for site in sites_of(program):
             total = program.lines + (site.kind == "MisplacedReturn")
@@ -153,8 +166,13 @@ def _tasks(
 
 @lru_cache(maxsize=4096)
 def sites_of(program: CorrectProgram) -> list[FaultSite]:
-    """All sites of a program."""
-    return fault_sites(program.code, program.language)
+    """All sites of a program; of the kind of fault that it is to have, only those that make its faulty line."""
+    sites = fault_sites(program.code, program.language)
+    if not program.faulty:
+        return sites
+    meant = [site for site in sites if site.apply(program.code).split("\n")[site.line - 1].strip() == program.faulty]
+    kinds = {site.kind for site in meant}
+    return [site for site in sites if site.kind not in kinds or site in meant]
 
 
 @for_each_model
@@ -165,6 +183,16 @@ def localization(given: Localization) -> Trials:
     the fault is asked again. Otherwise, or where no neutral mutation can be made, the trial is skipped and counted.
     """
     table = {source: tasks_of(given, source) for source in given.programs}
+    known = {task.correct.id for tasks in table.values() for task in tasks.values()}
+    if unknown := set(given.ids) - known:
+        every = [
+            one.id for source in given.programs for one in first_programs(source, given.min_lines, given.max_lines, 0)
+        ]
+        other = nearest(min(unknown), every) if len(every) <= FEW and min(unknown) not in every else ""
+        raise ParameterError(
+            f"ids = {given.ids}: of {', '.join(given.programs)}, no program in which one of these faults can be made "
+            f"has the id {min(unknown)!r}{other}"
+        )
     conditions: list[tuple[str, int, str]] = [("none", 0, "")]
     if given.spms:
         conditions += [(control, 1, "") for control in given.controls]
@@ -200,10 +228,7 @@ def localization(given: Localization) -> Trials:
         return localize_prompt(task.correct, task.program.code, given.numbered, sampling)
 
     def steps(trial: Trial) -> int:
-        if trial.factors["spm"] == "none":
-            return 1
-        written = not WANTED.keys().isdisjoint(str(trial.factors["spm"]).split("+"))
-        return 3 if given.content == "model" and written else 2
+        return _steps(given, trial)
 
     def follow_up(trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
         task = task_of(trial)
@@ -218,17 +243,10 @@ def localization(given: Localization) -> Trials:
         return replace(prompt, repetition=int(trial.factors["spm"] == "unchanged"))
 
     def judge(trial: Trial, response: Response, tolerance: int) -> Score:
-        task, earlier = task_of(trial), response.earlier
-        if trial.factors["spm"] == "none":
-            program = task.program
-            return score_location(response, program.line, program.code, tolerance)
-        responses = (*earlier, response)
-        if not _localized(task, responses[0]):
-            return Score(Outcome.SKIPPED, 0.0, "not localized before")
-        mutated = _mutated(task, trial, _content(task, trial, given, responses))
-        if isinstance(mutated, str) or len(responses) < steps(trial):
-            return Score(Outcome.SKIPPED, 0.0, str(mutated))
-        return score_location(response, mutated.line, mutated.code, tolerance)
+        asked = asked_about(given, task_of(trial), trial, response)
+        if isinstance(asked, str):
+            return Score(Outcome.SKIPPED, 0.0, asked)
+        return score_location(response, asked.line, asked.code, tolerance)
 
     return Trials(
         trials,
@@ -240,6 +258,25 @@ def localization(given: Localization) -> Trials:
         follow_up=follow_up if given.spms else None,
         steps=steps,
     )
+
+
+def _steps(given: Localization, trial: Trial) -> int:
+    """Requests of a trial when all goes well."""
+    if trial.factors["spm"] == "none":
+        return 1
+    written = not WANTED.keys().isdisjoint(str(trial.factors["spm"]).split("+"))
+    return 3 if given.content == "model" and written else 2
+
+
+def asked_about(given: Localization, task: Task, trial: Trial, response: Response) -> FaultyProgram | str:
+    """The program that a response to a trial speaks of, with its faulty line; else why the trial was skipped."""
+    if trial.factors["spm"] == "none":
+        return task.program
+    responses = (*response.earlier, response)
+    if not _localized(task, responses[0]):
+        return "not localized before"
+    mutated = _mutated(task, trial, _content(task, trial, given, responses))
+    return str(mutated) if len(responses) < _steps(given, trial) else mutated
 
 
 @lru_cache(maxsize=20_000)

@@ -13,7 +13,7 @@ from codestress.fitting.summaries import paired_differences
 from codestress.inference.registry import ModelEntry
 from codestress.papers.faultloc.faults.sites import KINDS
 from codestress.papers.faultloc.results.conditions import ORACLE, with_places, with_seed
-from codestress.types import LANGUAGE_NAMES, Outcome
+from codestress.types import LANGUAGE_NAMES
 
 
 def localized(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence: float) -> pd.DataFrame:
@@ -147,21 +147,11 @@ def version_differences(answers: pd.DataFrame, *, rule: str, confidence: float, 
     return pd.concat(parts, ignore_index=True)
 
 
-def best_known(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """The answers about the one task that most models localize as it is."""
+def best_known(answers: pd.DataFrame, rule: str) -> list[str]:
+    """In each language the one task that most models localize as it is."""
     plain = answers[answers["spm"] == "none"]
-    return answers[answers["problem"] == plain.groupby("problem", sort=False)[f"value_{rule}"].mean().idxmax()]
-
-
-def example_cells(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """Cells of one program's heat map: row (condition), column (model), share (1: localized); skipped ones are left
-    out."""
-    asked = answers[answers[f"outcome_{rule}"] != Outcome.SKIPPED.value]
-    conditions = zip(asked["spm"], asked["strength"], asked["said"], strict=True)
-    names = {"none": "as it is", "unchanged": "unchanged", "blank_line": "blank line"}
-    accuse = {"accuses elsewhere": ", accusing"}
-    rows = [names.get(spm, f"{spm}, {strength}") + accuse.get(said, "") for spm, strength, said in conditions]
-    return pd.DataFrame({"row": rows, "column": asked["model"], "accuracy": asked[f"value_{rule}"]})
+    found = plain.groupby(["language", "problem"], sort=False)[f"value_{rule}"].mean()
+    return [found[language].idxmax() for language in dict.fromkeys(plain["language"])]
 
 
 def describe_shares(

@@ -25,7 +25,8 @@ def seed_tables(given: Programs) -> tuple[pd.DataFrame, pd.DataFrame]:
     kept, dropped = [], []
     for source in given.programs:
         found = program_set(source, given.min_lines, given.max_lines)
-        chosen = found.programs[: given.n_programs or None]
+        named = [one for one in found.programs if one.id in given.ids]
+        chosen = named if given.ids else found.programs[: given.n_programs or None]
         sizes = [program.lines for program in chosen]
         for low, high in zip(BINS, (*BINS[1:], None), strict=True):
             count = sum(low <= size and (high is None or size < high) for size in sizes)
