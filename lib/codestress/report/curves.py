@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from codestress.report.style import COLOURS, MARKERS, PUBLISHED
 
 Array = NDArray[np.float64]
+MEAN = "mean over models"
+"""The name of the curve that is one."""
 
 
 def look(number: int) -> tuple[str, str]:
@@ -29,13 +31,18 @@ def interval(points: pd.DataFrame, value: str = "accuracy", scale: float = 100) 
 def draw_bands(
     ax: Axes, points: pd.DataFrame, models: Sequence[str], x: str, *, value: str, scale: float, size: float
 ) -> None:
-    """A curve for each model, its interval as a band. `points`: model, `x`, `value`, low, high, all to be scaled."""
+    """A curve for each model that has points, its interval as a band; the published one is grey, the mean thick and
+    dashed. `points`: model, `x`, `value`, low, high, all to be scaled."""
     for number, model in enumerate(models):
         curve = points[points["model"] == model].sort_values(x)
+        if curve.empty:
+            continue
         middle, low, high = interval(curve, value, scale)
         colour, marker = look(number)
+        colour = {"published": PUBLISHED, MEAN: "black"}.get(model, colour)
+        line, width = ("--", 2.0) if model == MEAN else ("-", None)
         ax.fill_between(scale * curve[x], low, high, color=colour, alpha=0.15, linewidth=0)
-        ax.plot(scale * curve[x], middle, color=colour, marker=marker, markersize=size, label=model)
+        ax.plot(scale * curve[x], middle, color=colour, marker=marker, markersize=size, label=model, ls=line, lw=width)
 
 
 def draw_points(
@@ -66,7 +73,9 @@ def draw_points(
     return colours
 
 
-def legend_above(figure: Figure, ax: Axes, most: int = 5, **options: object) -> None:
-    """One legend for all panels, above them, from one of them, in at most so many columns."""
-    handles, names = ax.get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper center", ncols=most, **options)
+def legend_above(figure: Figure, *axes: Axes, most: int = 5, **options: object) -> None:
+    """One legend for all panels, above them, of what is in some of them, in at most so many columns."""
+    pairs = [pair for ax in axes for pair in zip(*ax.get_legend_handles_labels(), strict=True)]
+    named = {name: handle for handle, name in reversed(pairs)}
+    names = list(dict.fromkeys(name for _, name in pairs))
+    figure.legend([named[name] for name in names], names, loc="outside upper center", ncols=most, **options)

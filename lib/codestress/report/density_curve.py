@@ -26,5 +26,5 @@ def density_curve(
         ax.set_visible(False)
     figure.supxlabel(xlabel, fontsize=8)
     figure.supylabel(ylabel, fontsize=8)
-    legend_above(figure, axes[0], 4)
+    legend_above(figure, *axes[: len(panels)], most=4)
     return figure

@@ -6,27 +6,68 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from codestress.report.curves import interval, look
 from codestress.report.style import COLOURS, HATCHES, PUBLISHED, use_style
 
 
 def share_bars(panels: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
     """A panel for each source; a table has columns label, condition, share, low, high (0 to 1), sorted as given.
 
-    Several conditions stand side by side, told apart by colour and hatching.
+    Several conditions stand side by side, told apart by colour and hatching; more than four, as points, by colour and
+    shape.
     """
     use_style()
-    rows = [frame["label"].nunique() * max(1, frame["condition"].nunique()) for frame in panels.values()]
+    rows = [
+        frame["label"].nunique() * (_many(frame) or max(1, frame["condition"].nunique())) for frame in panels.values()
+    ]
     figure = Figure(figsize=(7.0, 0.2 * sum(rows) + 0.5 * len(panels) + 0.6))
     axes = figure.subplots(len(panels), 1, height_ratios=rows, sharex=True, squeeze=False)
     for ax, (title, frame) in zip(axes[:, 0], panels.items(), strict=True):
-        _bars(ax, frame, published=title.startswith("published"))
-        ax.set_title(title)
+        (_points if _many(frame) else _bars)(ax, frame, published=title.startswith("published"))
+        ax.set_title(title, pad=4 + 12 * -(-frame["condition"].nunique() // COLUMNS) if _many(frame) else None)
         ax.set_xlim(0, 100)
         ax.grid(True, axis="x")
         ax.grid(False, axis="y")
         ax.tick_params(axis="y", length=0)
     axes[-1, 0].set_xlabel(xlabel)
     return figure
+
+
+MOST = 4
+"""Conditions that are drawn as bars."""
+COLUMNS = 4
+"""Of a panel's legend, which stands beside its title, or below where there are many conditions."""
+
+
+def _many(frame: pd.DataFrame) -> float:
+    """Rows of bars that a label's points need; 0 where its conditions are drawn as bars."""
+    count = int(frame["condition"].nunique())
+    return 0.0 if count <= MOST else max(1.0, 0.3 * count)
+
+
+def _points(ax: Axes, frame: pd.DataFrame, *, published: bool) -> None:
+    """A point with its interval for each condition, one a little below the other; those that have none are grey."""
+    labels, conditions = (list(dict.fromkeys(frame[column])) for column in ("label", "condition"))
+    for number, condition in enumerate(conditions):
+        part = frame[frame["condition"] == condition].set_index("label").reindex(labels)
+        places = [y - 0.4 + 0.8 * (number + 0.5) / len(conditions) for y in range(len(labels))]
+        share, low, high = interval(part)
+        colour, marker = look(number)
+        colour = PUBLISHED if published else colour
+        filled = colour if number % 2 == 0 or not published else "white"
+        bars = [share - low, high - share]
+        ax.errorbar(
+            share,
+            places,
+            xerr=bars,
+            fmt=marker,
+            color=colour,
+            mfc=filled,
+            markersize=4,
+            elinewidth=0.9,
+            label=condition,
+        )
+    _label_rows(ax, labels, len(conditions))
 
 
 def _bars(ax: Axes, frame: pd.DataFrame, *, published: bool) -> None:
@@ -36,7 +77,7 @@ def _bars(ax: Axes, frame: pd.DataFrame, *, published: bool) -> None:
     for number, condition in enumerate(conditions):
         part = frame[frame["condition"] == condition].set_index("label").reindex(labels)
         places = [y - 0.4 + (number + 0.5) * height for y in range(len(labels))]
-        share, low, high = (100 * part[column].to_numpy(float) for column in ("accuracy", "low", "high"))
+        share, low, high = interval(part)
         ax.barh(
             places,
             share,
@@ -62,7 +103,11 @@ def _bars(ax: Axes, frame: pd.DataFrame, *, published: bool) -> None:
                     fontsize=6.5,
                     color="white" if inside else "black",
                 )
+    _label_rows(ax, labels, len(conditions))
+
+
+def _label_rows(ax: Axes, labels: list[str], conditions: int) -> None:
     ax.set_yticks(range(len(labels)), labels)
     ax.set_ylim(len(labels) - 0.4, -0.6)
-    if len(conditions) > 1:
-        ax.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4, borderaxespad=0.2)
+    if conditions > 1:
+        ax.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=COLUMNS, borderaxespad=0.2)

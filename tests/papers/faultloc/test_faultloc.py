@@ -31,7 +31,10 @@ from codestress.papers.faultloc.results import audit, localization, paper, progr
 from codestress.papers.faultloc.scoring import named_line, score_location
 from codestress.pipeline.artefacts import Overrides, load_profile, resolve, select
 from codestress.report.claims import ledger
+from codestress.report.density_curve import density_curve
 from codestress.report.published import published_numbers
+from codestress.report.share_bars import share_bars
+from codestress.report.style import MARKERS
 from codestress.scoring.frames import answers_frame
 from codestress.types import Outcome, Response, Trials
 from openai_server import OpenAIServer, Received, Reply, completion
@@ -514,3 +517,49 @@ def test_the_papers_n_queens_is_among_the_authors_programs(shared_data: Path, mo
     trials = artefact.trials()
     assert {trial.problem.split("/")[0] for trial in trials.items} == {"5661"}
     assert "N-Queen" in trials.render(trials.items[0]).messages[0].content
+
+
+def test_published_figures_6_and_7_stand_beside_by_model_and_by_language() -> None:
+    by_model = paper.published_panels("spms")["published (Figure 6), by model"]
+    assert len(by_model) == 10 * 5
+    cells = by_model.set_index(["label", "condition"])["accuracy"]
+    assert cells["GPT-4o", "dead_code"] == pytest.approx(0.2362)
+    panels = paper.published_panels("models")
+    again = panels["published (Figure 7), by language"].set_index(["label", "condition"])["accuracy"]
+    assert len(again) == 10 * 2
+    assert again["Llama 3.1", "Java"] == pytest.approx(1 / 207)
+    assert again["Claude 4.5 Sonnet", "Python"] == pytest.approx(294 / 1947)
+    assert len(paper.published_counts()) == 20
+    figure = share_bars(panels | paper.published_panels("spms"), xlabel="%")
+    titles = [ax.get_title(loc="left") for ax in figure.axes]
+    assert "published (Figure 7), by language" in titles
+    points = figure.axes[titles.index("published (Figure 6), by model")]
+    assert not points.patches
+    assert [text.get_text() for text in points.get_legend().get_texts()] == list(dict.fromkeys(by_model["condition"]))
+
+
+def test_figures_of_ten_models_can_be_drawn() -> None:
+    cells = [
+        {"label": "names", "condition": f"model {n}", "accuracy": n / 10, "low": 0.0, "high": 1.0} for n in range(10)
+    ]
+    [axes] = share_bars({"Python": pd.DataFrame(cells)}, xlabel="%").axes
+    drawn = {round(float(line.get_xdata()[0]), 6) for line in axes.lines if line.get_marker() in MARKERS}
+    assert drawn == {float(10 * n) for n in range(10)}
+
+
+def test_the_mean_line_of_figure_8_counts_models_alike(tmp_path: Path) -> None:
+    trials = trials_of(n_programs=6, spms=["names", "comments"], strengths=[1, 4])
+    frame = answers_frame(run(trials, ["sim-careful", "sim-trusting"], store=tmp_path / "s.sqlite"))
+    points = robustness.mean_points(frame, rule="strict", confidence=0.95).set_index(["panel", "density"])
+    asked = frame[(frame["outcome_strict"] != "skipped") & frame["spm"].isin(["names", "comments"])]
+    here = asked[(asked["language"] == "python") & (asked["strength"] == 4)]
+    expected = 100 * here.groupby("model")["value_strict"].mean().mean()
+    assert points.loc[("Python, all mutations", 4), "value"] == pytest.approx(expected)
+    one = here[here["spm"] == "names"].groupby("model")["value_strict"].mean().mean()
+    assert points.loc[("Python, names", 4), "value"] == pytest.approx(100 * one)
+    assert (points["low"] < points["value"]).all()
+    assert (points["value"] < points["high"]).all()
+    figure = density_curve(
+        pd.concat([points.reset_index(), paper.published_strengths()]), ylabel="%", xlabel="strength"
+    )
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["mean over models", "published"]

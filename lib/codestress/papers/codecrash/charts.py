@@ -45,7 +45,7 @@ def difference_dots(points: pd.DataFrame, published: pd.DataFrame, *, xlabel: st
             _dots(ax, part, conditions, "value", (number, len(models)), markersize=3.5, elinewidth=1, label=model)
     if len(published):  # as an error bar, so that its legend comes after those of the models
         axes[0].errorbar([], [], fmt="o", markersize=2.5, color=PUBLISHED, alpha=0.5, label=told)
-    legend_above(figure, axes[0], 4)
+    legend_above(figure, axes[0], most=4)
     return figure
 
 
@@ -75,7 +75,7 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
             looks = {"color": colour, "markersize": 4, "label": f"{model}, most"}
             ax.plot(most, places, marker, markerfacecolor="none", linestyle="", **looks)
         ax.set_xscale("log")
-    legend_above(figure, axes[0], 4)
+    legend_above(figure, axes[0], most=4)
     return figure
 
 
@@ -128,7 +128,7 @@ def doubt_growth(found: Collapse) -> Figure:
         ax.axvspan(found.collapse_at, found.tokens, color="#BBBBBB", alpha=0.5, linewidth=0, label=label)
     title = f"{found.model} on {found.problem}, {found.perturbation}"
     ax.set(xlabel="tokens of the response", ylabel="words of doubt", title=title)
-    legend_above(figure, ax, 3)
+    legend_above(figure, ax, most=3)
     return figure
 
 
@@ -151,5 +151,5 @@ def status_bars(table: pd.DataFrame) -> Figure:
         ax.set(ylim=(len(part) - 0.4, -0.6), xlim=(0, left.max()), title=panel)
         ax.grid(False)
     axes[-1].set_xlabel("problems")
-    legend_above(figure, axes[0], 4)
+    legend_above(figure, axes[0], most=4)
     return figure

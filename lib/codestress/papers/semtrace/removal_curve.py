@@ -64,5 +64,5 @@ def removal_curve(
         ax.set_title(str(task).replace("_", " "))
     panels[0].set_ylabel("right answers (%)")
     title = f"exponential fits with {confidence:.0%} bands; area: versions behind a point"
-    legend_above(figure, panels[-1], 2, title=title, title_fontsize=7.5)
+    legend_above(figure, panels[-1], most=2, title=title, title_fontsize=7.5)
     return figure

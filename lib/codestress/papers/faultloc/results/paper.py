@@ -78,11 +78,13 @@ BARS = {
 
 
 def published_panels(show: str) -> dict[str, pd.DataFrame]:
-    """The paper's own bars for a figure, as panels of `share_bars`: Figure 6 as means over models and (for Figure 7,
-    whose third series is no accuracy) over mutations; Figures 10 and 11; Table II as means over models."""
+    """The paper's own bars for a figure, as panels of `share_bars`: Figure 6 as means over models and by model, or,
+    beside Figure 7 by language, as means over mutations; Figures 10 and 11; Table II as means over models."""
     if show in BARS:
         figure, keys, by, title = BARS[show]
-        return {title: _bars(published_cells(f"faultloc/{figure}", *keys), by)}
+        cells = published_cells(f"faultloc/{figure}", *keys)
+        more = {"spms": lambda: {"published (Figure 6), by model": _by_model(cells)}, "models": _by_language}
+        return {title: _bars(cells, by)} | more.get(show, dict)()
     languages = published_localization().groupby("name", sort=False)
     return {f"published (Table II), {name}, mean over models": _bars(part, "fault") for name, part in languages}
 
@@ -91,6 +93,28 @@ def _bars(cells: pd.DataFrame, by: str) -> pd.DataFrame:
     means = (cells["value"] / 100).groupby(cells[by], sort=False).mean()
     unknown = {"low": np.nan, "high": np.nan}
     return pd.DataFrame({"label": means.index, "condition": "published", "accuracy": means.to_numpy(), **unknown})
+
+
+def _by_model(cells: pd.DataFrame) -> pd.DataFrame:
+    """Figure 6: a row for each model, its mutations side by side."""
+    told = cells.rename(columns={"condition": "label", "label": "condition"})
+    return told.assign(accuracy=told["value"] / 100, low=np.nan, high=np.nan)
+
+
+def published_counts() -> pd.DataFrame:
+    """Figure 7, whose bars are counts: language, label (model), total (tasks), pf_localized, pf_spm_localized (after
+    mutations too; of how many mutations, the paper does not say)."""
+    cells = published_cells("faultloc/fig07", "language", "label", "series")
+    counts = cells.pivot_table(index=["language", "label"], columns="series", values="value", sort=False)
+    return counts.reset_index()[["language", "label", "total", "pf_localized", "pf_spm_localized"]]
+
+
+def _by_language() -> dict[str, pd.DataFrame]:
+    """Figure 7: of the tasks that a model localizes, those that it localizes after mutations too, by language."""
+    counts = published_counts()
+    languages = counts["language"].map(LANGUAGE_NAMES)
+    bars = counts.assign(condition=languages, accuracy=counts["pf_spm_localized"] / counts["pf_localized"])
+    return {"published (Figure 7), by language": bars.assign(low=np.nan, high=np.nan)}
 
 
 def published_strengths() -> pd.DataFrame:

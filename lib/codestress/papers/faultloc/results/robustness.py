@@ -7,10 +7,11 @@ from typing import Any, cast
 
 import pandas as pd
 
-from codestress.fitting.influence import slope
+from codestress.fitting.influence import mean, share, slope
 from codestress.fitting.proportions import UNKNOWN, clustered_share, paired_difference
 from codestress.papers.faultloc.faults.neutral import CONTROLS
 from codestress.papers.faultloc.results.conditions import with_seed
+from codestress.report.curves import MEAN
 from codestress.types import LANGUAGE_NAMES, Outcome
 
 
@@ -101,6 +102,22 @@ def strength_points(table: pd.DataFrame) -> pd.DataFrame:
     panels = [f"{LANGUAGE_NAMES[row.language]}, {row.mutation.replace('_', ' ')}" for row in table.itertuples()]
     points = table[["model"]].assign(panel=panels, density=table["strength"], value=100 * table["accuracy"])
     return points.assign(low=100 * table["low"], high=100 * table["high"])
+
+
+def mean_points(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
+    """Figure 8's line over the models that were asked, of each mutation and of all together, as further points of
+    `strength_points`' form: their shares count alike, and programs are the clusters."""
+    again = with_change(answers[answers[f"outcome_{rule}"] != Outcome.SKIPPED.value])
+    again = named(again[again["change"] == MUTATED]).assign(all="all mutations")
+    rows = []
+    for what in ("mutation", "all"):
+        for (language, kind, strength), part in again.groupby(["language", what, "strength"], sort=False):
+            placed = part.set_index("seed_program")
+            found = mean([share(one[f"value_{rule}"]) for _, one in placed.groupby("model")])
+            ends = found.interval(placed.index.nunique(), confidence)
+            numbers = [100 * min(max(one, 0.0), 1.0) for one in (found.value, *ends)]
+            rows.append((MEAN, f"{LANGUAGE_NAMES[language]}, {kind.replace('_', ' ')}", strength, *numbers))
+    return pd.DataFrame(rows, columns=["model", "panel", "density", "value", "low", "high"])
 
 
 def named(table: pd.DataFrame) -> pd.DataFrame:
