@@ -12,10 +12,12 @@ from typing import Any, cast, get_args
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
-from codestress.errors import ParameterError
+from codestress.errors import DataError, ParameterError
 from codestress.fitting.proportions import Interval, newcombe, wilson
 from codestress.inference.registry import load_registry
+from codestress.inference.run import Results
 from codestress.papers.origin.charts import distance_curve, length_curve, outcome_map
 from codestress.papers.origin.decay import FittedSide
 from codestress.papers.origin.studies import FindTheOrigin
@@ -27,7 +29,7 @@ from codestress.report.checked import sha256_of_files
 from codestress.report.claims import COLUMNS, Claim, Evidence, ledger
 from codestress.report.ledger_page import all_claims, judged, not_run
 from codestress.report.protocol import stamp
-from codestress.report.publish import latex_table, markdown_table
+from codestress.report.publish import latex_table, markdown_table, publish
 from codestress.report.published import published_models, published_numbers
 from codestress.report.share_bars import share_bars
 from codestress.types import Outcome
@@ -330,6 +332,25 @@ def write_published(monkeypatch: pytest.MonkeyPatch, folder: Path, content: dict
     (folder / "any").mkdir()
     (folder / "any/fig01.yaml").write_text("parameters: {models: [a], d: [15]}")
     return FindTheOrigin(artefact="any/fig01", models=["a"], d=[15])
+
+
+def test_a_table_without_columns_is_refused_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODESTRESS_STAGING", str(tmp_path))
+    good, none = pd.DataFrame(columns=["share"]), pd.DataFrame()
+    for tables in ({"table": none}, {"table": good, "extra_tables": {"audit": none}}):
+        with pytest.raises(DataError, match=r"semtrace/tab03: (table|audit)\.csv would have no columns"):
+            publish(
+                protocol_of("semtrace/tab03"),
+                figure=Figure(),
+                alt="",
+                data=good,
+                results=Results([], [], 0, {}),
+                prompts=[],
+                **({"table": good} | tables),  # type: ignore[arg-type]
+            )
+    assert not list(tmp_path.iterdir())
 
 
 def protocol_of(name: str) -> Facts:

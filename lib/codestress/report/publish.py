@@ -17,6 +17,7 @@ from IPython.display import Image
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
+from codestress.errors import DataError
 from codestress.generation.prompts import prompt_hash
 from codestress.inference.run import Results
 from codestress.parameters import Facts
@@ -54,9 +55,13 @@ def publish(
     `alt` says in words what the figure shows. `table` is what a person reads, `data` the plotted numbers, one row
     each. `prompts` names the prompt files whose hashes belong to these numbers. `extra_tables` are written as
     NAME.csv and NAME.md. A figure with simulated readers says so in the picture. Printed: whether `given` is the
-    paper's protocol.
+    paper's protocol. A table without a column is a `DataError`, before anything is written.
     """
     artefact, rule, protocol = given.artefact, given.rule, stamp(given)
+    tables = {"table": with_not_run(table, results.not_run)} | (extra_tables or {})
+    for name, frame in tables.items():
+        if frame.columns.empty:
+            raise DataError(f"{artefact}: {name}.csv would have no columns; name them where the table has no rows")
     folder = output_folder(artefact)
     simulated = [entry.name for entry in results.models if entry.simulated]
     if simulated:
@@ -66,15 +71,13 @@ def publish(
         below = (-0.06 - 0.11 * number) / figure.get_size_inches()[1]
         figure.text(0.995, below, f"{one.label}: not run here", ha="right", va="top", fontsize=6.5, color="#555555")
     alt = " ".join([alt, *(f"{one.label}: not run here." for one in results.not_run)])
-    table = with_not_run(table, results.not_run)
     _save_figure(figure, folder, artefact, alt)
     data.to_parquet(folder / "data.parquet", index=False)
     answer_rows(results).to_parquet(folder / "answers.parquet", index=False)
-    tables = {"table": table} | (extra_tables or {})
     for name, frame in tables.items():
         frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.6g", lineterminator="\n")
         (folder / f"{name}.md").write_text(markdown_table(frame), encoding="utf-8")
-    (folder / "table.tex").write_text(latex_table(table), encoding="utf-8")
+    (folder / "table.tex").write_text(latex_table(tables["table"]), encoding="utf-8")
     manifest = {
         "artefact": artefact,
         "alt": alt,
