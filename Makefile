@@ -10,6 +10,9 @@ A       ?=
 B       ?=
 REPLAY  ?=
 MODEL   ?=
+ID      ?=
+KEY_ENV ?=
+MINUTES ?= 10
 PORT    ?= 8000
 
 PAPERS  := $(filter-out profiles published,$(notdir $(patsubst %/,%,$(wildcard params/*/))))
@@ -29,7 +32,7 @@ READY := .venv/ready
 READY_DEV := .venv/ready-dev
 endif
 
-.PHONY: all build help plan data report diff doctor archive badge serve lab explore course train-nano test test-all style suite test-vllm bench clean lock $(GOALS)
+.PHONY: all build help plan data report diff doctor archive badge try serve lab explore course train-nano test test-all style suite test-vllm bench clean lock $(GOALS)
 
 all: build
 
@@ -57,6 +60,8 @@ help:
 	@echo 'make diff A=… B=…          compare two runs'
 	@echo 'make doctor                what is here, what is missing, what to type'
 	@echo 'make archive FILE=…        all responses of the profile as one file'
+	@echo 'make try MODEL=…           ten minutes of all four papers on a model, a page: a name, a URL (ID=…), FILE.py:FUNCTION'
+	@echo '  MINUTES=10 KEY_ENV=…      how long; the environment variable with the key of a URL'
 	@echo 'make serve MODEL=…         a vLLM server for a model of params/models.yaml (GPU)'
 	@echo 'make badge                 what artifact evaluation asks, checked'
 	@echo 'make lab                   JupyterLab, at notebooks/index.ipynb'
@@ -89,6 +94,10 @@ badge: $(READY)
 
 archive: $(READY)
 	@$(BIN)/codestress archive export $(or $(FILE),$(or $(CODESTRESS_OUTPUTS),outputs)/$(PROFILE).jsonl.gz) --profile $(PROFILE) $(if $(MODELS),--models "$(MODELS)")
+
+# Ten minutes from a model to its page; without MODEL: which servers on this machine offer what.
+try: $(READY)
+	@$(BIN)/codestress try $(if $(MODEL),'$(MODEL)') $(if $(ID),--id '$(ID)') $(if $(KEY_ENV),--key-env '$(KEY_ENV)') --minutes $(MINUTES)
 
 # vLLM brings its own CUDA and pins: an environment of its own. SERVE=… names another Python that has it.
 SERVE ?= .venv-vllm/bin/python

@@ -99,6 +99,7 @@ COMMANDS = {
 }
 LONG = {
     "doctor": ["params/models.yaml", STORED],
+    "try sim-near --minutes 0.01": ["params/models.yaml", "params/published/origin.json", STORED],
     "badge --profile smoke": ["params/profiles/smoke.yaml"],
     "selftest --problems ../p.jsonl": ["p.jsonl"],
     "course build --output ../course2": ["notebooks/course/01_scorer.ipynb"],
@@ -131,6 +132,7 @@ ASIDE = (".damaged-",)
 @pytest.fixture(scope="module")
 def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
     root = tmp_path_factory.mktemp("project")
+    shutil.copy(ROOT / "requirements.lock", root)
     shutil.copytree(ROOT / "params", root / "params")
     shutil.copytree(ROOT / "notebooks", root / "notebooks")
     _pack(root / "a.jsonl.gz", json.dumps(ROW))

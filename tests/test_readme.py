@@ -45,7 +45,7 @@ RUN_ELSEWHERE = {
     'make codecrash/tab01 SET="problems=[contest] hints=hints.jsonl"': "needs the hints",
 }
 RUN_HERE = [command for command in COMMANDS if command not in RUN_ELSEWHERE]
-A_MINUTE = ".venv/bin/codestress nano evaluate --asked 20"
+MINUTES = (".venv/bin/codestress nano evaluate --asked 20", "make try MODEL=nano MINUTES=3")
 """Of work that no profile makes less: run by the slow test alone."""
 
 FILES = {
@@ -62,7 +62,7 @@ FILE_NAME = re.compile("|".join(rf"(?<![\w.]){re.escape(name)}$" for name in FIL
 
 def test_there_are_commands() -> None:
     assert len(COMMANDS) >= 18
-    assert {*RUN_ELSEWHERE, A_MINUTE} <= set(COMMANDS)
+    assert {*RUN_ELSEWHERE, *MINUTES} <= set(COMMANDS)
 
 
 def at_smoke_size(command: list[str]) -> list[str]:
@@ -86,7 +86,7 @@ def test_every_command_is_understood(smoke: Path, tmp_path: Path) -> None:
     script.chmod(0o755)
     outputs = shutil.copytree(smoke, tmp_path / "outputs")
     environment = {**os.environ, "CODESTRESS_OUTPUTS": str(outputs), "BIN": str(binaries), "PROFILE": "smoke"}
-    for command in [command for command in RUN_HERE if command != A_MINUTE]:
+    for command in [command for command in RUN_HERE if command not in MINUTES]:
         arguments = shlex.split(command)
         if arguments[0].endswith("codestress"):
             arguments = [str(script), *at_smoke_size(arguments[1:])]

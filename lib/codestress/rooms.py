@@ -1,8 +1,9 @@
 """The papers, each a room of its own below `papers/`: what they offer is reached from here, by name, and only so.
 
 A paper is a folder there with `studies.py` (its parameters and trials, as `STUDIES`) and, where it has them,
-`reading.py` (how simulated readers answer it: `TASKS`), `chats.py` (what nano learns of it: `WRITERS`) and
-`commands.py` (`COMMANDS` of the console script). A fifth paper is a fifth folder; nothing here knows any of them.
+`reading.py` (how simulated readers answer it: `TASKS`), `chats.py` (what nano learns of it: `WRITERS`), `commands.py`
+(`COMMANDS` of the console script) and `headline.py` (what `codestress try` asks: `HEADLINE`). A fifth paper is a fifth
+folder; nothing here knows any of them.
 """
 
 from __future__ import annotations
@@ -29,8 +30,13 @@ def module_of(paper: str, part: str) -> str:
 
 
 @cache
+def offered_by(part: str, name: str) -> dict[str, Any]:
+    """The same as `offered`, by paper."""
+    files = [paper for paper in papers() if (PAPERS / paper / f"{part}.py").is_file()]
+    modules = {paper: importlib.import_module(module_of(paper, part)) for paper in files}
+    return {paper: getattr(module, name) for paper, module in modules.items() if hasattr(module, name)}
+
+
 def offered(part: str, name: str) -> tuple[Any, ...]:
     """What the papers' modules of this kind offer under a name; nothing from those that have none."""
-    files = [paper for paper in papers() if (PAPERS / paper / f"{part}.py").is_file()]
-    modules = [importlib.import_module(module_of(paper, part)) for paper in files]
-    return tuple(getattr(module, name) for module in modules if hasattr(module, name))
+    return tuple(offered_by(part, name).values())

@@ -16,6 +16,7 @@ from codestress.errors import CodestressError, ParameterError
 from codestress.nano.commands import nano
 from codestress.paths import NOTEBOOKS, PARAMS, ROOT
 from codestress.rooms import offered
+from codestress.tryout.commands import try_command
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -45,6 +46,7 @@ for _command in (
     models.probe,
     models.serve,
     models.doctor,
+    try_command,
     course,
     nano,
     *(command for commands in offered("commands", "COMMANDS") for command in commands),

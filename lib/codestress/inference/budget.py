@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ FEWEST_CHARACTERS_PER_TOKEN = 2
 """For the most that a prompt can cost: no tokenizer makes more tokens than that of code and English."""
 UNFINISHED: set[Path] = set()
 """Files of sums that outlive this process, because something ended before its questions were answered."""
+TIME_IS_OVER = "the time is over"
 LIMITS = ("BUDGET_USD", "BUDGET_TOKENS", "MAX_REQUESTS")
 LENGTH = 200
 """Bytes of a file with a sum, written at once."""
@@ -76,6 +78,8 @@ class Budget:
     requests: int | None = None
     file: Path | None = None
     """Where the sum is kept; None: nowhere."""
+    until: float | None = None
+    """When the last request may be sent, by `time.monotonic`."""
     _total: Sum = field(default=Sum(), repr=False)
     """All that was spent or set aside, here or, where a file is shared, elsewhere."""
     _reserved: Sum = field(default=Sum(), repr=False)
@@ -113,7 +117,7 @@ class Budget:
 
     @property
     def limited(self) -> bool:
-        return not (self.usd is None and self.tokens is None and self.requests is None)
+        return any(limit is not None for limit in (self.usd, self.tokens, self.requests, self.until))
 
     @property
     def made(self) -> int:
@@ -179,6 +183,8 @@ class Budget:
 
     def set_aside(self, amount: Sum) -> bool:
         """The same for an amount."""
+        if self.until is not None and time.monotonic() > self.until:
+            return False
         with self._counted():
             total = self._total.plus(amount)
             pairs = zip(total, (self.requests, self.tokens, self.usd), strict=True)
@@ -214,6 +220,8 @@ class Budget:
 
     def reached(self) -> str:
         """What was spent of what."""
+        if self.until is not None and time.monotonic() > self.until:
+            return TIME_IS_OVER
         parts = []
         if self.requests is not None:
             parts.append(f"{self.made:,} of {self.requests:,} requests (MAX_REQUESTS)")

@@ -1,0 +1,64 @@
+"""CodeCrash's main experiment (Table 1): outputs predicted directly, of programs as they are and perturbed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from codestress.problems.datasets import find_dataset, state
+from codestress.report.headline import Headline, Reach
+from codestress.report.published import published_models, read_published
+from codestress.sandbox.executor import Executor
+
+PERTURBATIONS = ("VAN", "PSC-ALL", "MCC", "MPS", "MHC")
+N_PROBLEMS = 120
+
+
+def _cruxeval() -> bool:
+    """Whether the paper's programs are here, and may run here."""
+    if any(state(file) != "ok" for file in find_dataset("cruxeval").files):
+        return False
+    with Executor(workers=1) as executor:
+        return not executor.exposed()
+
+
+def _parameters(_: Reach) -> dict[str, Any]:
+    return {
+        "problems": ["cruxeval" if _cruxeval() else "generated"],
+        "n_problems": N_PROBLEMS,
+        "perturbations": list(PERTURBATIONS),
+        "samples_direct": 1,
+    }
+
+
+def _deviates(_: Reach) -> tuple[str, ...]:
+    found = (f"the first {N_PROBLEMS} programs, one answer each, not three; hints by the kit's rules, not a model's",)
+    return found if _cruxeval() else ("the kit's own programs, not CRUXEval's, which is not here", *found)
+
+
+def _published() -> pd.DataFrame:
+    content = read_published("codecrash")
+    names = published_models("codecrash")
+    rows = [
+        (names.get(label, label), cell, shares[cell] / 100, content["problems"]["cruxeval"])
+        for label, modes in content["pass_at_1"]["values"].items()
+        for shares in [modes["direct"]["cruxeval"]]
+        for cell in PERTURBATIONS
+        if cell in shares
+    ]
+    return pd.DataFrame(rows, columns=["model", "cell", "share", "n"])
+
+
+HEADLINE = Headline(
+    title="CodeCrash",
+    question="Does it predict what a program returns when unused code, comments, prints or a hint mislead it?",
+    study="answers",
+    parameters=_parameters,
+    deviates=_deviates,
+    cell=lambda trial: str(trial.factors["perturbation"]),
+    cells=PERTURBATIONS,
+    axis="perturbation (VAN: none)",
+    published=_published,
+    source="Table 1 and the leaderboard: CRUXEval, direct, Pass@1",
+)

@@ -1,0 +1,64 @@
+"""Find the Origin's main experiment (section 4, Figure 2): right answers against the length of the list, d = 15."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from codestress.report.headline import Headline, Reach
+from codestress.report.published import published_models, published_numbers
+from codestress.types import Trial
+
+LENGTHS = {"16–63": 64, "64–127": 128, "128–255": 256, "256–511": 512, "512–944": 945}
+"""Lines of a list: what is drawn, and the first number of lines beyond."""
+LISTS = 20
+STEP = 8
+
+
+def length(lines: int) -> str:
+    """The cell of a list with so many lines."""
+    return next(name for name, beyond in LENGTHS.items() if lines < beyond)
+
+
+def _cell(trial: Trial) -> str:
+    return length(int(trial.factors["lines"] or 0))
+
+
+def _parameters(_: Reach) -> dict[str, Any]:
+    return {"d": [15], "step": STEP, "lists": LISTS}
+
+
+def _deviates(_: Reach) -> tuple[str, ...]:
+    return (
+        f"the kit's own words in {LISTS} lists, not the authors' one list",
+        "answers up to 1,024 tokens, as the paper's text has it; the authors' harness cut them at 256",
+    )
+
+
+def _published() -> pd.DataFrame:
+    numbers = published_numbers("origin/fig02") or {}
+    first = numbers["lines"][0]
+    rows = [
+        (model, length(first + STEP * size), outcome == "1")
+        for model, outcomes in numbers["outcomes"].items()
+        for size, outcome in enumerate(outcomes)
+    ]
+    table = pd.DataFrame(rows, columns=["model", "cell", "right"])
+    shares = table.groupby(["model", "cell"], sort=False)["right"].agg(share="mean", n="size").reset_index()
+    return shares.assign(model=shares["model"].map(lambda label: published_models("origin").get(label, label)))
+
+
+HEADLINE = Headline(
+    title="Find the Origin",
+    question="Can it follow two links in a list of links when the list grows? The links stand 15 lines apart.",
+    study="outcomes",
+    parameters=_parameters,
+    deviates=_deviates,
+    cell=_cell,
+    cells=tuple(LENGTHS),
+    axis="lines in the list",
+    published=_published,
+    source="Figure 2, decoded: one question at each of 117 lengths and for each model",
+    cluster=lambda trial: f"list {trial.factors['list']}",
+)

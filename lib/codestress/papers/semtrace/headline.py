@@ -1,0 +1,78 @@
+"""Sense and Sensitivity's main experiment: outputs of SemTrace programs, alone (Table 1) and among other functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from codestress.report.headline import Headline, Reach
+from codestress.report.published import published_numbers
+from codestress.types import Trial
+
+FUNCTIONS = 20
+"""The fewest that the paper puts around the target."""
+TOKENS_OF_A_FUNCTION = 300
+"""The paper's average is 200; its longest contexts are longer than that says."""
+TOKENS_BESIDE = 1000
+"""Of the question, the target and the answer."""
+PLACES = ("before", "in the middle", "after")
+"""The target before, in the middle of and after the others."""
+
+
+def functions(reach: Reach) -> int:
+    """How many stand around the target: as many as the context holds, at most the paper's smallest number."""
+    if reach.context is None:
+        return FUNCTIONS
+    return max(1, min(FUNCTIONS, (reach.context - TOKENS_BESIDE) // TOKENS_OF_A_FUNCTION))
+
+
+def _parameters(reach: Reach) -> dict[str, Any]:
+    return {
+        "tasks": ["output_prediction"],
+        "problems": ["semtrace"],
+        "n_problems": 200,
+        "distractors": [0, functions(reach)],
+        "distractor_source": "installed",
+        "positions": len(PLACES),
+        "prefill": "assistant" if reach.prefill else "user",
+    }
+
+
+def _deviates(reach: Reach) -> tuple[str, ...]:
+    found = ["functions of installed packages around the target, not CodeSearchNet's", "3 places, not 11"]
+    if functions(reach) < FUNCTIONS:
+        found.append(f"{functions(reach)} functions around it, not 20: its context has no room for more")
+    if not reach.prefill:
+        found.append("the answer is begun in the question: this server does not continue one (as GPT 4.1 in the paper)")
+    return tuple(found)
+
+
+def _cell(trial: Trial) -> str:
+    if not trial.factors["distractors"]:
+        return "alone"
+    return PLACES[int(trial.factors["position"] or 0)]
+
+
+def _published() -> pd.DataFrame:
+    numbers = published_numbers("semtrace/tab01") or {}
+    at = numbers["columns"].index("SemTrace")
+    rows = [
+        (model, "alone", values[at] / 100, 100 if model.startswith("gpt-4.1") else 800)
+        for model, values in numbers["values"].items()
+    ]
+    return pd.DataFrame(rows, columns=["model", "cell", "share", "n"])
+
+
+HEADLINE = Headline(
+    title="Sense and Sensitivity",
+    question="Does it still work out what a function returns when the function stands among others?",
+    study="baselines",
+    parameters=_parameters,
+    deviates=_deviates,
+    cell=_cell,
+    cells=("alone", *PLACES),
+    axis="place of the function among the others",
+    published=_published,
+    source="Table 1, without other functions; the curves by place are not published as numbers",
+)

@@ -1,0 +1,168 @@
+"""The page of a model that was tried: four panels, what became of every question, how it was asked."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import pandas as pd
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from codestress import __version__
+from codestress.inference.budget import cost
+from codestress.inference.run import Answer
+from codestress.inference.servers import server_of
+from codestress.tryout.counts import Counted
+from codestress.tryout.panel import as_svg, panel
+from codestress.tryout.sampling import Part, Sample
+from codestress.tryout.subject import Subject
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What the page shows of a paper."""
+
+    title: str
+    question: str
+    svg: Markup
+    finding: str
+    later: str
+    source: str
+    deviates: tuple[str, ...]
+    outcomes: dict[str, int]
+
+
+def write_page(
+    folder: Path, subject: Subject, sampled: Sample, counts: Sequence[Counted], *, command: str, again: str
+) -> Path:
+    """`index.html`, `cells.csv` and `answers.csv` in a folder that needs nothing else; returns the page."""
+    entry, answers = subject.entry, [answer for part in sampled.parts for answer in part.answers]
+    panels = [_panel(subject, part, one) for part, one in zip(sampled.parts, counts, strict=True)]
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string((files("codestress.tryout") / "page.html").read_text(encoding="utf-8"))
+    failed = Counter(answer.error.split("\n")[0] for answer in answers if answer.error)
+    page = template.render(
+        name=entry.name,
+        summary=_summary(subject, sampled, answers),
+        simulated=entry.simulated,
+        ended=sampled.ended,
+        told=subject.told,
+        panels=panels,
+        again=again,
+        outcomes=list(dict.fromkeys(outcome for one in panels for outcome in one.outcomes)),
+        failures=failed.most_common(5),
+        facts=_facts(subject, sampled, answers),
+        command=command,
+        registry=(folder / "models.yaml").is_file(),
+        version=__version__,
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = [
+        one.cells.assign(paper=part.paper).set_index("paper")
+        for part, one in zip(sampled.parts, counts, strict=True)
+    ]  # fmt: skip
+    pd.concat(tables).to_csv(folder / "cells.csv", float_format="%.6g", lineterminator="\n")
+    pd.DataFrame(
+        [
+            (
+                part.paper,
+                answer.trial.problem,
+                part.headline.cell(answer.trial),
+                answer.scores["strict"].outcome.value,
+                answer.usage.prompt_tokens,
+                answer.usage.completion_tokens,
+                answer.seconds,
+                answer.key,
+            )
+            for part in sampled.parts
+            for answer in part.answers
+        ],
+        columns=["paper", "problem", "cell", "outcome", "prompt_tokens", "completion_tokens", "seconds", "key"],
+    ).to_csv(folder / "answers.csv", index=False, float_format="%.6g", lineterminator="\n")
+    path = folder / "index.html"
+    part = path.with_suffix(".part")
+    part.write_text(page, encoding="utf-8")
+    part.replace(path)
+    return path
+
+
+def _panel(subject: Subject, part: Part, counted: Counted) -> Panel:
+    headline = part.headline
+    rows = counted.cells[counted.cells["n"] > 0].to_dict("records")
+    said = ", ".join(
+        f"{row['cell']} {100 * row['share']:.0f} % ({100 * row['low']:.0f} to {100 * row['high']:.0f})" for row in rows
+    )
+    return Panel(
+        headline.title,
+        headline.question,
+        Markup(as_svg(panel(subject.entry.name, counted.cells, headline), f"{headline.title}: {said or 'no answers'}")),
+        _finding(counted),
+        _later(part, counted),
+        headline.source,
+        headline.deviates(subject.reach),
+        counted.outcomes,
+    )
+
+
+def _finding(counted: Counted) -> str:
+    if counted.later is None:
+        return "No answers to compare."
+    below, above, neither = counted.told_apart
+    return (
+        f"“{counted.compared}”, beside {below + above + neither} published models: above {below}, below {above}, "
+        f"not told apart from {neither}."
+    )
+
+
+def _later(part: Part, counted: Counted) -> str:
+    if counted.later is None:
+        return "it has no answers yet"
+    if not part.left:
+        return f"all {len(part.rounds)} rounds are asked"
+    neither = counted.told_apart[2]
+    now = f"the interval of “{counted.compared}” is ± {counted.half_width:.0f} points"
+    return (
+        f"{now}; with as many answers more, ± {counted.half_width / 2**0.5:.0f}, and {counted.later} models not told "
+        f"apart instead of {neither}, if the share stays"
+    )
+
+
+def _summary(subject: Subject, sampled: Sample, answers: Sequence[Answer]) -> str:
+    minutes, seconds = divmod(round(sampled.seconds), 60)
+    kept = len(answers) - sampled.asked
+    stored = f", {kept:,} of them stored before" if kept > 0 else ""
+    spent = _dollars(subject, answers)
+    return f"{len(answers):,} answers{stored}; {minutes} min {seconds:02d} s{f', {spent}' if spent else ''}."
+
+
+def _dollars(subject: Subject, answers: Sequence[Answer]) -> str:
+    if subject.entry.price is None:
+        return ""
+    usage = [(answer.usage.prompt_tokens or 0, answer.usage.completion_tokens or 0) for answer in answers]
+    return f"${sum(cost(subject.entry, *one) for one in usage):.2f} at its listed price"
+
+
+def _facts(subject: Subject, sampled: Sample, answers: Sequence[Answer]) -> list[tuple[str, str]]:
+    entry, came = subject.entry, [answer for answer in answers if not answer.error]
+    seconds = [answer.seconds for answer in came]
+    tokens = sum(answer.usage.completion_tokens or 0 for answer in came)
+    prompt_tokens = sum(answer.usage.prompt_tokens or 0 for answer in came)
+    named = sorted({answer.answered_by for answer in came if answer.answered_by})
+    dates = "answered by " + "; ".join(named) if named else "the server does not name its model"
+    facts = [
+        ("model", f"{entry.id}{f' ({entry.revision})' if entry.revision else ''}, {dates}"),
+        ("server", server_of(entry).split(" by ")[0] or "runs in this process"),
+        ("context", f"{entry.context:,} tokens" if entry.context else "not said"),
+        ("begun answers", "continued" if subject.reach.prefill else "not continued: begun in the question instead"),
+        ("new requests", f"{sampled.asked:,} in {sampled.seconds:.0f} s"),
+        ("tokens", f"{prompt_tokens:,} of prompts, {tokens:,} of answers" if prompt_tokens else "not reported"),
+    ]
+    if seconds and sampled.asked:
+        rate = sampled.asked / sampled.seconds
+        facts.append(("speed", f"{rate:.2f} answers a second; median {statistics.median(seconds):.2f} s an answer"))
+    return facts

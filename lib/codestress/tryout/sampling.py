@@ -1,0 +1,210 @@
+"""Which questions are asked within the minutes: by papers in turn, in whole rounds of all cells, always in one order.
+
+A round of a paper is one question of each of its cells. The order of the rounds is drawn once and for all, so that ten
+minutes more go on where ten minutes ended, and what is stored is not asked again.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from pathlib import Path
+
+from codestress.errors import EngineError
+from codestress.inference.ask import ask
+from codestress.inference.budget import TIME_IS_OVER, Budget, BudgetReached
+from codestress.inference.registry import ModelEntry
+from codestress.inference.requests import Prompts, chunks, following
+from codestress.inference.run import Answer, score
+from codestress.inference.servers import belongs
+from codestress.inference.store import Store
+from codestress.report.headline import Headline
+from codestress.seeding import rng
+from codestress.types import CHARACTERS_PER_TOKEN, Outcome, Trial, Trials
+
+ROUNDS = 150
+"""Most rounds of a paper: then there is enough."""
+WAVE_S = 20.0
+"""What is asked between two looks at the clock should take so long, or a sixth of what is left."""
+CUT = 0.6
+"""A prompt that a server counts less than this share of its tokens of was cut by it."""
+STOPPED = "stopped by hand"
+MARGIN = 1.05
+"""On the estimated tokens of a prompt."""
+
+
+@dataclass
+class Part:
+    """A paper's share of the sample: what is asked, and what came."""
+
+    paper: str
+    headline: Headline
+    trials: Trials
+    context: int | None
+    sizes: list[tuple[int, int]]
+    """Characters and tokens of prompts that were answered, of all papers."""
+    rounds: list[list[Trial]] = field(init=False)
+    asked: int = 0
+    """Rounds."""
+    seconds: float = 0.0
+    """Spent on new answers."""
+    speed: float | None = None
+    """Seconds for a round, lately."""
+    answers: list[Answer] = field(default_factory=list)
+    too_long: Counter[str] = field(default_factory=Counter)
+    """By cell: questions that the context has no room for, not asked."""
+    cut: Counter[str] = field(default_factory=Counter)
+    """By cell: questions that the server cut, so that their answers count for nothing."""
+
+    def __post_init__(self) -> None:
+        cells: dict[str, list[Trial]] = {cell: [] for cell in self.headline.cells}
+        for trial in self.trials.items:
+            cells[self.headline.cell(trial)].append(trial)
+        for cell in cells.values():
+            cell.sort(key=lambda trial: rng(trial.seed, "try", trial.problem).random())
+        rounds = zip_longest(*cells.values())
+        self.rounds = [[trial for trial in one if trial is not None] for one in rounds][:ROUNDS]
+
+    @property
+    def left(self) -> int:
+        return len(self.rounds) - self.asked
+
+    def take(self, count: int) -> list[Trial]:
+        """The questions of the next rounds that the context has room for; the others are counted."""
+        taken = [trial for one in self.rounds[self.asked : self.asked + count] for trial in one]
+        self.asked += count
+        kept = []
+        for trial in taken:
+            if self.fits(trial):
+                kept.append(trial)
+            else:
+                self.too_long[self.headline.cell(trial)] += 1
+        return kept
+
+    def fits(self, trial: Trial) -> bool:
+        if self.context is None:
+            return True
+        prompt = self.trials.render(trial)
+        ratio = min((characters / tokens for characters, tokens in self.sizes), default=CHARACTERS_PER_TOKEN)
+        return MARGIN * prompt.characters / ratio + prompt.sampling.max_tokens <= self.context
+
+    def count(self, answers: Sequence[Answer]) -> None:
+        """Takes in what came; what a server has cut is told by the tokens that it counted."""
+        for answer in answers:
+            characters, tokens = self.trials.render(answer.trial).characters, answer.usage.prompt_tokens
+            short = [known / said for known, said in self.sizes if known <= characters]
+            if tokens and short and tokens < CUT * characters / statistics.median(short):
+                self.cut[self.headline.cell(answer.trial)] += 1
+                continue
+            if tokens:
+                self.sizes.append((characters, tokens))
+            self.answers.append(answer)
+
+
+@dataclass
+class Sample:
+    """What came of all papers, and how it ended."""
+
+    parts: list[Part]
+    seconds: float = 0.0
+    asked: int = 0
+    """New requests; the others were stored."""
+    ended: str = ""
+    """Why it ended before its time and its questions were over."""
+
+
+def sample(
+    parts: list[Part],
+    entry: ModelEntry,
+    *,
+    seconds: float,
+    store: Path,
+    registry: Path,
+    concurrency: int,
+    tell: Callable[[str], None],
+) -> Sample:
+    """Asks for so many seconds, the papers by turns; all that was answered counts, whatever ends it."""
+    started = time.monotonic()
+    budget = Budget.from_environment(store=store)
+    budget.until = started + seconds
+    sampled = Sample(parts)
+    told = False
+    over = False
+    while not (sampled.ended or over) and (waiting := [part for part in parts if part.left]):
+        left = budget.until - time.monotonic()
+        if left <= 0:
+            break
+        part = min(waiting, key=lambda one: (one.seconds, one.asked))
+        wave = part.take(_rounds(part, left, concurrency))
+        before = time.monotonic()
+        answers, new, sampled.ended = _asked(part, wave, entry, budget, store, registry)
+        took = time.monotonic() - before
+        part.count(answers)
+        over = sampled.ended == TIME_IS_OVER
+        sampled.ended = "" if over else sampled.ended
+        sampled.asked += new
+        if new:
+            part.seconds += took
+            part.speed = took / max(1.0, len(answers) / len(part.headline.cells))
+        if all(one.asked for one in parts) and not told and not sampled.ended:
+            told = True
+            tell(f"first answers of all papers after {time.monotonic() - started:.0f} s; {_fits(parts, left)}")
+        correct = sum(_right(answer) for answer in part.answers)
+        tell(f"{part.headline.title}: {correct} of {len(part.answers)} right; {_clock(budget.until)} left")
+    sampled.seconds = time.monotonic() - started
+    return sampled
+
+
+def _rounds(part: Part, left: float, concurrency: int) -> int:
+    if part.speed is None:
+        return 1 if not part.asked else min(part.left, 2 * part.asked)
+    wanted = int(min(WAVE_S, left / 6) / max(part.speed, 1e-3))
+    least = -(-concurrency // len(part.headline.cells))
+    return max(1, min(part.left, max(wanted, min(least, 2 * part.asked)), 4 * part.asked))
+
+
+def _fits(parts: Sequence[Part], left: float) -> str:
+    share = left / len(parts)
+    rounds = [min(part.left, int(share / part.speed)) if part.speed else part.left for part in parts]
+    questions = sum(count * len(part.headline.cells) for count, part in zip(rounds, parts, strict=True))
+    return f"some {questions:,} questions more fit" if questions else "few more will fit"
+
+
+def _right(answer: Answer) -> bool:
+    return answer.scores["strict"].outcome is Outcome.CORRECT
+
+
+def _clock(until: float) -> str:
+    left = max(0, round(until - time.monotonic()))
+    return f"{left // 60}:{left % 60:02d}"
+
+
+def _asked(
+    part: Part, wave: list[Trial], entry: ModelEntry, budget: Budget, store: Path, registry: Path
+) -> tuple[list[Answer], int, str]:
+    """Answers to a wave of questions, how many were new, and what ended the asking, if anything did."""
+    trials, names, ended = replace(part.trials, items=wave), [entry.name], ""
+    made = budget.made
+    try:
+        replies = ask(trials, names, failures="count", store=store, registry=registry, budget=budget)
+    except (BudgetReached, EngineError, KeyboardInterrupt) as error:
+        ended = str(error).split("\n")[0] or STOPPED
+        trials = replace(trials, items=list(_answered(trials, entry, store)))
+        replies = ask(trials, names, failures="count", store=store, registry=registry)
+    new = budget.made - made if ended else replies.requests
+    return score(trials, replies, store=store).answers, new, ended
+
+
+def _answered(trials: Trials, entry: ModelEntry, store: Path) -> Iterator[Trial]:
+    """The trials whose requests are all in the store."""
+    with Store(store) as responses:
+        for chunk in chunks(Prompts(trials, 0), entry):
+            stored = responses.get([first.request.key for first in chunk], belongs(entry))
+            for first in chunk:
+                response = stored.get(first.request.key)
+                if response is not None and following(trials, entry, first, response) is None:
+                    yield trials.items[first.index]

@@ -1,0 +1,220 @@
+"""Whom `codestress try` asks: a row of the registry, or what a URL serves; and what loopback ports have to offer."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import yaml
+
+from codestress.errors import EngineError, ParameterError
+from codestress.inference.budget import Budget
+from codestress.inference.coroutines import run_coroutine
+from codestress.inference.engines.base import RequestFailed
+from codestress.inference.opening import open_engine
+from codestress.inference.registry import LOCAL, ModelEntry, find_models, load_registry
+from codestress.inference.servers import server_of
+from codestress.literals import parse_json
+from codestress.report.headline import Reach
+from codestress.types import Message, Prompt, Request, Sampling
+from codestress.validation import nearest
+
+LOCAL_SERVERS = {
+    "Ollama": ("http://localhost:11434/v1", "ollama serve"),
+    "LM Studio": ("http://localhost:1234/v1", "lms server start"),
+    "llama.cpp": ("http://localhost:8080/v1", "llama-server -m MODEL.gguf"),
+    "vLLM": ("http://localhost:8000/v1", "vllm serve MODEL"),
+}
+"""The servers that people have: where they listen unless told otherwise, and how they are started."""
+LOOK_S = 2.0
+"""How long a server on loopback may take to say what it serves."""
+TIMEOUT_S = (10.0, 120.0)
+"""For an answer: a fifth of the time that there is, within these."""
+RETRIES = 2
+CONTEXT_FIELDS = ("max_model_len", "loaded_context_length", "context_length", "n_ctx")
+"""Where servers say how many tokens they take; a context that was trained, not loaded, is none of them."""
+CONTEXT_PLACES = {"/api/v0/models": "data", "/api/ps": "models", "/props": "default_generation_settings"}
+"""Where servers say it beside `/v1/models`: LM Studio, Ollama (which cuts what is longer, silently), llama.cpp."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model that is tried."""
+
+    entry: ModelEntry
+    reach: Reach
+    told: list[str] = field(default_factory=list)
+    """What was found out about its server, in words."""
+
+
+def registered(name: str, minutes: float) -> Subject:
+    """A row of params/models.yaml; where it is on a server, with less patience than a study has."""
+    [entry] = find_models([name], load_registry(), "try")
+    if entry.local:
+        return Subject(entry, Reach(entry.context, True))
+    if entry.engine != "openai":
+        raise ParameterError(
+            f"try: {name}: its engine is {entry.engine}, which does not answer within minutes; the engines openai, "
+            f"{', '.join(LOCAL)} do: serve it (`make serve MODEL={name}`) and try its URL"
+        )
+    return _checked(entry.model_copy(update={"settings": {**entry.settings, **_patience(minutes)}}))
+
+
+def at_url(url: str, model_id: str, key_env: str, minutes: float) -> Subject:
+    """A model that an OpenAI-compatible server offers, the only one where it offers one alone."""
+    base_url = url.rstrip("/")
+    if not urlsplit(base_url).path.strip("/"):
+        base_url += "/v1"
+    key = os.environ.get(key_env, "") if key_env else ""
+    if key_env and not key:
+        raise EngineError(f"try {url}: the environment variable {key_env} is not set: export {key_env}=… with your key")
+    served = models_of(base_url, key, TIMEOUT_S[0])
+    if not model_id and len(served) != 1:
+        names = "\n".join(f"  ID={name}" for name in served) or "  none"
+        raise ParameterError(f"try {url}: the server offers {len(served)} models; say which:\n{names}")
+    if model_id and served and model_id not in served:
+        raise ParameterError(f"try {url}: the server offers no {model_id!r}{nearest(model_id, served)}")
+    chosen = model_id or next(iter(served))
+    where = urlsplit(base_url)
+    entry = ModelEntry(
+        name=_name(f"{chosen}@{where.hostname}{f'-{where.port}' if where.port else ''}"),
+        engine="openai",
+        id=chosen,
+        # Another server's model of the same name is another model.
+        revision=f"at {base_url}",
+        context=served.get(chosen),
+        settings={
+            "base_url": base_url,
+            "key_env": key_env,
+            "prefill": "vllm",
+            **_patience(minutes),
+        },
+        archive=None,
+    )
+    return _checked(entry)
+
+
+def _patience(minutes: float) -> dict[str, float]:
+    """The longest overrun: after the last minute no request is sent, nor sent again."""
+    return {"timeout_s": min(max(TIMEOUT_S[0], 12 * minutes), TIMEOUT_S[1]), "retries": RETRIES}
+
+
+def models_of(base_url: str, key: str, timeout_s: float) -> dict[str, int | None]:
+    """What a server says that it serves, with the context of each where it says so; `EngineError` where it is none."""
+    import httpx2
+
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    try:
+        reply = httpx2.get(f"{base_url}/models", headers=headers, timeout=timeout_s, follow_redirects=False)
+        reply.raise_for_status()
+        rows = parse_json(reply.content)["data"]
+        found = {str(row["id"]): _context(row) for row in rows}
+    except httpx2.HTTPStatusError as error:
+        raise EngineError(f"{base_url}/models: status {error.response.status_code}; is the address right?") from None
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise EngineError(f"{base_url}: no server answers ({error}); start it, or correct the URL") from None
+    except (ValueError, KeyError, TypeError):
+        raise EngineError(f"{base_url}/models: is no list of models; the URL of most servers ends in /v1") from None
+    return found
+
+
+def on_loopback() -> Iterator[tuple[str, str, dict[str, int | None]]]:
+    """The servers that answer on this machine: name, URL, models with contexts."""
+    for name, (url, _) in LOCAL_SERVERS.items():
+        try:
+            yield name, url, models_of(url, "", LOOK_S)
+        except EngineError:
+            continue
+
+
+def function(path: Path, name: str) -> Subject:
+    """A Python function of a file (`inference.engines.function` says how it is called)."""
+    settings = {"function": f"{path.resolve()}:{name}"}
+    return Subject(
+        ModelEntry(name=name, engine="function", id=name, settings=settings, archive=None), Reach(None, True)
+    )
+
+
+def write_registry(subject: Subject, path: Path) -> None:
+    """A registry of this one row: what `ask` reads."""
+    entry = subject.entry
+    row = entry.model_dump(exclude={"name", "archive"}, exclude_defaults=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump({entry.name: row}, allow_unicode=True, sort_keys=False), encoding="utf-8")
+
+
+def _checked(entry: ModelEntry) -> Subject:
+    """Asks one short question: `EngineError` where nothing can be asked; what it cannot do is worked around."""
+    told: list[str] = []
+    begun = entry.settings.get("prefill", "none") != "none" or entry.settings.get("endpoint") == "completions"
+    if begun:
+        fault = run_coroutine(_asked_once(entry, "One, two,"))
+        if fault:
+            begun, told = False, [*told, f"it does not continue a begun answer ({fault})"]
+            entry = entry.model_copy(update={"settings": {**entry.settings, "prefill": "none"}})
+    if not begun:
+        run_coroutine(_asked_once(entry, ""))
+    if entry.context is None:
+        context = loaded_context(entry)
+        entry = entry.model_copy(update={"context": context})
+        told += [] if context else ["it does not say how long a prompt may be"]
+    return Subject(entry, Reach(entry.context, begun), told)
+
+
+def loaded_context(entry: ModelEntry) -> int | None:
+    """Tokens for which a local server has loaded a model that has just answered; None where it does not say."""
+    import httpx2
+
+    address = server_of(entry).split(" by ")[0].removesuffix("/v1")
+    if urlsplit(address).hostname != "localhost":
+        return None
+    for place, within in CONTEXT_PLACES.items():
+        try:
+            reply = httpx2.get(f"{address}{place}", timeout=LOOK_S, follow_redirects=False)
+            found = parse_json(reply.content)[within] if reply.is_success else []
+        except (httpx2.HTTPError, ValueError, KeyError, TypeError):
+            continue
+        rows = found if isinstance(found, list) else [found]
+        for row in rows:
+            named = {row.get("id"), row.get("name")} - {None} if isinstance(row, dict) else {None}
+            if (not named or entry.id in named) and (context := _context(row)):
+                return context
+    return None
+
+
+async def _asked_once(entry: ModelEntry, prefill: str) -> str:
+    """Why a begun answer is not continued; empty where all is well. Nothing is stored."""
+    budget = Budget.from_environment()
+    budget.check(entry)
+    engine = open_engine(entry)
+    prompt = Prompt((Message("user", "Count from 1 to 3."),), Sampling(max_tokens=16), prefill)
+    try:
+        await budget.answer(engine, entry, Request(entry.id, entry.identity, prompt))  # type: ignore[arg-type]
+    except EngineError as error:
+        if prefill and "cannot continue a begun answer" in str(error):
+            return str(error).split("begins one: ")[1].split(".\n")[0]
+        raise
+    except RequestFailed as error:
+        raise EngineError(f"{error}", entry.name) from None
+    finally:
+        await engine.close()
+    return ""
+
+
+def _context(row: Any) -> int | None:
+    places = [row, row.get("meta") or {}]
+    for place in places:
+        for name in CONTEXT_FIELDS:
+            if isinstance(place, dict) and type(place.get(name)) is int and place[name] > 0:
+                return int(place[name])
+    return None
+
+
+def _name(text: str) -> str:
+    """For folders and figures: letters, digits and few signs."""
+    return re.sub(r"[^\w.@-]+", "-", text).strip("-.")[:80]
