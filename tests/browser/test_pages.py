@@ -17,6 +17,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from codestress.tryout.commands import tried
+from codestress.tryout.subject import registered
 from conftest import ROOT
 
 CHROMIUM = next(
@@ -200,3 +202,13 @@ def test_a_point_is_dragged_in_jupyterlab(browser: Browser, tmp_path: Path) -> N
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
         dragged(page)
+
+
+def test_the_page_of_a_tried_model_prints_on_two_and_fits_a_phone(browser: Browser, tmp_path: Path) -> None:
+    subject = registered("sim-near", 60)
+    page_of = tried(subject, 0.05, tmp_path, "MODEL=sim-near", lambda _: None, tmp_path / "s.sqlite")
+    with opened(browser, page_of.as_uri(), "file://", width=390) as page:
+        assert page.locator("section svg[role=img]").count() == 4
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        printed = page.pdf(format="A4", print_background=True)
+    assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) == 2

@@ -230,8 +230,19 @@ def test_which_model_of_a_server() -> None:
             server.models = nonsense
             with pytest.raises(EngineError, match="no list of models"):
                 models_of(server.base_url, "", 5)
+        server.models = {"data": [{"id": "x" * 5_000_000}]}
+        with pytest.raises(EngineError, match="its reply does not end"):
+            models_of(server.base_url, "", 60)
     with pytest.raises(EngineError, match="no server answers"):
         at_url(server.base_url, "", "", 1)
+    for url in ("ftp://localhost", "http://", "http://localhost:port/v1", "://x"):
+        with pytest.raises(ParameterError, match="the URL is none"):
+            at_url(url, "", "", 1)
+    for url in ("http://me:sk-marker@localhost/v1", "http://localhost/v1?key=sk-marker"):
+        with pytest.raises(ParameterError) as raised:
+            at_url(url, "", "", 1)
+        assert "KEY_ENV" in str(raised.value)
+        assert "sk-marker" not in str(raised.value)
     with pytest.raises(EngineError, match="NO_SUCH_KEY is not set"):
         at_url(server.base_url, "", "NO_SUCH_KEY", 1)
 

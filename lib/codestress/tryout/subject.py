@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,6 +37,8 @@ LOOK_S = 2.0
 TIMEOUT_S = (10.0, 120.0)
 """For an answer: a fifth of the time that there is, within these."""
 RETRIES = 2
+MOST_BYTES = 4_000_000
+"""Of what a server says of itself."""
 CONTEXT_FIELDS = ("max_model_len", "loaded_context_length", "context_length", "n_ctx")
 """Where servers say how many tokens they take; a context that was trained, not loaded, is none of them."""
 CONTEXT_PLACES = {"/api/v0/models": "data", "/api/ps": "models", "/props": "default_generation_settings"}
@@ -67,6 +70,18 @@ def registered(name: str, minutes: float) -> Subject:
 
 def at_url(url: str, model_id: str, key_env: str, minutes: float) -> Subject:
     """A model that an OpenAI-compatible server offers, the only one where it offers one alone."""
+    try:
+        parts = urlsplit(url)
+        whole = parts.hostname and parts.scheme in ("http", "https") and (parts.port or True)
+    except ValueError:
+        whole = None
+    if not whole:
+        raise ParameterError("try: the URL is none; it looks like http://localhost:8000/v1")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ParameterError(
+            f"try {parts.hostname}: the URL must hold no user, password or query; a key belongs into the "
+            "environment variable that KEY_ENV (--key-env) names"
+        )
     base_url = url.rstrip("/")
     if not urlsplit(base_url).path.strip("/"):
         base_url += "/v1"
@@ -108,19 +123,31 @@ def models_of(base_url: str, key: str, timeout_s: float) -> dict[str, int | None
     """What a server says that it serves, with the context of each where it says so; `EngineError` where it is none."""
     import httpx2
 
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
     try:
-        reply = httpx2.get(f"{base_url}/models", headers=headers, timeout=timeout_s, follow_redirects=False)
-        reply.raise_for_status()
-        rows = parse_json(reply.content)["data"]
-        found = {str(row["id"]): _context(row) for row in rows}
-    except httpx2.HTTPStatusError as error:
-        raise EngineError(f"{base_url}/models: status {error.response.status_code}; is the address right?") from None
+        status, content = _fetched(f"{base_url}/models", key, timeout_s)
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise EngineError(f"{base_url}: no server answers ({error}); start it, or correct the URL") from None
-    except (ValueError, KeyError, TypeError):
+    if status != 200:
+        remedy = "name the key's variable by KEY_ENV=…" if status in (401, 403) else "the URL of most ends in /v1"
+        raise EngineError(f"{base_url}/models: status {status}; {remedy}")
+    try:
+        return {str(row["id"]): _context(row) for row in parse_json(content)["data"]}
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise EngineError(f"{base_url}/models: is no list of models; the URL of most servers ends in /v1") from None
-    return found
+
+
+def _fetched(url: str, key: str, timeout_s: float) -> tuple[int, bytes]:
+    """Status and body: all of it within the time, and no more than a list of models can need."""
+    import httpx2
+
+    headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
+    until, content = time.monotonic() + timeout_s, b""
+    with httpx2.stream("GET", url, headers=headers, timeout=timeout_s, follow_redirects=False) as reply:
+        for part in reply.iter_raw():
+            content += part
+            if len(content) > MOST_BYTES or time.monotonic() > until:
+                raise httpx2.ReadTimeout("its reply does not end")
+        return reply.status_code, content
 
 
 def on_loopback() -> Iterator[tuple[str, str, dict[str, int | None]]]:
@@ -175,8 +202,8 @@ def loaded_context(entry: ModelEntry) -> int | None:
         return None
     for place, within in CONTEXT_PLACES.items():
         try:
-            reply = httpx2.get(f"{address}{place}", timeout=LOOK_S, follow_redirects=False)
-            found = parse_json(reply.content)[within] if reply.is_success else []
+            status, content = _fetched(f"{address}{place}", "", LOOK_S)
+            found = parse_json(content)[within] if status == 200 else []
         except (httpx2.HTTPError, ValueError, KeyError, TypeError):
             continue
         rows = found if isinstance(found, list) else [found]
