@@ -9,9 +9,10 @@ from codestress.parameters import Facts
 from codestress.paths import PARAMS, shown
 from codestress.validation import read_yaml
 
-FREE = {"artefact", "models", "rule", "seed", "failures", "confidence", "resamples", "recheck"}
+FREE = {"artefact", "models", "rule", "seed", "failures", "confidence", "resamples", "recheck", "selection"}
 """No part of a protocol: what is drawn or computed of the same answers, and seeds, which no paper states. A number is
-stated of models by name, so that other models' answers are no deviation either."""
+stated of models by name, so that other models' answers are no deviation either; nor is it one whether what a public
+artifact holds is kept whole or filtered, which no paper says."""
 PRESENTATION = {"relative", "show", "metrics"}
 
 

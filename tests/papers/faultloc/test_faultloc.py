@@ -26,7 +26,7 @@ from codestress.papers.faultloc import studies as faultloc
 from codestress.papers.faultloc.faults.comments import ACCUSES
 from codestress.papers.faultloc.faults.neutral import FaultyProgram, Said, bank
 from codestress.papers.faultloc.faults.silent import ran
-from codestress.papers.faultloc.programs import program_set
+from codestress.papers.faultloc.programs import parses, program_set
 from codestress.papers.faultloc.results import audit, localization, paper, program_tables, robustness, stated, story
 from codestress.papers.faultloc.scoring import named_line, score_location
 from codestress.pipeline.artefacts import Overrides, load_profile, resolve, select
@@ -563,3 +563,62 @@ def test_the_mean_line_of_figure_8_counts_models_alike(tmp_path: Path) -> None:
         pd.concat([points.reset_index(), paper.published_strengths()]), ylabel="%", xlabel="strength"
     )
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["mean over models", "published"]
+
+
+@pytest.mark.slow
+def test_the_artifacts_own_programs_and_labels_are_kept(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
+    whole: dict[str, Any] = {"selection": "artifact", "programs": ["alpaca", "codesearchnet"], "n_programs": 0}
+    python, java = (program_set(source, 50, 0, "artifact") for source in ("alpaca", "codesearchnet"))
+    for found, expected, filtered in ((python, 637, 335), (java, 670, 609)):
+        assert len(found.programs) == found.published == expected
+        assert sum(not program.refused for program in found.programs) == filtered
+        assert Counter(program.refused for program in found.programs if program.refused) == found.dropped
+    given = parameters(**whole | {"per_quarter": 0, "max_lines": 0, "programs": ["alpaca"]})
+    every = faultloc.tasks_of(given, "alpaca")
+    assert len(every) == 9150
+    counts = Counter(task.refused for task in every.values())
+    assert counts[""] > 900
+    assert counts["the label is another line than the changed one"] > 1000
+    unparsed = [task for task in every.values() if not parses(task.program.code, "python")]
+    assert len(unparsed) > 1334  # returns alone
+    assert all(task.refused for task in unparsed)
+    right = Counter(task.kind for task in every.values() if task.label_is_right)
+    exact = audit.audit("public", 0).set_index(["fault", "quarter"])["within"]
+    assert right == {
+        faultloc.PUBLISHED_KINDS[kind]: exact[kind, 0] for kind in faultloc.PUBLISHED_KINDS if (kind, 0) in exact
+    }
+    table = program_tables.selected(given)
+    assert table["tasks"].sum() == 9150
+    assert set(table["refused"]) == set(counts)
+    kept, dropped = program_tables.seed_tables(parameters(**whole | {"max_lines": 0}))
+    assert kept["programs"].sum() == 637 + 670
+    assert dropped["what"].str.startswith("kept").all()
+
+
+@pytest.mark.slow
+def test_an_oracle_of_the_artifacts_labels_is_right_and_what_is_refused_is_told(
+    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
+    some: dict[str, Any] = {"selection": "artifact", "programs": ["alpaca"], "n_programs": 12, "max_lines": 0}
+    changed = some | {"spms": ["names"], "strengths": [1]}
+    labels = {task.program.code: task.program.line for task in tasks(**some).values()}
+    with oracle(monkeypatch, defaultdict(lambda: 1, labels)):
+        results = run(trials_of(**changed), ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
+    answers = answers_frame(results)
+    plain = answers[answers["spm"] == "none"]
+    reachable = plain["refused"] != "the label is no line of the program"
+    assert plain.loc[reachable, "value_strict"].mean() > 0.95  # a text may be there twice, with two labels
+    assert plain.loc[~reachable, "value_strict"].eq(0).all()
+    assert (~reachable).any()
+    table = localization.by_refusal(answers, rule="strict", confidence=0.95)
+    assert set(table["refused"]) == set(plain["refused"])
+    assert table[table["model"] == "llama-3.1-8b"]["tasks"].sum() == len(plain)
+    skipped = answers[answers["outcome_strict"] == "skipped"]
+    assert skipped["detail_strict"].str.contains("not parse|not localized before|no neutral|only").all()
+    assert localization.by_refusal(answers.drop(columns="refused"), rule="strict", confidence=0.95).empty
+
+
+def test_the_kits_own_programs_are_filtered_whatever_is_selected() -> None:
+    assert tasks(n_programs=2, selection="artifact").keys() == tasks(n_programs=2).keys()

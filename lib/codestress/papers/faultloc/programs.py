@@ -16,7 +16,7 @@ import textwrap
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -28,6 +28,10 @@ from codestress.sandbox.runtimes import parser
 from codestress.types import Language
 
 Source = Literal["installed", "java", "queens", "alpaca", "codesearchnet"]
+
+Selection = Literal["kit", "artifact"]
+"""Programs that pass the kit's filters, or all of the public artifact's, as they are."""
+ARTIFACT: tuple[Source, ...] = ("alpaca", "codesearchnet")
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,8 @@ class CorrectProgram:
     """Arguments of `main` on which it can be tried."""
     relevance: int | None = None
     """How well people judged specification and program to fit, 0 to 3, where they were asked (CodeSearchNet)."""
+    refused: str = ""
+    """Why the kit's filters would not have kept it, where all programs of a source are wanted."""
     faulty: str = ""
     """The faulty line that is to be made of it, without its indentation, in the place of others of its kind."""
 
@@ -53,32 +59,44 @@ class CorrectProgram:
 
 @dataclass(frozen=True)
 class ProgramSet:
-    """The programs that are kept, and how many were dropped for which reason."""
+    """The programs that are kept, and how many were dropped (or, in a whole source, refused) for which reason."""
 
     programs: list[CorrectProgram]
     dropped: Counter[str]
+    published: int
+    """How many the source has."""
 
 
 @cache
-def program_set(source: Source, min_lines: int, max_lines: int) -> ProgramSet:
-    """The programs of a source with as many lines as that, each program once.
+def program_set(source: Source, min_lines: int, max_lines: int, selection: Selection = "kit") -> ProgramSet:
+    """The programs of a source with as many lines as that, each program once; all of the artifact's, where they are
+    selected.
 
     `DataError` with the remedy where a data set is not at hand.
     """
     dropped = Counter[str]()
-    return ProgramSet(list(_kept(source, min_lines, max_lines, dropped)), dropped)
+    programs = list(_kept(source, min_lines, max_lines, dropped, selection))
+    refused = sum(1 for program in programs if program.refused)
+    return ProgramSet(programs, dropped, len(programs) + dropped.total() - refused)
 
 
 def first_programs(
-    source: Source, min_lines: int, max_lines: int, count: int, ids: Collection[str] = ()
+    source: Source,
+    min_lines: int,
+    max_lines: int,
+    count: int,
+    ids: Collection[str] = (),
+    selection: Selection = "kit",
 ) -> list[CorrectProgram]:
     """The first programs of the same, no further one is read; 0: all. Where there are ids, those that have them."""
-    kept = _kept(source, min_lines, max_lines, Counter())
+    kept = _kept(source, min_lines, max_lines, Counter(), selection)
     return [one for one in kept if one.id in ids] if ids else list(itertools.islice(kept, count or None))
 
 
-def _kept(source: Source, min_lines: int, max_lines: int, dropped: Counter[str]) -> Iterator[CorrectProgram]:
-    """The programs one after the other; what is dropped is counted."""
+def _kept(
+    source: Source, min_lines: int, max_lines: int, dropped: Counter[str], selection: Selection
+) -> Iterator[CorrectProgram]:
+    """The programs one after the other; what is dropped, or refused and kept all the same, is counted."""
     readers: dict[Source, Callable[[], Iterable[CorrectProgram]]] = {
         "installed": _installed,
         "java": _java,
@@ -90,10 +108,12 @@ def _kept(source: Source, min_lines: int, max_lines: int, dropped: Counter[str])
     for program in readers[source]():
         why = rejection(program, min_lines, max_lines)
         if why or program.code in kept:
-            dropped[why or "a program that is there already"] += 1
+            why = why or "a program that is there already"
+            dropped[why] += 1
         else:
             kept.add(program.code)
-            yield program
+        if not why or (selection == "artifact" and source in ARTIFACT):
+            yield replace(program, refused=why)
 
 
 def rejection(program: CorrectProgram, min_lines: int, max_lines: int) -> str:

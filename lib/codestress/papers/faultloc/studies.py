@@ -6,11 +6,13 @@ proved neutral, in the same run.
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from string import Template
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -33,7 +35,15 @@ from codestress.papers.faultloc.faults.neutral import (
 from codestress.papers.faultloc.faults.silent import is_silent
 from codestress.papers.faultloc.faults.sites import KINDS, FaultSite, Kind, fault_sites
 from codestress.papers.faultloc.faults.trees import NotNeutral
-from codestress.papers.faultloc.programs import CorrectProgram, Source, first_programs, parses
+from codestress.papers.faultloc.programs import (
+    CorrectProgram,
+    Selection,
+    Source,
+    first_programs,
+    normalised,
+    packed_rows,
+    parses,
+)
 from codestress.papers.faultloc.scoring import TOLERANCE, score_location
 from codestress.parameters import Asked, Facts, Interval, Seeded, Study, for_each_model, no_questions
 from codestress.problems.generated.drawing import Draw
@@ -68,6 +78,11 @@ class Programs(Seeded):
         description="alpaca, codesearchnet: the paper's; installed, java, queens: its packages', the kit's own",
     )
     ids: list[str] = Field([], description="single programs, by their ids; empty: the first n_programs")
+    selection: Selection = Field(
+        "kit",
+        description="kit: programs that pass the filters; artifact: all of the paper's (section IV-A), with its own "
+        "faulty programs and their labels where they are at hand (Python)",
+    )
     n_programs: int = Field(0, ge=0, description="how many of each, from the first on; 0: all")
     min_lines: int = Field(50, ge=1, description="shortest program")
     max_lines: int = Field(0, ge=0, description="longest program; 0: no limit")
@@ -111,21 +126,62 @@ class Task:
     @property
     def quarter(self) -> int:
         """Of the fault in the faulty program, 0 to 3."""
-        program = self.program
-        return quarter_of(program.line, program.code.count("\n") + 1)
+        return self.program.quarter
+
+    @property
+    def kind(self) -> Kind:
+        return self.site.kind
+
+    @property
+    def refused(self) -> str:
+        """Why the kit's filters would not have kept it."""
+        return self.correct.refused
+
+    @property
+    def label_is_right(self) -> bool:
+        """Whether undoing the edit gives the program back, and the labelled line is the one that differs."""
+        program, before = self.program, self.correct.code.split("\n")
+        lines, at = program.code.split("\n"), program.line - 1
+        more = len(lines) > len(before)
+        rest = before if more else [*before[:at], *before[at + 1 :]]
+        same = [*lines[:at], *lines[at + 1 :]] == rest and (more or lines[at] != before[at])
+        return same and self.site.undo(program.code) == self.correct.code
 
 
-def tasks_of(given: Programs, source: Source) -> dict[str, Task]:
+@dataclass(frozen=True)
+class PublishedTask:
+    """A faulty program of the public artifact with the label that it has there."""
+
+    id: str
+    correct: CorrectProgram
+    kind: Kind
+    program: FaultyProgram
+    refused: str
+    label_is_right: bool
+    """Whether the label is the first line that differs from the program, as it is counted in the data set."""
+
+    @property
+    def quarter(self) -> int:
+        """Of the label, 0 to 3; of one behind the last line, 3."""
+        return self.program.quarter
+
+
+AnyTask = Task | PublishedTask
+
+
+def tasks_of(given: Programs, source: Source) -> Mapping[str, AnyTask]:
     """The tasks of a source by id: for each program, kind and quarter as many sites as asked for, drawn by the seed.
 
-    Mutants that do not parse, and those of the kit's own programs that no run shows, are drawn again.
+    Mutants that do not parse, and those of the kit's own programs that no run shows, are drawn again. Of the artifact's
+    tasks, where these are selected and at hand, as many are drawn of each place that their labels name.
     """
-    return _tasks(
+    return (_published_tasks if given.selection == "artifact" and source == "alpaca" else _tasks)(
         source,
         given.n_programs,
         given.min_lines,
         given.max_lines,
         tuple(given.ids),
+        given.selection,
         tuple(given.faults),
         given.per_quarter,
         given.seed,
@@ -139,12 +195,13 @@ def _tasks(
     min_lines: int,
     max_lines: int,
     ids: tuple[str, ...],
+    selection: Selection,
     kinds: tuple[Kind, ...],
     per_quarter: int,
     seed: int,
 ) -> dict[str, Task]:
     tasks: dict[str, Task] = {}
-    for program in first_programs(source, min_lines, max_lines, n_programs, ids):
+    for program in first_programs(source, min_lines, max_lines, n_programs, ids, selection):
         by_place: dict[tuple[Kind, int], list[FaultSite]] = {}
         for site in sites_of(program):
             total = program.lines + (site.kind == "MisplacedReturn")
@@ -162,6 +219,53 @@ def _tasks(
                         tasks[task.id] = task
                         made += 1
     return tasks
+
+
+@cache
+def _published_tasks(
+    source: Source,
+    n_programs: int,
+    min_lines: int,
+    max_lines: int,
+    ids: tuple[str, ...],
+    selection: Selection,
+    kinds: tuple[Kind, ...],
+    per_quarter: int,
+    seed: int,
+) -> dict[str, PublishedTask]:
+    programs = {one.id: one for one in first_programs(source, min_lines, max_lines, n_programs, ids, selection)}
+    by_place: dict[tuple[str, Kind, int], list[PublishedTask]] = {}
+    for row in packed_rows("python_buggy_tasks.jsonl.gz"):
+        kind, base = PUBLISHED_KINDS[row["sam"]], str(row["base"])
+        if kind in kinds and base in programs:
+            task = _published_task(programs[base], kind, row)
+            by_place.setdefault((base, kind, task.quarter), []).append(task)
+    tasks: dict[str, PublishedTask] = {}
+    for program, kind, quarter in itertools.product(programs, kinds, range(4)):
+        found = by_place.get((program, kind, quarter), [])
+        order = rng(seed, "published", program, kind, quarter).permutation(len(found))
+        tasks |= {found[index].id: found[index] for index in order[: per_quarter or None]}
+    return tasks
+
+
+PUBLISHED_KINDS: dict[str, Kind] = {**{kind: kind for kind in KINDS}, "BooleanLogic": "IncorrectBooleanLogic"}
+"""What the artifact calls the faults."""
+
+
+def _published_task(program: CorrectProgram, kind: Kind, row: Mapping[str, Any]) -> PublishedTask:
+    """A row of the artifact, with the first reason for which the kit's filters would have refused it."""
+    faulty = FaultyProgram(normalised(row["buggy_code"]), int(row["line_no"]))
+    right = row["changed_line"] == faulty.line
+    reasons = (
+        (program.refused, program.refused),
+        (not parses(faulty.code, "python"), "the faulty program does not parse"),
+        (row["changed_line"] is None, "the faulty program is the correct one"),
+        (faulty.line > faulty.lines, "the label is no line of the program"),
+        (not right, "the label is another line than the changed one"),
+    )
+    why = next((told for holds, told in reasons if holds), "")
+    name = f"{program.id}/{kind}/{faulty.quarter + 1}.{row['variant']}"
+    return PublishedTask(name, program, kind, faulty, why, right)
 
 
 @lru_cache(maxsize=4096)
@@ -186,7 +290,9 @@ def localization(given: Localization) -> Trials:
     known = {task.correct.id for tasks in table.values() for task in tasks.values()}
     if unknown := set(given.ids) - known:
         every = [
-            one.id for source in given.programs for one in first_programs(source, given.min_lines, given.max_lines, 0)
+            one.id
+            for source in given.programs
+            for one in first_programs(source, given.min_lines, given.max_lines, 0, (), given.selection)
         ]
         other = nearest(min(unknown), every) if len(every) <= FEW and min(unknown) not in every else ""
         raise ParameterError(
@@ -206,11 +312,12 @@ def localization(given: Localization) -> Trials:
                 "source": source,
                 "language": task.correct.language,
                 "relevance": task.correct.relevance,
-                "fault": task.site.kind,
+                "fault": task.kind,
                 "quarter": task.quarter + 1,
                 "spm": spm,
                 "strength": strength,
                 "said": said,
+                **({"refused": task.refused} if given.selection == "artifact" else {}),
             },
             given.seed,
         )
@@ -220,7 +327,7 @@ def localization(given: Localization) -> Trials:
     ]
     sampling = Sampling(temperature=given.temperature, max_tokens=given.max_tokens)
 
-    def task_of(trial: Trial) -> Task:
+    def task_of(trial: Trial) -> AnyTask:
         return table[trial.factors["source"]][trial.problem]  # type: ignore[index]
 
     def render(trial: Trial) -> Prompt:
@@ -268,7 +375,7 @@ def _steps(given: Localization, trial: Trial) -> int:
     return 3 if given.content == "model" and written else 2
 
 
-def asked_about(given: Localization, task: Task, trial: Trial, response: Response) -> FaultyProgram | str:
+def asked_about(given: Localization, task: AnyTask, trial: Trial, response: Response) -> FaultyProgram | str:
     """The program that a response to a trial speaks of, with its faulty line; else why the trial was skipped."""
     if trial.factors["spm"] == "none":
         return task.program
@@ -280,13 +387,13 @@ def asked_about(given: Localization, task: Task, trial: Trial, response: Respons
 
 
 @lru_cache(maxsize=20_000)
-def _localized(task: Task, response: Response) -> bool:
+def _localized(task: AnyTask, response: Response) -> bool:
     """Whether the fault was found, exactly: worked out once for each response."""
     program = task.program
     return score_location(response, program.line, program.code, 0).outcome is Outcome.CORRECT
 
 
-def _mutated(task: Task, trial: Trial, content: Content) -> FaultyProgram | str:
+def _mutated(task: AnyTask, trial: Trial, content: Content) -> FaultyProgram | str:
     """The mutated program, or why there is none."""
     return mutated_program(
         task,
@@ -298,7 +405,9 @@ def _mutated(task: Task, trial: Trial, content: Content) -> FaultyProgram | str:
 
 
 @lru_cache(maxsize=20_000)
-def mutated_program(task: Task, spm: Spm | Control, strength: int, content: Content, seed: int) -> FaultyProgram | str:
+def mutated_program(
+    task: AnyTask, spm: Spm | Control, strength: int, content: Content, seed: int
+) -> FaultyProgram | str:
     """A neutral mutation of a task, else why there is none."""
     return drawn_mutation(task.program, task.id, spm, task.correct.language, strength, content, seed)
 
@@ -324,7 +433,7 @@ def drawn_mutation(
     return f"no neutral mutation: {why}"
 
 
-def _content(task: Task, trial: Trial, given: Localization, responses: tuple[Response, ...]) -> Content:
+def _content(task: AnyTask, trial: Trial, given: Localization, responses: tuple[Response, ...]) -> Content:
     said: Said = "accuses elsewhere" if trial.factors["said"] == "accuses elsewhere" else "describes"
     if given.content == "bank" or len(responses) < 2:
         return bank(task.correct.language, said, given.comments)
@@ -374,7 +483,7 @@ COMMENTS = {
 }
 
 
-def content_prompt(task: Task, trial: Trial, sampling: Sampling) -> Prompt:
+def content_prompt(task: AnyTask, trial: Trial, sampling: Sampling) -> Prompt:
     """Asks the model under test for what its program is to be mutated with (section IV-C)."""
     strength = int(trial.factors["strength"] or 1)
     parts = [part for part in str(trial.factors["spm"]).split("+") if part in WANTED]

@@ -79,6 +79,11 @@ class FaultyProgram:
     def lines(self) -> int:
         return self.code.count("\n") + 1
 
+    @property
+    def quarter(self) -> int:
+        """Of the faulty line, 0 to 3."""
+        return quarter_of(self.line, self.lines)
+
     def edited(self, edits: Sequence[Edit]) -> FaultyProgram:
         """With edits that keep the faulty line in one piece, of two at one place the later one first; the label
         follows its line."""
@@ -120,6 +125,8 @@ def mutate(
     """
     if spm == "unchanged":
         return program
+    if program.line > program.lines:
+        raise NotNeutral("the label is no line of the program")
     if spm != "names" and (seen := looks_at("lines", program.code, language)):
         raise NotNeutral(f"the program sees the numbers of its lines ({seen})")
     if spm == "functions":

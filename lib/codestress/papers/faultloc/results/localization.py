@@ -68,6 +68,15 @@ def by_relevance(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.D
     return localized(judged, by, rule=rule, confidence=confidence)
 
 
+def by_refusal(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
+    """As `localized`, by why the kit's filters would have refused a task of the artifact (empty: they would not); empty
+    where the programs are the kit's selection."""
+    by = ["language", "refused"]
+    if "refused" not in answers:
+        return pd.DataFrame(columns=["model", *by])
+    return localized(answers, by, rule=rule, confidence=confidence)
+
+
 def place_effect(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
     """For each model and language: of all faults found, the share that stands in each quarter, and accuracy in the
     last quarter relative to the first (a perfect localizer: 1), a ratio of shares with programs counted."""

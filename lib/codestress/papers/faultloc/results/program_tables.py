@@ -13,7 +13,7 @@ from codestress.fitting.summaries import with_accuracy
 from codestress.inference.registry import ModelEntry
 from codestress.papers.faultloc.faults.neutral import FaultyProgram, Spm, bank
 from codestress.papers.faultloc.programs import program_set
-from codestress.papers.faultloc.studies import Mutations, Programs, Task, mutated_program, tasks_of
+from codestress.papers.faultloc.studies import AnyTask, Mutations, Programs, mutated_program, tasks_of
 from codestress.types import LANGUAGE_NAMES
 
 BINS = (50, 100, 200, 300, 400, 500)
@@ -24,15 +24,18 @@ def seed_tables(given: Programs) -> tuple[pd.DataFrame, pd.DataFrame]:
     """How many programs have how many lines (panel, label, programs), and how many were dropped for which reason."""
     kept, dropped = [], []
     for source in given.programs:
-        found = program_set(source, given.min_lines, given.max_lines)
+        found = program_set(source, given.min_lines, given.max_lines, given.selection)
         named = [one for one in found.programs if one.id in given.ids]
         chosen = named if given.ids else found.programs[: given.n_programs or None]
         sizes = [program.lines for program in chosen]
+        if short := sum(size < BINS[0] for size in sizes):
+            kept.append((source, f"1 to {BINS[0] - 1}", short))
         for low, high in zip(BINS, (*BINS[1:], None), strict=True):
             count = sum(low <= size and (high is None or size < high) for size in sizes)
             kept.append((source, f"{low} to {high - 1}" if high else f"{low} and more", count))
         dropped.append((source, "kept", len(chosen)))
-        dropped += [(source, why, count) for why, count in found.dropped.most_common()]
+        told = "kept, though: " if any(one.refused for one in found.programs) else ""
+        dropped += [(source, told + why, count) for why, count in found.dropped.most_common()]
     return (
         pd.DataFrame(kept, columns=["source", "lines", "programs"]),
         pd.DataFrame(dropped, columns=["source", "what", "programs"]),
@@ -44,8 +47,8 @@ def seed_counts(given: Programs) -> pd.DataFrame:
     published, used."""
     rows = []
     for source in given.programs:
-        found = program_set(source, given.min_lines, given.max_lines)
-        rows.append((source, len(found.programs) + sum(found.dropped.values()), len(found.programs)))
+        found = program_set(source, given.min_lines, given.max_lines, given.selection)
+        rows.append((source, found.published, len(found.programs)))
     return pd.DataFrame(rows, columns=["source", "published", "used"])
 
 
@@ -79,17 +82,27 @@ def task_statistics(given: Programs) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def labels_checked(tasks: Mapping[str, Task]) -> pd.DataFrame:
+def labels_checked(tasks: Mapping[str, AnyTask]) -> pd.DataFrame:
     """For each language and kind of fault how many tasks there are, and of how many undoing the edit gives the seed
-    back and the labelled line is the one that differs: all of them."""
-    right = [_label_is_right(task) for task in tasks.values()]
-    kinds = [(task.correct.language, task.site.kind) for task in tasks.values()]
+    back and the labelled line is the one that differs: all of the kit's own."""
+    right = [task.label_is_right for task in tasks.values()]
+    kinds = [(task.correct.language, task.kind) for task in tasks.values()]
     table = pd.DataFrame(kinds, columns=["language", "fault"]).assign(right=right)
     counts = table.groupby(["language", "fault"], as_index=False, sort=False)["right"]
     return counts.agg(tasks="size", label_is_right="sum")
 
 
-def refusals(tasks: Mapping[str, Task], given: Mutations) -> pd.DataFrame:
+def selected(given: Programs) -> pd.DataFrame:
+    """Where the artifact's programs are selected, what the kit's filters would have refused of its tasks: source,
+    fault, refused (why; empty: nothing), tasks. Empty otherwise."""
+    tasks = [(source, task) for source in given.programs for task in tasks_of(given, source).values()]
+    rows = [(source, task.kind, task.refused) for source, task in tasks] if given.selection == "artifact" else []
+    columns = ["source", "fault", "refused"]
+    counts = pd.DataFrame(rows, columns=columns).groupby(columns, as_index=False, sort=False).size()
+    return counts.rename(columns={"size": "tasks"})
+
+
+def refusals(tasks: Mapping[str, AnyTask], given: Mutations) -> pd.DataFrame:
     """What becomes of all mutations of all tasks with the kit's content: language, spm, strength, said, state (applied
     or refused), why, tasks. Numbers are left out of reasons, so that
     they add up."""
@@ -105,19 +118,10 @@ def refusals(tasks: Mapping[str, Task], given: Mutations) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns).groupby(columns, as_index=False).size().rename(columns={"size": "tasks"})
 
 
-def _label_is_right(task: Task) -> bool:
-    program, seed = task.program, task.correct.code.split("\n")
-    lines, at = program.code.split("\n"), program.line - 1
-    more = len(lines) > len(seed)
-    rest = seed if more else [*seed[:at], *seed[at + 1 :]]
-    same = [*lines[:at], *lines[at + 1 :]] == rest and (more or lines[at] != seed[at])
-    return same and task.site.undo(program.code) == task.correct.code
-
-
-def example(task: Task, spms: Sequence[Spm], strength: int, seed: int) -> str:
+def example(task: AnyTask, spms: Sequence[Spm], strength: int, seed: int) -> str:
     """A fault and mutations of the program around it, for people."""
     program = task.program
-    parts = [f"=== {task.id}: {task.site.kind} in line {program.line}", _around(program)]
+    parts = [f"=== {task.id}: {task.kind} in line {program.line}", _around(program)]
     for spm in spms:
         mutated = mutated_program(task, spm, strength, bank(task.correct.language), seed)
         parts.append(f"--- {spm}, strength {strength}")
