@@ -15,7 +15,7 @@ KEY_ENV ?=
 MINUTES ?= 10
 PORT    ?= 8000
 
-PAPERS  := $(filter-out profiles published,$(notdir $(patsubst %/,%,$(wildcard params/*/))))
+PAPERS  := $(sort $(patsubst lib/codestress/papers/%/studies.py,%,$(wildcard lib/codestress/papers/*/studies.py)))
 GOALS   := $(filter $(PAPERS) $(addsuffix /%,$(PAPERS)),$(MAKECMDGOALS))
 OPTIONS  = --profile $(PROFILE) $(if $(MODELS),--models "$(MODELS)") $(foreach s,$(SET),--set '$(s)')
 # Read by codestress itself; on the command line or in the environment.
@@ -111,7 +111,7 @@ serve: $(READY) $(filter .venv-vllm/bin/python,$(SERVE))
 	@touch $@
 
 lab: $(READY)
-	@$(BIN)/jupyter lab --notebook-dir . notebooks/index.ipynb
+	@$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) --notebook-dir . notebooks/index.ipynb
 
 # Extensions for JupyterLab that others have installed have no business in the pages, and may fail there.
 WIDGETS := $(addprefix --VoilaConfiguration.extension_allowlist=,@voila-dashboards/widgets-manager8 \

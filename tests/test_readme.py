@@ -19,6 +19,7 @@ from codestress.cli import cli
 from codestress.inference.registry import load_registry
 from codestress.nano.configuration import WEIGHTS
 from codestress.pipeline.artefacts import artefact_names, read_artefact
+from codestress.rooms import papers
 from conftest import ROOT, exposed
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -140,6 +141,12 @@ def test_every_artefact_is_listed_with_its_command() -> None:
     assert re.findall(r"`make (\S+/\S+)`", listed) == artefact_names()
     for name in artefact_names():
         assert f"| {read_artefact(name).title} | `make {name}` | `outputs/demo/{name}/figure.png` |" in listed
+
+
+def test_make_help_lists_the_papers_and_nothing_else() -> None:
+    told = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    [line] = [line for line in told.splitlines() if line.startswith("make PAPER ")]
+    assert line.partition(": ")[2].split() == list(papers())
 
 
 def test_no_machine_s_paths() -> None:
