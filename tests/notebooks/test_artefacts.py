@@ -57,6 +57,15 @@ def test_simulated_readers_are_labelled_everywhere(smoke: Path) -> None:
     assert "They are not language models" in (smoke / "smoke" / "index.html").read_text()
 
 
+def test_nothing_that_is_left_says_where_it_was_made(smoke: Path) -> None:
+    """Neither the project's folder nor that of the outputs, as texts: a notebook can be sent to anybody."""
+    places = [str(place).encode() for place in (ROOT, smoke, Path.home())]
+    for artefact in artefact_names():
+        for name in ("notebook.ipynb", "notebook.html", "manifest.json", "table.csv", "figure.svg"):
+            content = (smoke / "smoke" / artefact / name).read_bytes()
+            assert [place for place in places if place + b"/" in content] == [], (artefact, name)
+
+
 def test_figures_have_alt_text(smoke: Path) -> None:
     for name in artefact_names():
         root = ElementTree.parse(smoke / "smoke" / name / "figure.svg").getroot()

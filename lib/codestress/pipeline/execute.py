@@ -32,7 +32,7 @@ from papermill.exceptions import PapermillExecutionError
 from traitlets import default
 
 from codestress.errors import CodestressError
-from codestress.paths import FILES, ROOT
+from codestress.paths import FILES, ROOT, shown
 from codestress.pipeline.inputs import environment
 from codestress.pipeline.kernels import AVAILABLE, ForkProvisioner, Nursery
 from codestress.report.checked import sha256_of_files
@@ -106,6 +106,9 @@ def execute(spec: dict[str, Any]) -> None:
             cwd=str(ROOT),
         )
     check_completed(notebook)
+    # papermill writes down where both lay on this machine.
+    notebook.metadata.papermill |= {"input_path": shown(Path(spec["notebook"])), "output_path": output.name}
+    nbformat.write(notebook, output)
     missing = [name for name in FILES if not (staging / name).is_file()]
     if missing:
         raise CellsIncompleteError(f"the notebook ran, but did not publish {', '.join(missing)}")
