@@ -87,6 +87,9 @@ def test_no_answer_has_its_own_reasons() -> None:
 
 def test_the_authors_rule_errs_both_ways() -> None:
     assert score_reference(answer("**FINAL ANSWER:** workbench"), "workbench").value == 0
+    assert score_reference(answer("FINAL ANSWER:\nworkbench"), "workbench").value == 0
+    assert score_reference(answer("FINAL ANSWER:\tworkbench"), "workbench").value == 0
+    assert score_reference(answer('Answer : :"Workbench"'), "workbench").value == 1
     assert score_reference(answer("FINAL ANSWER: workbenches"), "workbench").value == 1
     assert score_reference(answer("My answer workbench? No."), "workbench").value == 1
     assert score_reference(answer(PAPER), "workbench").value == 1

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from codestress.fitting.bootstrap import cluster_weights, percentile_interval
+from codestress.fitting.bootstrap import cluster_weights, percentile_interval, stretched
 from codestress.fitting.exponential import Array, curve, derivatives, least_squares
 from codestress.fitting.proportions import UNKNOWN, Interval
 
@@ -58,7 +58,8 @@ def fit_decay(
 
     Points are weighted by their standard errors, from shares with one success and one failure added so that none is
     certain. Intervals: quantiles of a bootstrap over items, the rows of the table, with as much noise added at each
-    distance as two items make that are right there alone: answers that are all alike leave a doubt too.
+    distance as two items make that are right there alone: answers that are all alike leave a doubt too. They are
+    stretched for few items (`stretched`).
     """
     places = np.asarray(x, dtype=float) - 1
     scores = np.asarray(table, dtype=float)
@@ -73,7 +74,8 @@ def fit_decay(
     noise = rng.normal(0, 1 / np.sqrt(behind * (behind + 2)), drawn.shape) * counted
     smoothed = np.where(drawn.any(axis=1, keepdims=True), np.clip(drawn + noise, 0, counted), 0)
     fits = [_fit(places, r, n, best) for r, n in zip(smoothed, counted, strict=True)]
-    draws = np.array([fit for fit in fits if fit is not None]).reshape(-1, 3)
+    draws = np.array([fit for fit in fits if fit is not None]).reshape(-1, 3)[:, :2]
+    draws = np.clip(stretched(draws, best[:2], len(scores), confidence), 0, HIGHEST)
     # Quantiles of the rate, turned round: a rate of zero is a reach of infinity.
     rates = percentile_interval(draws[:, 1], confidence)
     reach = Interval(_reach(rates.high), _reach(rates.low))

@@ -52,11 +52,12 @@ def _ends_with_answer(text: str, answer: str) -> bool:
 def score_reference(response: Response, expected: str) -> Score:
     """The rule of the authors' harness: `answer`, colons and spaces, an optional quote, then the word, anywhere.
 
-    It misses `**FINAL ANSWER:** workbench` and accepts `workbenches`; kept to compare with `score_strict`.
+    It misses `**FINAL ANSWER:** workbench` and a word on the next line, and accepts `workbenches`; kept to compare with
+    `score_strict`.
     """
     if early := unanswered(response):
         return early
-    found = re.search(r'answer[:\s]*"?' + re.escape(expected), response.text, re.IGNORECASE)
+    found = re.search(r'answer[: ]*"?' + re.escape(expected), response.text, re.IGNORECASE)
     if found:
         return Score(Outcome.CORRECT, 1.0, found[0])
     return missed(response)
