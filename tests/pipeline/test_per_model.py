@@ -314,3 +314,19 @@ def test_every_study_that_lets_models_differ_makes_their_trials() -> None:
         single = getattr(study.parameters, "SINGLE", ())
         assert set(single) <= set(study.parameters.model_fields), study_name
         assert bool(single) == hasattr(study.trials, "__wrapped__"), study_name
+
+
+def test_a_plan_counts_later_requests_of_trials_that_share_their_first(
+    registry: dict[str, ModelEntry], tmp_path: Path
+) -> None:
+    settings = ("programs=[java]", "n_programs=1", "spms=[names]", "content=bank", "strengths=[1,2]")
+    found = resolve(["faultloc/fig06", "faultloc/fig07"], "smoke", Overrides(("sim-careful",), settings), registry)
+    trials = found[0].trials()
+    tasks = sum(trial.factors["spm"] == "none" for trial in trials.items)
+    later = len(trials.items) - tasks
+    row, again = make_plan(found, tmp_path / "s.sqlite").rows
+    assert tasks
+    assert later > tasks
+    assert (row.missing, row.later) == (tasks + later, later)
+    assert row.longest == row.missing * 512
+    assert (again.missing, again.later) == (0, 0)

@@ -26,7 +26,7 @@ from codestress.pipeline.artefacts import Artefact, Overrides, artefact_names, r
 from codestress.pipeline.builder import out_of_date
 from codestress.report import prices
 from codestress.report.checked import sha256_of_files
-from codestress.report.claims import COLUMNS, Claim, Evidence, ledger
+from codestress.report.claims import COLUMNS, Claim, Evidence, ledger, statements
 from codestress.report.ledger_page import all_claims, judged, not_run
 from codestress.report.protocol import stamp
 from codestress.report.publish import latex_table, markdown_table, publish
@@ -143,7 +143,7 @@ def test_each_number_stands_once_and_chance_is_counted() -> None:
     assert len(claims) == 6
     (first,) = claims[claims["statement"] == "x"].to_dict("records")
     assert (first["verdict"], first["artefacts"]) == ("differs", ["p/b", "p/a"])
-    assert not_run(claims) == [("needs a", 2, ["p/a"], "price unknown")]
+    assert not_run(claims) == [("needs a", 2, ["p/a"], ("make p/a PROFILE=paper", "price unknown"))]
     assert judged(claims) == [("p", 4, 0.2, 4, 1)]
     assert judged(all_claims(ledgers[:1])) == judged(all_claims([])) == []
 
@@ -151,25 +151,51 @@ def test_each_number_stands_once_and_chance_is_counted() -> None:
 def test_prices_are_the_plans_tokens_at_the_registrys_prices(monkeypatch: pytest.MonkeyPatch) -> None:
     registry = load_registry()
     priced = next(one for one in registry.values() if one.price is not None)
-    rows = [("p/a", priced.name, 10, 4_000_000, 500_000), ("p/a", "sim-near", 10, 40, 5), ("p/a", "nobody", 10, 40, 5)]
+    rows = [
+        ("p/a", priced.name, "", "", 10, 4_000_000, 500_000),
+        ("p/a", "sim-near", "", "", 10, 40, 5),
+        ("p/a", "nobody", "", "", 10, 40, 5),
+        ("p/b", priced.name, "two", "estimated: so long", 8, 800_000, 10),
+        ("p/b", priced.name, "one", "", 3, 400_000, 10),
+    ]
     table = pd.DataFrame(rows, columns=prices.COLUMNS)
     monkeypatch.setattr(prices, "plans", lambda: table)
     assert priced.price is not None
     low, high = priced.price.input, priced.price.input + priced.price.output / 2
     told = prices.price(["p/z", "p/a"], f"needs the answers of {priced.name}")
-    assert told == f"10 questions, ${low:,.2f} to ${high:,.2f}"
+    dollars = f"${low:,.2f} to ${high:,.2f}"
+    assert told.told == f"10 questions of 1.00 M tokens, answers of at most 0.50 M, {dollars}"
+    assert told.command == f'make p/a PROFILE=paper MODELS="{priced.name}"'
     every = prices.price(["p/a"], "needs all")
-    assert every.startswith("30 questions")
-    assert "1 models on a machine of one's own, price unknown for nobody" in every
-    assert prices.price(["p/z"], "needs a") == "price unknown"
+    assert every.command == "make p/a PROFILE=paper"
+    assert every.told.startswith("30 questions")
+    assert "1 model on a machine of one's own, price unknown for nobody" in every.told
+    both = prices.price(["p/b"], "needs all on both data sets").told.split("; ")
+    assert [one.split()[0] for one in both] == ["3", "8"]
+    assert [one.endswith("(estimated: so long)") for one in both] == [False, True]
+    part = prices.price(["p/b"], "needs the answers of nobody on ONE")
+    assert part.command == 'make p/b PROFILE=paper SET="problems=[one]"'
+    assert part.told.startswith("3 questions of 0.10 M tokens")
+    assert prices.price(["p/z"], "needs a") == ("make p/z PROFILE=paper", "price unknown")
 
 
 def test_plans_are_of_artefacts_and_models_that_there_are() -> None:
     table = prices.plans()
     assert set(table["artefact"]) <= set(artefact_names())
     assert set(table["model"]) <= set(load_registry())
+    assert set(table["part"]) <= {"", "cruxeval", "livecodebench"}
     assert (table[["requests", "characters", "longest"]] > 0).all(axis=None)
-    assert not table.duplicated(["artefact", "model"]).any()
+    assert not table.duplicated(["artefact", "model", "part", "basis"]).any()
+
+
+def test_whatever_waits_for_answers_has_its_price() -> None:
+    table, registry = prices.plans(), load_registry()
+    for name in artefact_names():
+        paper, _, artefact = name.partition("/")
+        (found,) = resolve([name], "paper", Overrides(), registry)
+        asked = "models" in found.parameters.model_dump() and any(not one.local for one in found.models)
+        if asked and any(one.evidence == "re-run" and one.table for one in statements(paper, artefact)):
+            assert set(table["model"][table["artefact"] == name]), name
 
 
 STATED = {"artefacts": ["fig01"], "unit": "points", "needs": "the answers of {models}", "table": "drops"}

@@ -35,6 +35,10 @@ class PlanRow:
     """In the store already, or asked by an artefact above in the same plan."""
     characters: int
     """In the messages of the requests still to be made."""
+    longest: int
+    """Tokens of all their answers if each is as long as it may be."""
+    later: int
+    """Of those still to be made, how many follow an earlier answer: at most so many, not all answers have a sequel."""
     dollars_low: float | None
     """For the prompts alone, at a token per 4 characters; None without a price in the registry."""
     dollars_high: float | None
@@ -65,7 +69,7 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
     of a trial count as missing, and as long as its first one, for as long as that is missing."""
     rows = []
     errors = {}
-    planned: set[str] = set()
+    planned: set[str | int] = set()
     made: dict[str, Trials] = {}
     for artefact in artefacts:
         try:
@@ -84,7 +88,9 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
     return Plan(rows, errors)
 
 
-def _rows(artefact: Artefact, trials: Trials, responses: Store, planned: set[str], progress: Progress) -> list[PlanRow]:
+def _rows(
+    artefact: Artefact, trials: Trials, responses: Store, planned: set[str | int], progress: Progress
+) -> list[PlanRow]:
     """A row for each model; every prompt is rendered once for all models that are asked the same."""
     alike = [entry for entry in artefact.models if entry.name not in trials.own]
     counted = _counts(alike, trials, responses, planned, progress)
@@ -105,6 +111,8 @@ def _rows(artefact: Artefact, trials: Trials, responses: Store, planned: set[str
                 counts["requests"],
                 answered,
                 counts["characters"],
+                counts["longest"],
+                counts["later"],
                 *dollars,
                 counts["missing"] / rate if rate else None,
                 counts["too long"],
@@ -115,7 +123,7 @@ def _rows(artefact: Artefact, trials: Trials, responses: Store, planned: set[str
 
 
 def _counts(
-    entries: Sequence[ModelEntry], trials: Trials, responses: Store, planned: set[str], progress: Progress
+    entries: Sequence[ModelEntry], trials: Trials, responses: Store, planned: set[str | int], progress: Progress
 ) -> dict[str, Counter[str]]:
     """By model: requests, missing ones, their characters and longest answers, and prompts that are too long."""
     sums = {entry.name: Counter[str]() for entry in entries}
@@ -128,17 +136,22 @@ def _counts(
                 Request(entry.id, entry.identity, prompt, trial.sample)
                 for trial, prompt in zip(chunk, prompts, strict=True)
             ]
-            absent = set(responses.missing([request.key for request in requests], checks[entry.name])) - planned
+            absent = set(responses.missing([request.key for request in requests], checks[entry.name]))
             counts = sums[entry.name]
-            counts["requests"] += sum(trials.steps(trial) for trial in chunk)
             for trial, request in zip(chunk, requests, strict=True):
+                steps = trials.steps(trial)
+                counts["requests"] += steps
                 counts["too long"] += beyond_window(request.prompt, entry)
-                if request.key in absent - planned:
-                    steps = trials.steps(trial)
-                    counts["missing"] += steps
-                    counts["characters"] += steps * request.prompt.characters
-                    counts["longest"] += steps * request.prompt.sampling.max_tokens
-                    planned.add(request.key)
+                if request.key in absent:
+                    # Trials may share their first request, not their later ones.
+                    whole = hash((request.key, trial.problem, *trial.factors.values())) if steps > 1 else request.key
+                    later = 0 if whole in planned else steps - 1
+                    missing = later + (request.key not in planned)
+                    counts["missing"] += missing
+                    counts["later"] += later
+                    counts["characters"] += missing * request.prompt.characters
+                    counts["longest"] += missing * request.prompt.sampling.max_tokens
+                    planned |= {request.key, whole}
         for _ in range(len(chunk) * len(entries)):
             progress.answered()
     return sums

@@ -9,7 +9,7 @@ import pandas as pd
 from codestress.fitting.proportions import Interval
 from codestress.fitting.verdicts import Verdict, holm, p_value
 from codestress.report.claims import COLUMNS
-from codestress.report.prices import price
+from codestress.report.prices import Price, price
 
 SIGNS = {
     **{"reproduced": "✓", "differs": "✗", "inconclusive": "?", "not comparable": "∦", "consistent": "="},
@@ -37,8 +37,8 @@ class NotRun(NamedTuple):
     needs: str
     numbers: int
     artefacts: list[str]
-    price: str
-    """Of asking for the first of them, as `codestress plan` counts it."""
+    price: Price
+    """Of asking for the first of them that has a plan, as `codestress plan` counts it."""
 
 
 def all_claims(ledgers: list[pd.DataFrame]) -> pd.DataFrame:

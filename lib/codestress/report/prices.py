@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -16,31 +17,48 @@ from codestress.paths import PARAMS
 from codestress.types import CHARACTERS_PER_TOKEN
 
 PLANS = PARAMS / "plans.csv"
-COLUMNS = ["artefact", "model", "requests", "characters", "longest"]
-"""Of the paper profile: questions, characters of all prompts, and tokens of all answers if each is as long as it may
-be."""
+COLUMNS = ["artefact", "model", "part", "basis", "requests", "characters", "longest"]
+"""Of the paper profile: a data set where an artefact has several; how the numbers were found, empty where they were
+counted; different questions, characters of all prompts, and tokens of all answers if each is as long as it may be."""
+
+
+class Price(NamedTuple):
+    """How to ask for what is missing, and what that takes."""
+
+    command: str
+    told: str
 
 
 @cache
 def plans() -> pd.DataFrame:
     """`COLUMNS`; empty without the file."""
-    return pd.read_csv(PLANS) if PLANS.is_file() else pd.DataFrame(columns=COLUMNS)
+    text = {"part": str, "basis": str}
+    return pd.read_csv(PLANS, dtype=text, keep_default_na=False) if PLANS.is_file() else pd.DataFrame(columns=COLUMNS)
 
 
-def price(artefacts: Sequence[str], needs: str) -> str:
-    """What the models that `needs` names (all of an artefact's, where it names none) cost in the first artefact that
-    has a plan, in words; `price unknown` where nobody knows."""
+def price(artefacts: Sequence[str], needs: str) -> Price:
+    """The command that asks what `needs` names, models and a data set (all of an artefact's, where it names none), in
+    the first artefact that has a plan, and its price; `price unknown` where nobody knows."""
     known = plans()
     for artefact in artefacts:
         rows = known[known["artefact"] == artefact]
-        named = rows[[model in needs for model in rows["model"]]]
-        chosen = named if len(named) else rows
+        of_models = rows[[model in needs for model in rows["model"]]]
+        named = of_models if len(of_models) else rows
+        parts = [part for part in named["part"].unique() if part and part in needs.lower()]
+        chosen = named[named["part"].isin(parts)] if parts else named
         if len(chosen):
-            return _told(chosen)
-    return "price unknown"
+            options = f' MODELS="{" ".join(of_models["model"].unique())}"' if len(of_models) else ""
+            if parts and len(parts) < rows["part"].nunique():
+                options += f' SET="problems=[{",".join(parts)}]"'
+            return Price(f"make {artefact} PROFILE=paper{options}", "; ".join(_told(*one) for one in _by_basis(chosen)))
+    return Price(f"make {artefacts[0]} PROFILE=paper", "price unknown")
 
 
-def _told(rows: pd.DataFrame) -> str:
+def _by_basis(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    return [(str(basis), part) for basis, part in rows.groupby("basis")]
+
+
+def _told(basis: str, rows: pd.DataFrame) -> str:
     registry = load_registry()
     low = high = 0.0
     unknown, own = [], []
@@ -53,11 +71,13 @@ def _told(rows: pd.DataFrame) -> str:
             own.append(row["model"])
         else:
             unknown.append(row["model"])
-    parts = [f"{int(rows['requests'].sum()):,} questions"]
+    tokens = f"{rows['characters'].sum() / CHARACTERS_PER_TOKEN / 1e6:,.2f} M tokens"
+    answers = f"answers of at most {rows['longest'].sum() / 1e6:,.2f} M"
+    parts = [f"{int(rows['requests'].sum()):,} questions of {tokens}, {answers}"]
     if high:
         parts.append(f"${low:,.2f} to ${high:,.2f}")
     if own:
-        parts.append(f"{len(own)} models on a machine of one's own")
+        parts.append(f"{len(set(own))} model{'s' * (len(set(own)) > 1)} on a machine of one's own")
     if unknown:
-        parts.append(f"price unknown for {', '.join(unknown)}")
-    return ", ".join(parts)
+        parts.append(f"price unknown for {', '.join(dict.fromkeys(unknown))}")
+    return ", ".join(parts) + (f" ({basis})" if basis else "")
