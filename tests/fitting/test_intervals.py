@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
+import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+
+import bench_coverage
+
+from codestress.fitting.bootstrap import stretched
 from codestress.fitting.influence import NOTHING, combined, share, slope
 from codestress.fitting.paired import compare
 from codestress.fitting.proportions import clustered_mean, wilson
@@ -56,11 +63,26 @@ def test_a_clustered_mean_covers_where_the_naive_interval_does_not() -> None:
     assert naive / simulations < 0.85
 
 
-def test_a_mean_of_single_answers_is_the_normal_interval() -> None:
-    values = rng(0, "values").random(400)
-    estimate = clustered_mean(values, np.arange(400))
-    half = 1.96 * values.std() / math.sqrt(400)
-    assert estimate.interval == pytest.approx((values.mean() - half, values.mean() + half), abs=0.001)
+def test_a_mean_of_many_single_answers_is_the_normal_interval() -> None:
+    values = rng(0, "values").random(4000)
+    estimate = clustered_mean(values, np.arange(4000))
+    half = 1.96 * values.std() / math.sqrt(4000)
+    assert estimate.interval == pytest.approx((values.mean() - half, values.mean() + half), abs=0.0005)
+
+
+@pytest.mark.parametrize(("spread", "items"), [(0.4, 25), (0.7, 25), (0.7, 100)])
+def test_numbers_of_tokens_are_covered_by_few_items(spread: float, items: int) -> None:
+    """2,000 studies: two standard errors of 95 % are one point."""
+    study = next(iter(bench_coverage.means(spread, items).values()))
+    random = rng(0, "tokens", items)
+    assert 0.935 <= np.mean([study(random) for _ in range(2000)]) <= 0.98
+
+
+def test_few_clusters_stretch_draws_and_many_do_not() -> None:
+    draws, best = np.array([[0.5, 3.0], [0.7, math.nan]]), np.array([0.6, 2.0])
+    assert stretched(draws, best, 25, 0.95)[0] == pytest.approx([0.6 - 0.1075, 2 + 1.075], abs=1e-3)
+    assert stretched(draws, best, 800, 0.95)[0] == pytest.approx([0.5, 3.0], rel=0.002)
+    assert abs(stretched(draws, best, 2, 0.95)[0, 1]) > 5 * 2
 
 
 def test_a_mean_says_when_it_cannot_say_and_is_never_certain() -> None:
@@ -71,6 +93,9 @@ def test_a_mean_says_when_it_cannot_say_and_is_never_certain() -> None:
     same = clustered_mean([300] * 25, range(25))
     assert same.interval.low < 280
     assert same.interval.high > 320
+    assert clustered_mean([0, 0, 0], range(3)).interval == (0, 0)
+    with pytest.raises(ValueError, match="fewer than none"):
+        clustered_mean([1, -1], range(2))
 
 
 def test_influences_add_up_to_what_resampling_programs_gives() -> None:

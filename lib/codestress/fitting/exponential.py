@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import OptimizeWarning, curve_fit
 
-from codestress.fitting.bootstrap import cluster_weights, percentile_interval
+from codestress.fitting.bootstrap import cluster_weights, percentile_interval, stretched
 from codestress.fitting.proportions import UNKNOWN, Interval
 
 Array = NDArray[np.float64]
@@ -39,7 +39,8 @@ class ExponentialFit(NamedTuple):
     floor_interval: Interval
     half_life_interval: Interval
     draws: Array
-    """Height, rate and floor of every resample, nan where it could not be fitted: (resamples, 3)."""
+    """Height, rate and floor of every resample, stretched for few problems, nan where it could not be fitted:
+    (resamples, 3)."""
     failed: int
     """Resamples that could not be fitted; they are not in the intervals."""
     r_squared: float
@@ -99,7 +100,7 @@ def fit_exponential(
     `weighted`: squared errors count by the number of answers at each place; else each place counts the same, as for
     a curve through aggregated results. Intervals: quantiles of a bootstrap that resamples problems, the rows, with as
     much noise added at each place as two problems make that are right there alone: answers that are all alike leave a
-    doubt too.
+    doubt too. They are stretched for few problems (`stretched`).
     """
     places = np.asarray(x, dtype=float)
     scores, numbers = np.asarray(right, dtype=float), np.asarray(asked, dtype=float)
@@ -113,7 +114,8 @@ def fit_exponential(
     behind = np.maximum((numbers > 0).sum(axis=0), 1)
     noise = rng.normal(0, 1 / np.sqrt(behind * (behind + 2)), resampled.shape)
     fitted, good = _refit(places, np.clip(resampled + noise, 0, 1), counted, best, free)
-    draws = np.where(good[:, None], fitted, np.nan)
+    wider = np.clip(stretched(fitted, best, len(scores), confidence), LOWEST, HIGHEST)
+    draws = np.where(good[:, None], wider, np.nan)
     used = weights > 0
     residual = means[used] - curve(places, best[None])[0][used]
     spread = float(((means[used] - means[used].mean()) ** 2).sum())

@@ -7,7 +7,7 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 
 class Interval(NamedTuple):
@@ -32,6 +32,13 @@ class Estimate(NamedTuple):
 def normal_quantile(confidence: float) -> float:
     """How many standard errors an interval reaches to each side."""
     return NormalDist().inv_cdf((1 + confidence) / 2)
+
+
+def student_quantile(confidence: float, clusters: float) -> float:
+    """The same where the error itself is known from so many clusters, two or more."""
+    from scipy.special import stdtrit  # here: what needs none can do without
+
+    return float(stdtrit(clusters - 1, (1 + confidence) / 2))
 
 
 def wilson(successes: float, trials: float, confidence: float = 0.95) -> Interval:
@@ -85,37 +92,33 @@ def newcombe(first: float, first_n: float, second: float, second_n: float, confi
     return Interval(second - first - down, second - first + up)
 
 
-def clustered_mean(
-    values: ArrayLike, clusters: ArrayLike, *, confidence: float = 0.95, scale: float | None = None
-) -> Estimate:
-    """Mean of `values` (n,) with a normal interval over `clusters` (n,), whose answers hang together.
+def clustered_mean(values: ArrayLike, clusters: ArrayLike, *, confidence: float = 0.95) -> Estimate:
+    """Mean of `values` (n,), none below 0, with an interval over `clusters` (n,), whose answers hang together.
 
-    Two clusters are added, as in `paired_difference`, that lie by `scale` beside the mean (as far as the mean is from
-    0 where it is None), so that values that are all alike still leave a doubt. One cluster says nothing: `UNKNOWN`.
-    Above, it is longer by the skewness of the clusters (Chen 1995): numbers of tokens have a long tail.
+    Of the logarithm of the mean, by Student's quantile: numbers of tokens have a long tail, and a sample that lacks it
+    has too small a mean and too small a spread at once. Above, it is longer by the skewness of the clusters (Chen
+    1995). Two clusters are added, as in `paired_difference`, that lie as far beside the mean as it is from 0, so that
+    values that are all alike still leave a doubt. One cluster says nothing: `UNKNOWN`.
     """
     numbers = np.asarray(values, dtype=float)
     if numbers.size == 0:
         return Estimate(math.nan, UNKNOWN, 0, 0)
+    if numbers.min() < 0:
+        raise ValueError("numbers of which there cannot be fewer than none")
     _, index = np.unique(np.asarray(clusters), return_inverse=True)
-    value, error = float(numbers.mean()), _clustered_error(numbers, index, scale)
-    count = int(index.max()) + 1
-    half = normal_quantile(confidence) * error
-    away = np.bincount(index, weights=numbers - value)
+    value, count = float(numbers.mean()), int(index.max()) + 1
+    if count < 2 or not value:
+        return Estimate(value, UNKNOWN if count < 2 else Interval(0.0, 0.0), count, numbers.size)
+    away, sizes = np.bincount(index, weights=numbers - value), np.bincount(index)
+    typical = sizes.mean()
+    error = math.sqrt((away**2).sum() + 2 * (typical * value) ** 2) / (sizes.sum() + 2 * typical)
     spread = float(np.sqrt((away**2).mean()))
-    skewness = max(float((away**3).mean()) / spread**3, 0.0) if spread > 1e-9 * abs(value) else 0.0
-    a, z = skewness / (6 * math.sqrt(count)), normal_quantile(confidence)
-    longer = 1 + (a * (1 + 2 * z**2) + 4 * a**2 * (z + 2 * z**3)) / z
-    interval = Interval(value - half, value + half * longer) if count > 1 else UNKNOWN
-    return Estimate(value, interval, count, numbers.size)
-
-
-def _clustered_error(numbers: NDArray[np.float64], index: NDArray[np.int64], scale: float | None) -> float:
-    sums, sizes = np.bincount(index, weights=numbers), np.bincount(index).astype(float)
-    typical, mean = sizes.mean(), sums.sum() / sizes.sum()
-    added = typical * (abs(mean) if scale is None else scale)
-    squares = ((sums - mean * sizes) ** 2).sum() + 2 * added**2
-    return float(math.sqrt(squares) / (sizes.sum() + 2 * typical))
+    skewness = max(float((away**3).mean()) / spread**3, 0.0) if spread > 1e-9 * value else 0.0
+    skewness *= math.sqrt(count * (count - 1)) / max(count - 2, 1)
+    a, t = skewness / (6 * math.sqrt(count)), student_quantile(confidence, count)
+    longer = 1 + (a * (1 + 2 * t**2) + 4 * a**2 * (t + 2 * t**3)) / t
+    down, up = (math.exp(min(t * error * by / value, 50)) for by in (1, longer))
+    return Estimate(value, Interval(value / down, value * up), count, numbers.size)
 
 
 def paired_difference(differences: ArrayLike, clusters: ArrayLike | None = None, confidence: float = 0.95) -> Interval:

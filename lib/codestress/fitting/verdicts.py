@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from codestress.fitting.proportions import Interval, normal_quantile
+from codestress.fitting.proportions import Interval, normal_quantile, student_quantile
 
 FEWEST_CLUSTERS = 25
 """With fewer independent clusters nothing is ever reproduced."""
@@ -75,9 +75,7 @@ class Measured(NamedTuple):
             return math.inf
         if self.items > 1000:
             return half
-        from scipy.special import stdtrit  # here: what judges nothing can do without
-
-        return half * float(stdtrit(self.items - 1, 0.975)) / normal_quantile(0.95)
+        return half * student_quantile(0.95, self.items) / normal_quantile(0.95)
 
 
 def difference(ours: Measured, theirs: Measured) -> Interval:
