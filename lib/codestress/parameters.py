@@ -58,6 +58,13 @@ class Seeded(Facts):
     seed: int = Field(0, ge=0, description="of everything random")
 
 
+class Recomputed(Seeded):
+    """Notebooks that compute with what a paper publishes; nothing is asked."""
+
+    confidence: float = Field(0.95, gt=0, lt=1, description="of all intervals")
+    rule: Literal["strict"] = Field("strict", description="nothing is judged")
+
+
 class Asked(Seeded):
     """Notebooks that ask models."""
 

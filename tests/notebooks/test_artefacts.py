@@ -302,6 +302,7 @@ def test_plan_show_and_report(smoke: Path) -> None:
     assert {row["artefact"] for row in plan} == set(artefact_names())
     facts = {"semtrace/prompts", "semtrace/tab03", "semtrace/tab04", "codecrash/perturbations"}
     facts |= {f"faultloc/{name}" for name in ("tab01", "tab03", "tab04", "fig05", "audit")}
+    facts |= {name for name in artefact_names() if name.endswith("/published")}
     assert all(row["missing"] == 0 for row in plan)
     assert {row["artefact"] for row in plan if row["requests"] == 0} == facts
     fresh = json.loads(

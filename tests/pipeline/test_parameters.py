@@ -34,6 +34,7 @@ ASK_NOTHING = (
     "faultloc.models",
     "faultloc.mutations",
     "faultloc.programs",
+    "origin.published",
     "semtrace.registry",
     "semtrace.templates",
 )

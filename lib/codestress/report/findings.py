@@ -1,0 +1,49 @@
+"""What numbers that others published say: findings, each with its test, its interval and its caveat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+
+class Finding(NamedTuple):
+    """A row of the table that stands first."""
+
+    finding: str
+    """A sentence with its numbers."""
+    test: str
+    interval: str
+    """Which, and whether items are paired, sides are marginal, or models are paired."""
+    multiplicity: str
+    """Which tests are corrected together, and how."""
+    caveat: str
+    """What the numbers cannot carry."""
+
+
+def findings_table(findings: Iterable[Finding]) -> pd.DataFrame:
+    """A row each, of the evidence class `recomputed`."""
+    return pd.DataFrame(findings, columns=Finding._fields).assign(evidence="recomputed")
+
+
+def listed(names: Sequence[str]) -> str:
+    """`a, b and c`; `none` without any."""
+    if not names:
+        return "none"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def points(value: float) -> str:
+    """A difference of shares (-1 to 1) in points, with its sign."""
+    return f"{100 * value:+.1f}"
+
+
+def span(low: float, high: float, scale: float = 100) -> str:
+    """An interval in brackets, times `scale`, with one decimal; open where it has no end."""
+    return f"[{scale * low:.1f}, {'∞' if high == float('inf') else f'{scale * high:.1f}'}]"
+
+
+def describe_findings(table: pd.DataFrame) -> str:
+    """The findings in words, for the picture's description."""
+    return " ".join(table["finding"])

@@ -1,0 +1,47 @@
+"""Exact sign flips beside scipy's tests, Holm's correction beside the closed test that it shortens."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, permutation_test
+
+from codestress.fitting.multiplicity import holm
+from codestress.fitting.sign_flips import sign_flips
+
+
+@pytest.mark.parametrize(("won", "lost"), [(83, 0), (0, 3), (5, 4), (26, 1), (6, 6), (1, 0)])
+def test_of_single_items_it_is_mcnemars_exact_test(won: int, lost: int) -> None:
+    assert sign_flips([1] * won + [-1] * lost + [0] * 9) == pytest.approx(binomtest(won, won + lost).pvalue, rel=1e-9)
+
+
+def test_of_other_numbers_it_is_the_exact_permutation_test() -> None:
+    draws = np.random.default_rng(3)
+    for _ in range(5):
+        values = draws.normal(0.4, 1, 11)
+        every = permutation_test((values,), np.mean, permutation_type="samples", n_resamples=np.inf)
+        assert sign_flips(values) == pytest.approx(float(every.pvalue), rel=1e-9)
+
+
+def test_nothing_differs_and_too_much_differs() -> None:
+    assert sign_flips([0, 0]) == sign_flips([]) == 1
+    with pytest.raises(ValueError, match="too many for an exact test"):
+        sign_flips(np.random.default_rng(0).normal(size=40))
+
+
+def test_holm_is_the_closed_test_by_bonferroni() -> None:
+    for seed in range(20):
+        p = np.random.default_rng(seed).uniform(0, 0.2, 6)
+        closed = [
+            max(
+                min(1.0, len(part) * p[list(part)].min())
+                for size in range(1, 7)
+                for part in combinations(range(6), size)
+                if one in part
+            )
+            for one in range(6)
+        ]
+        assert holm(p) == pytest.approx(closed)
+    assert holm([0.01, np.nan, 0.04]) == pytest.approx([0.02, np.nan, 0.04], nan_ok=True)

@@ -1,0 +1,125 @@
+"""What the published outcomes say, computed another way from the same strings of outcomes."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import minimize
+from scipy.stats import binomtest, chi2_contingency, norm
+
+from codestress.papers.origin import published
+from codestress.paths import PUBLISHED
+
+NUMBERS: dict[str, Any] = json.loads((PUBLISHED / "origin.json").read_text())
+OUTCOMES = {figure: NUMBERS[figure]["outcomes"] for figure in ("fig01", "fig02", "fig03", "fig10")}
+MODELS = list(OUTCOMES["fig02"])
+SIDES = {
+    published.SHUFFLING: ("fig02", "fig10", 0),
+    published.DIRECTION: ("fig02", "fig03", 0),
+    published.APART: ("fig01", "fig02", 2),  # 20, 28, … lines beside 16, 24, …
+}
+
+
+@pytest.fixture(scope="module")
+def pairs() -> pd.DataFrame:
+    return published.paired_by_size(published.outcomes(), 0.95).set_index(["comparison", "model"])
+
+
+@pytest.fixture(scope="module")
+def lengths() -> pd.DataFrame:
+    return published.half_lengths(published.outcomes(), 0.95, 0)
+
+
+def counts(comparison: str, model: str) -> tuple[int, int]:
+    """Sizes that the second side has alone, and the first."""
+    first, second, skipped = SIDES[comparison]
+    both = list(zip(OUTCOMES[first][model][skipped:], OUTCOMES[second][model], strict=True))
+    return both.count(("0", "1")), both.count(("1", "0"))
+
+
+@pytest.mark.parametrize("comparison", SIDES)
+def test_each_model_is_judged_by_mcnemar_and_holm(pairs: pd.DataFrame, comparison: str) -> None:
+    p = {}
+    for model in MODELS:
+        won, lost = counts(comparison, model)
+        p[model] = binomtest(won, won + lost).pvalue if won + lost else 1.0
+    refused, rejected = False, set()
+    for rank, model in enumerate(sorted(MODELS, key=lambda model: p[model])):  # step down, as Holm wrote it
+        refused = refused or p[model] > 0.05 / (len(MODELS) - rank)
+        rejected |= set() if refused else {model}
+    for model in MODELS:
+        won, lost = counts(comparison, model)
+        row = pairs.loc[(comparison, model)]
+        assert (row["only_second"], row["only_first"], row["sizes"]) == (won, lost, 117)
+        assert row["p"] == pytest.approx(p[model], rel=1e-9)
+        assert row["decided"] == (model in rejected)
+        mean, n = (won - lost) / 119, 117
+        half = norm.ppf(0.975) * math.sqrt(((won + lost + 2) / (n + 2) - mean**2) / (n + 2))
+        assert (row["low"], row["high"]) == pytest.approx((max(-1, mean - half), min(1, mean + half)))
+
+
+def test_shuffling_does_not_help_every_model(pairs: pd.DataFrame) -> None:
+    expected = {
+        "GPT4-turbo": (83, 0), "Sonnet-3.5": (96, 0), "Haiku-3": (26, 1), "GPT3.5": (0, 3), "Llama3.1-405b": (5, 4),
+    }  # fmt: skip
+    assert {model: counts(published.SHUFFLING, model) for model in expected} == expected
+    found = pairs.loc[published.SHUFFLING]
+    assert set(found.index[found["decided"] & (found["difference"] > 0)]) == {
+        "Gemini-Pro", "GPT4-turbo", "Sonnet-3.5", "Opus-3", "Sonnet-3", "GPT4-1106", "Haiku-3",
+    }  # fmt: skip
+    assert not (found["decided"] & (found["difference"] < 0)).any()
+
+
+@pytest.mark.parametrize("model", ["Opus-3", "Llama3.1-70b", "GPT4o-mini"])
+def test_blocks_change_sides_together(pairs: pd.DataFrame, model: str) -> None:
+    both = zip(OUTCOMES["fig02"][model], OUTCOMES["fig10"][model], strict=True)
+    change = np.array([int(shuffled) - int(ordered) for ordered, shuffled in both])
+    blocks = change.reshape(-1, published.BLOCK).sum(axis=1)
+    signs = np.random.default_rng(0).choice([-1, 1], (200_000, len(blocks)))
+    simulated = (np.abs(signs @ blocks) >= abs(blocks.sum())).mean()
+    assert pairs.loc[(published.SHUFFLING, model), "p_blocks"] == pytest.approx(simulated, abs=0.004)
+
+
+@pytest.mark.parametrize(("model", "figure", "name"), [("GPT4-1106", "fig02", "d = 15"), ("GPT3.5", "fig01", "d = 1")])
+def test_half_lengths_are_the_maximum_of_the_likelihood(
+    lengths: pd.DataFrame, model: str, figure: str, name: str
+) -> None:
+    first, last = NUMBERS[figure]["lines"]
+    lines, right = np.arange(first, last + 1, 8), np.array(list(map(int, OUTCOMES[figure][model])))
+
+    def loss(at: list[float]) -> float:
+        share = np.clip(0.5 ** ((lines / math.exp(at[0])) ** math.exp(at[1])), 1e-300, 1 - 1e-12)
+        return -float(np.log(np.where(right == 1, share, 1 - share)).sum())
+
+    best = minimize(loss, [math.log(100), 0.5], method="Nelder-Mead")
+    row = lengths[(lengths["model"] == model) & (lengths["list"] == name)].iloc[0]
+    assert row["half"] == pytest.approx(math.exp(best.x[0]), rel=0.03)
+    assert row["low"] < row["half"] < row["high"]
+
+
+def test_directions_by_distance_are_tests_of_two_by_two_tables() -> None:
+    found = published.directions(published.by_distance(), 0.95)
+    assert len(found) == 16
+    for row in found.itertuples():
+        figure = next(NUMBERS[name] for name in published.BY_DISTANCE if NUMBERS[name]["model"] == row.model)
+        cells = {one["d"]: (one["correct"], one["n"] - one["correct"]) for one in figure["rows"]}
+        table = [cells[row.distance], cells[-row.distance]]
+        assert row.p == pytest.approx(chi2_contingency(table, correction=False).pvalue)
+        assert row.low < row.difference < row.high
+
+
+def test_findings_come_with_test_interval_and_caveat(pairs: pd.DataFrame, lengths: pd.DataFrame) -> None:
+    shares = published.by_distance()
+    distances, sides = published.half_distances(shares, 0.95, 0), published.directions(shares, 0.95)
+    found = published.findings(pairs.reset_index(), lengths, distances, sides, 0.95)
+    assert all(all(one) for one in found)
+    assert found[0].finding.startswith("With the other lines shuffled, 7 of 14 models find the origin more often")
+    assert "Sonnet-3.5 96:0, +82.1 [73.2, 88.1]" in found[0].finding
+    assert "GPT3.5 0:3, -2.6" in found[1].finding
+    assert "2 of 14 models" in found[2].finding
+    assert "not decided on blocks: Gemini-Pro" in found[2].caveat
