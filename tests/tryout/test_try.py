@@ -146,6 +146,21 @@ def test_a_prompt_that_the_server_cut_is_never_scored(tmp_path: Path) -> None:
     assert sums(page) == [20, 16, 20, 16]
 
 
+def test_texts_with_other_tokens_are_not_taken_for_cut(tmp_path: Path) -> None:
+    """Code with 2.5 characters in a token, lists of words with 4.2: nothing was cut."""
+
+    def uneven(received: Received) -> Reply:
+        body = completion_body("no")
+        characters = sum(len(message["content"]) for message in received.body["messages"])
+        body["usage"] |= {"prompt_tokens": int(characters / (2.5 if "def " in received.prompt else 4.2))}
+        return as_json(body)
+
+    with OpenAIServer(uneven) as server:
+        page = tried_at(server, tmp_path)
+    assert "<th>cut by the server</th>" not in page
+    assert sums(page) == [20, 16, 20, 16]
+
+
 def test_prompts_that_do_not_fit_are_not_sent(tmp_path: Path) -> None:
     class Small(OpenAIServer):
         def reply(self, method: str, path: str, headers: dict[str, str], content: bytes) -> Reply:

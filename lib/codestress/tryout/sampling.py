@@ -30,8 +30,9 @@ ROUNDS = 150
 """Most rounds of a paper: then there is enough."""
 WAVE_S = 20.0
 """What is asked between two looks at the clock should take so long, or a sixth of what is left."""
-CUT = 0.6
-"""A prompt that a server counts less than this share of its tokens of was cut by it."""
+CUT = 0.6, 0.4
+"""A prompt of which a server counts less than such a share was cut by it: of the tokens that shorter prompts let expect,
+those of the same paper, and those of all, whose texts differ (words have more characters in a token than code)."""
 STOPPED = "stopped by hand"
 MARGIN = 1.05
 """On the estimated tokens of a prompt."""
@@ -47,6 +48,8 @@ class Part:
     context: int | None
     sizes: list[tuple[int, int]]
     """Characters and tokens of prompts that were answered, of all papers."""
+    own: list[tuple[int, int]] = field(default_factory=list)
+    """The same of this paper."""
     rounds: list[list[Trial]] = field(init=False)
     asked: int = 0
     """Rounds."""
@@ -96,13 +99,20 @@ class Part:
         """Takes in what came; what a server has cut is told by the tokens that it counted."""
         for answer in answers:
             characters, tokens = self.trials.render(answer.trial).characters, answer.usage.prompt_tokens
-            short = [known / said for known, said in self.sizes if known <= characters]
-            if tokens and short and tokens < CUT * characters / statistics.median(short):
+            if tokens and self.was_cut(characters, tokens):
                 self.cut[self.headline.cell(answer.trial)] += 1
                 continue
             if tokens:
+                self.own.append((characters, tokens))
                 self.sizes.append((characters, tokens))
             self.answers.append(answer)
+
+    def was_cut(self, characters: int, tokens: int) -> bool:
+        for share, sizes in zip(CUT, (self.own, self.sizes), strict=True):
+            ratios = [known / said for known, said in sizes if known <= characters]
+            if ratios and tokens < share * characters / statistics.median(ratios):
+                return True
+        return False
 
 
 @dataclass
