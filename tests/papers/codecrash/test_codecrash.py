@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from codestress.problems.generated.drawing import Draw
 from codestress.problems.problem_files import livecodebench
 from codestress.report.claims import ledger
 from codestress.report.protocol import stamp
-from codestress.report.published import published_numbers
+from codestress.report.published import published_numbers, read_published
 from codestress.sandbox.runtimes import missing
 from codestress.scoring.frames import answers_frame
 from codestress.seeding import rng
@@ -468,3 +469,55 @@ def test_written_inputs_are_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         written = write_hints(checked, "input", "llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite")
     assert [(row["id"], row["value"]) for row in written.rows] == [(order[1], "None"), (order[3], "")]
     assert written.counts == {"accepted": 2, "not wrong": 1, "not a call": 1}
+
+
+def test_both_consistency_patterns_are_counted() -> None:
+    cells = {"A": (-9, -5, -8, -4), "B": (-9, -5, -4, -8), "C": (-9, -5, -7, -6), "D": (-9, -9, -4, -4)}
+    rows = [
+        {"model": model, "perturbation": perturbation, "dataset": dataset, "relative_pct": value}
+        for model, values in cells.items()
+        for (perturbation, dataset), value in zip(product(("MCC", "MPS"), ("one", "two")), values, strict=True)
+    ]
+    table = pd.DataFrame(rows).assign(mode="direct", density=1.0, ignore=False, refactor=False)
+    published = paper.published_differences()
+    found = differences.consistency(table, published).set_index(["source", "mode", "pattern"])
+    found = found.sort_index()
+    own = found.loc["regenerated", "direct"]
+    assert own.loc["data sets", ["models", "consistent", "which"]].tolist() == [4, 2, "A, C"]
+    assert own.loc["perturbations", ["models", "consistent", "which"]].tolist() == [4, 2, "A, D"]
+    theirs = found.loc["published", "direct"]
+    assert theirs[["models", "consistent"]].to_numpy().tolist() == [[17, 15], [17, 14]]
+    single = differences.consistency(table[table["dataset"] == "one"], published)
+    assert set(single["source"]) == {"published"}
+
+
+def test_tokens_grow_as_an_oracle_says() -> None:
+    rows = [
+        {
+            "model": "m",
+            "dataset": "d",
+            "perturbation": name,
+            "problem": f"p{n}",
+            "question": f"q{n // 2}",
+            "spent": spent,
+        }
+        for n in range(12)
+        for name, spent in (("VAN", 100 + n), ("MHC", 3 * (100 + n)), ("MCC", 50 if n % 2 else 150))
+    ]
+    answers = pd.DataFrame([*rows, rows[1] | {"problem": 99}]).rename(columns={"spent": "reasoning_tokens"})
+    published = reasoning.published_reasoning()
+    table = reasoning.token_growth(answers, published, confidence=0.95).set_index(["source", "model", "perturbation"])
+    table = table.sort_index()
+    own = table.loc["regenerated", "m"]
+    assert own.loc["MHC", ["times", "problems", "questions"]].tolist() == [3.0, 12, 6]  # who has no vanilla is left out
+    assert own.loc["MCC", "times"] == pytest.approx(1200 / sum(range(100, 112)))
+    assert ((own["low"] < own["times"]) & (own["times"] < own["high"])).all()
+    theirs = table.loc["published"].set_index("dataset", append=True)["times"]
+    assert theirs["QwQ-32B", "MHC", "livecodebench"] == pytest.approx(2.446, abs=1e-3)
+
+
+def test_published_numbers_say_that_the_papers_text_has_none() -> None:
+    assert set(paper.published_differences()["provenance"]) == {"from the leaderboard alone"}
+    assert set(paper.published_differences("input")["provenance"]) == {"read from a picture"}
+    rule = read_published("codecrash")["rules"]["difference"]
+    assert "({provenance})" in rule["statement"]

@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from codestress.papers.codecrash.reasoning import STAGES
 from codestress.papers.codecrash.results.collapse import Collapse
 from codestress.report.curves import interval, legend_above, look
 from codestress.report.style import COLOURS, HATCHES, OTHER, PUBLISHED, RIGHT, WRONG, use_style
@@ -112,9 +113,9 @@ def _dots(
     return places, marker, colour
 
 
-def doubt_growth(found: Collapse) -> Figure:
-    """Words of doubt up to each token of a response, a quadratic through them, and where it begins to repeat itself
-    (Figure 3)."""
+def doubt_growth(found: Collapse, stages: pd.DataFrame) -> Figure:
+    """Words of doubt up to each token of a response, a quadratic through them, where it begins to repeat itself, and
+    its stages (Figure 3). `stages`: stage, first_token."""
     use_style()
     figure = Figure(figsize=(4.6, 2.9))
     ax = figure.subplots()
@@ -126,6 +127,17 @@ def doubt_growth(found: Collapse) -> Figure:
     if found.collapse_at is not None:
         label = "one unit repeated to the end"
         ax.axvspan(found.collapse_at, found.tokens, color="#BBBBBB", alpha=0.5, linewidth=0, label=label)
+    for number, row in enumerate(stages[stages["stage"] != STAGES[-1]].itertuples(), start=1):
+        ax.axvline(row.first_token, color=PUBLISHED, linewidth=0.7, linestyle=":")
+        place = (row.first_token, 1 - 0.07 * number)
+        ax.annotate(
+            str(row.stage),
+            place,
+            xycoords=("data", "axes fraction"),
+            xytext=(3, 0),
+            textcoords="offset points",
+            fontsize=6,
+        )
     title = f"{found.model} on {found.problem}, {found.perturbation}"
     ax.set(xlabel="tokens of the response", ylabel="words of doubt", title=title)
     legend_above(figure, ax, most=3)

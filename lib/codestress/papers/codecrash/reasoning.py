@@ -54,3 +54,50 @@ def collapse_start(text: str) -> int | None:
 def doubts(text: str) -> list[int]:
     """Places of the words of doubt in a text, in characters."""
     return [found.start() for found in CONFUSED.finditer(text)]
+
+
+HINTED = re.compile(r"(?:#|//) *The return value is (.+)$", re.M)
+"""The hint of MHC, as the kit and the paper write it (section 2.2)."""
+SPEAKS_OF_HINT = re.compile(r"\b(comments?|hints?|annotations?)\b", re.I)
+STAGES = ("executes", "checks itself", "weighs the hint", "argues for the hint", "repeats one unit")
+
+
+def hinted_value(code: str) -> str | None:
+    """The value that a program's misleading hint gives; None without one."""
+    found = HINTED.search(code)
+    return found[1].strip() if found else None
+
+
+def stage_starts(text: str, answer: str, hint: str | None) -> dict[str, int]:
+    """Where each of `STAGES` that a response has begins, in characters.
+
+    The paper tells six stages of one response apart by reading it (Appendix F.6). These follow rules: the program is
+    executed (1) until the first word of doubt; the model checks itself (2) until it speaks of the hint or gives its
+    value; it weighs the hint (3 and 4, which differ in what is looked at) until it has given the right value for the
+    last time; what follows argues for the hint (5), where it gives its value again; then the response repeats one unit
+    (6, a collapse).
+    """
+    collapse = collapse_start(text)
+    body = text[:collapse] if collapse is not None else text
+    starts = {STAGES[0]: 0}
+    wavers = next(iter(doubts(body)), None)
+    values = _places(hint, body) if hint and hint != answer else []
+    speaks = SPEAKS_OF_HINT.search(body)
+    noticed = min([*values[:1], *([speaks.start()] if speaks else [])], default=None)
+    if wavers is not None and (noticed is None or wavers < noticed):
+        starts[STAGES[1]] = wavers
+    if noticed is not None:
+        starts[STAGES[2]] = noticed
+        last_right = max([noticed, *_places(answer, body)])
+        argues = [place for place in values if place > last_right]
+        if len(argues) > 1:
+            starts[STAGES[3]] = argues[0]
+    if collapse is not None:
+        starts[STAGES[4]] = collapse
+    places = [*starts.values(), len(text) + 1]
+    return {stage: start for (stage, start), end in zip(starts.items(), places[1:], strict=True) if start < end}
+
+
+def _places(value: str, text: str) -> list[int]:
+    """Where a value stands by itself in a text."""
+    return [one.start() for one in re.finditer(rf"(?<![\w.-]){re.escape(value)}(?!\w|\.\d)", text)]

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from codestress.papers.codecrash.reasoning import collapse_start, doubts, thinking
-from codestress.types import Response
+from codestress.papers.codecrash.reasoning import STAGES, collapse_start, doubts, stage_starts, thinking
+from codestress.papers.codecrash.studies import MESSAGES
+from codestress.types import CHARACTERS_PER_TOKEN, Response
 
 
 class Growth(NamedTuple):
@@ -64,6 +65,10 @@ class Collapse:
     curve: pd.DataFrame
     """Columns: tokens, doubts (how many words of doubt stand up to there)."""
     growth: Growth
+    text: str
+    """What was thought, and what it repeats."""
+    factors: Mapping[str, Any]
+    """What `studies.variants` takes to make its program."""
 
 
 def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collapse:
@@ -80,6 +85,8 @@ def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collaps
     text = texts[row.key].text
     start = collapse_start(text)
     thought = text[:start] if start is not None else (thinking(text) or text)
+    factors = {"source": row.dataset, "language": row.language, "perturbation": row.perturbation}
+    factors["density"] = row.density if row.perturbation in MESSAGES else 1.0
     places = [place / 4 for place in doubts(thought)]
     curve = pd.DataFrame({"tokens": [0.0, *places], "doubts": range(len(places) + 1)})
     return Collapse(
@@ -90,7 +97,27 @@ def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collaps
         None if start is None else start // 4,
         curve,
         fit_growth(curve["tokens"], curve["doubts"]),
+        text if start is not None else thought,
+        factors,
     )
+
+
+def stages(collapse: Collapse, answer: str, hint: str | None) -> pd.DataFrame:
+    """The stages of the response (`stage_starts`): stage, paper (its stages), first_token, tokens, doubts (words of
+    doubt), doubts_per_1000 (tokens); a row for each that there is."""
+    starts = stage_starts(collapse.text, answer, hint)
+    ends = [*list(starts.values())[1:], len(collapse.text)]
+    places = doubts(collapse.text)
+    rows = []
+    for (stage, start), end in zip(starts.items(), ends, strict=True):
+        count, tokens = sum(start <= place < end for place in places), (end - start) / CHARACTERS_PER_TOKEN
+        rate = 1000 * count / tokens if tokens else math.nan
+        rows.append((stage, PAPER_STAGES[stage], start // CHARACTERS_PER_TOKEN, round(tokens), count, rate))
+    return pd.DataFrame(rows, columns=["stage", "paper", "first_token", "tokens", "doubts", "doubts_per_1000"])
+
+
+PAPER_STAGES = dict(zip(STAGES, ("1", "2", "3 and 4", "5", "6"), strict=True))
+"""Those of Appendix F.6 that a rule's stage takes the place of."""
 
 
 def growth_table(collapse: Collapse) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from codestress.fitting.proportions import UNKNOWN, effective_number, paired_difference, ratio_of_shares
 from codestress.papers.codecrash.perturbations.variants import CONTROLS
-from codestress.papers.codecrash.results.conditions import CELL, SETTING, cells, named, scores_by_problem
+from codestress.papers.codecrash.results.conditions import CELL, MERGE, SETTING, cells, named, scores_by_problem
 
 POINTS = ("points", "points_low", "points_high")
 RELATIVE = ("relative_pct", "relative_low", "relative_high")
@@ -88,6 +88,37 @@ def averages(table: pd.DataFrame) -> pd.DataFrame:
     return table.groupby(by, sort=False, as_index=False).agg(
         models=("model", "nunique"), **{column: (column, "mean") for column in columns}
     )
+
+
+def consistency(table: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """Section 3.2's two patterns, of models that have MCC and MPS on two data sets: `data sets`: the one on which MCC
+    costs more is the one on which MPS does; `perturbations`: the one of the two that costs more on one data set costs
+    more on the other (the paper's second footnote repeats the words of its first; its text says what is meant).
+
+    Columns: source (regenerated, published), mode, pattern, datasets, models, consistent (of them), which (they are).
+    Differences of 0 are consistent with nothing.
+    """
+    plain = table[~table["ignore"].astype(bool) & ~table["refactor"].astype(bool) & (table["density"] == 1)]
+    theirs = published.assign(model=published["label"])
+    rows: list[tuple[object, ...]] = []
+    for source, frame in (("regenerated", plain), ("published", theirs)):
+        shown = frame[frame["perturbation"].isin(["MCC", "MPS"]) & (frame["dataset"] != MERGE)]
+        datasets = list(dict.fromkeys(shown["dataset"]))[:2]
+        for mode, part in shown.groupby("mode", sort=False) if len(datasets) == 2 else ():
+            losses = part.pivot_table(
+                index="model", columns=["perturbation", "dataset"], values="relative_pct", sort=False
+            )
+            wanted = pd.MultiIndex.from_product([["MCC", "MPS"], datasets])
+            losses = losses.reindex(columns=wanted).dropna()
+            (first, second), (third, fourth) = ([losses[one, name] for name in datasets] for one in ("MCC", "MPS"))
+            patterns = {
+                "data sets": (first - second) * (third - fourth) > 0,
+                "perturbations": (first - third) * (second - fourth) > 0,
+            }
+            for pattern, holds in patterns.items():
+                which = ", ".join(losses.index[holds])
+                rows.append((source, mode, pattern, " ".join(datasets), len(losses), int(holds.sum()), which))
+    return pd.DataFrame(rows, columns=["source", "mode", "pattern", "datasets", "models", "consistent", "which"])
 
 
 def with_and_without(table: pd.DataFrame) -> pd.DataFrame:

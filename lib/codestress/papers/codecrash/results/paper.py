@@ -21,11 +21,16 @@ HEADLINE = ("PSC-ALL", "MCC", "MPS", "MHC")
 """The perturbations behind the abstract's averages."""
 
 
+PROVENANCES = {"leaderboard": "from the leaderboard alone", "read": "read from a picture"}
+"""Where numbers stand that the paper's text does not have (`about` in the file of what it publishes says more)."""
+
+
 def published_differences(task: str = "output") -> pd.DataFrame:
     """The paper's tables of 17 models, from its published Pass@1 (outputs) or as read from its picture (inputs).
 
     Columns: label, model (the registry's name), dataset, mode, perturbation, vanilla_pct, pass_at_1_pct, points,
-    relative_pct. The Merge score weighs 800 problems of CRUXEval and 479 of LiveCodeBench.
+    relative_pct, task, provenance (in words; the tables of the paper's text have lost their numbers).
+    The Merge score weighs 800 problems of CRUXEval and 479 of LiveCodeBench.
     """
     names = published_models("codecrash")
     rows = list(_published_inputs() if task == "input" else _published_outputs())
@@ -34,7 +39,9 @@ def published_differences(task: str = "output") -> pd.DataFrame:
         frame.groupby("label")["mode"].transform("nunique") > 1
     )  # who was asked in one alone is a reasoning model
     frame = frame[both_modes].reset_index(drop=True)
+    numbers = published_numbers(f"codecrash/{'input' if task == 'input' else 'pass_at_1'}") or {}
     return frame.assign(
+        provenance=PROVENANCES.get(numbers.get("provenance", ""), ""),
         model=frame["label"].map(names),
         task=task,
         points=frame["pass_at_1_pct"] - frame["vanilla_pct"],

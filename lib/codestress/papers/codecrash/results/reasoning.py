@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import pandas as pd
 
+from codestress.fitting.influence import share
 from codestress.fitting.proportions import clustered_mean
 from codestress.papers.codecrash.reasoning import collapse_start, reasoning_tokens
 from codestress.papers.codecrash.results.conditions import CELL, NAMES, cells, named, own_panel, told
@@ -47,6 +49,33 @@ def reasoning_table(answers: pd.DataFrame, *, rule: str, confidence: float) -> p
             | {"most_tokens": int(part["reasoning_tokens"].max()), "collapses": int(part["collapsed"].sum())}
         )
     return pd.DataFrame(rows)
+
+
+def token_growth(answers: pd.DataFrame, published: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
+    """How many times as many tokens a perturbation makes a model think as vanilla programs do (section 3.4 (i)): the
+    ratio of sums over the same problems, questions counted once; then the paper's, from Table 4.
+
+    Columns: source (regenerated, published), model, dataset, perturbation, problems, questions, times, low, high.
+    """
+    rows: list[tuple[object, ...]] = []
+    for (model, dataset), part in answers.groupby(["model", "dataset"], sort=False):
+        spent = part.groupby(["perturbation", "problem", "question"], sort=False)["reasoning_tokens"].mean()
+        vanilla = spent[spent.index.get_level_values("perturbation") == "VAN"].droplevel("perturbation")
+        for perturbation in dict.fromkeys(part["perturbation"]):
+            both = pd.concat({"own": spent.loc[perturbation], "vanilla": vanilla}, axis=1, join="inner")
+            both = both.droplevel("problem")
+            if perturbation == "VAN" or both.empty:
+                continue
+            found, questions = share(both["own"], both["vanilla"]), both.index.nunique()
+            numbers = (found.value, *found.interval(questions, confidence))
+            rows.append(("regenerated", model, dataset, perturbation, len(both), questions, *numbers))
+    theirs = published.set_index(["label", "dataset", "perturbation"])["average_tokens"]
+    for (label, dataset, perturbation), tokens in theirs.items():
+        if perturbation != "VAN":
+            times = tokens / theirs[label, dataset, "VAN"]
+            rows.append(("published", label, dataset, perturbation, None, None, times, math.nan, math.nan))
+    columns = ["source", "model", "dataset", "perturbation", "problems", "questions", "times", "low", "high"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def published_reasoning() -> pd.DataFrame:
