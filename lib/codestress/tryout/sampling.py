@@ -31,7 +31,7 @@ ROUNDS = 150
 WAVE_S = 20.0
 """What is asked between two looks at the clock should take so long, or a sixth of what is left."""
 CUT = 0.6, 0.4
-"""A prompt of which a server counts less than such a share was cut by it: of the tokens that shorter prompts let expect,
+"""A prompt of which a server counts less than such a share was cut: of the tokens that shorter prompts let expect,
 those of the same paper, and those of all, whose texts differ (words have more characters in a token than code)."""
 STOPPED = "stopped by hand"
 MARGIN = 1.05
