@@ -176,6 +176,9 @@ def test_prices_are_the_plans_tokens_at_the_registrys_prices(monkeypatch: pytest
     part = prices.price(["p/b"], "needs the answers of nobody on ONE")
     assert part.command == 'make p/b PROFILE=paper SET="problems=[one]"'
     assert part.told.startswith("3 questions of 0.10 M tokens")
+    longer = prices.price(["p/b"], f"needs the answers of {priced.name}-lite, of {priced.name}.5")
+    assert longer.command == "make p/b PROFILE=paper"
+    assert prices.price(["p/b"], f"needs {priced.name}, {priced.name}.").command != longer.command
     assert prices.price(["p/z"], "needs a") == ("make p/z PROFILE=paper", "price unknown")
 
 

@@ -5,6 +5,7 @@ Nothing is asked and nothing is rendered: params/plans.csv has what plans counte
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
@@ -42,7 +43,7 @@ def price(artefacts: Sequence[str], needs: str) -> Price:
     known = plans()
     for artefact in artefacts:
         rows = known[known["artefact"] == artefact]
-        of_models = rows[[model in needs for model in rows["model"]]]
+        of_models = rows[[_names(needs, model) for model in rows["model"]]]
         named = of_models if len(of_models) else rows
         parts = [part for part in named["part"].unique() if part and part in needs.lower()]
         chosen = named[named["part"].isin(parts)] if parts else named
@@ -52,6 +53,11 @@ def price(artefacts: Sequence[str], needs: str) -> Price:
                 options += f' SET="problems=[{",".join(parts)}]"'
             return Price(f"make {artefact} PROFILE=paper{options}", "; ".join(_told(*one) for one in _by_basis(chosen)))
     return Price(f"make {artefacts[0]} PROFILE=paper", "price unknown")
+
+
+def _names(needs: str, model: str) -> bool:
+    """Whether a model's whole name stands there: one may begin another's."""
+    return re.search(rf"(?<![\w.-]){re.escape(model)}(?![\w-]|\.\w)", needs) is not None
 
 
 def _by_basis(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
