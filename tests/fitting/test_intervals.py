@@ -67,7 +67,7 @@ def test_a_mean_of_many_single_answers_is_the_normal_interval() -> None:
     values = rng(0, "values").random(4000)
     estimate = clustered_mean(values, np.arange(4000))
     half = 1.96 * values.std() / math.sqrt(4000)
-    assert estimate.interval == pytest.approx((values.mean() - half, values.mean() + half), abs=0.0005)
+    assert estimate.interval == pytest.approx((values.mean() - half, values.mean() + half), abs=0.0003)
 
 
 @pytest.mark.parametrize(("spread", "items"), [(0.4, 25), (0.7, 25), (0.7, 100)])
@@ -93,7 +93,7 @@ def test_a_mean_says_when_it_cannot_say_and_is_never_certain() -> None:
     same = clustered_mean([300] * 25, range(25))
     assert same.interval.low < 280
     assert same.interval.high > 320
-    assert clustered_mean([0, 0, 0], range(3)).interval == (0, 0)
+    assert math.isnan(clustered_mean([0, 0, 0], range(3)).interval.high)  # nothing says how far from 0 another is
     with pytest.raises(ValueError, match="fewer than none"):
         clustered_mean([1, -1], range(2))
 

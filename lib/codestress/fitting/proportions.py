@@ -98,7 +98,7 @@ def clustered_mean(values: ArrayLike, clusters: ArrayLike, *, confidence: float 
     Of the logarithm of the mean, by Student's quantile: numbers of tokens have a long tail, and a sample that lacks it
     has too small a mean and too small a spread at once. Above, it is longer by the skewness of the clusters (Chen
     1995). Two clusters are added, as in `paired_difference`, that lie as far beside the mean as it is from 0, so that
-    values that are all alike still leave a doubt. One cluster says nothing: `UNKNOWN`.
+    values that are all alike still leave a doubt. One cluster says nothing, nor do zeros alone: `UNKNOWN`.
     """
     numbers = np.asarray(values, dtype=float)
     if numbers.size == 0:
@@ -108,7 +108,7 @@ def clustered_mean(values: ArrayLike, clusters: ArrayLike, *, confidence: float 
     _, index = np.unique(np.asarray(clusters), return_inverse=True)
     value, count = float(numbers.mean()), int(index.max()) + 1
     if count < 2 or not value:
-        return Estimate(value, UNKNOWN if count < 2 else Interval(0.0, 0.0), count, numbers.size)
+        return Estimate(value, UNKNOWN, count, numbers.size)
     away, sizes = np.bincount(index, weights=numbers - value), np.bincount(index)
     typical = sizes.mean()
     error = math.sqrt((away**2).sum() + 2 * (typical * value) ** 2) / (sizes.sum() + 2 * typical)
