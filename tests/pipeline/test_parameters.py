@@ -29,6 +29,7 @@ def registry() -> dict[str, ModelEntry]:
 
 
 ASK_NOTHING = (
+    "codecrash.published",
     "codecrash.variants",
     "faultloc.audit",
     "faultloc.models",

@@ -39,9 +39,9 @@ def points(value: float) -> str:
     return f"{100 * value:+.1f}"
 
 
-def span(low: float, high: float, scale: float = 100) -> str:
-    """An interval in brackets, times `scale`, with one decimal; open where it has no end."""
-    return f"[{scale * low:.1f}, {'∞' if high == float('inf') else f'{scale * high:.1f}'}]"
+def span(low: float, high: float, scale: float = 100, digits: int = 1) -> str:
+    """An interval in brackets, times `scale`; open where it has no end."""
+    return f"[{scale * low:.{digits}f}, {'∞' if high == float('inf') else f'{scale * high:.{digits}f}'}]"
 
 
 def describe_findings(table: pd.DataFrame) -> str:
