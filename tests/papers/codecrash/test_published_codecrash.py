@@ -50,7 +50,8 @@ def test_ranks_are_what_holm_leaves_open(scores: pd.DataFrame, dataset: str, que
         share = dict(zip(MODELS, pass_at_1(dataset, perturbation), strict=True))
 
         def p_value(one: str, other: str, share: dict[str, float] = share) -> float:
-            error = math.sqrt(sum(share[model] * (1 - share[model]) / questions for model in (one, other)))
+            pooled = (share[one] + share[other]) / 2
+            error = math.sqrt(2 * pooled * (1 - pooled) / questions)
             return float(2 * norm.sf(abs(share[one] - share[other]) / error))
 
         ordered = sorted(combinations(MODELS, 2), key=lambda pair: p_value(*pair))
