@@ -35,7 +35,9 @@ ASK_NOTHING = (
     "faultloc.models",
     "faultloc.mutations",
     "faultloc.programs",
+    "faultloc.published",
     "origin.published",
+    "semtrace.published",
     "semtrace.registry",
     "semtrace.templates",
 )

@@ -45,7 +45,7 @@ from codestress.papers.faultloc.programs import (
     parses,
 )
 from codestress.papers.faultloc.scoring import TOLERANCE, score_location
-from codestress.parameters import Asked, Facts, Interval, Seeded, Study, for_each_model, no_questions
+from codestress.parameters import Asked, Facts, Interval, Recomputed, Seeded, Study, for_each_model, no_questions
 from codestress.problems.generated.drawing import Draw
 from codestress.seeding import rng
 from codestress.types import (
@@ -524,6 +524,7 @@ STUDIES = {
     "models": Study(Facts, no_questions),
     "programs": Study(Programs, no_questions),
     "mutations": Study(Mutations, no_questions),
+    "published": Study(Recomputed, no_questions),
     "audit": Study(Audit, no_questions),
 }
 """What params/faultloc/*.yaml may name as `study: faultloc.NAME`."""

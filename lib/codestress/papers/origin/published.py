@@ -7,8 +7,6 @@ list of words: neighbouring sizes share most of their lines. So every paired tes
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pandas as pd
 
@@ -16,6 +14,7 @@ from codestress.fitting.half_length import HalfLength, fit_half_length, misfit
 from codestress.fitting.multiplicity import holm
 from codestress.fitting.proportions import Interval, newcombe, paired_difference, ratio
 from codestress.fitting.sign_flips import sign_flips
+from codestress.fitting.two_shares import two_shares_p
 from codestress.report.findings import Finding, listed, points, span
 from codestress.report.published import read_published
 from codestress.seeding import rng
@@ -119,9 +118,7 @@ def directions(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
         down, up = (part[np.sign(part["d"]) == sign].iloc[0] for sign in (1, -1))
         shares = down["correct"] / down["n"], up["correct"] / up["n"]
         interval = newcombe(shares[0], down["n"], shares[1], up["n"], confidence)
-        pooled = (down["correct"] + up["correct"]) / (down["n"] + up["n"])
-        error = math.sqrt(pooled * (1 - pooled) * (1 / down["n"] + 1 / up["n"]))
-        p_value = math.erfc(abs(shares[1] - shares[0]) / error / math.sqrt(2)) if error > 0 else 1.0
+        p_value = two_shares_p(shares[0], down["n"], shares[1], up["n"])
         rows.append((model, distance, *shares, shares[1] - shares[0], *interval, p_value))
     columns = ["model", "distance", "down", "up", "difference", "low", "high", "p"]
     found = pd.DataFrame(rows, columns=columns).sort_values("distance", kind="stable")

@@ -14,6 +14,7 @@ import pandas as pd
 
 from codestress.fitting.multiplicity import holm
 from codestress.fitting.over_models import fisher_interval, mean_difference, rank_correlation
+from codestress.fitting.two_shares import open_ranks
 from codestress.papers.codecrash.results.paper import QUESTIONS, published_differences
 from codestress.report.findings import Finding, listed, span
 from codestress.report.published import published_numbers, read_published
@@ -56,22 +57,11 @@ def rankings(table: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for (dataset, perturbation), part in table.groupby(["dataset", "perturbation"], sort=False):
-        share, n = part["share"].to_numpy(), part["questions"].to_numpy()
-        pairs = list(combinations(range(len(part)), 2))
-        error = share * (1 - share) / n
-        p_values = [
-            math.erfc(abs(share[a] - share[b]) / math.sqrt(max(error[a] + error[b], 1e-12)) / math.sqrt(2))
-            for a, b in pairs
-        ]
-        better, worse = np.zeros(len(part), int), np.zeros(len(part), int)
-        told = [pair for pair, p in zip(pairs, holm(p_values), strict=True) if p < LEVEL]
-        for a, b in told:
-            over, under = (a, b) if share[a] > share[b] else (b, a)
-            worse[over] += 1
-            better[under] += 1
+        share = part["share"].to_numpy()
+        found = open_ranks(share, part["questions"], LEVEL)
         ranks = part["share"].rank(ascending=False).to_numpy()
-        ends = zip(part["label"], share, ranks, 1 + better, len(part) - worse, strict=True)
-        rows += [(dataset, perturbation, *one, len(told), len(pairs)) for one in ends]
+        ends = zip(part["label"], share, ranks, found.low, found.high, strict=True)
+        rows += [(dataset, perturbation, *one, len(found.told), math.comb(len(part), 2)) for one in ends]
     columns = ["dataset", "perturbation", "label", "share", "rank", "low", "high", "separated", "pairs"]
     return pd.DataFrame(rows, columns=columns)
 

@@ -1,0 +1,140 @@
+"""What the published numbers say, computed another way from the same file."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest, norm, permutation_test, ttest_1samp
+
+from codestress.papers.faultloc.results import published
+from codestress.paths import PUBLISHED
+
+NUMBERS: dict[str, Any] = json.loads((PUBLISHED / "faultloc.json").read_text())
+TABLE, TASKS = NUMBERS["tab02"]["values"], NUMBERS["tab02"]["denominators"]
+MODELS = NUMBERS["tab02"]["columns"]
+FLAGGED = {(one["language"], one["fault"], one["model"]) for one in NUMBERS["tab02"]["flagged"]}
+BARS = NUMBERS["fig07"]["values"]
+
+
+@pytest.fixture(scope="module")
+def cells() -> pd.DataFrame:
+    return published.cells(0.95)
+
+
+def wilson(share: float, n: float) -> tuple[float, float]:
+    """The shares that lie 1.96 standard errors from what was seen: the roots of a quadratic."""
+    z2 = norm.ppf(0.975) ** 2
+    low, high = sorted(np.roots([1 + z2 / n, -2 * share - z2 / n, share**2]).real)
+    return low, high
+
+
+def newcombe(first: float, first_n: float, second: float, second_n: float) -> tuple[float, float]:
+    (low, high), (below, above) = wilson(first, first_n), wilson(second, second_n)
+    ends = math.hypot(second - below, high - first), math.hypot(above - second, first - low)
+    return second - first - ends[0], second - first + ends[1]
+
+
+def difference(language: str, model: str) -> float:
+    """Returns minus the others, from counts of tasks."""
+    place = MODELS.index(model)
+    correct = {fault: TABLE[language][fault][place] / 100 * n for fault, n in TASKS[language].items()}
+    one, n = correct.pop("MisplacedReturn"), TASKS[language]["MisplacedReturn"]
+    return float(one / n - sum(correct.values()) / (sum(TASKS[language].values()) - n))
+
+
+def test_table_2_has_every_cell_with_its_interval(cells: pd.DataFrame) -> None:
+    assert len(cells) == 2 * 4 * 10
+    assert {tuple(one) for one in cells[cells["flag"] != ""][["language", "fault", "label"]].to_numpy()} == FLAGGED
+    for row in cells.itertuples():
+        share, n = TABLE[row.language][row.fault][MODELS.index(row.label)] / 100, TASKS[row.language][row.fault]
+        assert (row.share, row.of) == pytest.approx((share, n))
+        assert (row.low, row.high) == pytest.approx(wilson(share, n / 4), abs=1e-6)
+    interval = binomtest(42, 100).proportion_ci(method="wilson")
+    assert wilson(0.42, 100) == pytest.approx((interval.low, interval.high))
+
+
+def test_returns_against_the_others(cells: pd.DataFrame) -> None:
+    found = published.returns(cells, 0.95)
+    assert len(found) == 18
+    for row in found.itertuples():
+        assert (row.language, "MisplacedReturn", row.label) not in FLAGGED
+        assert row.difference == pytest.approx(difference(row.language, row.label))
+        tasks = TASKS[row.language]
+        others = sum(tasks.values()) - tasks["MisplacedReturn"]
+        ends = newcombe(row.others, others / 12, row.returns, tasks["MisplacedReturn"] / 4)
+        assert (row.low, row.high) == pytest.approx(ends, abs=1e-6)
+
+
+def test_the_tests_are_paired_across_models(cells: pd.DataFrame) -> None:
+    counts = published.kept(0.95)
+    found = published.over_models(published.returns(cells, 0.95), counts, 0.95)
+    python, java = BARS["python"], BARS["java"]
+    differences = [
+        [difference("python", model) for model in MODELS],
+        [difference("java", model) for model in MODELS if ("java", "MisplacedReturn", model) not in FLAGGED],
+        *(
+            [python[model][part] / python[model][whole] - java[model][part] / java[model][whole] for model in python]
+            for part, whole in (("pf_localized", "total"), ("pf_spm_localized", "pf_localized"))
+        ),
+    ]
+    p = []
+    for row, values in zip(found.itertuples(), differences, strict=True):
+        interval = ttest_1samp(values, 0).confidence_interval(0.95)
+        assert (row.low, row.high) == pytest.approx((interval.low, interval.high))
+        every = permutation_test((values,), np.mean, permutation_type="samples", n_resamples=np.inf)
+        assert row.p == pytest.approx(float(every.pvalue))
+        p.append(float(every.pvalue))
+    order = np.argsort(p)
+    steps = [p[one] <= 0.05 / (4 - step) for step, one in enumerate(order)]
+    assert [bool(found["decided"][one]) for one in order] == list(np.minimum.accumulate(steps))
+    assert list(found["decided"]) == [False, False, True, True]
+
+
+def test_counts_by_language_are_figure_7s() -> None:
+    found = published.kept(0.95)
+    programs = {language: sum(bars) for language, bars in NUMBERS["fig05"]["values"].items()}
+    assert len(found) == 20
+    for row in found.itertuples():
+        bar = BARS[row.language][row.label]
+        assert (row.total, row.localized, row.after) == tuple(bar.values())
+        n = bar["pf_localized"] * programs[row.language] / bar["total"]
+        assert (row.kept_low, row.kept_high) == pytest.approx(wilson(row.after / row.localized, n), abs=1e-6)
+        assert (row.found_low, row.found_high) == pytest.approx(
+            wilson(row.localized / row.total, programs[row.language]), abs=1e-6
+        )
+
+
+def test_returns_fall_as_far_as_the_others() -> None:
+    """The interval of the excess beside one by simulated shares of as many programs."""
+    found = published.quarters(0.95)
+    draws, names = np.random.default_rng(3), {"IncorrectBooleanLogic": "BooleanLogic"}
+    falls = {}
+    for row in found.itertuples():
+        first, *_, last = NUMBERS["fig09"]["values"][row.fault]
+        tasks = NUMBERS["audit"]["counts"][names.get(row.fault, row.fault)]
+        n = [tasks[place][1] / 4 for place in (0, -1)]
+        simulated = [
+            draws.binomial(round(of), share, 20_000) / round(of) for of, share in zip(n, (first, last), strict=True)
+        ]
+        falls[row.fault] = simulated[0] - simulated[1]
+        assert row.fall == pytest.approx(first - last)
+        assert (row.low, row.high) == pytest.approx(newcombe(last, n[1], first, n[0]), abs=1e-6)
+    value, interval = published.excess_fall(found)
+    excess = falls.pop("MisplacedReturn") - np.mean(list(falls.values()), axis=0)
+    assert value == pytest.approx(-0.01)
+    assert interval == pytest.approx(tuple(np.quantile(excess, [0.025, 0.975])), abs=0.03)
+
+
+def test_findings_come_with_test_interval_and_caveat(cells: pd.DataFrame) -> None:
+    counts = published.kept(0.95)
+    means = published.over_models(published.returns(cells, 0.95), counts, 0.95)
+    found = published.findings(cells, means, published.quarters(0.95), counts, 0.95)
+    assert all(all(one) for one in found)
+    assert "12.4 % of Python's tasks and 2.8 % of Java's" in found[3].finding
+    assert "Python MisplacedReturn (1966 tasks) Claude-4.5-Sonnet 58.8 %" in found[0].finding
+    assert "2 cells that Figure 7 contradicts are left out" in found[0].caveat
