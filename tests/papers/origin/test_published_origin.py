@@ -122,4 +122,4 @@ def test_findings_come_with_test_interval_and_caveat(pairs: pd.DataFrame, length
     assert "Sonnet-3.5 96:0, +82.1 [73.2, 88.1]" in found[0].finding
     assert "GPT3.5 0:3, -2.6" in found[1].finding
     assert "2 of 14 models" in found[2].finding
-    assert "not decided on blocks: Gemini-Pro" in found[2].caveat
+    assert "blocks decide otherwise of Gemini-Pro" in found[2].caveat

@@ -160,9 +160,9 @@ def _told(pairs: pd.DataFrame) -> str:
 
 
 def _fragile(pairs: pd.DataFrame) -> str:
-    """Whom the test on blocks does not decide."""
-    fragile = list(pairs["model"][pairs["decided"] & ~(pairs["p_blocks_holm"] < LEVEL)])
-    told = f"not decided on blocks: {listed(fragile)}" if fragile else "blocks decide the same"
+    """Where the test on blocks says something else."""
+    otherwise = list(pairs["model"][pairs["decided"] != (pairs["p_blocks_holm"] < LEVEL)])
+    told = f"blocks decide otherwise of {listed(otherwise)}" if otherwise else "blocks decide the same"
     return f"Neighbouring sizes share most of their lines; {told}. {ONE_LIST}"
 
 
