@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 from scipy.optimize import curve_fit
+from scipy.stats import norm
 
-from codestress.fitting.bootstrap import cluster_weights
+from codestress.fitting.bootstrap import DOUBTED, cluster_weights
 from codestress.fitting.exponential import _best, _means, _refit, fit_exponential
 
 X = np.linspace(0, 1, 11)
@@ -119,3 +120,46 @@ def test_a_flat_curve_has_no_half_life() -> None:
     assert fit.half_life > 1e5
     assert fit.rate_interval.low < 1e-6 < 0.05 < fit.rate_interval.high
     assert fit.loss_at(0.5, 0.95)[2] > 0.02  # answers that are all alike leave a doubt
+
+
+TRUE_CURVES = {"mild": (0.9, 0.7, 0.0), "strong": (0.9, 5.0, 0.0), "flat": (0.97, 0.0, 0.0)}
+SHAPES = {"a trough": lambda x: 0.5 + 0.3 * (2 * x - 1) ** 2, "a plateau": lambda x: 0.2 + 0.6 * np.exp(-8 * x)}
+
+
+def answers_that_hang_together(shares: np.ndarray, problems: int, random: np.random.Generator) -> np.ndarray:
+    """Of problems of different difficulty, half of it their own."""
+    own, other = random.normal(size=(problems, 1)), random.normal(size=(problems, len(shares)))
+    return (norm.cdf(math.sqrt(0.5) * own + math.sqrt(0.5) * other) < shares).astype(float)
+
+
+def doubted(shares: np.ndarray, problems: int, studies: int) -> float:
+    """In how many studies the best exponential is said not to describe the points."""
+    x = np.linspace(0, 1, 11)
+    found = []
+    for study in range(studies):
+        random = np.random.default_rng((study, problems))
+        right = answers_that_hang_together(shares, problems, random)
+        found.append(fit_exponential(x, right, np.ones_like(right), resamples=1, check=True, rng=random).lack < DOUBTED)
+    return float(np.mean(found))
+
+
+@pytest.mark.parametrize("problems", [25, 100])
+@pytest.mark.parametrize("name", TRUE_CURVES)
+def test_a_true_curve_is_seldom_said_not_to_describe_its_points(name: str, problems: int) -> None:
+    """200 studies at a level of 5 %: two standard errors are 3 points; cautious is no fault."""
+    height, rate, floor = TRUE_CURVES[name]
+    shares = floor + height * np.exp(-rate * np.linspace(0, 1, 11))
+    assert doubted(shares, problems, 200) <= 0.05 + 0.035
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_false_curve_is_said_not_to_describe_its_points(name: str) -> None:
+    shares = SHAPES[name](np.linspace(0, 1, 11))
+    assert doubted(shares, 25, 60) > 0.5
+    assert doubted(shares, 100, 20) == 1
+
+
+def test_a_curve_through_as_many_points_as_it_has_parameters_lacks_nothing_that_can_be_seen() -> None:
+    right = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
+    fit = fit_exponential([0, 1], right, np.ones_like(right), resamples=50, check=True, rng=np.random.default_rng(0))
+    assert math.isnan(fit.lack)

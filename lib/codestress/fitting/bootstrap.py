@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from codestress.fitting.proportions import UNKNOWN, Interval, normal_quantile, student_quantile
 
+DOUBTED = 0.05
+"""A fitted curve whose lack of fit has a smaller p-value is said not to describe its points."""
+
 
 def cluster_weights(clusters: int, resamples: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """How often each cluster is drawn in each resample: shape (resamples, clusters), rows that sum to `clusters`."""

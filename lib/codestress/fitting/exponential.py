@@ -22,6 +22,7 @@ Array = NDArray[np.float64]
 LOWEST = np.array([0.0, 0.0, 0.0])
 HIGHEST = np.array([2.0, 1e4, 1.0])
 """Bounds of height, rate and floor; a height above 1 is an accuracy beyond 100 % only where nothing was asked."""
+LACK_RESAMPLES = 400
 
 
 class ExponentialFit(NamedTuple):
@@ -47,6 +48,8 @@ class ExponentialFit(NamedTuple):
     """Of the means at each x, unweighted."""
     items: int
     """Problems behind it."""
+    lack: float
+    """p-value of its lack of fit (`lack_of_fit`); nan where it was not asked for."""
 
     def at(self, x: ArrayLike) -> Array:
         """The fitted curve."""
@@ -93,6 +96,7 @@ def fit_exponential(
     weighted: bool = False,
     confidence: float = 0.95,
     resamples: int = 1000,
+    check: bool = False,
     rng: np.random.Generator,
 ) -> ExponentialFit:
     """Fits mean accuracies at places `x` (k,) from sums of scores and numbers of answers, both (problems, k).
@@ -100,7 +104,7 @@ def fit_exponential(
     `weighted`: squared errors count by the number of answers at each place; else each place counts the same, as for
     a curve through aggregated results. Intervals: quantiles of a bootstrap that resamples problems, the rows, with as
     much noise added at each place as two problems make that are right there alone: answers that are all alike leave a
-    doubt too. They are stretched for few problems (`stretched`).
+    doubt too. They are stretched for few problems (`stretched`). `check`: whether `lack` is worked out.
     """
     places = np.asarray(x, dtype=float)
     scores, numbers = np.asarray(right, dtype=float), np.asarray(asked, dtype=float)
@@ -135,7 +139,41 @@ def fit_exponential(
         int((~good).sum()),
         1 - float((residual**2).sum()) / spread if spread > 0 else math.nan,
         len(scores),
+        lack_of_fit(places, scores, numbers, best, weights, free, rng) if check else math.nan,
     )
+
+
+def lack_of_fit(
+    x: Array, right: Array, asked: Array, best: Array, weights: Array, free: int, rng: np.random.Generator
+) -> float:
+    """p-value of a fitted curve's residuals: small where the curve does not describe its points. nan without a residual
+    to spare.
+
+    `right` and `asked` (problems, k), `best` (3,) of which `free` were fitted by `weights` (k,). Sum of squared
+    residuals over the variances that the curve gives them, against the same of resamples of the problems whose means
+    are moved onto the curve and fitted again (a bootstrap under the hypothesis, Davison and Hinkley 1997, 4.4), so that
+    answers about one problem hang together. Simulated: a true curve is doubted in about 5 of 100 studies.
+    """
+    used = weights > 0
+    problems = len(right)
+    if used.sum() <= free or problems < 2:
+        return math.nan
+    x, right, asked, weights = x[used], right[:, used], asked[:, used], weights[used]
+    behind = (asked > 0).sum(axis=0)
+
+    def distance(means: Array, values: Array) -> Array:
+        expected = np.clip(curve(x, values), 0, 1)
+        variance = expected * (1 - expected) / behind + 1 / (behind * (behind + 2))
+        return np.asarray(((means - expected) ** 2 / variance).sum(axis=1))
+
+    means = right.sum(axis=0) / asked.sum(axis=0)
+    drawn = cluster_weights(problems, LACK_RESAMPLES, rng)
+    resampled, counted = _means(drawn @ right, drawn @ asked, False)
+    away = np.where(counted > 0, resampled - means, 0) * math.sqrt(problems / (problems - 1))
+    moved = np.clip(curve(x, best[None]) + away, 0, 1)
+    fitted, good = _refit(x, moved, np.tile(weights, (LACK_RESAMPLES, 1)), best, free)
+    found = distance(means[None], best[None])[0]
+    return float((1 + (distance(moved, fitted)[good] >= found).sum()) / (1 + good.sum()))
 
 
 def _half_life(rate: float) -> float:
@@ -147,7 +185,7 @@ def _half_life(rate: float) -> float:
 def _nothing(resamples: int) -> ExponentialFit:
     nan = math.nan
     empty = np.full((resamples, 3), nan)
-    return ExponentialFit(nan, nan, nan, nan, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, empty, resamples, nan, 0)
+    return ExponentialFit(nan, nan, nan, nan, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, empty, resamples, nan, 0, nan)
 
 
 def _means(right: Array, asked: Array, weighted: bool) -> tuple[Array, Array]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from codestress.fitting.bootstrap import DOUBTED
 from codestress.report.style import COLOURS, MARKERS, PUBLISHED
 
 Array = NDArray[np.float64]
@@ -79,3 +81,12 @@ def legend_above(figure: Figure, *axes: Axes, most: int = 5, **options: object) 
     named = {name: handle for handle, name in reversed(pairs)}
     names = list(dict.fromkeys(name for _, name in pairs))
     figure.legend([named[name] for name in names], names, loc="outside upper center", ncols=most, **options)
+
+
+def say_lack(figure: Figure, lacks: Mapping[str, float]) -> None:
+    """Below the figure: which fitted curves do not describe their points, by the p-values of their lack of fit."""
+    doubted = [name for name, lack in lacks.items() if lack < DOUBTED]
+    if doubted:
+        told = f"does not describe its points (p < {DOUBTED:g}): the curve of {', '.join(doubted)}"
+        below = -0.06 / figure.get_size_inches()[1]
+        figure.text(0.005, below, textwrap.fill(told, 90), ha="left", va="top", fontsize=6.5, color="#8f2d00")

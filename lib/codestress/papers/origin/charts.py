@@ -14,7 +14,7 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from codestress.papers.origin.decay import FittedSide
-from codestress.report.curves import draw_points
+from codestress.report.curves import draw_points, say_lack
 from codestress.report.style import COLOURS, HATCHES, OTHER, RIGHT, WRONG, use_style
 
 LOOKS: dict[str, dict[str, Any]] = {
@@ -102,6 +102,7 @@ def distance_curve(shares: pd.DataFrame, fits: Sequence[FittedSide]) -> Figure:
     ax.set_ylim(-3, 105)
     ax.set_xticks(places)
     figure.legend(loc="outside upper right", ncols=2)
+    say_lack(figure, {f"{fit.label} {'down' if fit.sign > 0 else 'up'}": fit.lack for fit in fits})
     return figure
 
 

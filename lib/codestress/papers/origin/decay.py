@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from codestress.fitting.bootstrap import cluster_weights, percentile_interval, stretched
-from codestress.fitting.exponential import Array, curve, derivatives, least_squares
+from codestress.fitting.exponential import Array, curve, derivatives, lack_of_fit, least_squares
 from codestress.fitting.proportions import UNKNOWN, Interval
 
 LONGEST = 1e6
@@ -31,6 +31,8 @@ class DecayFit(NamedTuple):
     reach_interval: Interval
     failed: int
     """Resamples that could not be fitted; they are not in the intervals."""
+    lack: float = math.nan
+    """p-value of its lack of fit."""
 
 
 class FittedSide(NamedTuple):
@@ -40,6 +42,8 @@ class FittedSide(NamedTuple):
     sign: int
     top: float
     reach: float
+    lack: float = math.nan
+    """p-value of its lack of fit."""
 
     def at(self, x: Array) -> Array:
         """The fitted curve, at distances from 1 on."""
@@ -81,7 +85,15 @@ def fit_decay(
     reach = Interval(_reach(rates.high), _reach(rates.low))
     top = percentile_interval(draws[:, 0], confidence)
     failed = resamples - len(draws)
-    return DecayFit(float(best[0]), _reach(best[1]), _reach(best[1]) * math.log(2), top, reach, failed)
+    errors = _errors(right.sum(axis=0), asked.sum(axis=0))
+    lack = lack_of_fit(places, right, asked, best, np.where(np.isfinite(errors), errors**-2.0, 0), 2, rng)
+    return DecayFit(float(best[0]), _reach(best[1]), _reach(best[1]) * math.log(2), top, reach, failed, lack)
+
+
+def _errors(right: Array, asked: Array) -> Array:
+    """Standard errors of shares with one success and one failure added; nan where nothing was asked."""
+    smooth = (right + 1) / (asked + 2)
+    return np.asarray(np.sqrt(smooth * (1 - smooth) / np.where(asked > 0, asked, np.nan)))
 
 
 def _reach(rate: float) -> float:
@@ -96,10 +108,9 @@ def _fit(x: Array, right: Array, asked: Array, start: Array | None = None) -> Ar
     x, right, asked = x[use], right[use], asked[use]
     if len(x) < 2 or right.sum() == 0:
         return None
-    smooth = (right + 1) / (asked + 2)
-    error = np.sqrt(smooth * (1 - smooth) / asked)
+    error = _errors(right, asked)
     if start is None:
-        slope, level = np.polyfit(x, np.log(smooth), 1)
+        slope, level = np.polyfit(x, np.log((right + 1) / (asked + 2)), 1)
         start = np.clip([np.exp(level), -slope], [0.01, 1e-4], [1, 10])
 
     def jacobian(x: Array, *values: float) -> Array:

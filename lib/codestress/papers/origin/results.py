@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from codestress.fitting.bootstrap import DOUBTED
 from codestress.fitting.proportions import UNKNOWN, paired_difference
 from codestress.fitting.summaries import with_accuracy
 from codestress.papers.origin.decay import FittedSide, fit_decay
@@ -222,14 +223,15 @@ def fit_sides(
                 resamples=resamples,
                 rng=rng(seed, "decay", str(model), sign),
             )
-            fits.append(FittedSide(str(model), sign, fit.top, fit.reach))
-            rows.append((str(model), side, *fit[:3], *fit.top_interval, *fit.reach_interval, fit.failed, resamples))
+            fits.append(FittedSide(str(model), sign, fit.top, fit.reach, fit.lack))
+            intervals = (*fit.top_interval, *fit.reach_interval)
+            rows.append((str(model), side, *fit[:3], *intervals, fit.failed, resamples, fit.lack))
     return fits, pd.DataFrame(rows, columns=FIT_COLUMNS)
 
 
 FIT_COLUMNS = [
     *("model", "side", "top", "reach_lines", "half_life_lines", "top_low", "top_high", "reach_low", "reach_high"),
-    *("failed_fits", "resamples"),
+    *("failed_fits", "resamples", "lack_of_fit"),
 ]
 
 
@@ -238,6 +240,7 @@ def describe_distances(points: pd.DataFrame, fits: Sequence[FittedSide]) -> str:
     told = _told(points, lambda row: f"d = {row.d} {100 * row.accuracy:.0f} %", ["d"])
     fitted = [
         f"{fit.label}, {'down' if fit.sign > 0 else 'up'}: share falls to 1/e over {fit.reach:.1f} lines"
+        + (", which does not describe its points" if fit.lack < DOUBTED else "")
         for fit in fits
     ]
     return "Accuracy against d, the lines between the links. " + ". ".join([*told, *fitted]) + "."

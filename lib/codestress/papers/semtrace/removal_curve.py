@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
-from codestress.report.curves import interval, legend_above, look
+from codestress.report.curves import interval, legend_above, look, say_lack
 from codestress.report.style import PUBLISHED, use_style
 
 
@@ -17,7 +17,8 @@ def removal_curve(
     programs: str,
     confidence: float,
 ) -> Figure:
-    """A panel for each task. `points`: model, task, share_removed, asked, share, low, high; `curves` without asked.
+    """A panel for each task. `points`: model, task, share_removed, asked, share, low, high; `curves` without asked, but
+    with lack_of_fit.
 
     All from 0 to 1. Points grow with the number of programs behind them; bands are the curves' intervals.
     `published`: the one point that the paper states in numbers. `programs` names what lines were removed from.
@@ -65,4 +66,6 @@ def removal_curve(
     panels[0].set_ylabel("right answers (%)")
     title = f"exponential fits with {confidence:.0%} bands; area: versions behind a point"
     legend_above(figure, panels[-1], most=2, title=title, title_fontsize=7.5)
+    lacks = curves.groupby(["model", "task"], sort=False)["lack_of_fit"].first()
+    say_lack(figure, {f"{model} ({str(task).replace('_', ' ')})": lack for (model, task), lack in lacks.items()})
     return figure

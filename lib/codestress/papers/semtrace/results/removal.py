@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.bootstrap import percentile_interval
+from codestress.fitting.bootstrap import DOUBTED, percentile_interval
 from codestress.fitting.exponential import ExponentialFit, fit_exponential
 from codestress.fitting.proportions import clustered_share
 from codestress.fitting.summaries import summarize
@@ -52,6 +52,7 @@ def fit_removal(
             weighted=weighted,
             confidence=confidence,
             resamples=resamples,
+            check=True,
             rng=rng(seed, "removal"),  # the same programs in each resample of all models
         )
     return fits
@@ -60,7 +61,7 @@ def fit_removal(
 def fit_table(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd.DataFrame:
     """A row for each model and task: height, rate, floor and half-life (share of lines removed) with intervals,
     loss_at_half (what share of the curve's value at 0 is lost when half of the lines are), programs, r_squared, failed
-    resamples.
+    resamples, lack_of_fit (p-value: small where the curve does not describe its points).
     """
     rows = []
     for (model, task), fit in fits.items():
@@ -70,7 +71,8 @@ def fit_table(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd.Dat
             row |= {name: getattr(fit, name), f"{name}_low": low, f"{name}_high": high}
         loss, low, high = fit.loss_at(0.5, confidence)
         row |= {"loss_at_half": loss, "loss_low": low, "loss_high": high}
-        rows.append(row | {"programs": fit.items, "r_squared": fit.r_squared, "failed_resamples": fit.failed})
+        row |= {"programs": fit.items, "r_squared": fit.r_squared, "failed_resamples": fit.failed}
+        rows.append(row | {"lack_of_fit": fit.lack})
     return pd.DataFrame(rows)
 
 
@@ -92,13 +94,14 @@ def group_losses(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd.
 
 
 def fitted_curves(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd.DataFrame:
-    """The curves to draw: model, task, share_removed (0 to 1 in 101 steps), share, low, high (pointwise band)."""
+    """The curves to draw: model, task, share_removed (0 to 1 in 101 steps), share, low, high (pointwise band),
+    lack_of_fit (p-value)."""
     x = np.linspace(0, 1, 101)
     parts = []
     for (model, task), fit in fits.items():
         low, high = fit.band(x, confidence)
         named = {"model": model, "task": task, "share_removed": x}
-        parts.append(pd.DataFrame(named | {"accuracy": fit.at(x), "low": low, "high": high}))
+        parts.append(pd.DataFrame(named | {"accuracy": fit.at(x), "low": low, "high": high, "lack_of_fit": fit.lack}))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -162,6 +165,7 @@ def describe_removal(table: pd.DataFrame, fits: Mapping[Curve, ExponentialFit]) 
         parts.append(
             f"{model}, {str(task).replace('_', ' ')}: {part['accuracy'].iloc[0]:.1%} right with all lines, "
             f"{first['accuracy']:.1%} without {first['share_removed']:.1%} of them; "
-            f"the fitted exponential has fallen to half {half}"
+            f"the fitted exponential{' does not describe its points and' if fit.lack < DOUBTED else ''} "
+            f"has fallen to half {half}"
         )
     return "Accuracy against the share of lines removed. " + ". ".join(parts) + "."
