@@ -88,5 +88,6 @@ def say_lack(figure: Figure, lacks: Mapping[str, float]) -> None:
     doubted = [name for name, lack in lacks.items() if lack < DOUBTED]
     if doubted:
         told = f"does not describe its points (p < {DOUBTED:g}): the curve of {', '.join(doubted)}"
+        lines = textwrap.fill(told, 64, break_on_hyphens=False)  # the note on readers stands to the right of it
         below = -0.06 / figure.get_size_inches()[1]
-        figure.text(0.005, below, textwrap.fill(told, 64, break_on_hyphens=False), ha="left", va="top", fontsize=6.5, color="#8f2d00")
+        figure.text(0.005, below, lines, ha="left", va="top", fontsize=6.5, color="#8f2d00")
