@@ -71,4 +71,4 @@ def test_the_catalogue() -> None:
 
 def test_the_pinned_files_are_those_at_hand(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    assert [state(file) for dataset in load_catalogue().values() for file in dataset.files] == ["ok"] * 9
+    assert [state(file) for dataset in load_catalogue().values() for file in dataset.files] == ["ok"] * 10
