@@ -38,6 +38,7 @@ TYPED = (
 """Typed here, in this order."""
 SAME = {
     "codestress probe": "codestress probe sim-wide",
+    "codestress plan": "codestress plan origin --json",
     "codestress nano evaluate": "codestress nano evaluate --asked 20",
     "codestress score": "codestress score --task output --answers answers.json --problems problems.jsonl",
     "codestress score --json": "codestress score --task output --answers answers.json --problems problems.jsonl",
@@ -64,6 +65,7 @@ NOT_TYPED = {
     "make clean": "removes the outputs of whoever tests",
     "make bench": "an hour of measurements",
     "python -I -S": "a part of that",
+    "python bench/plans.py": "minutes, and writes params/plans.csv; report/test_report.py reads it",
     "python docs/undecided.py": "writes docs/ledger.md, which report/test_statements.py compares with it",
     "make test": "this run",
     "make test-all": "this run",
