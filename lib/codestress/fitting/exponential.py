@@ -84,7 +84,8 @@ def curve(x: Array, parameters: Array) -> Array:
 
 def _lost(x: float, parameters: Array) -> Array:
     values = curve(np.array([0.0, x]), parameters)
-    return np.asarray(1 - values[:, 1] / values[:, 0])
+    start = np.where(values[:, 0] > 0, values[:, 0], np.nan)  # of nothing no share is lost
+    return np.asarray(1 - values[:, 1] / start)
 
 
 def fit_exponential(

@@ -125,6 +125,7 @@ def _serve(connection: socket.socket) -> None:
             if pid == 0:
                 connection.close()
                 _become_kernel(request)
+            ended.pop(pid, None)  # of an earlier kernel: numbers of processes come round again
             reply: int | None = pid
         else:
             pid = request.get("poll") or request.get("wait")

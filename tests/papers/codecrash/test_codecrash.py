@@ -256,7 +256,7 @@ def test_two_runs_with_one_seed_ask_the_same_bytes() -> None:
 
 def test_every_artefact_resolves_at_the_papers_size_as_far_as_its_data_is_here() -> None:
     names = select(["codecrash"], load_profile("paper"))
-    assert len(names) == 22
+    assert len(names) == 23
     for artefact in resolve(names, "paper", Overrides(), load_registry()):
         given = artefact.parameters.model_dump()
         assert ("confidence" not in given) == (artefact.name in ("codecrash/fig03", "codecrash/perturbations"))
