@@ -45,7 +45,11 @@ console.log(JSON.stringify(jobs.map(([code, call]) => {
 def outcomes(calls: list[tuple[Problem, str]], language: Language, executor: Executor) -> list[str]:
     """What became of each call; the JavaScript programs, each in a context of its own, share one process."""
     if language == "python":
-        return [f"{one.outcome} {one.value!r} {one.detail.partition(':')[0]}" for one in run_calls(calls, executor)]
+        # A drawn program may be none; what is said of that names its names.
+        return [
+            f"{one.outcome} {one.value!r} {'' if one.outcome == 'syntax error' else one.detail.partition(':')[0]}"
+            for one in run_calls(calls, executor)
+        ]
     jobs = json.dumps([(problem.code, f"{problem.function}({text})") for problem, text in calls])
     done = subprocess.run([str(_node()), "-e", IN_ONE_NODE], input=jobs, capture_output=True, text=True, check=True)
     return list(json.loads(done.stdout))
