@@ -58,11 +58,15 @@ class Seeded(Facts):
     seed: int = Field(0, ge=0, description="of everything random")
 
 
-class Recomputed(Seeded):
-    """Notebooks that compute with what a paper publishes; nothing is asked."""
+class Recomputed(Facts):
+    """Notebooks that compute with what a paper publishes; nothing is asked, and nothing drawn."""
 
     confidence: float = Field(0.95, gt=0, lt=1, description="of all intervals")
     rule: Literal["strict"] = Field("strict", description="nothing is judged")
+
+
+class RecomputedByDraws(Recomputed, Seeded):
+    """The same where a test or an interval is by draws."""
 
 
 class Asked(Seeded):

@@ -32,7 +32,7 @@ from codestress.papers.codecrash.perturbations.variants import (
     check_problems,
     make_variants,
 )
-from codestress.parameters import Asked, Interval, Recomputed, Seeded, Study, for_each_model, no_questions
+from codestress.parameters import Asked, Interval, RecomputedByDraws, Seeded, Study, for_each_model, no_questions
 from codestress.paths import shown
 from codestress.problems.generated import generated_problems
 from codestress.problems.own import known_source, own_problems
@@ -374,7 +374,7 @@ STUDIES = {
     "means": Study(Shares, predictions, custom_files, CREDULOUS),
     "predictions": Study(Predictions, predictions, custom_files, CREDULOUS),
     "density": Study(DensitySweep, predictions, custom_files, CREDULOUS),
-    "published": Study(Recomputed, no_questions),
+    "published": Study(RecomputedByDraws, no_questions),
     "variants": Study(Perturbed, nothing_asked, custom_files, CREDULOUS),
 }
 """What params/codecrash/*.yaml may name as `study: codecrash.NAME`."""

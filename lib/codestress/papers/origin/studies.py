@@ -20,7 +20,7 @@ from codestress.papers.origin.scoring import (
     score_strict,
     score_unlock,
 )
-from codestress.parameters import Interval, Parameters, Recomputed, Study, for_each_model, no_questions
+from codestress.parameters import Interval, Parameters, RecomputedByDraws, Study, for_each_model, no_questions
 from codestress.problems.datasets import data_file
 from codestress.problems.words import word_list
 from codestress.types import Message, Prompt, Response, Sampling, Score, Trial, Trials
@@ -253,6 +253,6 @@ STUDIES = {
     "outcomes": Study(Chains, find_the_origin, lab=LAB),
     "find_the_origin": Study(FindTheOrigin, find_the_origin, lab=LAB),
     "needle_in_haystack": Study(NeedleInHaystack, needle_in_haystack),
-    "published": Study(Recomputed, no_questions),
+    "published": Study(RecomputedByDraws, no_questions),
 }
 """What params/origin/*.yaml may name as `study: origin.NAME`."""

@@ -21,7 +21,7 @@ from codestress.papers.semtrace import recall
 from codestress.papers.semtrace.line_removal import removable, subsets, without_lines
 from codestress.papers.semtrace.mixing import MOST_FRAGMENTS, line_keys, mix, with_keys
 from codestress.papers.semtrace.traces import trace_problems
-from codestress.parameters import Facts, Parameters, Recomputed, Seeded, Study, for_each_model, no_questions
+from codestress.parameters import Facts, Parameters, RecomputedByDraws, Seeded, Study, for_each_model, no_questions
 from codestress.problems.generated import generated_problems
 from codestress.problems.own import known_source, own_problems
 from codestress.problems.problem_files import cruxeval
@@ -382,7 +382,7 @@ def rendered_templates(given: Templates) -> list[tuple[str, int, Prompt]]:
 
 STUDIES = {
     "line_removal": Study(LineRemoval, line_removal),
-    "published": Study(Recomputed, no_questions),
+    "published": Study(RecomputedByDraws, no_questions),
     "templates": Study(Templates, no_questions),
     "registry": Study(Registry, no_questions),
     "target_positions": Study(Positions, target_positions),
