@@ -412,8 +412,8 @@ def test_claims_are_decided_only_on_the_papers_programs(tmp_path: Path) -> None:
 
 def test_every_artefact_resolves_at_the_papers_size() -> None:
     names = select(["faultloc"], load_profile("paper"))
-    assert len(names) == 13
-    assert len(resolve(names, "paper", Overrides(), load_registry())) == 13
+    assert len(names) == 14
+    assert len(resolve(names, "paper", Overrides(), load_registry())) == 14
     heat = paper.published_heat()
     assert isinstance(heat, pd.DataFrame)
     assert heat.set_index(["row", "column"]).loc[("OffByOne", "0-25 %"), "accuracy"] == 0.65
