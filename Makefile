@@ -17,7 +17,8 @@ PORT    ?= 8000
 
 PAPERS  := $(sort $(patsubst lib/codestress/papers/%/studies.py,%,$(wildcard lib/codestress/papers/*/studies.py)))
 GOALS   := $(filter $(PAPERS) $(addsuffix /%,$(PAPERS)),$(MAKECMDGOALS))
-OPTIONS  = --profile $(PROFILE) $(if $(MODELS),--models "$(MODELS)") $(foreach s,$(SET),--set '$(s)')
+OPTIONS  = --profile $(PROFILE) $(if $(MODELS),--models "$(MODELS)") $(foreach s,$(SET),--set '$(s)') \
+  $(if $(ID),--id '$(ID)') $(if $(KEY_ENV),--key-env '$(KEY_ENV)')
 # Read by codestress itself; on the command line or in the environment.
 export BUDGET_USD BUDGET_TOKENS MAX_REQUESTS
 ifneq ($(REPLAY),)
@@ -32,7 +33,7 @@ READY := .venv/ready
 READY_DEV := .venv/ready-dev
 endif
 
-.PHONY: all build help plan data report diff doctor archive badge try serve lab explore course train-nano test test-all style suite test-vllm bench clean lock $(GOALS)
+.PHONY: all build help plan data report contact-sheet diff doctor archive badge try serve lab explore course train-nano test test-all style suite test-vllm bench clean lock $(GOALS)
 
 all: build
 
@@ -49,14 +50,16 @@ help:
 	@echo 'make PAPER                 the artefacts of a paper: $(PAPERS)'
 	@echo 'make PAPER/ARTEFACT        one artefact, for instance make origin/fig04'
 	@echo '  PROFILE=demo|paper|smoke  demo: offline, simulated readers; paper: the paper'"'"'s models; smoke: seconds'
-	@echo '  MODELS="NAME NAME"        models from params/models.yaml instead of the profile'"'"'s'
+	@echo '  MODELS="NAME URL"         other models: of params/models.yaml, or at a URL (ID=… KEY_ENV=…)'
 	@echo '  SET="KEY=VALUE KEY=VALUE" parameters, for instance SET="seed=1 step=16"'
+	@echo '                            what these two change is built apart, in outputs/mine'
 	@echo 'make -j4                   four notebooks at a time'
 	@echo 'make plan                  what would be asked: requests, answered already, characters, dollars'
 	@echo '  BUDGET_USD=5 BUDGET_TOKENS=1000000 MAX_REQUESTS=1000 stop at the line, answers kept'
 	@echo '  REPLAY=FILE               answers from an archive, no model asked'
 	@echo 'make data                  fetch the data sets (or set CODESTRESS_DATA to a folder that has them)'
 	@echo 'make report                write the report page anew: claims ledger, leaderboard, figures'
+	@echo 'make contact-sheet         all figures in one picture, on light and on dark ground'
 	@echo 'make diff A=… B=…          compare two runs'
 	@echo 'make doctor                what is here, what is missing, what to type'
 	@echo 'make archive FILE=…        all responses of the profile as one file'
@@ -72,7 +75,7 @@ help:
 	@echo 'make test-all              all checks: also what is slow'
 	@echo 'make test-vllm             one study through real servers: vLLM, Ray, transformers (gigabytes, opt-in)'
 	@echo 'make bench                 benchmarks'
-	@echo 'make clean                 remove figures, never answers'
+	@echo 'make clean                 remove figures, never answers, nor outputs/mine'
 
 plan: $(READY)
 	@$(BIN)/codestress plan $(GOALS) $(OPTIONS)
@@ -82,6 +85,9 @@ data: $(READY)
 
 report: $(READY)
 	@$(BIN)/codestress report --profile $(PROFILE)
+
+contact-sheet: $(READY)
+	@$(BIN)/python docs/contact_sheet.py $(or $(CODESTRESS_OUTPUTS),outputs)/$(PROFILE)
 
 diff: $(READY)
 	@$(BIN)/codestress diff $(A) $(B)
@@ -93,7 +99,7 @@ badge: $(READY)
 	@$(BIN)/codestress badge --profile $(PROFILE)
 
 archive: $(READY)
-	@$(BIN)/codestress archive export $(or $(FILE),$(or $(CODESTRESS_OUTPUTS),outputs)/$(PROFILE).jsonl.gz) --profile $(PROFILE) $(if $(MODELS),--models "$(MODELS)")
+	@$(BIN)/codestress archive export $(or $(FILE),$(or $(CODESTRESS_OUTPUTS),outputs)/$(PROFILE).jsonl.gz) $(OPTIONS)
 
 # Ten minutes from a model to its page; without MODEL: which servers on this machine offer what.
 try: $(READY)
@@ -180,8 +186,8 @@ bench: $(READY_DEV)
 	$(BIN)/python bench/bench_verdicts.py
 
 clean:
-	@for folder in outputs/*/; do case "$$folder" in outputs/data/) ;; *) rm -rf "$$folder" ;; esac; done
-	@echo 'figures removed; answers (outputs/responses.sqlite) and data sets kept'
+	@for folder in outputs/*/; do case "$$folder" in outputs/data/|outputs/mine/) ;; *) rm -rf "$$folder" ;; esac; done
+	@echo 'figures removed; answers (outputs/responses.sqlite), data sets and your own figures (outputs/mine) kept'
 
 # What is not a target is looked up among the artefacts, so that a typo gets the nearest name.
 .DEFAULT:

@@ -121,6 +121,7 @@ def main() -> None:
         project = Path(folder)
         for part in ("params", "notebooks"):
             shutil.copytree(ROOT / part, project / part)
+        shutil.copy(ROOT / "requirements.lock", project)
         environment = {
             **os.environ,
             "CODESTRESS_ROOT": folder,

@@ -221,11 +221,11 @@ def decays(height: float, rate: float, items: int) -> dict[str, Check]:
 
     def loss(random: np.random.Generator) -> bool:
         table = study(random)
-        fit = fit_exponential(x, table, np.ones_like(table), resamples=200, rng=random)
+        fit = fit_exponential(x, table, np.ones_like(table), resamples=400, rng=random)
         return contains(Interval(*fit.loss_at(0.5, 0.95)[1:]), 1 - float(np.exp(-rate / 2)))
 
     def reach(random: np.random.Generator) -> bool:
-        fit = fit_decay(1 + 10 * x[::2], study(random)[:, ::2], resamples=100, rng=random)
+        fit = fit_decay(1 + 10 * x[::2], study(random)[:, ::2], resamples=400, rng=random)
         return contains(fit.reach_interval, 10 / rate if rate else np.inf)
 
     return {

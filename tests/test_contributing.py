@@ -12,7 +12,6 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import pandas as pd
@@ -93,8 +92,10 @@ def follow(recipe: str, copy: Path, only: str = "") -> None:
             path.write_text((path.read_text(encoding="utf-8") if path.exists() else "") + text, encoding="utf-8")
 
 
-def manifest(copy: Path, artefact: str) -> dict[str, Any]:
-    return json.loads((copy / "outputs/smoke" / artefact / "manifest.json").read_text())  # type: ignore[no-any-return]
+def changed(copy: Path, artefact: str) -> Path:
+    """The one folder of what a recipe's MODELS or SET made of an artefact."""
+    [folder] = (copy / "outputs/mine").glob(f"{artefact}@*")
+    return folder
 
 
 @pytest.mark.slow
@@ -113,7 +114,7 @@ def test_a_figure_is_a_chart_a_notebook_and_a_file_of_parameters(copy: Path) -> 
 @pytest.mark.slow
 def test_a_model_is_a_function_and_a_row(copy: Path) -> None:
     follow("Add a model", copy)
-    counts = manifest(copy, "origin/fig04")["counts"]
+    counts = json.loads((changed(copy, "origin/fig04") / "manifest.json").read_text())["counts"]
     assert list(counts) == ["my-function", "sim-wide"]
     assert counts["my-function"]["correct"] + counts["my-function"]["incorrect"] > 5
 
@@ -122,14 +123,14 @@ def test_a_model_is_a_function_and_a_row(copy: Path) -> None:
 @pytest.mark.isolation
 def test_a_perturbation_is_a_function_and_a_row(copy: Path) -> None:
     follow("Add a perturbation", copy)
-    table = pd.read_csv(copy / "outputs/smoke/codecrash/tab01/table.csv")
+    table = pd.read_csv(changed(copy, "codecrash/tab01") / "table.csv")
     assert "NOT-NOT" in set(table["perturbation"])
 
 
 @pytest.mark.slow
 def test_a_fifth_paper_is_four_folders(copy: Path) -> None:
     follow("Add a fifth paper", copy)
-    made = manifest(copy, "echo/fig01")
+    made = json.loads((copy / "outputs/smoke/echo/fig01/manifest.json").read_text())
     counts = made["counts"]["sim-wide"]
     assert counts["correct"] + counts["incorrect"] == made["asked"] == 2
     assert any("papers/echo/studies.py" in name for name in made["inputs"])

@@ -33,7 +33,7 @@ TYPED = (
     *("codestress show origin/fig04 --where d=15", "codestress explain origin/fig04 --where model=sim-near"),
     *("codestress explain origin/fig04 --outcome incorrect", "codestress archive adopt --help", "codestress data list"),
     *("codestress store verify", "codestress store budget --reset", "codestress store salvage"),
-    "make report",
+    *("make report", "make contact-sheet"),
 )
 """Typed here, in this order."""
 SAME = {

@@ -25,6 +25,7 @@ from codestress.errors import ArchiveError, DataError, ParameterError
 from codestress.inference import archive
 from codestress.inference.registry import load_registry
 from codestress.nano.configuration import WEIGHTS
+from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.problems.problem_files import read_problems
 from codestress.report.checked import read_manifest
 from codestress.report.claims import COLUMNS as LEDGER
@@ -149,6 +150,9 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
         pd.DataFrame({"n": [1, 2]}).to_parquet(folder / "data.parquet")
         for figure in ("figure.svg", "figure.pdf", "figure.png"):
             (folder / figure).write_bytes(b"")
+    (built,) = resolve(["origin/fig04"], "smoke", Overrides(), load_registry())
+    told = MANIFEST | {"parameters": built.parameters.model_dump()}
+    (root / BUILT).write_text(json.dumps(told, indent=1))
     claim = "t/b,s,re-run,equal,1.0,%,2.0,1.0,3.0,differs,0.1,1.0,5.0,20,,,ours"
     fill(root, FILES | {"outputs/smoke/t/b/claims.csv": f"{','.join(LEDGER)}\n{claim}\n"})
     (root / "outputs/smoke/t/b/manifest.json").write_text(json.dumps(MANIFEST | {"tables": ["claims", "rows"]}))

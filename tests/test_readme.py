@@ -1,4 +1,4 @@
-"""The README is true: every command in it runs, every file and model it names exists."""
+"""The README and the pages behind it are true: every command in them runs, every file and model they name exists."""
 
 from __future__ import annotations
 
@@ -22,7 +22,12 @@ from codestress.pipeline.artefacts import artefact_names, read_artefact
 from codestress.rooms import papers
 from conftest import ROOT, exposed
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+BEHIND = ("scoring", "nano", "models", "origin", "semtrace", "codecrash", "faultloc", "readers", "course")
+PAGES = {
+    path: path.read_text(encoding="utf-8")
+    for path in (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in BEHIND))
+}
+README = "\n".join(PAGES.values())
 COMMANDS = [
     line.split("#")[0].strip()
     for line in README.splitlines()
@@ -73,7 +78,7 @@ def at_smoke_size(command: list[str]) -> list[str]:
         found = found.commands.get(word, found) if isinstance(found, click.Group) else found
     has_profile = any(parameter.name == "profile" for parameter in found.params)
     sized = ["--profile", "smoke"] if has_profile and "--profile" not in command else []
-    return [re.sub("^demo/", "smoke/", word) for word in command] + sized
+    return [re.sub("^(mine/.*@)", r"\1smoke,", re.sub("^demo/", "smoke/", word)) for word in command] + sized
 
 
 @pytest.mark.slow
@@ -97,8 +102,7 @@ def test_every_command_is_understood(smoke: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_every_command_runs(tmp_path: Path) -> None:
     environment = {**os.environ, "CODESTRESS_OUTPUTS": str(tmp_path / "outputs")}
-    # What `diff` compares is built by the commands above it in the README, but for one.
-    for command in ["make origin/fig05 SET=step=200", *RUN_HERE]:
+    for command in RUN_HERE:  # what `diff` compares is built by the commands above it
         succeeds(command, shlex.split(command), tmp_path, environment)
 
 
@@ -125,8 +129,12 @@ def test_the_key_s_absence_is_said_for_the_command_that_needs_one(tmp_path: Path
 
 
 def test_links_and_names_exist() -> None:
-    for target in re.findall(r"\]\(([^)]+)\)", README):
-        assert (ROOT / target).exists(), target
+    for page, text in PAGES.items():
+        for target in re.findall(r"\]\(([^)]+)\)", text):
+            assert (page.parent / target).exists(), (page, target)
+    assert len(PAGES[ROOT / "README.md"].splitlines()) <= 150
+    linked = {(ROOT / name).resolve() for name in re.findall(r"\]\(([^)]+)\)", PAGES[ROOT / "README.md"])}
+    assert {*(ROOT / "docs").glob("*.md")} <= linked
     listed = set(re.findall(r"`(sim-[a-z]+)`", README))
     assert listed == {name for name, entry in load_registry().items() if entry.simulated}
     for name in re.findall(r"`origin/(\w+)`", README):
@@ -167,5 +175,3 @@ def test_what_the_small_transformer_can_is_what_was_measured() -> None:
         told = f"{row['right']} of {row['asked']} | {share:.1f} % ({low:.1f} to {high:.1f})"
         assert told in README, row
     assert f"{100 * measured['majority answer of output_prediction']:.1f} %" in README
-    for picture in re.findall(r"!\[.+?\]\((.+?)\)", README):
-        assert (ROOT / picture).is_file(), picture

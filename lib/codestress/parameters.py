@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
@@ -133,10 +133,6 @@ class Study:
     """From an instance of the schema."""
     files: Callable[[Any], list[Path]] = lambda _: []
     """Files beside the kit's own on which trials with these parameters depend."""
-    lab_models: tuple[str, ...] = ("sim-near", "sim-edges", "sim-flat", "sim-wide", "sim-wordy")
-    """What a notebook asks when it is opened in JupyterLab and run as it is: offline."""
-    lab: Mapping[str, Any] = field(default_factory=dict)
-    """What else differs from the paper's there, so that nothing but the kit is needed."""
 
 
 Given = TypeVar("Given", bound=Asked)
@@ -158,16 +154,24 @@ def no_questions(_: Facts) -> Trials:
     return Trials([], lambda _: Prompt((), Sampling()), {})
 
 
-def parameters_cell(schema: type[Facts], defaults: Mapping[str, Any]) -> str:
+PROTOCOL = "# the paper's protocol, as far as the demo keeps it"
+
+
+def parameters_cell(schema: type[Facts], values: Mapping[str, Any], knobs: Mapping[str, str] | None = None) -> str:
     """The source of a notebook's `parameters` cell: name, type, value and meaning, one line each.
 
-    `defaults` overrides the schema's own; every field needs one of the two.
+    `values` overrides the schema's defaults; every field needs one of the two. `knobs` stand on top, each under a
+    sentence that says what turning it shows; the others follow under `PROTOCOL`.
     """
-    lines = []
-    for name, one in schema.model_fields.items():
-        value = defaults.get(name, one.default)
-        lines.append(f"{name}: {_type_name(one.annotation)} = {_literal(value)}  # {one.description}")
-    return "\n".join(lines)
+
+    def line(name: str) -> str:
+        one = schema.model_fields[name]
+        return f"{name}: {_type_name(one.annotation)} = {_literal(values.get(name, one.default))}  # {one.description}"
+
+    top = [name for name in schema.model_fields if name in (knobs or {})]
+    rest = [line(name) for name in schema.model_fields if name not in top]
+    told = [text for name in top for text in (f"# {(knobs or {})[name]}", line(name))]
+    return "\n".join([*told, "", PROTOCOL, *rest] if told else rest)
 
 
 def _literal(value: Any) -> str:

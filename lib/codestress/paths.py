@@ -24,6 +24,8 @@ OUTPUTS = _named("CODESTRESS_OUTPUTS", ROOT / "outputs")
 STORE = _named("CODESTRESS_STORE", OUTPUTS / "responses.sqlite")
 DATA = OUTPUTS / "data"
 FAILED = OUTPUTS / "failed"
+MINE = "mine"
+"""The folder of outputs for artefacts that the command line changed (`--models`, `--set`)."""
 FILES = (
     "figure.pdf",
     "figure.png",
@@ -33,6 +35,8 @@ FILES = (
     "table.tex",
     "data.parquet",
     "answers.parquet",
+    "answers.html",
+    "spots.json",
     "manifest.json",
 )
 """What every artefact's notebook publishes in its folder."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 Scalar = str | int | float | bool | None
 Language = Literal["python", "javascript", "java"]
@@ -224,6 +224,9 @@ class Trials:
     """The prompt of a trial's next request, from the responses so far, to the same model; None when it is done."""
     steps: Callable[[Trial], int] = lambda _: 1
     """Requests that a trial makes when all goes well: for plans."""
+    chance: Callable[[Trial, Prompt, Mapping[str, Any]], float | None] | None = None
+    """With which probability an instrument with these settings answers a trial right, computed, not drawn: what
+    estimates are held against. None where nobody can say."""
     not_run: tuple[NotRun, ...] = ()
     own: Mapping[str, Trials] = field(default_factory=dict)
     """By model: the trials of one with settings of its own, in place of these; judged by the same rules."""

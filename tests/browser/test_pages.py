@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -13,10 +14,12 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from codestress.pipeline.notebooks import about
 from codestress.tryout.commands import tried
 from codestress.tryout.subject import registered
 from conftest import ROOT
@@ -38,9 +41,11 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def opened(browser: Browser, address: str, own: str, width: int = 1100) -> Iterator[Page]:
+def opened(
+    browser: Browser, address: str, own: str, width: int = 1100, scheme: Literal["light", "dark"] = "light"
+) -> Iterator[Page]:
     """A page that must ask nobody but `own`, and say no error."""
-    page = browser.new_page(viewport={"width": width, "height": 800})
+    page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
     page.set_default_timeout(90_000)
     asked: list[str] = []
     said: list[str] = []
@@ -54,21 +59,54 @@ def opened(browser: Browser, address: str, own: str, width: int = 1100) -> Itera
     assert said == []
 
 
-def test_the_report_filters_claims_and_figures(browser: Browser, smoke: Path) -> None:
-    index = smoke / "smoke" / "index.html"
-    with opened(browser, index.as_uri(), "file://") as page:
-        rows = page.locator("#ledger tbody tr")
+def report(smoke: Path) -> str:
+    return (smoke / "smoke" / "index.html").as_uri()
+
+
+def test_the_first_screen_has_a_card_for_each_paper(browser: Browser, smoke: Path) -> None:
+    with opened(browser, report(smoke), "file://", 1280) as page:
+        expect(page.locator("header")).to_contain_text("it asked no large language model")
+        cards = page.locator("article.paper")
+        assert cards.count() == 4
+        for card in cards.all():
+            expect(card).to_be_in_viewport()
+            assert re.search(r"\d.*\(published\)", card.locator(".headline").inner_text())
+            expect(card.locator(".says")).to_contain_text(re.compile("not run|recomputed|internal"))
+            expect(card.locator(".ways a")).to_have_text(["Figure", "Executed notebook", "Run it on a model"])
+            image = card.locator("img")
+            page.wait_for_function("image => image.complete && image.naturalWidth > 0", arg=image.element_handle())
+            figure, notebook, model = (link.get_attribute("href") or "" for link in card.locator(".ways a").all())
+            assert page.locator(f"[id='{figure[1:]}']").count() == page.locator(f"[id='{model[1:]}']").count() == 1
+            assert (smoke / "smoke" / notebook).is_file()
+        assert page.get_by_role("heading", name="Leaderboard").count() == 0  # only instruments answered
+        assert page.get_by_text("regenerated here").count() == 0
+
+
+def test_the_report_filters_claims_and_figures_and_keeps_it_in_the_address(browser: Browser, smoke: Path) -> None:
+    with opened(browser, report(smoke), "file://") as page:
+        rows, shown = page.locator("#ledger tbody tr"), page.locator("#ledger tbody tr:visible")
         claims = page.get_by_role("search", name="Claims")
+        search = claims.get_by_label("Search")
         all_rows = rows.count()
         assert all_rows > 500
+        for number, found in (("23.21", r"23\.21"), ("23.2", r"23\.2"), ("78 %", r"\b78(\.\d+)? ?%")):
+            search.fill(number)
+            texts = shown.all_inner_texts()
+            assert 0 < len(texts) < all_rows / 4
+            assert all(re.search(found, text) for text in texts), number
+        search.fill("")
         claims.get_by_label("Verdict").select_option("consistent")
-        decided = page.locator("#ledger tbody tr:visible").count()
+        decided = shown.count()
         assert 0 < decided < all_rows
         expect(claims.locator("output")).to_have_text(f"{decided} of {all_rows}")
-        claims.get_by_label("Search").fill("height turbo")
-        found = [row.inner_text() for row in page.locator("#ledger tbody tr:visible").all()]
-        assert 0 < len(found) < decided
-        assert all("turbo" in text for text in found)
+        search.fill("height turbo")
+        texts = shown.all_inner_texts()
+        assert 0 < len(texts) < decided
+        assert all("turbo" in text for text in texts)
+        address = page.url
+    with opened(browser, address, "file://") as page:
+        assert page.locator("#ledger tbody tr:visible").all_inner_texts() == texts
+        expect(page.get_by_role("search", name="Claims").get_by_label("Search")).to_have_value("height turbo")
         figures = page.get_by_role("search", name="Figures")
         figures.get_by_label("Paper").select_option("faultloc")
         assert {"faultloc"} == {card.get_attribute("data-paper") for card in page.locator("article.card:visible").all()}
@@ -77,19 +115,103 @@ def test_the_report_filters_claims_and_figures(browser: Browser, smoke: Path) ->
         image.scroll_into_view_if_needed()
         page.wait_for_function("image => image.complete && image.naturalWidth > 0", arg=image.element_handle())
         assert len(image.get_attribute("alt") or "") > 60
+        card = page.locator("article.card:visible", has=page.get_by_text("in the ledger")).first
+        name = card.get_attribute("id") or ""
+        card.get_by_text("in the ledger").click()
+        shown = page.locator("#ledger tbody tr:visible")
+        expect(shown.first).to_be_in_viewport()
+        assert all(name in (row.get_attribute("data-figure") or "").split() for row in shown.all())
+        shown.first.get_by_role("link", name=name, exact=True).click()
+        expect(page.locator(f"[id='{name}'] h3")).to_be_in_viewport()
 
 
-@pytest.mark.parametrize("width", [360, 1400])
+def test_a_click_on_a_bar_leads_to_its_answers(browser: Browser, smoke: Path) -> None:
+    with opened(browser, report(smoke), "file://") as page:
+        picture = page.locator("[id='origin/fig04'] .picture")
+        picture.scroll_into_view_if_needed()
+        image = picture.locator("img")
+        page.wait_for_function("image => image.complete && image.naturalWidth > 0", arg=image.element_handle())
+        spots = json.loads(picture.get_attribute("data-spots") or "")
+        box = picture.locator("img").bounding_box()
+        assert box is not None
+        left, top, width, height, cell = spots[0]
+        x, y = box["width"] * (left + width / 2) / 1000, box["height"] * (top + height / 2) / 1000
+        picture.click(position={"x": x, "y": y})
+        page.wait_for_url(f"**/origin/fig04/answers.html#{cell}")
+        section = page.locator(f"#{cell}")
+        expect(section.locator("h3")).to_be_in_viewport()
+        expect(section.locator("h3")).to_contain_text(re.compile(r"sim-\w+.*: \d+ of 10 correct"))
+        expect(section.locator(".asked").first).not_to_be_empty()
+        expect(section.locator(".said").first).to_contain_text("FINAL ANSWER")
+        expect(section.get_by_text("read out of it").first).to_be_visible()
+
+
+def focused(page: Page) -> str:
+    return str(page.evaluate("document.activeElement.textContent.trim()"))
+
+
+def test_answers_are_reached_and_the_ledger_is_passed_by_the_keyboard_alone(browser: Browser, smoke: Path) -> None:
+    with opened(browser, report(smoke), "file://") as page:
+        page.get_by_role("search", name="Figures").get_by_label("Paper").select_option("origin")
+        page.get_by_role("search", name="Figures").get_by_label("Paper").focus()
+        page.keyboard.press("Tab")
+        assert focused(page) == "the answers behind it"
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/answers.html")
+        cell = page.locator(".cells a").first
+        for _ in range(6):
+            page.keyboard.press("Tab")
+            if cell.evaluate("link => link === document.activeElement"):
+                break
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/answers.html#c1")
+        expect(page.locator("#c1 .said").first).to_be_visible()
+        page.goto(report(smoke))
+        page.locator("article.card summary").last.focus()
+        page.keyboard.press("Tab")
+        assert focused(page) == "Skip the ledger"
+        page.keyboard.press("Enter")
+        page.keyboard.press("Tab")
+        inside = (
+            "document.activeElement.closest('#claims, #figures') === null && document.activeElement !== document.body"
+        )
+        assert page.evaluate(inside)
+
+
+@pytest.mark.parametrize("width", [390, 1400])
 def test_the_report_is_readable_narrow_and_wide(browser: Browser, smoke: Path, width: int) -> None:
-    with opened(browser, (smoke / "smoke" / "index.html").as_uri(), "file://", width) as page:
+    with opened(browser, report(smoke), "file://", width) as page:
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        page.get_by_role("link", name="Leaderboard").click()
-        expect(page.get_by_role("heading", name="Leaderboard")).to_be_in_viewport()
+        page.get_by_role("link", name="Claims ledger").click()
+        expect(page.get_by_role("heading", name="Claims ledger")).to_be_in_viewport()
+        row = page.locator("#ledger tbody tr", has_text="average degradation of output prediction, direct").first
+        row.scroll_into_view_if_needed()
+        cells = [cell for cell in row.locator("td").all() if cell.is_visible()]
+        assert len(cells) == (4 if width == 390 else 8)
+        for cell, told in zip(cells, ("abstract", "23.2", "23.2", "reproduced"), strict=False):
+            expect(cell).to_contain_text(told)
+            box = cell.bounding_box()
+            assert box is not None
+            assert box["x"] + box["width"] <= width
 
 
-def test_texts_stand_out_from_their_background(browser: Browser, smoke: Path) -> None:
-    """WCAG 2.1, level AA: a contrast of 4.5 and more, for every text on the page."""
-    with opened(browser, (smoke / "smoke" / "index.html").as_uri(), "file://") as page:
+def test_the_report_prints_a_summary_on_two_pages(browser: Browser, smoke: Path) -> None:
+    with opened(browser, report(smoke), "file://") as page:
+        printed = page.pdf(format="A4", print_background=True)
+    assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) == 2
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["index.html", "origin/fig04/answers.html"])
+def test_texts_stand_out_from_their_background(
+    browser: Browser, smoke: Path, name: str, scheme: Literal["light", "dark"]
+) -> None:
+    """WCAG 2.1, level AA: a contrast of 4.5 and more, for every text on the page; pictures stand on white."""
+    with opened(browser, (smoke / "smoke" / name).as_uri(), "file://", scheme=scheme) as page:
+        backgrounds = "[...document.images].map((one) => getComputedStyle(one).backgroundColor)"
+        if scheme == "dark":
+            assert set(page.evaluate(backgrounds)) == {"rgb(255, 255, 255)"}
+            assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(25, 26, 27)"
         worst = page.evaluate(
             """() => {
               const light = (rgb) => {
@@ -202,6 +324,27 @@ def test_a_point_is_dragged_in_jupyterlab(browser: Browser, tmp_path: Path) -> N
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
         dragged(page)
+
+
+@pytest.mark.slow
+def test_the_first_links_of_the_index_run_in_jupyterlab(browser: Browser, tmp_path: Path) -> None:
+    """Clicked in the index, then Run All: each publishes the artefact that it names."""
+    shutil.copytree(ROOT / "notebooks", tmp_path / "notebooks")
+    with lab(tmp_path) as address, opened(browser, f"{address}lab/tree/notebooks/index.ipynb", address) as page:
+        for number in range(3):
+            page.get_by_role("tab", name="index.ipynb").click()
+            link = page.locator(".jp-RenderedMarkdown td a").nth(number)
+            name = str(link.get_attribute("href")).removesuffix(".ipynb")
+            artefact = about(ROOT / f"notebooks/{link.inner_text()}.ipynb").artefact
+            link.click()
+            page.get_by_role("tab", name=f"{link.inner_text().split('/')[1]}.ipynb").wait_for()
+            expect(page.get_by_role("button", name="| Idle")).to_be_visible()
+            page.get_by_role("menuitem", name="Run", exact=True).click()
+            page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+            deadline = time.monotonic() + 600
+            while not (tmp_path / "lab" / artefact / "manifest.json").is_file():
+                assert time.monotonic() < deadline, f"{name}: nothing was published"
+                page.wait_for_timeout(500)
 
 
 def test_the_page_of_a_tried_model_prints_on_two_and_fits_a_phone(browser: Browser, tmp_path: Path) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
 
 from codestress.course import material
 from codestress.course.building import assignment_names
-from codestress.course.grading import grade, read_submission
+from codestress.course.feedback import telling, write_feedback
+from codestress.course.grading import Graded, grade, read_submission
 from codestress.course.oracles import line_of_fault, oracle_ceiling
 from codestress.errors import DataError
 from codestress.literals import parse_literal, same_value
@@ -90,6 +93,9 @@ def test_a_wrong_submission_gets_part_of_the_points(built: Path, tmp_path: Path)
     assert 0 < graded.score < 6
     assert graded.scores["q4"] == 0.5
     assert any("hostile" in message or "Assertion" in message for message in graded.failed["q2"])
+    assert any(
+        """expected read_answer("[ANSWER]f('a==b')""" in told and "; it is" in told for told in graded.failed["q1"]
+    )
     assert "cell 4 cannot be read" in graded.remarks[0]
 
 
@@ -244,12 +250,52 @@ def test_material_is_what_it_says() -> None:
     assert min(shares) < 0.5
 
 
+def test_a_failed_test_says_what_it_expected_and_what_came() -> None:
+    source = "def test(f):\n    assert f(2) == 3\n    assert f(1) < 0, 'too much'\n    assert f(0)\n"
+    found = []
+    for values in ([4], [3, 5], [3, -1, 0], [3, -1, 1]):
+        space: dict[str, Any] = {}
+        exec(telling(source), space)  # the kit's own tests
+        came = iter(values)
+        try:
+            space["test"](lambda _, came=came: next(came))
+        except AssertionError as error:
+            found.append(str(error))
+    assert found == [
+        "expected f(2) == 3; it is 4",
+        "too much: expected f(1) < 0; it is 5",
+        "expected f(0); it is 0",
+    ]
+
+
+def test_feedback_is_a_file_for_each_and_a_table_for_all(tmp_path: Path) -> None:
+    ada = Graded(
+        "ada", {"q1": 1.0, "q2": 0.0}, {"q1": 2.0, "q2": 3.0}, {"q1": ["test_x: expected 1; it is 2"], "q2": []}
+    )
+    odd = Graded("=../x y", {"q1": 2.0, "q2": 3.0}, {"q1": 2.0, "q2": 3.0}, {"q1": [], "q2": []}, ("cell 1 …",))
+    grades = write_feedback(tmp_path / "feedback", ROOT / "notebooks/course/01_scorer.ipynb", [ada, odd, ada])
+    assert sorted(path.name for path in grades.parent.iterdir()) == ["_.._x_y.md", "ada-2.md", "ada.md", "grades.csv"]
+    assert grades.read_text() == "student,q1,q2,points,of\nada,1,0,1,5\n'=../x y,2,3,5,5\nada,1,0,1,5\n"
+    told = (grades.parent / "ada.md").read_text()
+    assert "## 1. Read the answer (2 points)\n\n1 of 2 points.\n- test_x: expected 1; it is 2" in told
+    assert "Where to read" in told
+
+
+def test_the_pages_that_assignments_name_exist() -> None:
+    for name in assignment_names():
+        text = (ROOT / "notebooks" / "course" / f"{name}.ipynb").read_text(encoding="utf-8")
+        for page in re.findall(r"docs/\w+\.md|`?lib/codestress/[\w/]+\.py|notebooks/[\w/]+\.ipynb", text):
+            assert (ROOT / page.strip("`")).exists(), (name, page)
+        assert "Sections that tell you more" in text, name
+
+
 def test_the_commands_of_a_teacher(built: Path, tmp_path: Path) -> None:
     hand_in = tmp_path / "ada.ipynb"
     hand_in.write_bytes((built / "teacher" / "01_scorer" / "01_scorer.ipynb").read_bytes())
     command = ("course", "grade", "01_scorer", str(hand_in), "--built", str(built))
     graded = codestress(*command, outputs=tmp_path)
     assert graded.stdout.startswith("ada: 10 of 10"), graded.stderr
+    assert (tmp_path / "course-feedback" / "01_scorer" / "grades.csv").read_text().endswith("ada,2,4,2,2,10,10\n")
     assert json.loads(codestress(*command, "--json", outputs=tmp_path).stdout)[0]["score"] == 10
     unknown = codestress("course", "grade", "01_scores", str(hand_in), outputs=tmp_path)
     assert unknown.returncode != 0

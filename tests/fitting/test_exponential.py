@@ -10,7 +10,7 @@ from scipy.optimize import curve_fit
 from scipy.stats import norm
 
 from codestress.fitting.bootstrap import DOUBTED, cluster_weights
-from codestress.fitting.exponential import _best, _means, _refit, fit_exponential
+from codestress.fitting.exponential import _best, _means, fit_exponential, refit
 
 X = np.linspace(0, 1, 11)
 
@@ -56,7 +56,7 @@ def test_every_resample_is_fitted_as_scipy_fits_it(floor: bool, weighted: bool) 
     assert best is not None
     drawn = cluster_weights(60, 40, rng)
     means, weights = _means(drawn @ right, drawn @ asked, weighted)
-    found, good = _refit(X, means, weights, best, free)
+    found, good = refit(X, means, weights, best, free)
     assert good.all()
     for y, w, ours in zip(means, weights, found, strict=True):
         scipys, _ = curve_fit(

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 import bench_coverage
 
-from codestress.fitting.bootstrap import stretched
-from codestress.fitting.influence import NOTHING, combined, share, slope
+from codestress.fitting.bootstrap import DOUBTED, stretched
+from codestress.fitting.influence import NOTHING, combined, lack_of_line, share, slope
 from codestress.fitting.paired import compare
 from codestress.fitting.proportions import clustered_mean, wilson
 from codestress.papers.origin.decay import fit_decay
@@ -189,6 +189,7 @@ def test_decay_recovers_its_parameters() -> None:
 def test_decay_says_when_there_is_none() -> None:
     flat = fit_decay([1, 5, 15], np.ones((40, 3)), resamples=50, rng=rng(0))
     assert math.isinf(flat.reach)
+    assert flat.lack == 1, "a curve through points that are all right describes them"
     assert flat.top == pytest.approx(1)
     nothing = fit_decay([1, 5, 15], np.zeros((40, 3)), resamples=50, rng=rng(0))
     assert math.isnan(nothing.reach)
@@ -196,3 +197,31 @@ def test_decay_says_when_there_is_none() -> None:
     rare = np.zeros((40, 3))
     rare[0, 0] = 1
     assert fit_decay([1, 5, 15], rare, resamples=200, rng=rng(0)).failed > 20
+
+
+STRENGTHS = bench_coverage.STRENGTHS
+LINES = {"flat": 0.5 - 0 * STRENGTHS, "falling": 0.9 - 0.1 * (STRENGTHS - 1), "all right": 1.0 - 0 * STRENGTHS}
+
+
+def line_doubted(shares: np.ndarray, programs: int, studies: int) -> float:
+    """In how many studies no straight line is said to describe the shares at five strengths: answers about a program
+    hang together."""
+    found = []
+    for study in range(studies):
+        random = np.random.default_rng((study, programs))
+        bar = norm.cdf(0.7 * random.normal(size=(programs, 1)) + 0.7 * random.normal(size=(programs, 5)))
+        points = [share(pd.Series((bar[:, n] < one) * 1.0)) for n, one in enumerate(shares)]
+        found.append(lack_of_line(STRENGTHS, points, programs) < DOUBTED)
+    return float(np.mean(found))
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_a_true_line_is_seldom_said_not_to_describe_its_points(name: str) -> None:
+    """At a level of 5 %, with 200 studies: two standard errors are 3 points; cautious is no fault."""
+    assert line_doubted(LINES[name], 100, 200) <= 0.05 + 0.035
+
+
+def test_a_line_through_a_bend_is_said_not_to_describe_its_points() -> None:
+    assert line_doubted(np.array([0.9, 0.5, 0.4, 0.4, 0.4]), 100, 40) > 0.9
+    two = [share(pd.Series([0.0, 1.0])), share(pd.Series([1.0, 1.0]))]
+    assert math.isnan(lack_of_line([1, 2], two, 2))

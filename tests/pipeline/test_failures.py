@@ -54,6 +54,7 @@ class Project:
                 parameters_cell(SCHEMA, {"artefact": "", "models": []}), metadata={"tags": ["parameters"]}
             )
             notebook.cells = [tagged, *map(nbformat.v4.new_code_cell, cells)]
+            notebook.metadata.pop("codestress")  # its knobs
         nbformat.write(notebook, self.root / f"notebooks/t/{name}.ipynb")
         (self.root / f"params/t/{name}.yaml").write_text(
             json.dumps(
@@ -231,7 +232,7 @@ def test_a_real_server_is_asked_once_and_the_key_reaches_no_output(project: Proj
         built = project.run("build", "--models", "served", kernels=True, SECRET_KEY="sk-marker-123")
         assert built.returncode == 0, built.stderr
         asked = len(server.requests)
-        manifest = json.loads((project.root / "outputs/demo/t/one/manifest.json").read_text())
+        manifest = json.loads((project.root / "outputs/mine/t/one@served/manifest.json").read_text())
         assert manifest["counts"]["served"]["correct"] == asked == manifest["asked"]
         assert manifest["simulated"] == []
         again = project.run("build", "--models", "served", "--force", kernels=True, SECRET_KEY="sk-marker-123")
@@ -276,7 +277,7 @@ def test_a_build_that_is_killed_goes_on_where_it_was(project: Project, at: int |
     with OpenAIServer(lambda _: completion("FINAL ANSWER: workbench", delay=0.05)) as server:
         served(project, server.base_url, concurrency=2)
         process = project.start(*build, SECRET_KEY="k")
-        staging = project.root / "outputs/demo/.staging"
+        staging = project.root / "outputs/mine/.staging"
         while not any(staging.glob("*")) if at == "notebook" else len(server.requests) < int(at):
             assert process.poll() is None, process.communicate()[1]
             time.sleep(0.01)
@@ -351,8 +352,8 @@ def test_a_missing_data_set_fails_what_needs_it_and_nothing_else(tmp_path: Path)
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 1
     outcomes = {outcome["name"]: outcome for outcome in json.loads(done.stdout)}
-    assert outcomes["origin/sec63"]["state"] == "built"
-    assert "codestress data fetch cruxeval" in outcomes["semtrace/fig06"]["error"]
+    assert outcomes["origin/sec63"]["state"] == "built"  # whose parameters are as they were
+    assert "codestress data fetch cruxeval" in outcomes["semtrace/fig06@smoke,problems=cruxeval"]["error"]
     plan = [SCRIPT, "plan", "semtrace/fig06", "origin/sec63", "--profile", "paper"]
     planned = subprocess.run(plan, env=environment, capture_output=True, text=True, timeout=300)
     assert planned.returncode == 1

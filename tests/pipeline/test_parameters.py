@@ -17,9 +17,9 @@ from codestress.errors import DataError, ParameterError
 from codestress.inference.registry import ModelEntry, load_registry
 from codestress.papers.origin.studies import FindTheOrigin, find_the_origin
 from codestress.parameters import parameters_cell
-from codestress.pipeline import artefacts
+from codestress.pipeline import artefacts, notebooks
 from codestress.pipeline.artefacts import Overrides, artefact_names, load_profile, profile_names, resolve, select
-from codestress.pipeline.notebooks import check_parameters_cell, schemas, sync
+from codestress.pipeline.notebooks import About, check_parameters_cell, schemas, sync
 from codestress.validation import read_yaml
 
 
@@ -163,6 +163,21 @@ def test_a_drifted_parameters_cell_is_refused(tmp_path: Path) -> None:
         drifted.write_text(path.read_text().replace(old, new))
         with pytest.raises(ParameterError, match="differs from the schema"):
             check_parameters_cell(drifted, schema)
+
+
+def test_what_a_notebook_s_metadata_name_must_be_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, (schema, _) = next(iter(schemas().items()))
+    text = path.read_text()
+    misspelt = tmp_path / "misspelt.ipynb"
+    misspelt.write_text(text.replace('"n_problems": "', '"n_probelms": "'))
+    with pytest.raises(ParameterError, match="'n_probelms' is no parameter; did you mean 'n_problems'"):
+        check_parameters_cell(misspelt, schema)
+    misspelt.write_text(text.replace('"codestress": {', '"codestress": {"artefcat": "",'))
+    with pytest.raises(ParameterError, match="artefcat = '': unknown key; did you mean 'artefact'"):
+        check_parameters_cell(misspelt, schema)
+    monkeypatch.setattr(notebooks, "about", lambda _: About(artefact="origin/fig06"))
+    with pytest.raises(ParameterError, match="'origin/fig06': does not use it"):
+        schemas()
 
 
 def test_the_cell_is_valid_python_with_the_schema_s_values() -> None:

@@ -29,13 +29,18 @@ class Executor:
             time.sleep(0.05)
         if "1 / 0" in Path(str(spec["notebook"])).read_text(encoding="utf-8"):
             return "ZeroDivisionError: division by zero"
-        staging, before = Path(str(spec["staging"])), OUTPUTS / str(spec["profile"]) / str(spec["artefact"])
+        changed = spec["changed"]
+        unchanged = changed["unchanged"] if isinstance(changed, dict) else f"{spec['profile']}/{spec['artefact']}"
+        staging, before = Path(str(spec["staging"])), OUTPUTS / unchanged
         if before.exists():
             shutil.copytree(before, staging, dirs_exist_ok=True)
         for name in FILES:
             (staging / name).touch()
+        if not (staging / "spots.json").stat().st_size:
+            (staging / "spots.json").write_text("[]\n")
         told = {"files": FILES, **_told(staging / "manifest.json")}
-        told |= {"inputs": spec["inputs"], "sha256": sha256_of_files(staging)}
+        told |= {name: spec[name] for name in ("profile", "command", "parameters", "changed", "inputs")}
+        told |= {"sha256": sha256_of_files(staging)}
         (staging / "manifest.json").write_text(json.dumps(told))
         return ""
 

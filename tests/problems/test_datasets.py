@@ -72,3 +72,9 @@ def test_the_catalogue() -> None:
 def test_the_pinned_files_are_those_at_hand(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
     assert [state(file) for dataset in load_catalogue().values() for file in dataset.files] == ["ok"] * 10
+
+
+@pytest.mark.usefixtures("dataset")
+def test_a_file_that_a_data_set_does_not_have_names_the_nearest() -> None:
+    with pytest.raises(DataError, match=r"made: x/z\.txt: not among its files .* did you mean 'x/y\.txt'"):
+        data_file("made", "x/z.txt")

@@ -37,7 +37,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Pat
 
 
 def readme_rows() -> str:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    readme = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
     found = re.search(r"    # my_problems.jsonl\n((?:    .*\n)+)", readme)
     assert found
     return "".join(f"{line[4:]}\n" for line in found[1].splitlines())

@@ -15,24 +15,23 @@ def manifest(counts: dict[str, tuple[int, int]], leaderboard: bool, simulated: t
         model: {"correct": right, "incorrect": wrong, "refused": 1, "skipped": 7}
         for model, (right, wrong) in counts.items()
     }
-    return {"counts": table, "title": "t", "simulated": list(simulated), "leaderboard": leaderboard}
+    models = [{"name": name, "engine": "simulated" if name in simulated else "openai"} for name in counts]
+    return {"counts": table, "title": "t", "models": models, "leaderboard": leaderboard}
 
 
-def test_models_are_ranked_by_right_answers_of_those_asked() -> None:
+def test_models_are_ranked_by_right_answers_of_those_asked_and_readers_are_not() -> None:
     manifests = {
         "a/one": manifest({"m1": (90, 9), "m2": (10, 89)}, False),
         "a/two": manifest({"m1": (50, 49), "m2": (60, 39), "sim-x": (99, 0)}, True, ("sim-x",)),
         "b/facts": manifest({}, True),
+        "c/readers": manifest({"sim-x": (99, 0)}, True, ("sim-x",)),
     }
-    board, empty = leaderboards(manifests)
-    assert (empty.paper, empty.places) == ("b", [])
+    (board,) = leaderboards(manifests)
     assert (board.paper, board.artefact) == ("a", "a/two")
     assert [(place["model"], place["correct"], place["n"]) for place in board.places] == [
-        ("sim-x", 99, 100),
         ("m2", 60, 100),
         ("m1", 50, 100),
     ]
-    assert [place["simulated"] for place in board.places] == [True, False, False]
     low, high = wilson(60, 100)
-    assert (board.places[1]["low"], board.places[1]["high"]) == (low, high)
-    assert board.places[1]["accuracy"] == pytest.approx(0.6)
+    assert (board.places[0]["low"], board.places[0]["high"]) == (low, high)
+    assert board.places[0]["accuracy"] == pytest.approx(0.6)

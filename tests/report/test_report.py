@@ -122,9 +122,11 @@ def test_a_stamp_names_what_deviates() -> None:
     (demo,) = resolve(["semtrace/fig01"], "demo", Overrides(), load_registry())
     told = stamp(demo.parameters)
     assert told.startswith("deviates: ")
-    assert "n_problems 25 (paper: 800)" in told
+    assert "n_problems 40 (paper: 800)" in told
     assert "problems generated (paper: cruxeval)" in told
     assert "models" not in told
+    (kept,) = resolve(["faultloc/tab02"], "paper", Overrides(settings=("selection=kit",)), load_registry())
+    assert stamp(kept.parameters) == "deviates: selection kit (paper: artifact)"  # Figure 5 counts all 637 and 670
     again = demo.parameters.model_copy(update={"subsample": 1})
     assert "subsample" not in stamp(again)  # 1 and 1.0 are one value
 
@@ -145,6 +147,10 @@ def test_each_number_stands_once_and_chance_is_counted() -> None:
     assert (first["verdict"], first["artefacts"]) == ("differs", ["p/b", "p/a"])
     assert not_run(claims) == [("needs a", 2, ["p/a"], ("make p/a PROFILE=paper", "price unknown"))]
     assert judged(claims) == [("p", 4, 0.2, 4, 1)]
+    # What command lines changed counts by its changes; the price is the artefact's.
+    mine = [ledger.assign(artefact=ledger["artefact"] + f"@seed={n}") for n in (1, 2) for ledger in ledgers]
+    assert len(all_claims(mine)) == 12
+    assert not_run(all_claims(mine[:1]))[0].price.command == "make p/a PROFILE=paper"
     assert judged(all_claims(ledgers[:1])) == judged(all_claims([])) == []
 
 

@@ -338,7 +338,8 @@ def thought(_: Statement, shift: float, random: Random) -> Tables:
 def as_it_is(one: Statement, value: float, _: Random) -> Tables:
     """A number without sampling."""
     told: dict[str, Any] = dict.fromkeys(
-        ["n", "share_removed", "single", "single_drop", "far_versions", "far_programs", "problems", "used", "lines"], 1
+        ["n", "share_removed", "single", "single_drop", "far_versions", "far_programs", "problems", "passed", "lines"],
+        1,
     ) | dict.fromkeys(["drop", "versions", "far", "published", "tokens", "accuracy"], 0.0)
     row = told | one.where | {one.number[0]: value / 100 if one.per_cent else value}
     return {one.table: pd.DataFrame([row])}

@@ -180,7 +180,7 @@ PUBLISHED = {
     ("input", "strict"): {"right": 2876, "wrong": 4483, "unparsable": 163, "did not end": 478},
     ("input", "reference"): {"right": 2876, "wrong": 4483, "syntax error": 163, "did not end": 478},
 }
-"""Code Llama's 16,000 answers by what became of them (README, "Scoring"); 478 raise, or run into a limit."""
+"""Code Llama's 16,000 answers by what became of them (docs/scoring.md); 478 raise, or run into a limit."""
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 import codestress
 from codestress.errors import EngineError, ParameterError
+from codestress.inference.at_url import models_of
 from codestress.inference.run import Answer
 from codestress.report.headline import Headline, Reach
 from codestress.rooms import offered_by, papers
@@ -24,7 +25,7 @@ from codestress.tryout import subject as subject_module
 from codestress.tryout.commands import tried
 from codestress.tryout.counts import counted
 from codestress.tryout.sampling import Part
-from codestress.tryout.subject import at_url, models_of, registered
+from codestress.tryout.subject import at_url, registered
 from codestress.types import Message, Outcome, Prompt, Sampling, Score, Trial, Trials, Usage
 from openai_server import MODEL, OpenAIServer, Received, Reply, as_json, completion_body, failure
 

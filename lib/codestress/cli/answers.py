@@ -11,7 +11,17 @@ from typing import Literal
 
 import click
 
-from codestress.cli.options import ARTEFACTS, AS_JSON, MODELS, PROFILE, SETTINGS, printable, resolved, where_of
+from codestress.cli.options import (
+    ARTEFACTS,
+    AS_JSON,
+    PROFILE,
+    SETTINGS,
+    Knobs,
+    printable,
+    resolved,
+    where_of,
+    with_knobs,
+)
 from codestress.paths import OUTPUTS, STORE, shown
 
 FILE = click.argument("file", type=click.Path(path_type=Path))
@@ -114,18 +124,14 @@ def archive() -> None:
 @archive.command("export")
 @FILE
 @ARTEFACTS
-@PROFILE
-@MODELS
-@SETTINGS
-def archive_export(
-    file: Path, artefacts: tuple[str, ...], profile: str, models: str, settings: tuple[str, ...]
-) -> None:
+@with_knobs
+def archive_export(file: Path, artefacts: tuple[str, ...], knobs: Knobs) -> None:
     """Writes all responses that the artefacts (default: all of the profile) have, with hashes of what was asked."""
     from codestress.inference.archive import write_archive
     from codestress.inference.requests import stored_requests
     from codestress.inference.store import Store
 
-    chosen = resolved(artefacts, profile, models, settings)
+    chosen = resolved(artefacts, knobs)
     with Store(STORE) as responses:
         answered = (
             (entry, request, response)
@@ -156,7 +162,7 @@ def archive_adopt(
     from codestress.pipeline.adopt import adopt
     from codestress.scoring.answer_files import read_answers
 
-    (chosen,) = resolved((artefact,), profile, model, settings)
+    (chosen,) = resolved((artefact,), Knobs(profile, model, settings))
     (entry,) = chosen.models
     found = adopt(file, read_answers(file), chosen, entry, where_of(where), STORE, form)
     click.echo(

@@ -7,58 +7,61 @@ import json
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from codestress.cli.options import ARTEFACTS, AS_JSON, MODELS, PROFILE, SETTINGS, printable, resolved, where_of
-from codestress.errors import ParameterError
-from codestress.paths import OUTPUTS, STORE, shown
+from codestress.cli.options import ARTEFACTS, AS_JSON, PROFILE, Knobs, printable, resolved, where_of, with_knobs
+from codestress.errors import IncompleteError, ParameterError
+from codestress.paths import MINE, OUTPUTS, STORE, shown
 
 if TYPE_CHECKING:
+    from codestress.pipeline.artefacts import Artefact
     from codestress.pipeline.builder import Outcome
     from codestress.pipeline.plan import PlanRow
+
+ONE = click.argument("artefact", metavar="[PROFILE/]PAPER/ARTEFACT[@CHANGES]")
 
 
 @click.command()
 @ARTEFACTS
-@PROFILE
-@MODELS
-@SETTINGS
+@with_knobs
 @click.option("--jobs", "-j", default=os.cpu_count() or 1, show_default=True, help="Notebooks executed at a time.")
 @click.option("--force", is_flag=True, help="Build also what is up to date.")
 @AS_JSON
-def build(
-    artefacts: tuple[str, ...],
-    profile: str,
-    models: str,
-    settings: tuple[str, ...],
-    jobs: int,
-    force: bool,
-    as_json: bool,
-) -> None:
-    """Executes the notebooks that are out of date, then writes the gallery. Default: all of the profile."""
+def build(artefacts: tuple[str, ...], knobs: Knobs, jobs: int, force: bool, as_json: bool) -> None:
+    """Executes the notebooks that are out of date, then writes the gallery. Default: all of the profile.
+
+    What --models and --set change lies apart, in outputs/mine."""
     from codestress.pipeline.artefacts import load_profile
     from codestress.pipeline.builder import build as build_artefacts
 
-    chosen = resolved(artefacts, profile, models, settings)
-    outcomes = build_artefacts(chosen, jobs=jobs, force=force, timeout_s=load_profile(profile).timeout_s)
+    chosen = resolved(artefacts, knobs, ask=True)
+    outcomes = build_artefacts(chosen, jobs=jobs, force=force, timeout_s=load_profile(knobs.profile).timeout_s)
+    by_label = {artefact.label: artefact for artefact in chosen}
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]
-    index = OUTPUTS / profile / "index.html"
-    if any(outcome.state != "up to date" for outcome in outcomes) or not index.exists():
-        from codestress.report.gallery import gallery
+    indexes = []
+    for shelf in dict.fromkeys(artefact.shelf for artefact in chosen):
+        index = OUTPUTS / shelf / "index.html"
+        ended = {outcome.state for outcome in outcomes if by_label[outcome.name].shelf == shelf}
+        if ended != {"up to date"} or not index.exists():
+            from codestress.report.gallery import gallery
 
-        index = gallery(profile)
+            index = gallery(shelf)
+        indexes.append(shown(index))
     if as_json:
         click.echo(json.dumps([asdict(outcome) for outcome in outcomes], indent=1))
     else:
         states = [outcome.state for outcome in outcomes]
         told = ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys(sorted(states)))
-        click.echo(f"{told}; gallery: {shown(index)}")
+        click.echo(f"{told}; gallery: {', '.join(indexes)}")
         _tell_not_run(outcomes)
         for outcome in outcomes:
-            if outcome.name in artefacts and outcome.state != "failed":
-                _tell_claims(OUTPUTS / profile / outcome.name / "claims.csv")
+            artefact = by_label[outcome.name]
+            if outcome.state != "failed" and (artefact.changed or artefact.name in artefacts):
+                _tell_changed(artefact)
+                if artefact.name in artefacts:
+                    _tell_claims(artefact.folder / "claims.csv")
     if failed:
         raise click.exceptions.Exit(1)
 
@@ -73,6 +76,18 @@ def _tell_not_run(outcomes: list[Outcome]) -> None:
         click.echo(f"{told} (built without it: {', '.join(names)})")
 
 
+def _tell_changed(artefact: Artefact) -> None:
+    """What the command line changed, where it lies, how it differs from the unchanged one, how to remove it."""
+    from codestress.report.checked import read_manifest
+
+    changed = read_manifest(artefact.folder)["changed"]
+    if changed:
+        click.echo(f"{artefact.label}: {changed['told']}\n  figure: {shown(artefact.folder / 'figure.png')}")
+        for line in changed["difference"]:
+            click.echo(f"  {line}")
+        click.echo(f"  remove it: {changed['remove']}")
+
+
 def _tell_claims(ledger: Path) -> None:
     """The decided claims of an artefact that was asked for by name, a line each."""
     from codestress.report.claims import read_claims
@@ -83,15 +98,13 @@ def _tell_claims(ledger: Path) -> None:
 
 @click.command()
 @ARTEFACTS
-@PROFILE
-@MODELS
-@SETTINGS
+@with_knobs
 @AS_JSON
-def plan(artefacts: tuple[str, ...], profile: str, models: str, settings: tuple[str, ...], as_json: bool) -> None:
+def plan(artefacts: tuple[str, ...], knobs: Knobs, as_json: bool) -> None:
     """Before any call: requests, how many are answered already, characters and dollars, per artefact and model."""
     from codestress.pipeline.plan import make_plan
 
-    rows, errors = make_plan(resolved(artefacts, profile, models, settings), STORE)
+    rows, errors = make_plan(resolved(artefacts, knobs), STORE)
     for name, error in errors.items():
         click.echo(printable(f"{name}: {error}"), err=True)
     if as_json:
@@ -133,27 +146,21 @@ def _tell_plan(rows: list[PlanRow]) -> None:
 
 
 @click.command()
-@click.argument("artefact", metavar="PAPER/ARTEFACT")
-@PROFILE
-@MODELS
-@SETTINGS
+@ONE
+@with_knobs
 @click.option("--limit", default=1, show_default=True, help="Requests to show; 0 for all.")
 @click.option("--where", multiple=True, metavar="FACTOR=VALUE", help="Only trials with this factor, e.g. d=15.")
 @AS_JSON
-def show(
-    artefact: str,
-    profile: str,
-    models: str,
-    settings: tuple[str, ...],
-    limit: int,
-    where: tuple[str, ...],
-    as_json: bool,
-) -> None:
-    """The requests exactly as a model would get them, with their factors. Nothing is asked."""
+def show(artefact: str, knobs: Knobs, limit: int, where: tuple[str, ...], as_json: bool) -> None:
+    """The requests exactly as a model would get them, with their factors. Nothing is asked.
+
+    Of PROFILE/PAPER/ARTEFACT and PAPER/ARTEFACT@CHANGES, those of which the figure was made."""
+    from codestress.pipeline.built import built, folder_of
     from codestress.pipeline.plan import show_requests
 
     factors = where_of(where)
-    (chosen,) = resolved((artefact,), profile, models, settings)
+    folder = folder_of(artefact)
+    (chosen,) = [built(folder)[0]] if folder else resolved((artefact,), knobs)
     requests = itertools.islice(show_requests(chosen, factors), limit or None)
     if as_json:
         click.echo(json.dumps(list(requests), indent=1, ensure_ascii=False))
@@ -172,28 +179,20 @@ def show(
 
 
 @click.command()
-@click.argument("artefact", metavar="PAPER/ARTEFACT")
-@PROFILE
-@MODELS
-@SETTINGS
+@ONE
+@with_knobs
 @click.option(
     "--where", multiple=True, metavar="FACTOR=VALUE", help="Only answers with this factor, e.g. model=sim-near."
 )
 @click.option("--outcome", "--reason", "outcome", default="", help="Only answers with this outcome, e.g. incorrect.")
 @click.option("--limit", default=3, show_default=True, help="Answers to show; 0 for all.")
 @AS_JSON
-def explain(
-    artefact: str,
-    profile: str,
-    models: str,
-    settings: tuple[str, ...],
-    where: tuple[str, ...],
-    outcome: str,
-    limit: int,
-    as_json: bool,
-) -> None:
-    """From a figure back to its answers: what was asked, what came, what was read out of it, and the verdict."""
-    from codestress.pipeline.explain import answers_of, manifest_of
+def explain(artefact: str, knobs: Knobs, where: tuple[str, ...], outcome: str, limit: int, as_json: bool) -> None:
+    """From a figure back to its answers: what was asked, what came, what was read out of it, and the verdict.
+
+    The figure as it was built, of --profile, of --models and --set, or PAPER/ARTEFACT@CHANGES."""
+    from codestress.pipeline.built import built, folder_of
+    from codestress.pipeline.explain import answers_of, changed_since
     from codestress.pipeline.explain import explain as explained
     from codestress.types import Outcome
     from codestress.validation import nearest
@@ -201,11 +200,28 @@ def explain(
     outcome = next((one.value for one in Outcome if outcome == one.code), outcome)
     if outcome and outcome not in (outcomes := [one.value for one in Outcome]):
         raise ParameterError(f"--outcome {outcome!r}: no such outcome{nearest(outcome, outcomes)}")
-    (chosen,) = resolved((artefact,), profile, models, settings)
-    results, manifest = answers_of(chosen), manifest_of(chosen)
+    folder = folder_of(artefact)
+    manifest: dict[str, Any] = {}
+    if folder is None:
+        (chosen,) = resolved((artefact,), knobs)
+        folder = chosen.folder
+    if (folder / "manifest.json").is_file():
+        chosen, manifest = built(folder)
+    try:
+        results = answers_of(chosen)
+    except IncompleteError as error:
+        by = f"\nIts parameters are those in {shown(folder / 'manifest.json')}." if manifest else ""
+        raise IncompleteError(f"{error}{by}") from None
     if not results.answers:
         raise ParameterError(f"{artefact}: nothing is asked for it; its numbers are facts, see its notebook")
-    rule = manifest.get("rule", next(iter(results.answers[0].scores)))
+    rules = results.answers[0].scores
+    rule = manifest["rule"] if manifest.get("rule") in rules else next(iter(rules))
+    if manifest and changed_since(results, rule, manifest):
+        click.echo(
+            f"{artefact}: the figure has other answers or verdicts: code, models or answers have changed since; build "
+            f"it again: {manifest['command']}",
+            err=True,
+        )
     found = explained(chosen, results, rule, where_of(where), outcome)
     rows = list(itertools.islice(found, limit or None))
     if as_json:
@@ -213,9 +229,7 @@ def explain(
         return
     click.echo(f"{artefact}: {manifest.get('title', chosen.title)}")
     if manifest:
-        click.echo(
-            f"  {manifest['alt']}\n  numbers: {shown(chosen.folder / 'table.csv')}\n  again: {manifest['command']}"
-        )
+        click.echo(f"  {manifest['alt']}\n  numbers: {shown(folder / 'table.csv')}\n  again: {manifest['command']}")
     for model, counts in results.counts(rule).items():
         told = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
         click.echo(f"  {model}: {told} ({rule})")
@@ -233,12 +247,14 @@ def explain(
 @click.command()
 @PROFILE
 def report(profile: str) -> None:
-    """Writes the gallery and the claims ledger of a profile anew, from what was built."""
+    """Writes the gallery and the claims ledger of a profile anew, from what was built; and those of outputs/mine."""
     from codestress.pipeline.artefacts import load_profile
     from codestress.report.gallery import gallery
 
     load_profile(profile)
-    click.echo(shown(gallery(profile)))
+    for shelf in (profile, MINE):
+        if shelf == profile or (OUTPUTS / shelf).is_dir():
+            click.echo(shown(gallery(shelf)))
 
 
 @click.command()
@@ -246,7 +262,7 @@ def report(profile: str) -> None:
 @click.argument("second")
 @AS_JSON
 def diff(first: str, second: str, as_json: bool) -> None:
-    """Compares two runs: folders, profiles, or PROFILE/PAPER/ARTEFACT. Exit 1 when they differ."""
+    """Compares two runs: folders, profiles, PROFILE/PAPER/ARTEFACT, PAPER/ARTEFACT@CHANGES. Exit 1 when they differ."""
     from codestress.pipeline.diff import diff as diff_runs
     from codestress.pipeline.diff import find_run
 

@@ -16,16 +16,18 @@ from codestress.cli.options import AS_JSON
 @click.argument("model")
 @AS_JSON
 def probe(model: str, as_json: bool) -> None:
-    """What a model can, tried with a dozen short requests: tokens, stop, max_tokens, sampling, a begun answer.
+    """What a model of the registry, or at a URL, can, tried with some short requests: tokens, stop, max_tokens,
+    sampling, a begun answer, as many questions at once as builds ask.
 
     Exit 1 when it does not answer at all. Nothing is stored.
     """
+    from codestress.inference.at_url import served_at
     from codestress.inference.coroutines import run_coroutine
     from codestress.inference.probe import Ability
     from codestress.inference.probe import probe as tried
     from codestress.inference.registry import find_models, load_registry
 
-    [entry] = find_models([model], load_registry(), "probe")
+    [entry] = [served_at(model, "", "", "probe")] if "://" in model else find_models([model], load_registry(), "probe")
 
     async def listed() -> list[Ability]:
         found = []

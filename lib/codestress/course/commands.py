@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 BUILT = OUTPUTS / "course"
 """Where assignments are written by default."""
+FEEDBACK = OUTPUTS / "course-feedback"
+"""Beside them, since building them anew replaces them."""
 
 
 @click.group()
@@ -46,13 +48,22 @@ def course_build(output: Path) -> None:
 @click.option(
     "--built", type=click.Path(path_type=Path), default=BUILT, help="Where `course build` has written the assignments."
 )
+@click.option(
+    "--feedback",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for STUDENT.md of each and grades.csv of all  [default: outputs/course-feedback/ASSIGNMENT]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Points, messages and remarks as JSON.")
-def course_grade(assignment: str, notebooks: Sequence[Path], student: str, built: Path, as_json: bool) -> None:
+def course_grade(
+    assignment: str, notebooks: Sequence[Path], student: str, built: Path, feedback: Path | None, as_json: bool
+) -> None:
     """Grades notebooks that students handed in; their functions run in the sandbox.
 
+    Beside the points: what each failed test expected, what came and where to read, as a file for each student.
     A file's name is the student's, which decides the hidden data: hand-ins are ada.ipynb, ben.ipynb, …
     """
-    from codestress.course.building import known_assignment, tests_of
+    from codestress.course.building import MASTERS, known_assignment, tests_of
+    from codestress.course.feedback import write_feedback
     from codestress.course.grading import grade
 
     if student and len(notebooks) > 1:
@@ -69,6 +80,10 @@ def course_grade(assignment: str, notebooks: Sequence[Path], student: str, built
             continue
         if not as_json:
             _tell(results[-1])
+    if results:
+        folder = (feedback or FEEDBACK / assignment).absolute()
+        grades = write_feedback(folder, MASTERS / f"{assignment}.ipynb", results)
+        click.echo(f"feedback: {shown(folder)}; all points: {shown(grades)}", err=as_json)
     if as_json:
         click.echo(json.dumps([asdict(one) | {"score": one.score, "total": one.total} for one in results], indent=1))
     if unread:

@@ -11,11 +11,13 @@ import ast
 import contextlib
 import re
 import sys
+import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from codestress.course.feedback import told_file
 from codestress.errors import CodestressError, DataError
 from codestress.pipeline.notebooks import read_notebook
 from codestress.sandbox.executor import Executor, Limits, Program
@@ -26,7 +28,7 @@ PACKAGES = ("numpy", "scipy.optimize", "scipy.stats")
 LIMITS = Limits(steps=5_000_000, cpu_s=20, wall_s=60.0, memory_bytes=1 << 30)
 PATIENCE_S = 120.0
 """Seconds that all calls of a submission may take together; after them the rest is not tried."""
-LONGEST_MESSAGE = 300
+LONGEST_MESSAGE = 500
 """Characters of what a test says."""
 CALLED = "__graded__"
 PLAIN = f"""
@@ -202,7 +204,8 @@ def _otter_file(path: Path) -> Any:
             f"otter-grader is not installed in {sys.prefix}; make course installs it (pip install codestress[course])"
         ) from None
     try:
-        return ExceptionTestFile.from_file(str(path))
+        with tempfile.TemporaryDirectory() as folder:
+            return ExceptionTestFile.from_file(str(told_file(path, folder)))
     except Exception as error:  # whatever a damaged file raises when it is executed
         told = str(error).partition("\n")[0]
         raise DataError(f"{path}: no tests of otter: {type(error).__name__}: {told}; make course writes them") from None

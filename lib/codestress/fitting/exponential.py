@@ -118,7 +118,7 @@ def fit_exponential(
     resampled, counted = _means(drawn @ scores, drawn @ numbers, weighted)
     behind = np.maximum((numbers > 0).sum(axis=0), 1)
     noise = rng.normal(0, 1 / np.sqrt(behind * (behind + 2)), resampled.shape)
-    fitted, good = _refit(places, np.clip(resampled + noise, 0, 1), counted, best, free)
+    fitted, good = refit(places, np.clip(resampled + noise, 0, 1), counted, best, free)
     wider = np.clip(stretched(fitted, best, len(scores), confidence), LOWEST, HIGHEST)
     draws = np.where(good[:, None], wider, np.nan)
     used = weights > 0
@@ -172,8 +172,8 @@ def lack_of_fit(
     resampled, counted = _means(drawn @ right, drawn @ asked, False)
     away = np.where(counted > 0, resampled - means, 0) * math.sqrt(problems / (problems - 1))
     moved = np.clip(curve(x, best[None]) + away, 0, 1)
-    fitted, good = _refit(x, moved, np.tile(weights, (LACK_RESAMPLES, 1)), best, free)
-    found = distance(means[None], best[None])[0]
+    fitted, good = refit(x, moved, np.tile(weights, (LACK_RESAMPLES, 1)), best, free)
+    found = distance(means[None], best[None])[0] - 1e-6  # a curve through points that are all right is none short
     return float((1 + (distance(moved, fitted)[good] >= found).sum()) / (1 + good.sum()))
 
 
@@ -226,7 +226,9 @@ def least_squares(
     return np.array([*found, 0.0][:3])
 
 
-def _refit(x: Array, y: Array, weights: Array, start: Array, free: int) -> tuple[Array, NDArray[np.bool_]]:
+def refit(
+    x: Array, y: Array, weights: Array, start: Array, free: int, highest: Array = HIGHEST
+) -> tuple[Array, NDArray[np.bool_]]:
     """Fits of all rows of `y` (m, k), started at one place, and which of them converged."""
     rows = len(y)
     values = np.tile(start, (rows, 1))
@@ -234,11 +236,11 @@ def _refit(x: Array, y: Array, weights: Array, start: Array, free: int) -> tuple
     cost = _cost(x, y, weights, values)
     done = np.zeros(rows, dtype=bool)
     for _ in range(200):
-        jacobian = derivatives(x, values)[:, :free]
+        jacobian = _derivatives(x, values)[:, :free]
         residual = y - curve(x, values)
         gradient = np.einsum("mpk,mk,mk->mp", jacobian, weights, residual)
         inside = values[:, :free]
-        held = ((inside <= LOWEST[:free]) & (gradient < 0)) | ((inside >= HIGHEST[:free]) & (gradient > 0))
+        held = ((inside <= LOWEST[:free]) & (gradient < 0)) | ((inside >= highest[:free]) & (gradient > 0))
         gradient[held] = 0  # what would leave the bounds stays there, and the others move as if it were known
         jacobian[held] = 0
         normal = np.einsum("mpk,mk,mqk->mpq", jacobian, weights, jacobian)
@@ -246,7 +248,7 @@ def _refit(x: Array, y: Array, weights: Array, start: Array, free: int) -> tuple
         normal = normal + np.einsum("mp,pq->mpq", damping[:, None] * (diagonal + 1e-12), np.eye(free))
         step = np.linalg.solve(normal, gradient[..., None])[..., 0]
         tried = values.copy()
-        tried[:, :free] = np.clip(values[:, :free] + step, LOWEST[:free], HIGHEST[:free])
+        tried[:, :free] = np.clip(values[:, :free] + step, LOWEST[:free], highest[:free])
         moved = np.abs(tried - values).max(axis=1) / (1 + np.abs(values).max(axis=1))
         new = _cost(x, y, weights, tried)
         better = new <= cost
@@ -264,7 +266,7 @@ def _cost(x: Array, y: Array, weights: Array, values: Array) -> Array:
     return np.asarray((weights * (y - curve(x, values)) ** 2).sum(axis=1))
 
 
-def derivatives(x: Array, values: Array) -> Array:
+def _derivatives(x: Array, values: Array) -> Array:
     """Derivatives of curves by height, rate and floor: (m, 3, k)."""
     height, rate = values[:, :1], values[:, 1:2]
     falling = np.exp(-rate * x)

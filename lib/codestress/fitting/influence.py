@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.linalg import null_space
+from scipy.stats import f
 
 from codestress.fitting.proportions import UNKNOWN, Interval, normal_quantile
 
@@ -58,6 +60,26 @@ def slope(x: pd.Series, y: pd.Series) -> Moved:
     value = float((away * y).sum()) / spread
     rest = y - y.mean() - value * away
     return Moved(value, (away * rest).groupby(level=0).sum() / spread, 1 / float(np.ptp(x)))
+
+
+def lack_of_line(x: Sequence[float], points: Sequence[Moved], clusters: int) -> float:
+    """p-value of a straight line through estimates at x: small where none describes them. nan without a residual to
+    spare, or with too few clusters to know how residuals vary.
+
+    Hotelling's test that all contrasts of the points with the line are 0 (profile analysis: Rencher 2002, 5.9), the
+    points' covariance from how clusters move them, so that answers about one cluster hang together. Simulated: a true
+    line is doubted in at most about 5 of 100 studies.
+    """
+    free = len(points) - 2
+    if free < 1 or clusters <= free or any(math.isnan(one.value) for one in points):
+        return math.nan
+    moved = pd.concat([one.moved for one in points], axis=1).fillna(0.0).to_numpy()
+    doubt = [2 * (one.scale / (clusters + 2)) ** 2 for one in points]
+    contrasts = null_space(np.vander(np.asarray(x, dtype=float), 2).T)
+    covariance = contrasts.T @ (moved.T @ moved * clusters / (clusters - 1) + np.diag(doubt)) @ contrasts
+    away = contrasts.T @ [one.value for one in points]
+    distance = float(away @ np.linalg.solve(covariance, away))
+    return float(f.sf(distance * (clusters - free) / (free * (clusters - 1)), free, clusters - free))
 
 
 def combined(terms: Sequence[tuple[float, Moved]]) -> Moved:

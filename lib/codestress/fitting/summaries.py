@@ -56,6 +56,7 @@ def summarize(
             }
             | count_outcomes(part[f"outcome_{rule}"])
             | {f"accuracy_{name}": part[f"value_{name}"].mean() for name in rules}
+            | ({"true": part["chance"].mean(skipna=False)} if rule == "strict" and "chance" in part else {})
             | {"rules_differ": int((part[[f"value_{name}" for name in rules]].nunique(axis=1) > 1).sum())}
         )
     return pd.DataFrame(rows)

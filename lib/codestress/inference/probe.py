@@ -13,6 +13,9 @@ from codestress.inference.opening import open_engine
 from codestress.inference.registry import ModelEntry
 from codestress.types import Message, Prompt, Request, Response, Sampling
 
+MOST_AT_ONCE = 64
+"""Questions of a probe."""
+
 
 @dataclass(frozen=True)
 class Ability:
@@ -64,18 +67,22 @@ async def probe(entry: ModelEntry) -> AsyncIterator[Ability]:
         yield Ability("is cut off where max_tokens says", cut, f"{short.finish_reason}: {short.text.strip()[:60]!r}")
         stopped = await ask("Count from 1 to 20, separated by commas.", stop=("7",))
         yield Ability("stops at a stop sequence", "8" not in stopped.text, f"{stopped.text.strip()[-60:]!r}")
-        warm = {(await ask("Name a random animal.", temperature=1.0, sample=n)).text for n in range(4)}
+        four = [ask("Name a random animal.", temperature=1.0, sample=n) for n in range(4)]  # at once, as builds ask
+        warm = {one.text for one in await asyncio.gather(*four)}
         yield Ability("samples at temperature 1", len(warm) > 1, f"{len(warm)} different answers of 4")
         try:
             begun = await ask(question, prefill="The answer is 4")
-            yield Ability(
-                "continues a begun answer", begun.text.lstrip().startswith("2"), f"{begun.text.strip()[:60]!r}"
-            )
-        except EngineError as error:
+        except EngineError as error:  # the engine's own check, which every build makes
             yield Ability("continues a begun answer", False, str(error).split("\n")[-1])
-        together = await asyncio.gather(*(ask(f"What is {n} + {n}?") for n in range(8)), return_exceptions=True)
+        else:
+            sense = "" if begun.text.lstrip().startswith("2") else ", which is not how 42 goes on"
+            yield Ability("continues a begun answer", True, f"{begun.text.strip()[:60]!r}{sense}")
+        many = engine.batch if isinstance(engine, BatchEngine) else engine.concurrency
+        many = min(many, MOST_AT_ONCE)
+        together = await asyncio.gather(*(ask(f"What is {n} + {n}?") for n in range(many)), return_exceptions=True)
         failed = [one for one in together if isinstance(one, BaseException)]
-        yield Ability("answers eight questions at once", not failed, f"{failed[0]}" if failed else "")
+        told = f"{failed[0]}; the row's settings.concurrency says how many builds ask at once" if failed else ""
+        yield Ability(f"answers {many} questions at once, as builds ask", not failed, told)
     finally:
         await engine.close()
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from types import TracebackType
+from typing import Any, Self
 
 from tqdm.auto import tqdm
 
@@ -12,17 +14,17 @@ from tqdm.auto import tqdm
 class Progress:
     """A progress bar over the answers of a run, stored ones included."""
 
-    def __init__(self, total: int, label: str) -> None:
+    def __init__(self, total: int, label: str, bar: Callable[..., tqdm[Any]] = tqdm) -> None:
         self.failed = 0
         # In JupyterLab the bar is a widget, on a terminal a line; in a log file a line every ten seconds. A build
         # has asked before it executes a notebook, so that there a bar would only be noise in the result.
         interval = 0.2 if sys.stderr.isatty() else 10
         built = "CODESTRESS_STAGING" in os.environ
-        self._bar = tqdm(
+        self._bar = bar(
             total=total, desc=label, unit="answer", mininterval=interval, delay=0.5, leave=False, disable=built
         )
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -37,6 +39,11 @@ class Progress:
         self.failed += 1
         self._bar.set_postfix(failed=self.failed, refresh=False)
         self._bar.update()
+
+    def refresh(self) -> None:
+        """Shows how far it is, on a terminal: a file would get a line each time."""
+        if sys.stderr.isatty():
+            self._bar.refresh()
 
     def skip(self, answers: int) -> None:
         """That many will not be asked for."""

@@ -11,10 +11,12 @@ from pydantic import Field
 
 from codestress.errors import ParameterError
 from codestress.inference.engines.base import BatchEngine, Engine
-from codestress.paths import PARAMS, shown
+from codestress.paths import OUTPUTS, PARAMS, shown
 from codestress.validation import Strict, check, nearest, read_yaml
 
 REGISTRY = PARAMS / "models.yaml"
+SERVED = OUTPUTS / "models.yaml"
+"""Rows of models that a command line named by their URL (`at_url`); the registry has them too."""
 
 ENGINES = {
     "simulated": "codestress.simulated.engine",
@@ -118,7 +120,8 @@ def load_registry(path: Path = REGISTRY) -> dict[str, ModelEntry]:
                 raise ParameterError(f"{source}: archive = '{entry.archive}': must lie in {shown(path.parent)}")
             entry = entry.model_copy(update={"archive": beside})
         registry[name] = entry
-    return registry
+    served = load_registry(SERVED) if path == REGISTRY and SERVED.is_file() else {}
+    return registry | {name: entry for name, entry in served.items() if name not in registry}
 
 
 def find_models(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,6 +38,8 @@ class Answer:
     """Requests made: more than 1 when refused answers were asked again."""
     answered_by: str
     error: str = ""
+    chance: float | None = None
+    """With which probability an instrument answers this right (`Trials.chance`)."""
     earlier: tuple[str, ...] = ()
     """Keys of the trial's earlier requests, where it makes several."""
 
@@ -63,6 +66,8 @@ class Results:
     """By model: what came of asking again."""
     not_run: tuple[NotRun, ...] = ()
     """What the trials leave out because this machine cannot run it."""
+    questions: Trials | None = field(default=None, repr=False)
+    """What renders the prompts once more, for who looks at single answers."""
 
     def answered_by(self) -> dict[str, list[str]]:
         """What servers said answers for each model: name and fingerprint. More than one means that it changed."""
@@ -71,6 +76,10 @@ class Results:
             if answer.answered_by:
                 found[answer.model].add(answer.answered_by)
         return {model: sorted(names) for model, names in found.items()}
+
+    def requests_sha256(self) -> str:
+        """Of all that was asked."""
+        return hashlib.sha256("\n".join(sorted(answer.key for answer in self.answers)).encode()).hexdigest()
 
     def counts(self, rule: str = "strict") -> dict[str, dict[str, int]]:
         """Answers by model and reason; every model's counts add up to its trials (checked)."""
@@ -103,16 +112,21 @@ def run(
 def score(trials: Trials, asked: Replies, *, store: Path = STORE) -> Results:
     """Scores every reply by all of the trials' rules."""
     answers = []
+    chances = _chances(trials, asked.models)
     with Store(store) as responses:
         for entry, replies in zip(asked.models, asked.replies, strict=True):
             these = trials.of(entry.name)
-            pairs = zip(these.items, replies, strict=True)
+            known = chances[entry.name] or [None] * len(these.items)
+            pairs = zip(these.items, replies, known, strict=True)
             while chunk := list(islice(pairs, CHUNK)):
-                keys = {key for _, reply in chunk if not reply.failure for key in (reply.key, *reply.earlier)}
+                keys = {key for _, reply, _ in chunk if not reply.failure for key in (reply.key, *reply.earlier)}
                 found = responses.get(list(keys))
-                answers += [_scored(these, trial, entry.name, reply, found) for trial, reply in chunk]
+                answers += [
+                    replace(_scored(these, trial, entry.name, reply, found), chance=chance)
+                    for trial, reply, chance in chunk
+                ]
     trials_of = {entry.name: len(trials.of(entry.name).items) for entry in asked.models}
-    results = Results(answers, asked.models, asked.requests, trials_of, not_run=trials.not_run)
+    results = Results(answers, asked.models, asked.requests, trials_of, not_run=trials.not_run, questions=trials)
     for model, names in results.answered_by().items():
         if len(names) > 1:
             tqdm.write(
@@ -121,6 +135,19 @@ def score(trials: Trials, asked: Replies, *, store: Path = STORE) -> Results:
                 file=sys.stderr,
             )
     return results
+
+
+def _chances(trials: Trials, models: Sequence[ModelEntry]) -> dict[str, list[float | None]]:
+    """What is true of instruments, for each of their trials; a prompt is rendered once for all that are asked it."""
+    found: dict[str, list[float | None]] = {entry.name: [] for entry in models}
+    instruments = [entry for entry in models if entry.simulated]
+    for these in {id(trials.of(entry.name)): trials.of(entry.name) for entry in instruments}.values():
+        asked = [entry for entry in instruments if trials.of(entry.name) is these]
+        for trial in these.items if these.chance else ():
+            prompt = these.render(trial)
+            for entry in asked:
+                found[entry.name].append(these.chance(trial, prompt, entry.settings) if these.chance else None)
+    return found
 
 
 def _scored(trials: Trials, trial: Trial, model: str, reply: Reply, found: Mapping[str, Response]) -> Answer:

@@ -19,8 +19,9 @@ from pydantic import Field
 from codestress.errors import ParameterError
 from codestress.inference.registry import ModelEntry, find_models
 from codestress.parameters import Facts, Study
-from codestress.paths import NOTEBOOKS, OUTPUTS, PARAMS, shown
+from codestress.paths import MINE, NOTEBOOKS, OUTPUTS, PARAMS, shown
 from codestress.pipeline.layers import Key, Layers, nested, parse_setting
+from codestress.pipeline.variants import Change, command, short_name
 from codestress.rooms import module_of
 from codestress.types import Trials
 from codestress.validation import Strict, check, nearest, read_yaml
@@ -68,10 +69,32 @@ class Artefact:
     models: list[ModelEntry]
     profile: str
     leaderboard: bool
+    changed: tuple[Change, ...] = ()
+    """What the command line changed of it; empty where it is the profile's."""
+
+    @property
+    def label(self) -> str:
+        """PAPER/ARTEFACT, and what was changed: `origin/fig04@seed=1`."""
+        return f"{self.name}@{short_name(self.profile, self.changed)}" if self.changed else self.name
+
+    @property
+    def shelf(self) -> str:
+        """The folder of outputs in which it lies: its profile's, or `MINE`."""
+        return MINE if self.changed else self.profile
 
     @property
     def folder(self) -> Path:
+        return OUTPUTS / self.shelf / self.label
+
+    @property
+    def unchanged(self) -> Path:
+        """Where the profile's lies."""
         return OUTPUTS / self.profile / self.name
+
+    @property
+    def command(self) -> str:
+        """What builds it again."""
+        return command(self.name, self.profile, self.changed)
 
     def trials(self) -> Trials:
         return self.study.trials(self.parameters)
@@ -162,12 +185,15 @@ def resolve(
         for pattern, layer in profile.parameters.items():
             if fnmatch(name, pattern):
                 layers.put(layer, f"{shown(PROFILES / profile_name)}.yaml")
+        plain = dict(layers.values)
+        applied = [Key("models")] if overrides.models else []
         if overrides.models:
             layers.put({"models": list(overrides.models)}, "--models")
         for key, value in settings:
             if len(names) == 1 or (layers.asks(key.model) and key.parameter in study.parameters.model_fields):
                 layers.put(nested(key, value), "--set")
-                used.add(key)
+                applied.append(key)
+        used.update(applied)
         sources = layers.sources
         parameters = study.parameters.checked(layers.values, sources)
         models = find_models(parameters.models, dict(registry), sources.get("models", shown(path)))
@@ -178,7 +204,10 @@ def resolve(
                 f"{shown(path)}: notebook = {file.notebook!r}: no such file{nearest(file.notebook, known)}"
             )
         artefacts.append(
-            Artefact(name, file.title, notebook, file.study, study, parameters, models, profile_name, file.leaderboard)
+            Artefact(
+                *(name, file.title, notebook, file.study, study, parameters, models, profile_name, file.leaderboard),
+                changed=_changes(plain, parameters, applied),
+            )
         )
     for key, value in settings:
         if key not in used:
@@ -189,3 +218,20 @@ def resolve(
             hint = nearest(key.model, {name for artefact in artefacts for name in artefact.parameters.models})
             raise ParameterError(f"--set: {key} = {value!r}: no chosen artefact asks this model{hint}")
     return artefacts
+
+
+def _changes(plain: Mapping[str, Any], parameters: Facts, applied: Sequence[Key]) -> tuple[Change, ...]:
+    """What values of the command line changed: models first, then by name; `plain` is what the places before it say."""
+    found = {}
+    for key in applied:
+        if key.model:
+            before = plain.get("per_model", {}).get(key.model, {}).get(key.setting)
+            now = parameters.model_dump()["per_model"][key.model][key.setting]
+        else:
+            field = parameters.__class__.model_fields[key.parameter]
+            default = None if field.is_required() else field.get_default(call_default_factory=True)
+            before, now = plain.get(key.parameter, default), parameters.model_dump()[key.parameter]
+        if before != now:
+            name = f"{key.model}.{key.setting}" if key.model else key.parameter
+            found[name] = Change(name, now, before, bool(key.model))
+    return tuple(sorted(found.values(), key=lambda one: (one.key != "models", one.key)))

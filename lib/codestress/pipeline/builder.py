@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -14,10 +15,11 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import click
 from tqdm import tqdm
@@ -25,13 +27,14 @@ from tqdm import tqdm
 from codestress.errors import CodestressError, DataError, EngineError, StoreError
 from codestress.inference.ask import ask
 from codestress.inference.budget import Budget
-from codestress.inference.progress import Progress
 from codestress.notes import notes_kept
 from codestress.paths import FAILED, OUTPUTS, ROOT, shown
 from codestress.pipeline.artefacts import Artefact
+from codestress.pipeline.estimate import BuildProgress, part_of
 from codestress.pipeline.inputs import changes, inputs_of, modules_of
 from codestress.pipeline.notebooks import check_parameters_cell
 from codestress.pipeline.plan import check_windows
+from codestress.pipeline.variants import told
 from codestress.report.checked import changes_of_files, read_manifest
 from codestress.sandbox.executor import Ran, programs_run, ran
 
@@ -41,6 +44,7 @@ class Outcome:
     """What became of one artefact in a build."""
 
     name: str
+    """With what was changed of it."""
     state: str
     """`built`, `up to date` or `failed`."""
     seconds: float = 0.0
@@ -87,24 +91,23 @@ def build(artefacts: Sequence[Artefact], *, jobs: int, force: bool, timeout_s: f
     notebook is executed as soon as its answers are there.
     """
     with build_lock():
-        inputs = {artefact.name: inputs_of(artefact) for artefact in artefacts}
-        stale = [a for a in artefacts if force or out_of_date(a, inputs[a.name])]
-        fresh = [Outcome(a.name, "up to date", not_run=_not_run(a)) for a in artefacts if a not in stale]
+        inputs = {artefact.label: inputs_of(artefact) for artefact in artefacts}
+        stale = [a for a in artefacts if force or out_of_date(a, inputs[a.label])]
+        fresh = [Outcome(a.label, "up to date", not_run=_not_run(a)) for a in artefacts if a not in stale]
         for artefact in stale:
             check_parameters_cell(artefact.notebook, artefact.study.parameters)
         if not stale:
             return fresh
-        for profile in {artefact.profile for artefact in stale}:
-            shutil.rmtree(OUTPUTS / profile / ".staging", ignore_errors=True)  # of a build that was killed
+        for shelf in {artefact.shelf for artefact in stale}:
+            shutil.rmtree(OUTPUTS / shelf / ".staging", ignore_errors=True)  # of a build that was killed
         budget = Budget.from_environment()  # one for all artefacts, and for what their notebooks ask
         workers = min(jobs, len(stale))
         with budget.shared(), notes_kept(), _Notebooks(workers, len(stale), inputs, timeout_s) as notebooks:
-            ask_all(stale, notebooks, budget)
-            return fresh + notebooks.wait()
+            return fresh + ask_all(stale, notebooks, budget)
 
 
-def ask_all(artefacts: Sequence[Artefact], notebooks: _Notebooks, budget: Budget) -> None:
-    """Asks what each artefact lacks, then hands it to the notebooks.
+def ask_all(artefacts: Sequence[Artefact], notebooks: _Notebooks, budget: Budget) -> list[Outcome]:
+    """Asks what each artefact lacks, then hands it to the notebooks; all outcomes.
 
     A model that cannot be reached fails the artefacts that need it, without trying again for each.
     """
@@ -115,27 +118,29 @@ def ask_all(artefacts: Sequence[Artefact], notebooks: _Notebooks, budget: Budget
         try:
             made = artefact.trials()
             check_windows(artefact, made)
-            trials[artefact.name] = made
+            trials[artefact.label] = made
         except CodestressError as error:  # a data set that is not here, for instance
             notebooks.fail(artefact, str(error))
-        programs[artefact.name] = ran() - before
+        programs[artefact.label] = ran() - before
     unreachable: dict[str, str] = {}
-    possible = [artefact for artefact in artefacts if artefact.name in trials]
-    names_of = {artefact.name: [model.name for model in artefact.models] for artefact in possible}
-    total = sum(trials[name].total(names) for name, names in names_of.items())
-    with Progress(total, "answers") as progress:
+    possible = [artefact for artefact in artefacts if artefact.label in trials]
+    names_of = {artefact.label: [model.name for model in artefact.models] for artefact in possible}
+    parts = {a.label: part_of(a, trials[a.label].total(names_of[a.label])) for a in possible}
+    with BuildProgress(parts, notebooks.workers_at_most) as progress:
+        notebooks.progress = progress
         for artefact in possible:
-            names = names_of[artefact.name]
-            asks = bool(trials[artefact.name].total(names))
+            names = names_of[artefact.label]
+            asks = bool(trials[artefact.label].total(names))
             gone = next((name for name in names if asks and name in unreachable), None)
             if gone is not None:
-                progress.skip(trials[artefact.name].total(names))
+                progress.skip(trials[artefact.label].total(names))
                 notebooks.fail(artefact, unreachable[gone])
                 continue
             before = ran()
+            progress.asks(artefact.label)
             try:
                 ask(
-                    trials[artefact.name],
+                    trials[artefact.label],
                     names,
                     failures=getattr(artefact.parameters, "failures", "raise"),
                     progress=progress,
@@ -149,7 +154,8 @@ def ask_all(artefacts: Sequence[Artefact], notebooks: _Notebooks, budget: Budget
             except CodestressError as error:
                 notebooks.fail(artefact, str(error))
             else:
-                notebooks.execute(artefact, programs[artefact.name] + ran() - before)
+                notebooks.execute(artefact, programs[artefact.label] + ran() - before, progress.asked())
+        return notebooks.wait()
 
 
 class _Worker:
@@ -216,42 +222,53 @@ class _Notebooks:
         self.timeout_s = timeout_s
         self.outcomes: list[Outcome] = []
         self.workers: dict[int, _Worker] = {}
-        self.pool = ThreadPoolExecutor(max_workers=max(1, jobs))
+        self.waiting: list[_Worker] = []
+        self.workers_at_most = max(1, jobs)
+        self.progress: BuildProgress | None = None
+        self.pool = ThreadPoolExecutor(max_workers=self.workers_at_most)
         self.futures: list[Future[None]] = []
         self.lock = threading.Lock()
 
     def __enter__(self) -> _Notebooks:
+        self.waiting.append(_Worker())  # imports what it needs while the models are asked
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.pool.shutdown(wait=False, cancel_futures=True)
-        for worker in list(self.workers.values()):
+        for worker in [*self.workers.values(), *self.waiting]:
             worker.kill()
         self.pool.shutdown()
 
-    def execute(self, artefact: Artefact, programs: Ran) -> None:
+    def execute(self, artefact: Artefact, programs: Ran, ask_seconds: float) -> None:
         """Queues an artefact whose answers are all there; `programs` were run for them."""
-        self.futures.append(self.pool.submit(self._one, artefact, programs))
+        self.futures.append(self.pool.submit(self._one, artefact, programs, ask_seconds))
 
     def fail(self, artefact: Artefact, error: str) -> None:
         """Notes an artefact that cannot be executed."""
-        self._ended(Outcome(artefact.name, "failed", error=error))
+        self._ended(artefact, Outcome(artefact.label, "failed", error=error))
 
     def wait(self) -> list[Outcome]:
         """All outcomes, when all have ended."""
+        while wait(self.futures, timeout=1).not_done:
+            if self.progress:
+                self.progress.refresh()
         for future in self.futures:
             future.result()
         return self.outcomes
 
-    def _one(self, artefact: Artefact, programs: Ran) -> None:
+    def _one(self, artefact: Artefact, programs: Ran, ask_seconds: float) -> None:
         mine = threading.get_ident()
         if mine not in self.workers or self.workers[mine].dead:
-            self.workers[mine] = _Worker()
-        self._ended(_execute(self.workers[mine], artefact, self.inputs[artefact.name], programs, self.timeout_s))
+            with self.lock:
+                self.workers[mine] = self.waiting.pop() if self.waiting else _Worker()
+        inputs = self.inputs[artefact.label]
+        self._ended(artefact, _execute(self.workers[mine], artefact, inputs, programs, ask_seconds, self.timeout_s))
 
-    def _ended(self, outcome: Outcome) -> None:
+    def _ended(self, artefact: Artefact, outcome: Outcome) -> None:
+        if self.progress and artefact.label in self.progress.estimate.parts:
+            self.progress.ended(artefact.label, outcome.seconds)
         with self.lock:
             self.outcomes.append(outcome)
             line = f"[{len(self.outcomes):>{len(str(self.total))}}/{self.total}] {outcome.name}  {outcome.state}"
@@ -260,15 +277,20 @@ class _Notebooks:
 
 
 def _execute(
-    worker: _Worker, artefact: Artefact, inputs: dict[str, str], programs: Ran, timeout_s: float | None
+    worker: _Worker,
+    artefact: Artefact,
+    inputs: dict[str, str],
+    programs: Ran,
+    ask_seconds: float,
+    timeout_s: float | None,
 ) -> Outcome:
     started = time.monotonic()
-    staging_root = OUTPUTS / artefact.profile / ".staging"
+    staging_root = OUTPUTS / artefact.shelf / ".staging"
     staging_root.mkdir(parents=True, exist_ok=True)
     staging = Path(tempfile.mkdtemp(prefix=artefact.name.replace("/", "-") + "-", dir=staging_root))
     error = worker.execute(
         {
-            "artefact": artefact.name,
+            "artefact": artefact.label,
             "title": artefact.title,
             "leaderboard": artefact.leaderboard,
             "profile": artefact.profile,
@@ -278,19 +300,33 @@ def _execute(
             "inputs": inputs,
             "modules": modules_of(artefact),
             "programs": programs_run(programs),
-            "command": f"make {artefact.name} PROFILE={artefact.profile}",
+            "ask_seconds": round(ask_seconds, 2),
+            "command": artefact.command,
+            "changed": marks(artefact),
         },
         timeout_s,
     )
     seconds = time.monotonic() - started
-    kept = FAILED / artefact.profile / artefact.name
+    kept = FAILED / artefact.shelf / artefact.label
     if error:
         (staging / "error.txt").write_text(error + "\n", encoding="utf-8")
         replace_folder(staging, kept)
-        return Outcome(artefact.name, "failed", seconds, f"{error}\nthe notebook as far as it came: {shown(kept)}")
+        return Outcome(artefact.label, "failed", seconds, f"{error}\nthe notebook as far as it came: {shown(kept)}")
     replace_folder(staging, artefact.folder)
     shutil.rmtree(kept, ignore_errors=True)
-    return Outcome(artefact.name, "built", seconds, not_run=_not_run(artefact))
+    return Outcome(artefact.label, "built", seconds, not_run=_not_run(artefact))
+
+
+def marks(artefact: Artefact) -> dict[str, Any] | None:
+    """What the command line changed, for the manifest: in words, where the unchanged lies, how to remove this one."""
+    if not artefact.changed:
+        return None
+    return {
+        "changes": [asdict(one) for one in artefact.changed],
+        "told": told(artefact.profile, artefact.changed),
+        "unchanged": str(artefact.unchanged.relative_to(OUTPUTS)),
+        "remove": f"rm -r {shlex.quote(shown(artefact.folder))}",
+    }
 
 
 def _not_run(artefact: Artefact) -> dict[str, str]:

@@ -31,12 +31,13 @@ from jupyter_client.manager import AsyncKernelManager
 from papermill.exceptions import PapermillExecutionError
 from traitlets import default
 
-from codestress.errors import CodestressError
-from codestress.paths import FILES, ROOT, shown
+from codestress.errors import CodestressError, DataError
+from codestress.paths import FILES, OUTPUTS, ROOT, shown
+from codestress.pipeline.diff import differences
 from codestress.pipeline.inputs import environment
 from codestress.pipeline.kernels import AVAILABLE, ForkProvisioner, Nursery
-from codestress.report.checked import sha256_of_files
-from codestress.report.notebook_page import notebook_page
+from codestress.report.checked import read_manifest, sha256_of_files
+from codestress.report.notebook_page import notebook_page, prepare
 
 
 class IpcKernelManager(AsyncKernelManager):
@@ -112,7 +113,6 @@ def execute(spec: dict[str, Any]) -> None:
     missing = [name for name in FILES if not (staging / name).is_file()]
     if missing:
         raise CellsIncompleteError(f"the notebook ran, but did not publish {', '.join(missing)}")
-    (staging / "notebook.html").write_text(notebook_page(notebook, spec["artefact"]), encoding="utf-8")
     manifest = json.loads((staging / "manifest.json").read_text(encoding="utf-8"))
     manifest["programs"]["while asking"] = spec["programs"]
     manifest |= {
@@ -124,11 +124,26 @@ def execute(spec: dict[str, Any]) -> None:
         "environment": environment(),
         "commit": commit(),
         "built_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "ask_seconds": spec["ask_seconds"],
         "build_seconds": round(time.monotonic() - started, 2),
         "inputs": spec["inputs"],
-        "sha256": sha256_of_files(staging),
     }
+    if spec["changed"]:
+        manifest["title"] += f" (changed: {spec['changed']['told']})"
+        difference = compared(OUTPUTS / spec["changed"]["unchanged"], staging, manifest)
+        manifest["changed"] = spec["changed"] | {"difference": difference}
+    page = notebook_page(notebook, spec["artefact"], manifest)
+    (staging / "notebook.html").write_text(page, encoding="utf-8")
+    manifest["sha256"] = sha256_of_files(staging)
     (staging / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+
+
+def compared(unchanged: Path, folder: Path, manifest: dict[str, Any]) -> list[str]:
+    """How the numbers differ from those of the profile's figure, where that was built."""
+    try:
+        return differences(unchanged, read_manifest(unchanged), folder, manifest, ("counts",))
+    except DataError:
+        return []
 
 
 def commit() -> str:
@@ -144,6 +159,7 @@ def commit() -> str:
 def attempt(spec: dict[str, Any]) -> str:
     """Executes; returns what went wrong, empty when the artefact is complete in its staging folder."""
     os.environ["CODESTRESS_STAGING"] = spec["staging"]
+    os.environ["CODESTRESS_CHANGED"] = spec["changed"]["told"] if spec["changed"] else ""
     try:
         execute(spec)
     except PapermillExecutionError as error:
@@ -161,6 +177,7 @@ def main() -> None:
     os.dup2(2, 1)  # what libraries print must not end up among the replies
     if AVAILABLE:
         IpcKernelManager.nursery = Nursery()
+    prepare()  # while the nursery imports, and models may still be asked
     for line in sys.stdin:
         print(json.dumps({"error": attempt(json.loads(line))}), file=replies, flush=True)
 

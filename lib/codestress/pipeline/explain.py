@@ -15,7 +15,6 @@ from codestress.inference.run import Answer, Results, score, stored_responses
 from codestress.paths import STORE, shown
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.plan import factors_of, matches
-from codestress.report.checked import read_manifest
 from codestress.types import Scalar
 
 
@@ -45,8 +44,8 @@ def answers_of(artefact: Artefact, store: Path = STORE) -> Results:
         return score(trials, asked, store=store)
     except BudgetReached:
         raise IncompleteError(
-            f"{artefact.name}: {shown(store)} has no answer to some of its questions; build it first, with the same "
-            f"profile, models and parameters: codestress build {artefact.name} --profile {artefact.profile}"
+            f"{artefact.label}: {shown(store)} has no answer to some of its questions; build it first: "
+            f"{artefact.command}"
         ) from None
 
 
@@ -78,6 +77,7 @@ def _text(answer: Answer, store: Path = STORE) -> str:
     return found[answer.key].text if answer.key in found else ""
 
 
-def manifest_of(artefact: Artefact) -> dict[str, Any]:
-    """What the built figure says of itself; empty where it was not built."""
-    return read_manifest(artefact.folder) if (artefact.folder / "manifest.json").is_file() else {}
+def changed_since(results: Results, rule: str, manifest: Mapping[str, Any]) -> bool:
+    """Whether a figure has other answers or verdicts than are here now: code, registry or store have changed."""
+    keys, counts = manifest.get("requests_sha256"), manifest.get("counts")
+    return (keys, counts) != (results.requests_sha256(), results.counts(rule))

@@ -1,4 +1,4 @@
-"""The `parameters` cell of a notebook is made from its study's schema, so that the two cannot drift apart."""
+"""The `parameters` cell of a notebook is made from its study's schema and the demo profile, so that none can drift."""
 
 from __future__ import annotations
 
@@ -6,25 +6,47 @@ from pathlib import Path
 from typing import Any
 
 from codestress.errors import DataError, ParameterError
+from codestress.inference.registry import load_registry
 from codestress.literals import parse_json
 from codestress.parameters import Facts, parameters_cell
 from codestress.paths import NOTEBOOKS, shown
-from codestress.pipeline.artefacts import artefact_names, load_study, read_artefact
+from codestress.pipeline.artefacts import Overrides, artefact_names, load_study, read_artefact, resolve
+from codestress.validation import Strict, check, nearest
 
 
-def schemas() -> dict[Path, tuple[type[Facts], dict[str, Any]]]:
-    """Each notebook that artefacts use, with its schema and the defaults of its cell (its first artefact's)."""
-    found: dict[Path, tuple[type[Facts], dict[str, Any]]] = {}
+class About(Strict):
+    """What a notebook's metadata say under `codestress`."""
+
+    artefact: str = ""
+    """Whose parameters in the demo stand in the parameters cell: what the notebook makes when it is opened and run."""
+    knobs: dict[str, str] = {}
+    """The parameters that stand on top of the cell, each with a sentence that says what turning it shows."""
+
+
+def about(path: Path) -> About:
+    """What the metadata say; `ParameterError` where they say something else."""
+    metadata = _parsed(path).get("metadata")
+    said = metadata.get("codestress", {}) if isinstance(metadata, dict) else {}
+    return check(About, said, f"{shown(path)}: metadata.codestress")
+
+
+def schemas() -> dict[Path, tuple[type[Facts], str]]:
+    """Each notebook that artefacts use, with its schema and the artefact that it makes when it is opened and run: the
+    one that its metadata name, the first in a notebook that is new."""
+    found: dict[Path, tuple[type[Facts], str]] = {}
+    users: dict[Path, list[str]] = {}
     for name in artefact_names():
         file = read_artefact(name)
-        study = load_study(file.study, name)
-        schema = study.parameters
+        schema = load_study(file.study, name).parameters
         path = NOTEBOOKS / file.notebook
         if path in found and found[path][0] is not schema:
             raise ParameterError(f"{shown(path)}: artefacts with different schemas share it; the last is {name}")
-        defaults = {**file.parameters, **study.lab, "artefact": name, "models": list(study.lab_models)}
-        defaults.pop("per_model", None)  # of models that are not asked there
-        found.setdefault(path, (schema, defaults))
+        users.setdefault(path, []).append(name)
+        found[path] = (schema, about(path).artefact or users[path][0])
+    for path, (_, chosen) in found.items():
+        if chosen not in users[path]:
+            told = nearest(chosen, users[path])
+            raise ParameterError(f"{shown(path)}: metadata.codestress.artefact = {chosen!r}: does not use it{told}")
     return found
 
 
@@ -32,13 +54,22 @@ def check_parameters_cell(path: Path, schema: type[Facts]) -> None:
     """Compares the cell's names, types and comments with the schema; the values are free."""
     source = _read_cell(path)
     written = [_shape(line) for line in source.strip().splitlines()]
-    wanted = [_shape(line) for line in parameters_cell(schema, {"artefact": "", "models": []}).splitlines()]
+    cell = parameters_cell(schema, {"artefact": "", "models": []}, _knobs(path, schema))
+    wanted = [_shape(line) for line in cell.splitlines()]
     if written != wanted:
         line = next((w for w, v in zip([*written, ""], [*wanted, ""], strict=False) if w != v), written[-1])
         raise ParameterError(
             f"{shown(path)}: the parameters cell differs from the schema {schema.__name__} at {line!r}; "
             "run `codestress sync` to write it anew"
         )
+
+
+def _knobs(path: Path, schema: type[Facts]) -> dict[str, str]:
+    knobs = about(path).knobs
+    for name in knobs.keys() - schema.model_fields.keys():
+        hint = nearest(name, schema.model_fields)
+        raise ParameterError(f"{shown(path)}: metadata.codestress.knobs: {name!r} is no parameter{hint}")
+    return knobs
 
 
 def _shape(line: str) -> str:
@@ -56,11 +87,16 @@ def _read_cell(path: Path) -> str:
 
 def plain_cells(path: Path) -> list[Any]:
     """The cells as they stand in the file, as `cells_of` says; without nbformat, a second to import."""
+    return cells_of(_parsed(path), path)
+
+
+def _parsed(path: Path) -> Any:
     try:
         notebook = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise DataError(f"{shown(path)}: not a notebook: {error}") from None
-    return cells_of(notebook, path)
+    cells_of(notebook, path)
+    return notebook
 
 
 def is_parameters(cell: Any) -> bool:
@@ -102,21 +138,25 @@ def cells_of(notebook: Any, path: Path) -> list[Any]:
 
 
 def sync(*, write: bool) -> list[Path]:
-    """Writes the cells anew and clears outputs; returns the notebooks that change."""
+    """Writes the cells anew, with the values of the demo, and clears outputs; returns the notebooks that change."""
     import nbformat
 
     changed = []
-    for path, (schema, defaults) in schemas().items():
-        notebook = read_notebook(path)
+    known = schemas()
+    names = list(dict.fromkeys(artefact for _, artefact in known.values()))
+    demo = {one.name: one for one in resolve(names, "demo", Overrides(), load_registry())}
+    for path, (schema, artefact) in known.items():
+        notebook, knobs = read_notebook(path), _knobs(path, schema)
         for cell in notebook.cells:
             if is_parameters(cell):
-                cell.source = parameters_cell(schema, defaults)
+                cell.source = parameters_cell(schema, demo[artefact].parameters.model_dump(), knobs)
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None
         notebook.metadata = nbformat.from_dict(
             {
                 "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
                 "language_info": {"name": "python"},
+                "codestress": {"artefact": artefact, "knobs": knobs},
             }
         )
         text = nbformat.writes(notebook) + "\n"

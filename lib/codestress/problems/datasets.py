@@ -74,7 +74,10 @@ def _verdict(content: bytes, file: DataFile) -> str:
 def data_file(name: str, path: str) -> Path:
     """The verified file of a data set; `DataError` with the remedy when it is missing or altered."""
     dataset = find_dataset(name)
-    file = next(f for f in dataset.files if f.path == path)
+    files = {file.path: file for file in dataset.files}
+    if path not in files:
+        raise DataError(f"data set {name}: {path}: not among its files in {shown(CATALOGUE)}{nearest(path, files)}")
+    file = files[path]
     for folder in folders():
         candidate = folder / path
         if candidate.is_file():

@@ -22,6 +22,23 @@ class _Model(BaseModel):
     engine: str = ""
 
 
+class _Change(BaseModel):
+    key: str
+    now: Any
+    before: Any = None
+    of_model: bool = False
+
+
+class _Changed(BaseModel):
+    """What the command line changed."""
+
+    changes: list[_Change]
+    told: str
+    unchanged: str
+    remove: str
+    difference: list[str] = []
+
+
 class _Manifest(BaseModel):
     """What is read of a manifest, and stands for what is not there."""
 
@@ -34,6 +51,7 @@ class _Manifest(BaseModel):
     commit: str = ""
     built_at: str = ""
     build_seconds: float = 0.0
+    ask_seconds: float | None = None
     leaderboard: bool = False
     asked: int = 0
     tables: list[str] = []
@@ -44,6 +62,8 @@ class _Manifest(BaseModel):
     parameters: dict[str, Any] = {}
     prompts: dict[str, str] = {}
     not_run: dict[str, str] = {}
+    profile: str = ""
+    changed: _Changed | None = None
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

@@ -30,6 +30,12 @@ def interval(points: pd.DataFrame, value: str = "accuracy", scale: float = 100) 
     return middle, low, high
 
 
+def draw_truth(ax: Axes, places: pd.Series, points: pd.DataFrame, colour: str, scale: float = 100) -> None:
+    """A broad pale line through what is true of an instrument (`true`), behind its estimates, where that is known."""
+    if "true" in points and points["true"].notna().any():
+        ax.plot(places, scale * points["true"], color=colour, alpha=0.35, linewidth=4, zorder=1, solid_capstyle="butt")
+
+
 def draw_bands(
     ax: Axes, points: pd.DataFrame, models: Sequence[str], x: str, *, value: str, scale: float, size: float
 ) -> None:
@@ -43,6 +49,7 @@ def draw_bands(
         colour, marker = look(number)
         colour = {"published": PUBLISHED, MEAN: "black"}.get(model, colour)
         line, width = ("--", 2.0) if model == MEAN else ("-", None)
+        draw_truth(ax, scale * curve[x], curve, colour, scale)
         ax.fill_between(scale * curve[x], low, high, color=colour, alpha=0.15, linewidth=0)
         ax.plot(scale * curve[x], middle, color=colour, marker=marker, markersize=size, label=model, ls=line, lw=width)
 
@@ -61,6 +68,7 @@ def draw_points(
         colour, marker = look(number)
         colour = colours[str(label)] = PUBLISHED if published else colour
         share, low, high = interval(part)
+        draw_truth(ax, places(number, part), part, colour)
         ax.errorbar(
             places(number, part),
             share,
@@ -87,7 +95,7 @@ def say_lack(figure: Figure, lacks: Mapping[str, float]) -> None:
     """Below the figure: which fitted curves do not describe their points, by the p-values of their lack of fit."""
     doubted = [name for name, lack in lacks.items() if lack < DOUBTED]
     if doubted:
-        told = f"does not describe its points (p < {DOUBTED:g}): the curve of {', '.join(doubted)}"
+        told = f"does not describe its points (p < {DOUBTED:g}): {', '.join(doubted)}"
         lines = textwrap.fill(told, 64, break_on_hyphens=False)  # the note on readers stands to the right of it
         below = -0.06 / figure.get_size_inches()[1]
         figure.text(0.005, below, lines, ha="left", va="top", fontsize=6.5, color="#8f2d00")

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 from matplotlib.figure import Figure
 
-from codestress.report.curves import draw_bands, legend_above
+from codestress.report.curves import draw_bands, legend_above, say_lack
 from codestress.report.style import use_style
 
 
 def density_curve(
-    points: pd.DataFrame, *, ylabel: str, xlabel: str = "share of the places that get a message (p)"
+    points: pd.DataFrame,
+    *,
+    ylabel: str,
+    xlabel: str = "share of the places that get a message (p)",
+    lacks: Mapping[str, float] | None = None,
 ) -> Figure:
-    """`points`: model, panel, density (what is put in), value, low, high. A panel for each kind of thing put in."""
+    """`points`: model, panel, density (what is put in), value, low, high. A panel for each kind of thing put in. Below
+    it, which fits do not describe their points (`say_lack`)."""
     use_style()
     panels, models = (list(dict.fromkeys(points[name])) for name in ("panel", "model"))
     across = min(2, len(panels))
@@ -27,4 +34,5 @@ def density_curve(
     figure.supxlabel(xlabel, fontsize=8)
     figure.supylabel(ylabel, fontsize=8)
     legend_above(figure, *axes[: len(panels)], most=4)
+    say_lack(figure, lacks or {})
     return figure

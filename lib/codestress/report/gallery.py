@@ -1,25 +1,32 @@
-"""The report of a profile: what was run, the claims ledger, a leaderboard, every figure with its numbers: one page.
+"""The report of a profile: a card for each paper, every figure with its numbers, the claims ledger, what was run: one
+page.
 
 Pictures lie beside it; nothing is fetched from elsewhere, and search and filter need no server.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
 from markupsafe import Markup
+from pydantic import Field, TypeAdapter
 
+from codestress.errors import DataError
 from codestress.fitting.verdicts import Verdict
-from codestress.paths import OUTPUTS
+from codestress.paths import MINE, OUTPUTS, shown
 from codestress.report.checked import read_manifest, read_table
 from codestress.report.claims import read_ledger
-from codestress.report.leaderboard import leaderboards
+from codestress.report.front import did, fronts
+from codestress.report.leaderboard import INSTRUMENTS, leaderboards
 from codestress.report.ledger_page import SIGNS, all_claims, judged, not_run
 from codestress.report.notebook_page import page_environment, resource
+
+SPOTS = TypeAdapter(list[tuple[int, int, int, int, Annotated[str, Field(pattern=r"^c\d+$")]]])
 
 
 @dataclass(frozen=True)
@@ -32,6 +39,16 @@ class Card:
     """Name of each table to its HTML."""
     failed: bool
     """A later build of it failed; what is shown is older."""
+    spots: str
+    """JSON: which part of the picture leads to which answers."""
+    answers: bool
+    """Whether it has the page that they lead to."""
+    claims: int
+    """Its rows in the ledger."""
+
+    @property
+    def paper(self) -> str:
+        return self.name.split("/")[0]
 
 
 def gallery(profile: str) -> Path:
@@ -40,20 +57,29 @@ def gallery(profile: str) -> Path:
     folders = sorted(path.parent for path in root.glob("*/*/manifest.json"))
     cards = [_card(root, folder) for folder in folders]
     ledgers = [folder / "claims.csv" for folder in folders if (folder / "claims.csv").is_file()]
-    claims = all_claims([read_ledger(path) for path in ledgers])
+    claims = all_claims([read_ledger(path).assign(artefact=str(path.parent.relative_to(root))) for path in ledgers])
     failures = {
         str(path.parent.relative_to(OUTPUTS / "failed" / profile)): path.read_text(encoding="utf-8").strip()
         for path in sorted((OUTPUTS / "failed" / profile).glob("*/*/error.txt"))
     }
+    papers = sorted({card.paper for card in cards})
+    models = _models(cards)
+    first = fronts(papers, [card.name for card in cards], claims)
     page = (
         page_environment()
         .from_string(resource("gallery.html"))
         .render(
             profile=profile,
             cards=cards,
-            papers=sorted({card.name.split("/")[0] for card in cards}),
+            papers=papers,
+            fronts=first,
+            titles={one.paper: one.title for one in first},
+            did=did(len(cards), len(papers), sum(card.manifest["asked"] for card in cards), models),
+            kinds=INSTRUMENTS,
+            readers=any(model["engine"] == "simulated" for model in models),
+            by_paper=_by_paper(claims),
             failures=failures,
-            models=_models(cards),
+            models=models,
             answered=_answered(cards),
             boards=leaderboards({card.name: card.manifest for card in cards}),
             ledger=claims.fillna({"basis": "", "deviates": "", "undecided": ""}).to_dict("records"),
@@ -64,6 +90,7 @@ def gallery(profile: str) -> Path:
             script=Markup(resource("page.js")),
             number=_number,
             signs=SIGNS,
+            mine={} if profile == MINE else _mine(),
             experiments=int(claims["verdict"].isin(list(Verdict)).sum()),
         )
     )
@@ -84,7 +111,39 @@ def _card(root: Path, folder: Path) -> Card:
         if name != "claims" and len(frame := read_table(folder / f"{name}.csv"))
     }
     failed = (OUTPUTS / "failed" / root.name / artefact / "error.txt").is_file()
-    return Card(artefact, manifest, tables, failed)
+    ledger = folder / "claims.csv"
+    return Card(
+        artefact,
+        manifest,
+        tables,
+        failed,
+        spots=_spots(folder / "spots.json"),
+        answers=(folder / "answers.html").is_file(),
+        claims=len(read_ledger(ledger)) if ledger.is_file() else 0,
+    )
+
+
+def _spots(path: Path) -> str:
+    """Places in a picture and what they lead to, as JSON; `DataError` where a file is something else."""
+    if not path.is_file():
+        return "[]"
+    try:
+        return json.dumps(SPOTS.validate_json(path.read_bytes()), separators=(",", ":"))
+    except ValueError as error:
+        raise DataError(f"{shown(path)}: has no places: {error}; build it again with --force") from None
+
+
+def _by_paper(claims: pd.DataFrame) -> dict[str, dict[str, int]]:
+    """How often each verdict stands in the ledger, by paper."""
+    papers = claims["artefact"].str.split("/").str[0]
+    return {str(paper): part["verdict"].value_counts().to_dict() for paper, part in claims.groupby(papers)}
+
+
+def _mine() -> dict[str, dict[str, Any]]:
+    """What command lines built with other parameters or models: manifests by `PAPER/ARTEFACT@CHANGES`."""
+    root = OUTPUTS / MINE
+    folders = sorted(path.parent for path in root.glob("*/*/manifest.json"))
+    return {str(folder.relative_to(root)): read_manifest(folder) for folder in folders}
 
 
 def _models(cards: list[Card]) -> list[dict[str, Any]]:

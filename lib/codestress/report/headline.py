@@ -40,5 +40,11 @@ class Headline:
     """Columns model, cell, share (0 to 1), n (answers behind it)."""
     source: str
     """Where the paper has them, and of which questions."""
+    figure: str
+    """The artefact that shows it best: PAPER/ARTEFACT."""
+    stated: str
+    """What the ledger's rows of the paper's headline number say, in one figure or in several."""
+    told: str
+    """What that number, or the span of those numbers, is."""
     cluster: Callable[[Trial], str] = lambda trial: trial.problem
     """What hangs together: trials of one program, or of one list."""

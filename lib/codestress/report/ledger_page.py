@@ -42,11 +42,13 @@ class NotRun(NamedTuple):
 
 
 def all_claims(ledgers: list[pd.DataFrame]) -> pd.DataFrame:
-    """Each number of the papers once, what was decided first: `COLUMNS`, and `artefacts`, all that state it."""
+    """Each number of the papers once, what was decided first: `COLUMNS`, and `artefacts`, all that state it.
+
+    Artefacts that the command line changed, PAPER/ARTEFACT@CHANGES, count by their changes."""
     if not ledgers:
         return pd.DataFrame(columns=[*COLUMNS, "artefacts"])
     rows = pd.concat(ledgers, ignore_index=True)
-    rows["paper"] = rows["artefact"].str.split("/").str[0]
+    rows["paper"] = rows["artefact"].str.replace("/[^@]*", "", regex=True)
     rows = rows.sort_values("verdict", key=lambda said: said.map(list(SIGNS).index), kind="stable")
     same = ["paper", "statement", "published", "unit"]
     where = rows.groupby(same, sort=False)["artefact"].agg(list).rename("artefacts")

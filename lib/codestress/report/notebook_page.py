@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -19,13 +20,18 @@ def resource(name: str) -> str:
     return (files("codestress.report") / name).read_text(encoding="utf-8")
 
 
-def notebook_page(notebook: Any, artefact: str) -> str:
-    """The page; `notebook` is an executed notebook node."""
-    # Imported here: two seconds that the report page, which takes its templates from here, does without.
+def prepare() -> None:
+    """Imports what a page needs: two seconds that the report, which takes its templates from here, does without."""
+    import nbconvert.exporters.html  # noqa: F401
+    import pygments.formatters  # noqa: F401
+
+
+def notebook_page(notebook: Any, artefact: str, manifest: Mapping[str, Any]) -> str:
+    """The page; `notebook` is an executed notebook node. What the command line changed stands above it."""
     from nbconvert.exporters.html import HTMLExporter
     from pygments.formatters import HtmlFormatter
 
     body, _ = HTMLExporter(template_name="basic", embed_images=True).from_notebook_node(notebook)
     style = resource("page.css") + HtmlFormatter().get_style_defs(".highlight")
     template = page_environment().from_string(resource("notebook.html"))
-    return template.render(title=artefact, body=Markup(body), style=Markup(style))
+    return template.render(title=artefact, manifest=manifest, body=Markup(body), style=Markup(style))

@@ -41,6 +41,7 @@ def price(artefacts: Sequence[str], needs: str) -> Price:
     """The command that asks what `needs` names, models and a data set (all of an artefact's, where it names none), in
     the first artefact that has a plan, and its price; `price unknown` where nobody knows."""
     known = plans()
+    artefacts = [name.partition("@")[0] for name in artefacts]  # whatever command lines changed of them
     for artefact in artefacts:
         rows = known[known["artefact"] == artefact]
         of_models = rows[[_names(needs, model) for model in rows["model"]]]

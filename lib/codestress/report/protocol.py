@@ -9,10 +9,9 @@ from codestress.parameters import Facts
 from codestress.paths import PARAMS, shown
 from codestress.validation import read_yaml
 
-FREE = {"artefact", "models", "rule", "seed", "failures", "confidence", "resamples", "recheck", "selection"}
+FREE = {"artefact", "models", "rule", "seed", "failures", "confidence", "resamples", "recheck"}
 """No part of a protocol: what is drawn or computed of the same answers, and seeds, which no paper states. A number is
-stated of models by name, so that other models' answers are no deviation either; nor is it one whether what a public
-artifact holds is kept whole or filtered, which no paper says."""
+stated of models by name, so that other models' answers are no deviation either."""
 PRESENTATION = {"relative", "show", "metrics"}
 
 
@@ -41,7 +40,7 @@ def deviations(given: Facts) -> list[Deviation]:
         ours, theirs = given.of_model(model).model_dump(), paper.of_model(model).model_dump()
         for name in ours:
             if name not in FREE | PRESENTATION and ours[name] != theirs[name]:
-                found.setdefault((name, _shown(ours[name]), _shown(theirs[name])), []).append(model)
+                found.setdefault((name, in_words(ours[name]), in_words(theirs[name])), []).append(model)
     return [
         Deviation(name, tuple(models), f"{name} {ours}{_of(models, given.models)} (paper: {theirs})")
         for (name, ours, theirs), models in found.items()
@@ -58,7 +57,8 @@ def _of(models: list[str], asked: Collection[str]) -> str:
     return "" if len(models) == len(asked) else f" for {' and '.join(models)}"
 
 
-def _shown(value: object) -> str:
+def in_words(value: object) -> str:
+    """A parameter's value as a person says it."""
     if isinstance(value, bool):
         return "on" if value else "off"
-    return " ".join(_shown(one) for one in value) if isinstance(value, list) else str(value)
+    return " ".join(in_words(one) for one in value) if isinstance(value, list) else str(value)

@@ -5,29 +5,34 @@ The same inputs give the same bytes: no dates in the files, a fixed salt for the
 
 from __future__ import annotations
 
-import hashlib
 import html
 import json
 import os
 import re
 from pathlib import Path
+from textwrap import wrap
 
 import pandas as pd
 from IPython.display import Image
 from matplotlib import rc_context
 from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
 from codestress.errors import DataError
 from codestress.generation.prompts import prompt_hash
 from codestress.inference.run import Results
 from codestress.parameters import Facts
 from codestress.paths import FILES, OUTPUTS
+from codestress.report.answers_page import write_answers
+from codestress.report.drawn import drawn
 from codestress.report.protocol import stamp
 from codestress.report.published import published_numbers
 from codestress.sandbox.executor import programs_run, ran
 from codestress.scoring.frames import answers_frame
 from codestress.types import NotRun
 
+TRUTH_NOTE = "pale line, diamond: what is true of them, from their parameters; {held} of {intervals} intervals hold it"
+READERS = "simulated readers (not models)"
 SIMULATED_NOTE = "sim-…: simulated readers with known parameters, not language models"
 
 
@@ -63,15 +68,25 @@ def publish(
         if frame.columns.empty:
             raise DataError(f"{artefact}: {name}.csv would have no columns; name them where the table has no rows")
     folder = output_folder(artefact)
+    _name_readers(figure, results)
     simulated = [entry.name for entry in results.models if entry.simulated]
-    if simulated:
-        below = -0.06 / figure.get_size_inches()[1]
-        figure.text(0.995, below, SIMULATED_NOTE, ha="right", va="top", fontsize=6.5, color="#555555")
-    for number, one in enumerate(results.not_run, start=1 if simulated else 0):
+    changed = os.environ.get("CODESTRESS_CHANGED", "")
+    held = coverage(data) if simulated else None
+    notes = [SIMULATED_NOTE] if simulated else []
+    notes += [TRUTH_NOTE.format(**held)] if held else []
+    notes += [f"{one.label}: not run here" for one in results.not_run]
+    notes += wrap(f"changed: {changed}", 100) if changed else []
+    for number, note in enumerate(notes):
         below = (-0.06 - 0.11 * number) / figure.get_size_inches()[1]
-        figure.text(0.995, below, f"{one.label}: not run here", ha="right", va="top", fontsize=6.5, color="#555555")
-    alt = " ".join([alt, *(f"{one.label}: not run here." for one in results.not_run)])
-    _save_figure(figure, folder, artefact, alt)
+        figure.text(0.995, below, note, ha="right", va="top", fontsize=6.5, color="#555555")
+    told = [TRUTH_NOTE.format(**held)] if held else []
+    told += [f"{one.label}: not run here" for one in results.not_run]
+    told += [f"Changed: {changed}"] if changed else []
+    alt = " ".join([alt, *(f"{note}." for note in told)])
+    box = _save_figure(figure, folder, artefact, alt)
+    spots = write_answers(folder, artefact, results, rule, drawn(figure, box), alt)
+    places = [[*(round(1000 * one) for one in spot.box), spot.cell.name] for spot in spots]
+    (folder / "spots.json").write_text(json.dumps(places, separators=(",", ":")) + "\n", encoding="utf-8")
     data.to_parquet(folder / "data.parquet", index=False)
     answer_rows(results).to_parquet(folder / "answers.parquet", index=False)
     for name, frame in tables.items():
@@ -84,6 +99,7 @@ def publish(
         "rule": rule,
         "protocol": protocol,
         "simulated": simulated,
+        "true_values": held,
         "tables": list(tables),
         "models": [
             entry.model_dump(exclude_defaults=True) | {"key_revision": entry.identity} for entry in results.models
@@ -98,8 +114,32 @@ def publish(
         ),
     }
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
-    print(protocol)
+    print(f"{protocol}\nchanged: {changed}" if changed else protocol)
     return Image(folder / "figure.png", width=round(100 * figure.get_size_inches()[0]), alt=alt)
+
+
+def coverage(drawn: pd.DataFrame) -> dict[str, int] | None:
+    """How many intervals of what is drawn hold what is `true` of an instrument; None where that is not known.
+
+    True is what holds of the very questions that were asked, while the intervals allow for other problems too: they
+    may hold it more often than their level says.
+    """
+    if not {"true", "low", "high"} <= {*drawn.columns}:
+        return None
+    known = drawn[drawn["true"].notna()]
+    held = (known["low"] - 1e-9 <= known["true"]) & (known["true"] <= known["high"] + 1e-9)
+    return {"held": int(held.sum()), "intervals": len(known)} if len(known) else None
+
+
+def _name_readers(figure: Figure, results: Results) -> None:
+    """No panel of readers that are no models says that it regenerates what a paper had of models."""
+    if not any(entry.simulated for entry in results.models):
+        return
+    for ax in figure.axes:
+        for loc in ("left", "center", "right"):
+            title = ax.get_title(loc)
+            if title.startswith("regenerated"):
+                ax.set_title(re.sub("^regenerated( here)?", READERS, title), loc=loc)
 
 
 def answer_rows(results: Results) -> pd.DataFrame:
@@ -125,7 +165,6 @@ def with_not_run(table: pd.DataFrame, left: tuple[NotRun, ...]) -> pd.DataFrame:
 def run_facts(results: Results, rule: str) -> dict[str, object]:
     """For the manifest: counts of each reason (they add up to asked), tokens, time, and a hash of all requests."""
     answers = results.answers
-    keys = hashlib.sha256("\n".join(sorted(answer.key for answer in answers)).encode()).hexdigest()
     rules = sorted(answers[0].scores) if answers else []
     return {
         "asked": len(answers),
@@ -141,7 +180,7 @@ def run_facts(results: Results, rule: str) -> dict[str, object]:
             "counted_by": "the server's usage; a simulated reader counts 4 characters as a token",
         },
         "model_seconds": round(sum(answer.seconds for answer in answers), 3),
-        "requests_sha256": keys,
+        "requests_sha256": results.requests_sha256(),
     }
 
 
@@ -150,7 +189,8 @@ def _provenance(artefact: str) -> str | None:
     return numbers["provenance"] if numbers else None
 
 
-def _save_figure(figure: Figure, folder: Path, title: str, alt: str) -> None:
+def _save_figure(figure: Figure, folder: Path, title: str, alt: str) -> Bbox:
+    """Returns what part of the figure was saved, in inches."""
     figure.draw_without_rendering()
     margin = 0.08
     about = {"Title": title}
@@ -170,6 +210,7 @@ def _save_figure(figure: Figure, folder: Path, title: str, alt: str) -> None:
     named = f'<title id="title">{html.escape(title)}</title><desc id="alt">{html.escape(alt)}</desc>'
     text = re.sub(r"<svg\b([^>]*)>", rf'<svg\1 role="img" aria-labelledby="title alt">{_escaped(named)}', text, count=1)
     path.write_text(text, encoding="utf-8")
+    return box
 
 
 def _escaped(replacement: str) -> str:

@@ -14,7 +14,7 @@ def share_bars(panels: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
     """A panel for each source; a table has columns label, condition, share, low, high (0 to 1), sorted as given.
 
     Several conditions stand side by side, told apart by colour and hatching; more than four, as points, by colour and
-    shape.
+    shape. A diamond stands at what is `true` of an instrument, where a table has that.
     """
     use_style()
     rows = [
@@ -67,6 +67,7 @@ def _points(ax: Axes, frame: pd.DataFrame, *, published: bool) -> None:
             elinewidth=0.9,
             label=condition,
         )
+        _mark_truth(ax, part, places)
     _label_rows(ax, labels, len(conditions))
 
 
@@ -91,6 +92,7 @@ def _bars(ax: Axes, frame: pd.DataFrame, *, published: bool) -> None:
         ax.errorbar(
             share, places, xerr=[share - low, high - share], fmt="none", ecolor="#111111", elinewidth=0.9, capsize=2
         )
+        _mark_truth(ax, part, places)
         for place, value, top in zip(places, share, high, strict=True):
             if value == value:
                 inside = top > 93
@@ -104,6 +106,12 @@ def _bars(ax: Axes, frame: pd.DataFrame, *, published: bool) -> None:
                     color="white" if inside else "black",
                 )
     _label_rows(ax, labels, len(conditions))
+
+
+def _mark_truth(ax: Axes, part: pd.DataFrame, places: list[float]) -> None:
+    """A diamond at what is true of an instrument, where that is known."""
+    if "true" in part:
+        ax.plot(100 * part["true"], places, "D", color="black", mfc="white", markersize=3.5, zorder=4)
 
 
 def _label_rows(ax: Axes, labels: list[str], conditions: int) -> None:

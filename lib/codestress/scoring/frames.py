@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from codestress.inference.run import Results
@@ -11,10 +12,12 @@ from codestress.types import Outcome
 def answers_frame(results: Results) -> pd.DataFrame:
     """Columns: model, simulated, problem, sample, the trials' factors, for each rule `outcome_RULE`, `value_RULE`,
     `detail_RULE` and `unresolved_RULE`, finish_reason, prompt_tokens, completion_tokens, seconds, attempts, key,
-    earlier (keys of the trial's earlier requests).
+    earlier (keys of the trial's earlier requests); `chance`, with which probability an instrument answers it right,
+    where that is known of some.
 
     Rows as in `results`.
     """
+    known = any(answer.chance is not None for answer in results.answers)
     simulated = {entry.name: entry.simulated for entry in results.models}
     return pd.DataFrame(
         [
@@ -35,10 +38,22 @@ def answers_frame(results: Results) -> pd.DataFrame:
                 "attempts": answer.attempts,
                 "key": answer.key,
                 "earlier": answer.earlier,
+                **({"chance": np.nan if answer.chance is None else answer.chance} if known else {}),
             }
             for answer in results.answers
         ]
     )
+
+
+def counted(results: Results, rule: str = "strict") -> pd.DataFrame:
+    """For each model, how many of its answers have which outcome, of those that occurred; and where some questions were
+    asked again, how many, and how many of them got the very same answer."""
+    table = pd.DataFrame(results.counts(rule)).T
+    table = table.loc[:, table.any()]
+    again = pd.DataFrame(
+        {model: {"asked again": one.asked, "same answer": one.same} for model, one in results.repeats.items()}
+    )
+    return table.join(again.T)
 
 
 def count_outcomes(outcomes: pd.Series) -> dict[str, int]:

@@ -18,14 +18,15 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
 from codestress.seeding import rng
-from codestress.types import CHARACTERS_PER_TOKEN, Request, Source
+from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Request, Source
 from codestress.validation import Strict
 
 
@@ -55,6 +56,9 @@ class Settings(Strict):
     quarter as often. Both half as often by who reasons step by step, and again by who was told to ignore comments."""
     collapse: float = Field(default=0.0, ge=0, le=1)
     """Probability to end in endless repetition (style `reasoning`) when a comment contradicts what was worked out."""
+    thorough: bool = False
+    """Whether it notices where a function ends, also when it has lost the head of the next one (else it takes lines of
+    that for more of the function), and looks for inputs among what can be made of the output."""
     style: Literal["plain", "markdown", "verbose", "reasoning"] = "plain"
     """How the answer is written: `markdown` sets markers in bold, `verbose` first repeats what was kept, `reasoning`
     thinks aloud first, the longer the more comments contradict the code."""
@@ -74,6 +78,10 @@ def follow_probability(reader: Settings, lines_down: int) -> float:
     return float(np.exp(-(abs(lines_down) - 1) / reach))
 
 
+KEYED = re.compile(r"^[0-9a-f]{6} ")
+"""The key before a line (Sense and Sensitivity, section 3.2)."""
+
+
 @dataclass(frozen=True)
 class Reading:
     """What a reader has in mind when it answers: the kept segments, in order, and the question."""
@@ -88,6 +96,8 @@ class Reading:
     """The line of its message in which each kept segment stands, from 0 on."""
     source: Source
     """Of the program that the question is about."""
+    blocks: list[int] = field(default_factory=list)
+    """The block (`block_numbers`) of each kept segment, for who notices where functions end."""
 
 
 def segments(text: str) -> list[str]:
@@ -106,25 +116,69 @@ def numbered_segments(text: str) -> list[tuple[int, str]]:
     return found
 
 
+def block_numbers(text: str) -> list[int]:
+    """For each line of a text the number of its block: one begins at a line without indentation after an empty one."""
+    numbers, block, empty = [], 0, True
+    for line in text.split("\n"):
+        content = KEYED.sub("", line)
+        block += bool(empty and content and not content[0].isspace())
+        empty = not content.strip()
+        numbers.append(block)
+    return numbers
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """What a reader may keep of a prompt: its segments, and with which probability each is missed (the same length)."""
+
+    pieces: list[str]
+    lines: list[int]
+    """The line of its message in which each segment stands, from 0 on."""
+    missed: np.ndarray
+    blocks: list[int]
+    """The block (`block_numbers`) of each segment, counted in its message."""
+
+    @property
+    def kept(self) -> np.ndarray:
+        """The probability that each segment is kept."""
+        return 1 - self.missed
+
+    def find(self, texts: Sequence[str]) -> int | None:
+        """The number of the first of some segments that stand one after the other; None where they do not."""
+        size = len(texts)
+        return next((i for i in range(len(self.pieces) - size + 1) if self.pieces[i : i + size] == [*texts]), None)
+
+
+def prospect(prompt: Prompt, reader: Settings) -> Prospect:
+    """The segments of all messages, and the probability that each is kept."""
+    placed = [piece for message in prompt.messages for piece in numbered_segments(message.content)]
+    blocks = [
+        numbers[line]
+        for message in prompt.messages
+        if (numbers := block_numbers(message.content))
+        for line, _ in numbered_segments(message.content)
+    ]
+    places = (np.arange(len(placed)) + 0.5) / max(1, len(placed))
+    missed = 1 - keep_probability(reader, places, prompt.characters / CHARACTERS_PER_TOKEN)
+    shown = [*(message.content for message in prompt.messages), prompt.prefill]
+    if reader.style == "reasoning" or any("[THOUGHT]" in text for text in shown):
+        missed = missed**2  # who works step by step reads twice
+    return Prospect([piece for _, piece in placed], [line for line, _ in placed], missed, blocks)
+
+
 def read(request: Request, reader: Settings) -> Reading:
     """Draws what is kept. At temperature 0 the same messages are always read the same way."""
     prompt = request.prompt
     shown = json.dumps([[message.role, message.content] for message in prompt.messages] + [prompt.prefill])
     draw = [request.sample, request.attempt, prompt.sampling.temperature] if prompt.sampling.temperature > 0 else []
     random = rng(0, "reader", request.model, request.revision, shown, *draw)
-    placed = [piece for message in prompt.messages for piece in numbered_segments(message.content)]
-    pieces = [piece for _, piece in placed]
-    tokens = prompt.characters / CHARACTERS_PER_TOKEN
-    places = (np.arange(len(pieces)) + 0.5) / max(1, len(pieces))
-    missed = 1 - keep_probability(reader, places, tokens)
-    if "[THOUGHT]" in shown or reader.style == "reasoning":
-        missed = missed**2  # who works step by step reads twice
-    kept = random.random(len(pieces)) >= missed
+    seen = prospect(prompt, reader)
+    kept = random.random(len(seen.pieces)) >= seen.missed
     question = prompt.messages[-1].content.rstrip().rsplit("\n\n", 1)[-1]
     indices = [int(i) for i in np.flatnonzero(kept)]
-    return Reading(
-        [(i, pieces[i]) for i in indices], question, reader, random, [placed[i][0] for i in indices], prompt.source
-    )
+    pieces, lines = [(i, seen.pieces[i]) for i in indices], [seen.lines[i] for i in indices]
+    blocks = [seen.blocks[i] for i in indices if reader.thorough]
+    return Reading(pieces, question, reader, random, lines, prompt.source, blocks)
 
 
 def write(steps: list[str], conclusion: str, marker: str, reading: Reading, prefill: str) -> str:

@@ -70,19 +70,19 @@ def tried(
     subject: Subject, minutes: float, output: Path, typed: str, tell: Callable[[str], None], store: Path = STORE
 ) -> Path:
     """Samples, counts, and writes the page; returns it."""
+    from codestress.inference.at_url import write_registry
     from codestress.inference.registry import REGISTRY
     from codestress.inference.store import Store
     from codestress.rooms import offered_by
     from codestress.tryout.counts import counted
     from codestress.tryout.page import write_page
     from codestress.tryout.sampling import Part, sample
-    from codestress.tryout.subject import write_registry
 
     entry, registry = subject.entry, REGISTRY
     folder = output / entry.name
     if entry.engine in ("openai", "function"):
         registry = folder / "models.yaml"
-        write_registry(subject, registry)
+        write_registry([entry], registry)
     for one in subject.told:
         tell(f"{entry.name}: {one}")
     headlines = offered_by("headline", "HEADLINE")

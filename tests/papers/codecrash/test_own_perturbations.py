@@ -38,7 +38,7 @@ def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str],
 
 
 def readme_code() -> str:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    readme = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
     found = re.search(r"    # my_perturbation.py\n((?:    .*\n)+)", readme)
     assert found
     return "".join(f"{line[4:]}\n" for line in found[1].splitlines())

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from codestress.papers.codecrash.results.collapse import fit_growth
+from codestress.fitting.bootstrap import DOUBTED
+from codestress.papers.codecrash.results.collapse import fit_growth, lack_of_growth
 from codestress.papers.codecrash.results.differences import relative_difference
 
 
@@ -51,3 +52,22 @@ def test_growth_is_recovered() -> None:
     assert abs(line.c2) < 4 * line.c2_error
     assert math.isnan(fit_growth([1, 2], [1, 2]).r2_linear)
     assert math.isnan(fit_growth([1, 2, 3, 4], [1, 1, 1, 1]).c0)
+
+
+@pytest.mark.parametrize(("degree", "true", "false"), [(1, 1.0, 0.5), (2, 0.5, 0.15)])
+def test_a_curve_of_doubt_is_doubted_where_it_does_not_describe_its_points(
+    degree: int, true: float, false: float
+) -> None:
+    """40 events of a response, whose number grows as x ** (1 / power)."""
+
+    def doubted(power: float) -> float:
+        found = []
+        for study in range(60):
+            random = np.random.default_rng((study, degree))
+            events = np.sort(random.random(40)) ** power
+            found.append(lack_of_growth(np.concatenate([[0.0], events]), degree, random) < DOUBTED)
+        return float(np.mean(found))
+
+    assert doubted(true) <= 0.05 + 0.057
+    assert doubted(false) > 0.7
+    assert math.isnan(lack_of_growth([0, 1, 2], degree, np.random.default_rng(0)))

@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 from scipy.stats import binomtest, chi2_contingency, norm
 
 from codestress.papers.origin import published
+from codestress.papers.origin.results import outcome_cells, published_bars
 from codestress.paths import PUBLISHED
 
 NUMBERS: dict[str, Any] = json.loads((PUBLISHED / "origin.json").read_text())
@@ -123,3 +124,16 @@ def test_findings_come_with_test_interval_and_caveat(pairs: pd.DataFrame, length
     assert "GPT3.5 0:3, -2.6" in found[1].finding
     assert "2 of 14 models" in found[2].finding
     assert "blocks decide otherwise of Gemini-Pro" in found[2].caveat
+
+
+def test_lists_in_order_stand_beside_shuffled_ones() -> None:
+    bars = published_bars("origin/fig11", 0.95)
+    counts = bars.pivot_table(index="label", columns="condition", values="correct")
+    assert tuple(counts.loc["GPT4-turbo"]) == (32, 115)
+    assert len(published_bars("origin/fig04", 0.95)) == 14
+    nothing = pd.DataFrame(columns=["model", "shuffled", "lines", "outcome_strict"])
+    cells = outcome_cells("origin/fig10", nothing, "strict")
+    right = (
+        cells[cells["model"] == "GPT4-turbo"].groupby("source")["outcome"].apply(lambda one: (one == "correct").sum())
+    )
+    assert right.to_dict() == {"published, in order": 32, "published, shuffled": 115}

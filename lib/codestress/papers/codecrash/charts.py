@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from codestress.papers.codecrash.reasoning import STAGES
 from codestress.papers.codecrash.results.collapse import Collapse
-from codestress.report.curves import interval, legend_above, look
+from codestress.report.curves import interval, legend_above, look, say_lack
 from codestress.report.style import COLOURS, HATCHES, OTHER, PUBLISHED, RIGHT, WRONG, use_style
 
 LONGEST_TITLE = 40
@@ -117,7 +117,7 @@ def doubt_growth(found: Collapse, stages: pd.DataFrame) -> Figure:
     """Words of doubt up to each token of a response, a quadratic through them, where it begins to repeat itself, and
     its stages (Figure 3). `stages`: stage, first_token."""
     use_style()
-    figure = Figure(figsize=(4.6, 2.9))
+    figure = Figure(figsize=(7.0, 2.9))
     ax = figure.subplots()
     ax.plot("tokens", "doubts", ".", data=found.curve, color=COLOURS[0], markersize=3, label="words of doubt so far")
     end = float(found.curve["tokens"].max())
@@ -141,6 +141,7 @@ def doubt_growth(found: Collapse, stages: pd.DataFrame) -> Figure:
     title = f"{found.model} on {found.problem}, {found.perturbation}"
     ax.set(xlabel="tokens of the response", ylabel="words of doubt", title=title)
     legend_above(figure, ax, most=3)
+    say_lack(figure, {"the quadratic": found.lacks["quadratic"], "a straight line": found.lacks["line"]})
     return figure
 
 

@@ -61,4 +61,7 @@ HEADLINE = Headline(
     axis="perturbation (VAN: none)",
     published=_published,
     source="Table 1 and the leaderboard: CRUXEval, direct, Pass@1",
+    figure="codecrash/tab01",
+    stated="abstract: average degradation of output prediction, direct",
+    told="is what right predictions fall by on average when programs are perturbed",
 )

@@ -10,7 +10,7 @@ from typing import Any
 from codestress.literals import NotLiteral, parse_literal, same_value
 from codestress.sandbox.executor import Program
 from codestress.simulated.reading import Reading
-from codestress.simulated.runs import run_pieces
+from codestress.simulated.runs import first_right, run_piece
 from codestress.types import Language, Source
 
 ASKED = re.compile(r"\[ANSWER\] (.*?) (===?) (.*?) \[/ANSWER\]\s*$", re.S)
@@ -117,9 +117,9 @@ def _output(call: str, code: str, language: Language, source: Source) -> str:
     try:
         if language == "javascript":
             values = tuple(json.loads(f"[{arguments}]"))
-            (value,) = run_pieces([Program(code, name, values, source=source)], language)
+            value = run_piece(Program(code, name, values, source=source), language)
             return json.dumps(values[0] if value is None and values else value)
-        (value,) = run_pieces([Program(code, call=call, source=source)], language)
+        value = run_piece(Program(code, call=call, source=source), language)
     except ValueError:
         value = None
     return repr(value) if value is not None else _first_argument(arguments)
@@ -147,11 +147,8 @@ def _input(function: str, expected: str, code: str, believed: re.Match[str] | No
     parameters = head[1].count(",") + 1 if head else 1
     tries = [", ".join(chosen) for chosen in islice(product(likely, repeat=parameters), 40)]
     programs = [Program(code, call=f"{function}({arguments})", source=source) for arguments in tries]
-    results = run_pieces(programs, "python")
-    found = next(
-        (arguments for arguments, value in zip(tries, results, strict=True) if same_value(value, output)), expected
-    )
-    return f"{function}({found}) == {expected}"
+    found = first_right(programs, lambda value: same_value(value, output))
+    return f"{function}({expected if found is None else tries[found]}) == {expected}"
 
 
 def _thought(lines: list[str], contradicted: bool, reading: Reading) -> str:

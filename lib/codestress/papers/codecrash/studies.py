@@ -367,14 +367,13 @@ def custom_files(given: Perturbed) -> list[Path]:
     return [file_of(own.function) for name, own in own_perturbations().items() if name in given.perturbations]
 
 
-CREDULOUS = ("sim-careful", "sim-trusting", "sim-thinking")
 STUDIES = {
-    "answers": Study(Questions, predictions, custom_files, CREDULOUS),
-    "shares": Study(Shares, predictions, custom_files, CREDULOUS),
-    "means": Study(Shares, predictions, custom_files, CREDULOUS),
-    "predictions": Study(Predictions, predictions, custom_files, CREDULOUS),
-    "density": Study(DensitySweep, predictions, custom_files, CREDULOUS),
+    "answers": Study(Questions, predictions, custom_files),
+    "shares": Study(Shares, predictions, custom_files),
+    "means": Study(Shares, predictions, custom_files),
+    "predictions": Study(Predictions, predictions, custom_files),
+    "density": Study(DensitySweep, predictions, custom_files),
     "published": Study(RecomputedByDraws, no_questions),
-    "variants": Study(Perturbed, nothing_asked, custom_files, CREDULOUS),
+    "variants": Study(Perturbed, nothing_asked, custom_files),
 }
 """What params/codecrash/*.yaml may name as `study: codecrash.NAME`."""

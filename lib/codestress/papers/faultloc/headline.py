@@ -57,5 +57,8 @@ HEADLINE = Headline(
     axis="kind of fault",
     published=_published,
     source="Table II, Python",
+    figure="faultloc/fig08",
+    stated="abstract: localized faults lost after mutations",
+    told="of the faults that a model finds are lost when the program is rewritten to the same meaning",
     cluster=lambda trial: trial.problem.split("/")[0],
 )

@@ -28,7 +28,8 @@ def outcome_map(panels: dict[str, pd.DataFrame]) -> Figure:
     """A panel for each source (published, regenerated); x is the number of lines in the list.
 
     `panels`: model, lines (in equal steps), outcome. Correct is dark and plain, incorrect light and hatched, all else
-    (cut off, declined, …) grey and dotted.
+    (cut off, declined, …) grey and dotted. To the right the numbers of right answers, and what they are in the mean for
+    an instrument (`true`: with which probability each is right).
     """
     use_style()
     models = {title: dict(list(cells.groupby("model", sort=False))) for title, cells in panels.items()}
@@ -48,7 +49,7 @@ def outcome_map(panels: dict[str, pd.DataFrame]) -> Figure:
         ax.tick_params(axis="y", length=0)
         ax.spines[["left", "bottom"]].set_visible(False)
         counts = ax.secondary_yaxis("right")
-        right = [f"{(row['outcome'] == 'correct').sum()}/{len(row)}" for row in rows.values()]
+        right = [f"{(row['outcome'] == 'correct').sum()}/{len(row)}{_expected(row)}" for row in rows.values()]
         counts.set_yticks(range(len(rows)), right)
         counts.tick_params(length=0)
         counts.spines["right"].set_visible(False)
@@ -62,6 +63,11 @@ def outcome_map(panels: dict[str, pd.DataFrame]) -> Figure:
     handles = [Patch(label=names[kind], **LOOKS[kind]) for kind in names if kind in shown]
     figure.legend(handles=handles, loc="outside upper right", ncols=3)
     return figure
+
+
+def _expected(row: pd.DataFrame) -> str:
+    """How many right answers an instrument gives in the mean, where that is known."""
+    return f" (true: {row['true'].sum():.1f})" if "true" in row and row["true"].notna().all() else ""
 
 
 def _look(outcome: str) -> str:

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from codestress.fitting.bootstrap import cluster_weights, percentile_interval, stretched
-from codestress.fitting.exponential import Array, curve, derivatives, lack_of_fit, least_squares
+from codestress.fitting.exponential import Array, curve, lack_of_fit, least_squares, refit
 from codestress.fitting.proportions import UNKNOWN, Interval
 
 LONGEST = 1e6
 """A reach beyond this counts as no decay: inf."""
-HIGHEST = (1.0, 50.0)
-"""Bounds of top and rate; a rate is 1 / reach, and bounded where a reach is not."""
+HIGHEST = np.array([1.0, 50.0, 0.0])
+"""Bounds of top and rate (a rate is 1 / reach, and bounded where a reach is not), and of a floor that it has not."""
 
 
 class DecayFit(NamedTuple):
@@ -77,23 +77,23 @@ def fit_decay(
     drawn, counted = weights @ right, weights @ asked
     noise = rng.normal(0, 1 / np.sqrt(behind * (behind + 2)), drawn.shape) * counted
     smoothed = np.where(drawn.any(axis=1, keepdims=True), np.clip(drawn + noise, 0, counted), 0)
-    fits = [_fit(places, r, n, best) for r, n in zip(smoothed, counted, strict=True)]
-    draws = np.array([fit for fit in fits if fit is not None]).reshape(-1, 3)[:, :2]
-    draws = np.clip(stretched(draws, best[:2], len(scores), confidence), 0, HIGHEST)
+    means = np.divide(smoothed, counted, out=np.zeros_like(drawn), where=counted > 0)
+    fitted, good = refit(places, means, _weights(smoothed, counted), best, 2, HIGHEST)
+    draws = np.clip(stretched(fitted[good, :2], best[:2], len(scores), confidence), 0, HIGHEST[:2])
     # Quantiles of the rate, turned round: a rate of zero is a reach of infinity.
     rates = percentile_interval(draws[:, 1], confidence)
     reach = Interval(_reach(rates.high), _reach(rates.low))
     top = percentile_interval(draws[:, 0], confidence)
     failed = resamples - len(draws)
-    errors = _errors(right.sum(axis=0), asked.sum(axis=0))
-    lack = lack_of_fit(places, right, asked, best, np.where(np.isfinite(errors), errors**-2.0, 0), 2, rng)
+    lack = lack_of_fit(places, right, asked, best, _weights(right.sum(axis=0), asked.sum(axis=0)), 2, rng)
     return DecayFit(float(best[0]), _reach(best[1]), _reach(best[1]) * math.log(2), top, reach, failed, lack)
 
 
-def _errors(right: Array, asked: Array) -> Array:
-    """Standard errors of shares with one success and one failure added; nan where nothing was asked."""
+def _weights(right: Array, asked: Array) -> Array:
+    """Of squared errors: one over the variance of a share with one success and one failure added; 0 where nothing was
+    asked."""
     smooth = (right + 1) / (asked + 2)
-    return np.asarray(np.sqrt(smooth * (1 - smooth) / np.where(asked > 0, asked, np.nan)))
+    return np.asarray(asked / (smooth * (1 - smooth)))
 
 
 def _reach(rate: float) -> float:
@@ -102,20 +102,13 @@ def _reach(rate: float) -> float:
     return float(1 / rate) if rate > 1 / LONGEST else math.inf
 
 
-def _fit(x: Array, right: Array, asked: Array, start: Array | None = None) -> Array | None:
-    """Top and rate; None when it cannot be fitted: fewer than two distances asked, or nothing right anywhere."""
+def _fit(x: Array, right: Array, asked: Array) -> Array | None:
+    """Top, rate and no floor; None when it cannot be fitted: fewer than two distances asked, or nothing right
+    anywhere."""
     use = asked > 0
     x, right, asked = x[use], right[use], asked[use]
     if len(x) < 2 or right.sum() == 0:
         return None
-    error = _errors(right, asked)
-    if start is None:
-        slope, level = np.polyfit(x, np.log((right + 1) / (asked + 2)), 1)
-        start = np.clip([np.exp(level), -slope], [0.01, 1e-4], [1, 10])
-
-    def jacobian(x: Array, *values: float) -> Array:
-        return derivatives(x, np.array([values]))[0, :2].T
-
-    return least_squares(
-        x, right / asked, error, np.clip(start[:2], [1e-6, 1e-9], HIGHEST), HIGHEST, jac=jacobian, max_nfev=200
-    )
+    slope, level = np.polyfit(x, np.log((right + 1) / (asked + 2)), 1)
+    start = np.clip([np.exp(level), -slope], [0.01, 1e-4], [1, 10])
+    return least_squares(x, right / asked, _weights(right, asked) ** -0.5, start, HIGHEST[:2], max_nfev=200)

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from codestress.simulated.reading import Reading, follow_probability, summary, write
 
-_LINK = re.compile(r'"([^"]+)" is connected to "([^"]+)"')
+LINK = re.compile(r'"([^"]+)" is connected to "([^"]+)"')
 _ASKED = re.compile(r'find the origin of "([^"]+)"')
 
 
@@ -20,7 +20,7 @@ def find_origin(reading: Reading, prefill: str) -> str | None:
     asked = _ASKED.search(reading.question)
     if not asked:
         return None
-    back = {m[2]: (number, m[1]) for number, text in reading.kept for m in _LINK.finditer(text)}
+    back = {m[2]: (number, m[1]) for number, text in reading.kept for m in LINK.finditer(text)}
     word = asked[1]
     steps: list[str] = []
     here: int | None = None

@@ -48,6 +48,17 @@ def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
     return frame.assign(model=model, condition="the paper's runs", published=True, percent=100 * frame["accuracy"])
 
 
+def published_bars(artefact: str, confidence: float) -> pd.DataFrame:
+    """The paper's bars of a figure; Figure 11's, of shuffled lists, beside Figure 4's, of the same lists in order."""
+    bars = published_shares(artefact, confidence)
+    if artefact != "origin/fig11":
+        return bars
+    in_order = published_shares("origin/fig04", confidence)
+    conditions = ("other lines shuffled", "in order (Figure 4)")
+    both = [part.assign(condition=told) for part, told in zip((bars, in_order), conditions, strict=True)]
+    return best_first(pd.concat(both, ignore_index=True))
+
+
 OUTCOMES_OF = {"fig04": "fig02", "fig05": "fig03", "fig11": "fig10"}
 """Which figure has the single outcomes behind a figure of shares."""
 
@@ -94,33 +105,61 @@ VOCABULARY = hashlib.sha1(b"https://openaipublic.blob.core.windows.net/encodings
 
 
 def beside_published(published: pd.DataFrame, summary: pd.DataFrame, by: str) -> pd.DataFrame:
-    """The paper's points and the regenerated ones: label, published, `by` (d or characters), share, low, high."""
+    """The paper's points and the regenerated ones: label, published, `by` (d or characters), share, low, high, and what
+    is `true` of instruments where that is known."""
     theirs = published.assign(label=published["label"] + " (published)").sort_values(by)
     ours = summary.rename(columns={"model": "label"}).assign(published=False)
     columns = ["label", "published", by, "accuracy", "low", "high"]
-    return pd.concat([part[columns] for part in (theirs, ours) if len(part)], ignore_index=True)
+    known = [*columns, "true"]
+    return pd.concat(
+        [part[part.columns.intersection(known)] for part in (theirs, ours) if len(part)], ignore_index=True
+    )
 
 
 # --- Figures 1, 2, 3, 10: right and wrong at every size -----------------------------------------------------------
 
 
 def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """What became of every size of the list, the best models first: source (published, regenerated), model, lines,
-    outcome. Where a size was asked several times, correct means correct in most of them."""
+    """What became of every size of the list, the best models first: source, model, lines, outcome. Where a size was
+    asked several times, correct means correct in most of them. Sources: published, regenerated; where shuffled lists
+    stand beside those in order, which of them. `true` is with which probability an instrument answers right."""
     theirs, ours = [], []
-    if numbers := published_numbers(artefact):
+    for source, figure in PUBLISHED_MAPS.get(artefact, {"published": artefact}).items():
+        numbers = published_numbers(figure)
+        if not numbers:
+            continue
         first, last = numbers["lines"]
         lines = range(first, last + 1, (last - first) // (numbers["sizes"] - 1))
         names = {"1": Outcome.CORRECT.value, "0": Outcome.INCORRECT.value}
         for model, bits in numbers["outcomes"].items():
-            cells = {"source": "published", "model": model, "lines": lines, "outcome": [names[bit] for bit in bits]}
+            cells = {"source": source, "model": model, "lines": lines, "outcome": [names[bit] for bit in bits]}
             theirs.append(pd.DataFrame(cells))
-    for model, part in answers.groupby("model", sort=False):
+    several = answers["shuffled"].nunique() > 1 or artefact in PUBLISHED_MAPS
+    for (shuffled, model), part in answers.groupby(["shuffled", "model"], sort=False):
         most = part.groupby("lines")[f"outcome_{rule}"].agg(_most)
-        cells = {"source": "regenerated", "model": model, "lines": most.index, "outcome": most.to_numpy()}
-        ours.append(pd.DataFrame(cells))
-    ours.sort(key=lambda cells: -int((cells["outcome"] == Outcome.CORRECT.value).sum()))
+        source = "regenerated" + (", shuffled" if shuffled else ", in order") * several
+        cells = {"source": source, "model": model, "lines": most.index, "outcome": most.to_numpy()}
+        true = {"true": part.groupby("lines")["chance"].mean().to_numpy()} if "chance" in part else {}
+        ours.append(pd.DataFrame(cells | true))
+    ours.sort(key=lambda cells: (cells["source"].iloc[0].endswith("order"), -_right(cells)))
     return pd.concat([*theirs, *ours], ignore_index=True)
+
+
+PUBLISHED_MAPS = {
+    "origin/fig10": {"published, shuffled": "origin/fig10", "published, in order": "origin/fig02"},
+}
+"""Figures whose cells stand beside those of another one, by what the sources are called."""
+
+
+def source_title(source: str) -> str:
+    """What stands above a panel of a source's cells."""
+    named = {"published": "published (the paper's own runs)", "regenerated": "regenerated here"}
+    first, comma, rest = source.partition(",")
+    return named[first] + comma + rest
+
+
+def _right(cells: pd.DataFrame) -> int:
+    return int((cells["outcome"] == Outcome.CORRECT.value).sum())
 
 
 def _most(reasons: pd.Series) -> str:
@@ -129,24 +168,10 @@ def _most(reasons: pd.Series) -> str:
     return Outcome.CORRECT.value if right > len(reasons) / 2 else str(others.mode().iloc[0])
 
 
-def outcome_table(cells: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Columns: source, model, prompts, correct, accuracy, low, high (Wilson), lines_of_first_failure."""
-    rows = []
-    for (source, model), part in cells.groupby(["source", "model"], sort=False):
-        failed = part.loc[part["outcome"] != Outcome.CORRECT.value, "lines"]
-        rows.append((source, model, len(part), len(part) - len(failed), failed.min()))
-    columns = ["source", "model", "prompts", "correct", "lines_of_first_failure"]
-    table = with_accuracy(pd.DataFrame(rows, columns=columns), "correct", "prompts", confidence)
-    first_failure = table.pop("lines_of_first_failure").astype("Int64")
-    return table.assign(lines_of_first_failure=first_failure)
-
-
 def describe_outcomes(table: pd.DataFrame) -> str:
     """The figure in words: what share of the prompts each model answers rightly."""
-    sources = {"published": "Published by the paper", "regenerated": "Regenerated"}
-    parts = _told(
-        table.assign(label=table["source"].map(sources)), lambda row: f"{row.model} {row.correct} of {row.prompts}"
-    )
+    named = table["source"].str.replace("published", "Published by the paper").str.replace("regenerated", "Regenerated")
+    parts = _told(table.assign(label=named), lambda row: f"{row.model} {row.correct} of {row.prompts}")
     return "Right answers at each size of the list. " + ". ".join(parts) + "."
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from codestress.generation.prompts import prompt_text
-from codestress.papers.origin import connections, needles
+from codestress.papers.origin import connections, needles, truth
 from codestress.papers.origin.scoring import (
     score_clue,
     score_inefficient_code,
@@ -128,6 +128,7 @@ def find_the_origin(given: Chains) -> Trials:
         render,
         {"strict": strict, "reference": reference},
         retry_temperatures=(given.retry_temperature,) * given.retries,
+        chance=lambda _, prompt, settings: truth.chance(prompt, settings, given.retries),
     )
 
 
@@ -247,11 +248,9 @@ def clue_at(text: str, test: str) -> float:
     return text.index(planted[test]) / len(text)
 
 
-LAB = {"words": "embedded", "max_tokens": 1024}
-"""The paper's words are a data set, and its cap cuts off readers that work step by step."""
 STUDIES = {
-    "outcomes": Study(Chains, find_the_origin, lab=LAB),
-    "find_the_origin": Study(FindTheOrigin, find_the_origin, lab=LAB),
+    "outcomes": Study(Chains, find_the_origin),
+    "find_the_origin": Study(FindTheOrigin, find_the_origin),
     "needle_in_haystack": Study(NeedleInHaystack, needle_in_haystack),
     "published": Study(RecomputedByDraws, no_questions),
 }

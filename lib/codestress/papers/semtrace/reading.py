@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import islice, product, takewhile
+from typing import Any
 
 from codestress.literals import NotLiteral, parse_literal, same_value
 from codestress.sandbox.executor import Program
-from codestress.simulated.reading import Reading
-from codestress.simulated.runs import run_pieces
+from codestress.simulated.reading import KEYED, Reading
+from codestress.simulated.runs import first_right, run_piece
 
-_KEYED = re.compile(r"^[0-9a-f]{6} ")
+TRIES = 40
+"""Inputs that a reader tries."""
 
 
 def _keyed_lines(reading: Reading) -> dict[str, str]:
     """The lines that were kept, by their keys."""
-    return {text[:6]: text[7:] for _, text in reading.kept if _KEYED.match(text)}
+    return {text[:6]: text[7:] for _, text in reading.kept if KEYED.match(text)}
 
 
 def retrieve_line(reading: Reading, prefill: str) -> str | None:
@@ -60,7 +63,7 @@ def predict_output(reading: Reading, prefill: str) -> str | None:
                 value = int(asked[1]) + int(m[3]) * (1 if m[2] == "+" else -1)
                 elements[int(m[1])] = f"{asked[1]} {m[2]} {m[3]}" if unresolved else str(value)
         return f" [{', '.join(elements)}]\n```"
-    run = run_pieces([Program("\n".join(lines), call=f"f({asked[1]})", source=reading.source)])[0] if lines else None
+    run = run_piece(Program("\n".join(lines), call=f"f({asked[1]})", source=reading.source)) if lines else None
     return f" {run!r}\n```" if run is not None else f" {_first_argument(asked[1])}\n```"
 
 
@@ -70,28 +73,76 @@ def predict_input(reading: Reading, prefill: str) -> str | None:
     if not asked:
         return None
     lines = _function(reading)
-    try:
-        output = parse_literal(asked[1]).value
-    except NotLiteral:
-        output = None
-    likely = [asked[1], *(repr(v) for v in ("ab", "a b", [1, 2], ["a", "b"], 1, 3, 0, "", {"a": 1}, output))]
+    output = _value(asked[1])
     parameters = lines[0].partition("(")[2].count(",") + 1 if lines else 1
-    tries = [", ".join(chosen) for chosen in islice(product(likely, repeat=parameters), 40)]
+    tries = likely_inputs(asked[1], parameters, thorough=reading.reader.thorough)
     source = "\n".join(lines)
-    programs = [Program(source, call=f"f({arguments})", source=reading.source) for arguments in tries]
-    results = run_pieces(programs) if lines else []
-    for arguments, value in zip(tries, results, strict=False):
-        if value is not None and same_value(value, output):
-            return f"{arguments})\n```"
-    return f"{asked[1]})\n```"
+    programs = [Program(source, call=f"f({arguments})", source=reading.source) for arguments in tries] if lines else []
+    found = first_right(programs, lambda value: value is not None and same_value(value, output))
+    return f"{asked[1] if found is None else tries[found]})\n```"
+
+
+@lru_cache(maxsize=1000)
+def likely_inputs(written: str, parameters: int, *, thorough: bool) -> list[str]:
+    """At most `TRIES` arguments to try for an output, as they are written in a call; by who is thorough the likeliest
+    ones first."""
+    output = _value(written)
+    likely = [written, *(repr(v) for v in ("ab", "a b", [1, 2], ["a", "b"], 1, 3, 0, "", {"a": 1}, output))]
+    if thorough:
+        likely = list(dict.fromkeys([*map(repr, made_of(output)), *likely]))
+        numbers = product(range(len(likely)), repeat=min(parameters, 3))
+        chosen = [[likely[number] for number in one] for one in sorted(numbers, key=sum)[:TRIES]]
+    else:
+        chosen = [[*one] for one in islice(product(likely, repeat=parameters), TRIES)]
+    return [", ".join(one) for one in chosen]
+
+
+def _value(written: str) -> Any:
+    try:
+        return parse_literal(written).value
+    except NotLiteral:
+        return None
+
+
+def made_of(output: Any) -> list[Any]:
+    """Values that a program may have made an output of: turned round, in other letters, taken apart, put together, of
+    the same length."""
+    made: list[Any] = []
+    if isinstance(output, str):
+        made += [
+            output[::-1],
+            output.upper(),
+            output.lower(),
+            output.swapcase(),
+            output[::-1].swapcase(),
+            output.strip(),
+        ]
+        made += [output.split(), list(output)]
+    elif isinstance(output, list | tuple):
+        made += [list(output)[::-1], list(output)]
+        if output and all(isinstance(one, str) for one in output):
+            made += ["".join(output), " ".join(output), " ".join(output[::-1]), "".join(output[::-1])]
+            made += [[int(one) for one in order if one.lstrip("-").isdigit()] for order in (output, output[::-1])]
+    elif isinstance(output, dict):
+        made += [list(output), list(output.values())]
+        if all(isinstance(one, str) for one in output):
+            made += ["".join(one * count if isinstance(count, int) else one for one, count in output.items())]
+    if isinstance(output, int):
+        made += [output, str(output)]
+    size = output if isinstance(output, int) else len(output) if isinstance(output, str | list | tuple | dict) else 0
+    made += [("abcdefghij" * 5)[:n] for n in (size, size + 1, 2 * size) if 0 < n <= 50]
+    return made
 
 
 def _function(reading: Reading) -> list[str]:
-    """The kept lines of the function f, without keys: from its head to the next line that is not indented."""
-    lines = [_KEYED.sub("", text) for _, text in reading.kept]
+    """The kept lines of the function f, without keys: from its head to the next line that is not indented, or to the
+    end of its block for who notices it."""
+    lines = [KEYED.sub("", text) for _, text in reading.kept]
     start = next((i for i, line in enumerate(lines) if line.startswith("def f(")), None)
     if start is None:
         return []
+    if reading.blocks:
+        lines = [line for line, block in zip(lines, reading.blocks, strict=True) if block <= reading.blocks[start]]
     body = takewhile(lambda line: line.startswith(" ") or not line.strip(), lines[start + 1 :])
     return [lines[start], *body]
 

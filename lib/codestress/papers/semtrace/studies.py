@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from string import Template
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
 from codestress.errors import ParameterError
 from codestress.generation.prompts import prompt_text
 from codestress.papers.semtrace import distractors as distractor_functions
-from codestress.papers.semtrace import recall
+from codestress.papers.semtrace import recall, truth
 from codestress.papers.semtrace.line_removal import removable, subsets, without_lines
 from codestress.papers.semtrace.mixing import MOST_FRAGMENTS, line_keys, mix, with_keys
 from codestress.papers.semtrace.traces import trace_problems
@@ -199,7 +199,17 @@ def target_positions(given: Questions) -> Trials:
             return strict(trial, response)
         return recall.score_partial_trace(problem_of(trial), response)
 
-    return Trials(trials, render, {"strict": strict} | ({"partial": partial} if "semtrace" in given.problems else {}))
+    def chance(trial: Trial, prompt: Prompt, settings: Mapping[str, Any]) -> float | None:
+        problem, task = problem_of(trial), str(trial.factors["task"])
+        if task not in RETRIEVAL:
+            return truth.predicted(problem, prompt, settings, task)
+        lines, keys = problem.code.split("\n"), _target_keys(problem, trial.seed)
+        if task == "line_retrieval":
+            lines, keys = [lines[_line(problem, trial.seed)]], [keys[_line(problem, trial.seed)]]
+        return truth.retrieved(prompt, settings, lines, keys)
+
+    judges = {"strict": strict} | ({"partial": partial} if "semtrace" in given.problems else {})
+    return Trials(trials, render, judges, chance=chance)
 
 
 def _drawn(problems: Mapping[str, Problem], share: float, seed: int) -> list[str]:
@@ -328,7 +338,11 @@ def line_removal(given: LineRemoval) -> Trials:
             return recall.score_input_completion(problem, response)
         return recall.score_output_completion(problem, response)
 
-    return Trials(trials, render, {"strict": strict})
+    def chance(trial: Trial, prompt: Prompt, settings: Mapping[str, Any]) -> float | None:
+        task, removed = str(trial.factors["task"]), int(trial.factors["mask"] or 0)
+        return truth.predicted(table[trial.problem], prompt, settings, task, removed)
+
+    return Trials(trials, render, {"strict": strict}, chance=chance)
 
 
 def _masks(problem: Problem, versions: int, seed: int) -> list[int]:

@@ -43,13 +43,13 @@ def seed_tables(given: Programs) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def seed_counts(given: Programs) -> pd.DataFrame:
-    """How many programs each source has as its authors published them, and how many of them are used: source,
-    published, used."""
+    """How many programs each source has as its authors published them, and how many of them pass the kit's
+    filters: source, published, passed."""
     rows = []
     for source in given.programs:
         found = program_set(source, given.min_lines, given.max_lines, given.selection)
-        rows.append((source, found.published, len(found.programs)))
-    return pd.DataFrame(rows, columns=["source", "published", "used"])
+        rows.append((source, found.published, sum(not one.refused for one in found.programs)))
+    return pd.DataFrame(rows, columns=["source", "published", "passed"])
 
 
 def size_panels(kept: pd.DataFrame, published: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -142,13 +142,19 @@ def label_panels(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {LANGUAGE_NAMES[str(language)]: part for language, part in frame.groupby("language", sort=False)}
 
 
+def _unknown_size(entry: ModelEntry) -> str:
+    if entry.simulated:
+        return "simulated"
+    return "undisclosed" if entry.licence == "proprietary" else "not in the registry"
+
+
 def model_facts(models: Sequence[ModelEntry]) -> pd.DataFrame:
     """Table III: name, size, category, licence."""
     return pd.DataFrame(
         [
             {
                 "name": entry.name,
-                "size": str(entry.architecture.get("size", "undisclosed" if not entry.simulated else "simulated")),
+                "size": str(entry.architecture.get("size", _unknown_size(entry))),
                 "category": str(entry.architecture.get("category", "")),
                 "licence": entry.licence,
             }

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pandas as pd
 
-from codestress.fitting.influence import mean, share, slope
+from codestress.fitting.influence import lack_of_line, mean, share, slope
 from codestress.fitting.proportions import UNKNOWN, clustered_share, paired_difference
 from codestress.papers.faultloc.faults.neutral import CONTROLS
 from codestress.papers.faultloc.results.conditions import with_seed
@@ -83,7 +83,8 @@ PUBLISHED_LOST = 0.78
 
 def strength_slopes(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
     """Least-squares slope of robust accuracy over strength, in points a step, for each model and language (section
-    V-B3), over programs, so that what a program adds to all strengths cancels."""
+    V-B3), over programs, so that what a program adds to all strengths cancels; lack_of_fit is the p-value of a straight
+    line through the shares at each strength."""
     again = with_change(answers[answers[f"outcome_{rule}"] != Outcome.SKIPPED.value])
     again = again[again["change"] == MUTATED]
     rows = []
@@ -91,8 +92,17 @@ def strength_slopes(answers: pd.DataFrame, *, rule: str, confidence: float) -> p
         placed = part.set_index("seed_program")
         found, programs = slope(placed["strength"], placed[f"value_{rule}"]), placed.index.nunique()
         numbers = [100 * one for one in (found.value, *found.interval(programs, confidence))]
-        rows.append((model, language, *numbers, programs, len(part)))
-    return pd.DataFrame(rows, columns=["model", "language", "slope", "low", "high", "programs", "answers"])
+        shares = {x: share(one[f"value_{rule}"]) for x, one in placed.groupby("strength")}
+        lack = lack_of_line([*shares], [*shares.values()], programs)
+        rows.append((model, language, *numbers, programs, len(part), lack))
+    columns = ["model", "language", "slope", "low", "high", "programs", "answers", "lack_of_fit"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def line_lacks(slopes: pd.DataFrame) -> dict[str, float]:
+    """The lack of fit of each straight line of `strength_slopes`, by what it is called below the figure."""
+    named = "a straight line of " + slopes["model"] + " (" + slopes["language"].map(LANGUAGE_NAMES) + ")"
+    return dict(zip(named, slopes["lack_of_fit"], strict=True))
 
 
 def strength_points(table: pd.DataFrame) -> pd.DataFrame:

@@ -17,14 +17,15 @@ COLUMNS = {
 
 
 def baseline_shares(table: pd.DataFrame) -> pd.DataFrame:
-    """Columns label, condition, accuracy, low, high, items, for `share_bars`; a condition is a data set with a task."""
+    """Columns label, condition, accuracy, low, high, items and what is `true` where that is known, for `share_bars`; a
+    condition is a data set with a task."""
     keyed = table["keys"].nunique() > 1
     conditions = [
         COLUMNS[str(row.dataset), str(row.task)] + (f", with{'' if row.keys else 'out'} keys" if keyed else "")
         for row in table.itertuples()
     ]
     shown = ["label", "condition", "accuracy", "low", "high", "items"]
-    return table.assign(label=table["model"], condition=conditions)[shown]
+    return table.assign(label=table["model"], condition=conditions)[[*shown, *table.columns.intersection(["true"])]]
 
 
 def published_baselines(artefact: str, confidence: float) -> pd.DataFrame:

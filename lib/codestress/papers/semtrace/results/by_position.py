@@ -38,7 +38,8 @@ def accuracy_by_position(
     """One row for each model, panel, number of distractors and place, as `summarize` makes them, with `metric`.
 
     `relative`, `relative_low` and `relative_high` are shares of the curve's own maximum (nan where it is 0), with
-    joint intervals, since the maximum is an estimate too. `unresolved` counts answers with arithmetic left in.
+    joint intervals, since the maximum is an estimate too. `unresolved` counts answers with arithmetic left in. What is
+    true of instruments (`true`, of exact matches) has its `true_relative`.
     """
     by = [*CURVE, "position", "depth"]
     parts = [
@@ -48,6 +49,9 @@ def accuracy_by_position(
         for metric in metrics
     ]
     table = pd.concat(parts, ignore_index=True)
+    if "true" in table:
+        best = table.groupby([*CURVE, "metric"])["true"].transform("max")
+        table = table.assign(true_relative=table["true"] / best.where(best > 0))
     unresolved = answers.groupby(by, sort=False)["unresolved_strict"].sum().rename("unresolved").reset_index()
     return table.merge(unresolved, on=by, how="left")
 
@@ -69,7 +73,7 @@ def _relative_curves(answers: pd.DataFrame, metric: str, confidence: float, resa
 
 
 def position_points(table: pd.DataFrame, *, show: str, relative: bool, confidence: float) -> pd.DataFrame:
-    """The points to draw: model, row, column, depth, shown, low, high.
+    """The points to draw: model, row, column, depth, shown, low, high, and what is true where that is known.
 
     Rows are named by what differs between panels. Columns are numbers of distractors, or of digits where those differ.
     `show`: `accuracy`, or `unresolved` for the share of answers with arithmetic left in.
@@ -87,7 +91,8 @@ def position_points(table: pd.DataFrame, *, show: str, relative: bool, confidenc
         return with_accuracy(points, "unresolved", "n", confidence)[[*axes, *SHARE]].rename(
             columns={"accuracy": "shown"}
         )
-    return points[[*axes, *(RELATIVE if relative else SHARE)]].set_axis([*axes, "shown", "low", "high"], axis=1)
+    drawn = points[[*axes, *(RELATIVE if relative else SHARE)]].set_axis([*axes, "shown", "low", "high"], axis=1)
+    return drawn.assign(true=points["true_relative" if relative else "true"]) if "true" in points else drawn
 
 
 def _panel_name(row: dict[Hashable, Any], varying: Sequence[str]) -> str:

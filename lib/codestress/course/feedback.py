@@ -1,0 +1,115 @@
+"""What a student reads of a failed test: what was expected, what came, and where it is explained."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codestress.pipeline.notebooks import read_notebook
+
+if TYPE_CHECKING:
+    from codestress.course.grading import Graded
+
+LONGEST = 120
+"""Characters of a value that is told."""
+TOLD = f"""
+def _told(expected, came):
+    def short(value):
+        text = repr(value)
+        return text if len(text) <= {LONGEST} else text[:{LONGEST}] + " …"
+    return f"expected {{expected}}; it is {{short(came)}}"
+"""
+
+
+class _Asserts(ast.NodeTransformer):
+    """Each `assert` says what it expected and what came; its own message, if it has one, stands before that."""
+
+    def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
+        came = ast.Name("_came", ast.Load())
+        first: ast.expr = node.test
+        again: ast.expr = came
+        if isinstance(node.test, ast.Compare) and len(node.test.ops) == 1:
+            first, again = node.test.left, ast.Compare(came, node.test.ops, node.test.comparators)
+        told = ast.Constant(ast.unparse(node.test))
+        words: ast.expr = ast.Call(ast.Name("_told", ast.Load()), [told, came], [])
+        if node.msg is not None:
+            form = ast.Attribute(ast.Constant("{}: {}"), "format", ast.Load())
+            words = ast.Call(form, [node.msg, words], [])
+        kept = ast.Assign([ast.Name("_came", ast.Store())], first)
+        return [kept, ast.Assert(again, words)]
+
+
+def telling(source: str) -> str:
+    """Tests whose asserts tell what they expected."""
+    tree = _Asserts().visit(ast.parse(source))
+    return TOLD + ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+
+
+def told_file(path: Path, folder: str) -> Path:
+    """The file with tests, telling; in a folder of its own."""
+    copy = Path(folder) / path.name
+    copy.write_text(telling(path.read_text(encoding="utf-8")), encoding="utf-8")
+    return copy
+
+
+def sections(master: Path) -> tuple[dict[str, str], str]:
+    """The heading of each question of an assignment, and what its introduction says to read."""
+    headings: dict[str, str] = {}
+    reading, question = "", ""
+    for cell in read_notebook(master).cells:
+        text = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
+        if begun := re.search(r"# BEGIN QUESTION\s+name: (\w+)", text):
+            question = begun[1]
+        elif question and question not in headings and (heading := re.match(r"#+ (.+)", text)):
+            headings[question] = heading[1]
+        if more := re.search(r"Sections that tell you more: ([^\n]+(?:\n[^\n]+)*)", text):
+            reading = " ".join(more[1].split())
+    return headings, reading
+
+
+def write_feedback(folder: Path, master: Path, results: Sequence[Graded]) -> Path:
+    """`STUDENT.md` for each, and `grades.csv` for all: a row for each student, a column for each question."""
+    folder.mkdir(parents=True, exist_ok=True)
+    headings, reading = sections(master)
+    names = Counter[str]()
+    for graded in results:
+        lines = [f"# {master.stem}: {graded.score:g} of {graded.total:g} points", "", f"Student: {graded.student}"]
+        lines += [f"- {remark}" for remark in graded.remarks]
+        for name, possible in graded.possible.items():
+            lines += ["", f"## {headings.get(name, name)}", "", f"{graded.scores[name]:g} of {possible:g} points."]
+            lines += [f"- {message}" for message in graded.failed[name]]
+        lines += ["", f"Where to read: the section of that name in the assignment; {reading}"] if reading else []
+        name = _safe(graded.student)
+        names[name] += 1
+        again = f"-{names[name]}" if names[name] > 1 else ""  # two files of one name overwrite nothing
+        _written(folder / f"{name}{again}.md", "\n".join(lines) + "\n")
+    questions = list(dict.fromkeys(name for graded in results for name in graded.possible))
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["student", *questions, "points", "of"])
+    for graded in results:
+        points = [f"{graded.scores.get(name, 0):g}" for name in questions]
+        table.writerow([_plain(graded.student), *points, f"{graded.score:g}", f"{graded.total:g}"])
+    return _written(folder / "grades.csv", text.getvalue())
+
+
+def _written(path: Path, text: str) -> Path:
+    part = path.with_suffix(".part")
+    part.write_text(text, encoding="utf-8")
+    return part.replace(path)
+
+
+def _safe(student: str) -> str:
+    """A student's name as that of a file."""
+    return re.sub(r"[^\w.-]+", "_", student).strip(".") or "_"
+
+
+def _plain(student: str) -> str:
+    """A name that a spreadsheet takes for no formula."""
+    return f"'{student}" if student[:1] in "=+-@\t\r" else student

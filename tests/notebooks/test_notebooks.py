@@ -1,0 +1,201 @@
+"""Every notebook as committed: its cells, that it runs where it is opened, and that it computes what it publishes."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+from pathlib import Path
+
+import nbformat
+import papermill
+import pytest
+from nbclient import NotebookClient
+
+from codestress.inference.registry import load_registry
+from codestress.parameters import PROTOCOL
+from codestress.pipeline.artefacts import Artefact, Overrides, resolve
+from codestress.pipeline.notebooks import about, schemas
+from conftest import ROOT
+
+NOTEBOOKS = ROOT / "notebooks"
+SCHEMAS = schemas()
+HEADINGS = ["## What you have seen", "## What it does not show", "## Three things to try"]
+
+SEEN = {
+    "origin/shares": """
+        assert np.allclose(summary["accuracy"], summary[f"accuracy_{rule}"])
+        pairs = answers.pivot_table(index="problem", columns=["model", "condition"], values="right")
+        for row in differences.itertuples():
+            change = pairs[row.model][row.second] - pairs[row.model][row.first]
+            assert np.isclose(change.mean(), row.difference)
+    """,
+    "origin/outcomes": """
+        ours = table[table["source"] == "regenerated"].set_index("model")["accuracy"]
+        assert np.allclose(ours, summary.set_index("model")["accuracy"][ours.index])
+        bits = cells[cells["model"] == ours.index[0]].set_index("lines")["outcome"]
+        first = table.set_index("model")["lines_of_first_failure"][ours.index[0]]
+        assert (bits[bits.index < first] == "correct").all() and bits[first] != "correct"
+    """,
+    "origin/needles": """
+        assert np.allclose(summary["accuracy"], summary[f"accuracy_{rule}"])
+    """,
+    "origin/distance": """
+        assert np.allclose(summary["accuracy"], summary[f"accuracy_{rule}"])
+        both = fitted.merge(seen, on=["model", "side"])
+        assert len(both) == len(fitted) == 2
+        assert np.allclose(both[["top seen here", "reach seen here"]], both[["top", "reach_lines"]], rtol=2e-3)
+    """,
+    "semtrace/positions": """
+        wanted = dips[dips["metric"] == metrics[0]].set_index(curve)
+        assert np.allclose(wanted.loc[seen.index, ["dip_points", "drop_points"]], seen)
+        assert np.allclose(curves.to_numpy().ravel(), table["accuracy"])
+    """,
+    "semtrace/baselines": """
+        assert np.allclose(share, table["accuracy"])
+        wanted = differences.set_index(["task", "model"])["difference"]
+        assert np.allclose(wanted, change.iloc[:, 0][wanted.index])
+    """,
+    "semtrace/line_removal": """
+        from codestress.papers.semtrace.results.removal import fit_removal
+        assert np.allclose(table.set_index(["model", "task", "share_removed"])["accuracy"][
+            pd.MultiIndex.from_frame(share[["model", "task", "share_removed"]])], share["mean"])
+        for curve, fit in fits.items():
+            assert np.allclose(fit.at(share["share_removed"]), form(share["share_removed"], *seen[curve]), atol=2e-3)
+    """,
+    "faultloc/localization": """
+        wanted = table.set_index(groups)
+        assert np.allclose(wanted["accuracy"][share.index], share)
+        assert np.allclose(wanted["accuracy_kept"][share_kept.index], share_kept)
+    """,
+    "faultloc/robustness": """
+        wanted = table.set_index(["model", *by])
+        assert np.allclose(wanted.loc[share.index, ["accuracy", "asked_again"]], share)
+        wanted = losses[losses["control"] == controls[0]].set_index(["model", "language"])["net_lost"]
+        assert np.allclose(wanted, net[wanted.index])
+    """,
+    "codecrash/robustness": """
+        wanted = table.set_index(conditions.CELL)["points"].drop("merge", level="dataset")
+        assert len(wanted) and np.allclose(wanted, points[wanted.index])
+    """,
+    "codecrash/collapse": """
+        assert np.allclose(fit.convert().coef, table.loc[0, ["c0", "c1", "c2"]].astype(float))
+        assert np.isclose(r2, table["r2_quadratic"][0])
+    """,
+    "codecrash/reasoning": """
+        wanted = table.set_index(cell)[["average_tokens", "most_tokens"]]
+        assert np.allclose(wanted.loc[spent.index], spent)
+        for row in growth[growth["source"] == "regenerated"].itertuples():
+            assert np.isclose(times[row.perturbation][row.model, row.dataset], row.times)
+    """,
+}
+"""A last cell that compares what a reader sees computed with what is published, by notebook."""
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(NOTEBOOKS).with_suffix(""))
+
+
+@pytest.fixture(scope="module")
+def demo() -> dict[Path, Artefact]:
+    """What each notebook makes when it is opened and run."""
+    names = [artefact for _, artefact in SCHEMAS.values()]
+    return dict(zip(SCHEMAS, resolve(names, "demo", Overrides(), load_registry()), strict=True))
+
+
+def executed(notebook: nbformat.NotebookNode, folder: Path, **environment: str) -> nbformat.NotebookNode:
+    """The notebook after all its cells ran, as JupyterLab runs them, without data and without a network; a cell that
+    fails raises."""
+    dropped = ("CODESTRESS_STAGING", "CODESTRESS_DATA", "CODESTRESS_STORE")
+    known = {name: value for name, value in os.environ.items() if name not in dropped}
+    nobody = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), "http://127.0.0.1:9")
+    client = NotebookClient(notebook, timeout=3600, kernel_name="python3")
+    return client.execute(cwd=str(folder), env={**known, **nobody, **environment})
+
+
+def run_as_it_is(path: Path, outputs: Path) -> None:
+    """Opened and run, it publishes the artefact that its metadata name, and what is seen is what is published."""
+    notebook = nbformat.read(path, 4)
+    compared = re.sub("^        ", "", SEEN.get(name_of(path), ""), flags=re.M)
+    notebook.cells.append(nbformat.v4.new_code_cell(f"import numpy as np, pandas as pd\n{compared}"))
+    found = executed(notebook, path.parent, CODESTRESS_OUTPUTS=str(outputs))
+    assert (outputs / "lab" / about(path).artefact / "manifest.json").is_file()
+    shown = [output for cell in found.cells for output in cell.get("outputs", [])]
+    assert any("image/png" in output.get("data", {}) for output in shown)
+
+
+def test_a_notebook_runs_as_it_is_in_jupyterlab(tmp_path: Path) -> None:
+    run_as_it_is(NOTEBOOKS / "origin/shares.ipynb", tmp_path / "outputs")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", SCHEMAS, ids=name_of)
+def test_every_notebook_runs_as_it_is_committed(path: Path, tmp_path: Path) -> None:
+    run_as_it_is(path, tmp_path / "outputs")
+
+
+@pytest.mark.parametrize("path", SCHEMAS, ids=name_of)
+def test_a_notebook_asks_computes_and_ends_with_what_to_try(path: Path, demo: dict[Path, Artefact]) -> None:
+    """Opened by the paper's question; the demo's values, few of them on top; closed by what is seen, what is not shown,
+    and three changes of parameters that the schema takes."""
+    first, cell, *_, last = nbformat.read(path, 4).cells
+    assert first.cell_type == last.cell_type == "markdown"
+    assert re.search(r"^\*\*The question( \(.+\))?:\*\* [^?]+\?", first.source, re.M)
+    assert re.findall(r"^#.*", last.source, re.M) == HEADINGS
+    assert f"with the values of its first code cell: the demo's `{about(path).artefact}`" in last.source
+    assert re.findall(r"^(\d)\. ", last.source, re.M) == ["1", "2", "3"]
+    assert cell.metadata.tags == ["parameters"]
+    assert cell.source.count(PROTOCOL) == 1
+    knobs = about(path).knobs
+    assert 1 <= len(knobs) <= 6
+    values = demo[path].parameters.model_dump()
+    top = cell.source.partition(PROTOCOL)[0]
+    assert re.findall(r"^(\w+): ", top, re.M) == [name for name in values if name in knobs]
+    assert all(f"# {told}\n{name}: " in top for name, told in knobs.items())
+    for tried in re.findall(r"^\d\. (.+?)(?=^\d\. |\Z)", last.source, re.M | re.S):
+        changes = {name: ast.literal_eval(value) for name, value in re.findall(r"`(\w+) = ([^`]+)`", tried)}
+        assert changes, tried
+        SCHEMAS[path][0].checked({**values, **changes}, path.name)
+        assert any(values[name] != value for name, value in changes.items()), tried
+
+
+@pytest.mark.parametrize("path", SCHEMAS, ids=name_of)
+def test_papermill_reads_the_demo_s_values(path: Path, demo: dict[Path, Artefact]) -> None:
+    found = papermill.inspect_notebook(str(path))
+    values = demo[path].parameters.model_dump()
+    assert {name: ast.literal_eval(one["default"]) for name, one in found.items()} == values
+    assert all(one["help"] and one["inferred_type_name"] != "None" for one in found.values())
+
+
+def test_committed_notebooks_are_short_and_have_no_outputs() -> None:
+    for path in set(NOTEBOOKS.rglob("*.ipynb")) - set((NOTEBOOKS / "course").glob("*")):
+        notebook = nbformat.read(path, as_version=4)
+        nbformat.validate(notebook)
+        code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        assert len(code) <= 9, path  # the parameters and eight more
+        assert all(not cell.outputs and cell.execution_count is None for cell in code)
+        assert all("def " not in cell.source for cell in code)
+        assert notebook.cells[0].cell_type == "markdown"
+        assert notebook.cells[0].source.startswith("# ")
+        assert notebook.metadata.kernelspec.name == "python3"
+
+
+def test_the_index_links_to_every_notebook_and_to_nothing_else() -> None:
+    text = "".join(cell.source for cell in nbformat.read(NOTEBOOKS / "index.ipynb", 4).cells)
+    linked = re.findall(r"\]\(([^)]+)\)", text)
+    here = {str(path.relative_to(NOTEBOOKS)) for path in NOTEBOOKS.rglob("*.ipynb") if ".ipynb_" not in str(path)}
+    assert sorted(linked) == sorted(here - {"index.ipynb"})
+
+
+@pytest.mark.parametrize("path", sorted((NOTEBOOKS / "explore").glob("*.ipynb")), ids=lambda path: path.stem)
+def test_explorers_show_something_when_executed_headless(path: Path, smoke: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        cell.source = cell.source.replace('"demo"', '"smoke"')
+    cells = [
+        cell for cell in executed(notebook, path.parent, CODESTRESS_OUTPUTS=str(smoke)).cells if cell.get("outputs")
+    ]
+    assert len(cells) >= 2  # the static view, then the controls
+    assert "widget-view" in json.dumps(cells[-1].outputs)
+    assert "widget-view" not in json.dumps(cells[0].outputs)

@@ -1,0 +1,248 @@
+"""What `--models` and `--set` change is built apart: named, marked, compared, explained, removed."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import shlex
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from test_failures import Project, project  # noqa: F401
+
+from codestress.inference.registry import load_registry
+from codestress.pipeline.artefacts import Artefact, Overrides, resolve
+from codestress.pipeline.diff import differences
+from codestress.pipeline.variants import LONGEST, Change, short_name, written
+from conftest import ROOT
+from openai_server import MODEL, OpenAIServer, completion
+
+
+def fig04(*settings: str, models: tuple[str, ...] = (), profile: str = "demo") -> Artefact:
+    (found,) = resolve(["origin/fig04"], profile, Overrides(models, settings), load_registry())
+    return found
+
+
+@pytest.mark.parametrize(
+    ("found", "label"),
+    [
+        (fig04("step=16", "seed=1"), "origin/fig04@seed=1,step=16"),
+        (fig04("seed=1", "step=16"), "origin/fig04@seed=1,step=16"),
+        (fig04(models=("sim-wide",)), "origin/fig04@sim-wide"),
+        (fig04("seed=1", models=("sim-wide", "sim-flat")), "origin/fig04@sim-wide+sim-flat,seed=1"),
+        (fig04("d=[1, -15]", profile="paper"), "origin/fig04@paper,d=1+-15"),
+        (fig04("per_model.sim-wide.max_tokens=64"), "origin/fig04@sim-wide.max_tokens=64"),
+        # What the profile has anyway is no change.
+        (fig04(), "origin/fig04"),
+        (fig04("seed=0", "d=[15]"), "origin/fig04"),
+        (fig04("seed=0", models=("sim-near", "sim-edges", "sim-flat", "sim-wide", "sim-wordy")), "origin/fig04"),
+    ],
+)
+def test_a_name_says_what_was_changed(found: Artefact, label: str) -> None:
+    assert found.label == label
+    assert found.folder.parts[-3:] == ("mine" if "@" in label else "demo", *label.split("/"))
+    assert found.unchanged.parts[-3:-2] == (found.profile,)
+
+
+def test_names_are_short_safe_and_different_where_values_are() -> None:
+    values = [
+        "a+b",
+        ["a", "b"],
+        "a/b",
+        "a b",
+        "../x",
+        "é",
+        "",
+        None,
+        {},
+        {"a": 1},
+        [[1]],
+        [],
+        "x" * 99,
+        "x" * 100,
+        True,
+    ]
+    names = [short_name("demo", [Change("key", value, None)]) for value in values]
+    assert len(set(names)) == len(values)
+    for name in names:
+        assert len(name) <= LONGEST
+        assert name == shlex.quote(name) == Path(name).name
+    assert names[1] == "key=a+b"
+    assert names == [short_name("demo", [Change("key", value, 3)]) for value in values]
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        fig04("seed=1", "step=16"),
+        fig04("d=[1, -15]", models=("sim-wide", "sim-flat"), profile="smoke"),
+        fig04("per_model.sim-wide.max_tokens=64", "failures=count"),
+        fig04("wording=[as_printed]", "shuffled=[true]"),
+    ],
+)
+def test_the_command_builds_the_same_again(found: Artefact, tmp_path: Path) -> None:
+    """Typed, with a script in the place of the kit's that tells its arguments."""
+    script = tmp_path / "codestress"
+    script.write_text("#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
+    script.chmod(0o755)
+    environment = os.environ | {"BIN": str(tmp_path)}
+    command = f"{found.command} BIN={shlex.quote(str(tmp_path))}"
+    done = subprocess.run(["bash", "-c", command], cwd=ROOT, env=environment, capture_output=True, text=True)
+    words = done.stdout.splitlines()
+    given = {name: [value for flag, value in itertools.pairwise(words) if flag == name] for name in words}
+    overrides = Overrides(tuple(" ".join(given.get("--models", [])).split()), tuple(given.get("--set", [])))
+    (again,) = resolve([words[1]], given["--profile"][0], overrides, load_registry())
+    assert (again.label, again.parameters) == (found.label, found.parameters)
+
+
+def test_values_are_written_as_they_are_read() -> None:
+    assert [written(value) for value in (1, "a", [1, "b"], True, "true", "1", None, {"a": [1]})] == [
+        *("1", "a", "[1,b]", "true", '"true"', '"1"', "null", '{"a":[1]}')
+    ]
+    spaced = resolve(["codecrash/tab01"], "demo", Overrides(settings=("hints=a b.jsonl",)), load_registry())[0]
+    assert spaced.command == (".venv/bin/codestress build codecrash/tab01 --profile demo --set 'hints=\"a b.jsonl\"'")
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def test_a_changed_figure_lies_apart_and_says_so_everywhere(project: Project) -> None:  # noqa: F811
+    project.artefact("one")
+    assert project.run("build", kernels=True).returncode == 0
+    outputs = project.root / "outputs"
+    before = hashes(outputs / "demo")
+    done = project.run("build", "t/one", "--set", "step=100", "--set", "seed=1", "--models", "sim-wide", kernels=True)
+    assert done.returncode == 0, done.stderr
+    label = "t/one@sim-wide,seed=1,step=100"
+    folder = outputs / "mine" / label
+    assert hashes(outputs / "demo") == before
+    manifest = json.loads((folder / "manifest.json").read_text())
+    told = "models sim-wide (demo: sim-near), seed 1 (demo: 0), step 100 (demo: 300)"
+    assert manifest["changed"]["told"] == told
+    assert manifest["title"] == f"one (changed: {told})"
+    for text in (done.stdout, (folder / "notebook.html").read_text(), (outputs / "mine/index.html").read_text()):
+        assert told in text
+    assert f"Changed: {told}." in (folder / "figure.svg").read_text()
+    # Explained are the answers that the figure counts.
+    found = project.run("explain", label, "--limit", "0", "--json", kernels=True)
+    verdicts = Counter(row["verdicts"]["strict"] for row in json.loads(found.stdout))
+    assert dict(verdicts) == {name: count for name, count in manifest["counts"]["sim-wide"].items() if count}
+    table = pd.read_csv(folder / "table.csv")
+    [share] = table.loc[table["label"] == "sim-wide", "accuracy"] if "label" in table else table["accuracy"]
+    assert share == pytest.approx(verdicts["correct"] / verdicts.total())
+    assert project.run("show", f"mine/{label}", kernels=True).stdout.startswith("=== model = sim-wide")
+    compared = project.run("diff", "demo/t/one", f"mine/{label}", kernels=True)
+    assert compared.returncode == 1
+    assert "parameters.seed: 0 -> 1" in compared.stdout
+    # The profile's report names it apart from its own; removed as typed, it is gone.
+    assert project.run("report", kernels=True).returncode == 0
+    page = (outputs / "demo/index.html").read_text()
+    assert f'href="../mine/{label}/notebook.html"' in page
+    assert f'id="{label}"' not in page
+    subprocess.run(["bash", "-c", manifest["changed"]["remove"]], cwd=project.root, check=True)
+    assert not folder.exists()
+    assert project.run("report", kernels=True).returncode == 0
+    assert label not in (outputs / "demo/index.html").read_text() + (outputs / "mine/index.html").read_text()
+
+
+def test_it_is_up_to_date_fails_and_is_built_again_by_itself(project: Project) -> None:  # noqa: F811
+    for name in ("one", "two"):
+        project.artefact(name)
+    assert project.run("build").returncode == 0
+    before = hashes(project.root / "outputs/demo")
+    change = ("build", "--set", "seed=1", "--json")
+    assert states(project, *change) == {"t/one@seed=1": "built", "t/two@seed=1": "built"}
+    assert states(project, *change) == {"t/one@seed=1": "up to date", "t/two@seed=1": "up to date"}
+    assert states(project, "build", "--set", "seed=0", "--json") == {"t/one": "up to date", "t/two": "up to date"}
+    assert states(project, "build", "t/one@seed=1", "--json", "--force") == {"t/one@seed=1": "built"}
+    project.artefact("two", "1 / 0")
+    assert states(project, *change) == {"t/one@seed=1": "up to date", "t/two@seed=1": "failed"}
+    assert (project.root / "outputs/failed/mine/t/two@seed=1/error.txt").is_file()
+    assert not (project.root / "outputs/failed/demo").exists()
+    assert hashes(project.root / "outputs/demo") == before
+    assert "has parameters of its own" in project.run("build", "t/one@seed=1", "--set", "seed=2").stderr
+    assert "did you mean 'mine/t/one@seed=1'" in project.run("explain", "t/one@seed=2").stderr
+    archive = project.root / "a.gz"
+    assert project.run("archive", "export", str(archive), "t/one@seed=1").stdout.startswith("4 responses of 1")
+    exported = project.run("archive", "export", str(archive), "t/one", "--set", "seed=1")
+    assert exported.stdout.startswith("4 responses of 1")
+
+
+def states(project: Project, *arguments: str) -> dict[str, str]:  # noqa: F811
+    done = project.run(*arguments)
+    return {one["name"]: one["state"] for one in json.loads(done.stdout)}
+
+
+def test_explain_says_where_a_figure_is_not_of_these_answers(project: Project) -> None:  # noqa: F811
+    project.artefact("one")
+    assert project.run("build", kernels=True).returncode == 0
+    (project.root / "params/t/one.yaml").write_text(
+        (project.root / "params/t/one.yaml").read_text().replace('"parameters": {}', '"parameters": {"seed": 4}')
+    )
+    found = project.run("explain", "t/one")  # as it was built, whatever stands in params/ by now
+    assert found.returncode == 0, found.stderr
+    assert "other answers" not in found.stderr
+    manifest = project.root / "outputs/demo/t/one/manifest.json"
+    manifest.write_text(manifest.read_text().replace('"requests_sha256": "', '"requests_sha256": "0'))
+    assert "the figure has other answers or verdicts" in project.run("explain", "t/one").stderr
+    told = json.loads(manifest.read_text())
+    told["parameters"]["lines"] = 3
+    manifest.write_text(json.dumps(told))
+    assert "build it again: make t/one PROFILE=demo" in project.run("explain", "t/one").stderr
+
+
+def test_a_model_at_a_url_is_asked_and_keeps_its_name(project: Project) -> None:  # noqa: F811
+    project.artefact("one")
+    rows = project.root / "outputs/models.yaml"
+    with OpenAIServer(lambda _: completion("FINAL ANSWER: workbench")) as server:
+        planned = project.run("plan", "t/one", "--models", server.base_url)
+        assert planned.returncode == 0, planned.stderr
+        assert all(request.path.endswith("/models") for request in server.requests)  # a plan asks no question
+        built = project.run("build", "t/one", "--models", server.base_url)
+        assert built.returncode == 0, built.stderr
+        probed = project.run("probe", server.base_url)
+        assert "answers 16 questions at once, as builds ask" in probed.stdout
+    name = f"{MODEL}@127.0.0.1-{server.port}"
+    assert (project.root / f"outputs/mine/t/one@{name}/manifest.json").is_file()
+    assert f"base_url: {server.base_url}" in rows.read_text()
+    for command in (("build", "t/one", "--models", name), ("explain", f"t/one@{name}")):
+        again = project.run(*command)  # from what was answered: the server is gone
+        assert again.returncode == 0, again.stderr
+    gone = project.run("build", "t/one", "--models", server.base_url)
+    assert gone.returncode == 1
+    assert "no server answers" in gone.stderr
+    assert f"MODELS={name}" in gone.stderr
+
+
+def test_rows_are_compared_by_what_tells_them_apart(tmp_path: Path) -> None:
+    """Of two figures one has fewer rows, in another order, with another interval's name."""
+    first = pd.DataFrame(
+        {"model": list("abc"), "interval": ["Wilson, 9"] * 3, "n": [9, 9, 9], "share": [0.1, 0.2, 0.3]}
+    )
+    second = pd.DataFrame({"model": list("cb"), "interval": ["Wilson, 5"] * 2, "n": [9, 9], "share": [0.3, 0.6]})
+    for name, frame in (("first", first), ("second", second)):
+        (tmp_path / name).mkdir()
+        frame.to_parquet(tmp_path / name / "data.parquet")
+    before, after = {"counts": {"a": {"correct": 1, "missing": 0}}}, {"counts": {"a": {"correct": 2, "missing": 0}}}
+    assert differences(tmp_path / "first", before, tmp_path / "second", after, ("counts",)) == [
+        "counts.a: {'correct': 1} -> {'correct': 2}",
+        "data: 3 rows -> 2 rows",
+        "data.interval: 2 of 2 rows in both differ",
+        "data.share: 1 of 2 rows in both differ, by at most 0.4",
+    ]
+
+
+def test_make_clean_keeps_what_somebody_made(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for name in ("demo/origin", "mine/origin", "data/x", "failed/mine"):
+        (tmp_path / "outputs" / name).mkdir(parents=True)
+    subprocess.run(["make", "clean"], cwd=tmp_path, check=True, capture_output=True)
+    assert sorted(path.name for path in (tmp_path / "outputs").iterdir()) == ["data", "mine"]

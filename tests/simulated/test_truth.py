@@ -1,0 +1,130 @@
+"""What is said to be true of the readers, against readings drawn anew; an integral, against the sum over all cases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codestress.inference.registry import load_registry
+from codestress.papers.origin import studies as origin
+from codestress.papers.semtrace import studies as semtrace
+from codestress.report.publish import coverage
+from codestress.simulated.engine import answer_text
+from codestress.simulated.reading import Settings, block_numbers, read
+from codestress.simulated.truth import share_of_kept
+from codestress.types import Request, Response, Trial, Trials
+
+READINGS = 400
+FOUR_DEVIATIONS = 4
+
+
+def settings_of(reader: str) -> Mapping[str, Any]:
+    return load_registry()[reader].settings
+
+
+def right_answers(trials: Trials, trial: Trial, reader: str, retries: int = 0) -> float:
+    """The share of right answers of fresh readings, a refusal asked again as `run` does."""
+    prompt = trials.render(trial)
+    warm = replace(prompt, sampling=replace(prompt.sampling, temperature=1.0))
+    settings = Settings.model_validate(settings_of(reader))
+    right = 0
+    for sample in range(READINGS):
+        for attempt in range(retries + 1):
+            reading = read(Request(reader, "test", warm, sample, attempt), settings)
+            if reading.random.random() >= settings.refusal:
+                text = answer_text(reading, warm.prefill)
+                right += trials.judges["strict"](trial, Response(text, "stop")).value == 1
+                break
+    return right / READINGS
+
+
+def check(trials: Trials, trial: Trial, reader: str, retries: int = 0) -> None:
+    assert trials.chance
+    true = trials.chance(trial, trials.render(trial), settings_of(reader))
+    assert true is not None
+    found = right_answers(trials, trial, reader, retries)
+    assert abs(found - true) <= FOUR_DEVIATIONS * max(1 / READINGS, (true * (1 - true) / READINGS) ** 0.5)
+
+
+@pytest.mark.parametrize("reader", ["sim-near", "sim-wordy", "sim-flat"])
+def test_chains_are_followed_as_often_as_is_said(reader: str) -> None:
+    study = origin.FindTheOrigin(artefact="x", models=[reader], d=[2, -3], first_lines=8, lines_below=60, step=40)
+    trials = origin.find_the_origin(study)
+    for trial in trials.items:
+        check(trials, trial, reader, retries=2)
+
+
+@pytest.mark.parametrize(
+    ("reader", "tasks", "problems"),
+    [
+        ("sim-ends", ["input_prediction", "output_prediction"], "generated"),
+        ("sim-ends", ["function_retrieval", "line_retrieval"], "generated"),
+        ("sim-wordy", ["output_prediction"], "semtrace"),
+        ("sim-near", ["output_prediction"], "semtrace"),
+    ],
+)
+def test_code_is_understood_as_often_as_is_said(reader: str, tasks: list[Any], problems: str) -> None:
+    study = semtrace.Positions(
+        artefact="x",
+        models=[reader],
+        problems=[problems],
+        tasks=tasks,
+        n_problems=10,
+        distractors=[4],
+        distractor_source="installed",
+        positions=3,
+    )
+    trials = semtrace.target_positions(study)
+    for trial in trials.items[:: len(trials.items) // 6]:
+        check(trials, trial, reader)
+
+
+def test_removed_lines_are_missed_as_often_as_is_said() -> None:
+    study = semtrace.LineRemoval(artefact="x", models=["sim-near"], problems="generated", n_problems=8, versions=3)
+    trials = semtrace.line_removal(study)
+    for trial in trials.items[:: len(trials.items) // 6]:
+        check(trials, trial, "sim-near")
+
+
+def test_nothing_is_said_where_lines_of_neighbours_are_taken_for_the_targets() -> None:
+    study = semtrace.Positions(
+        artefact="x", models=["sim-near"], problems=["generated"], n_problems=1, distractors=[4], positions=3,
+        distractor_source="installed",
+    )  # fmt: skip
+    trials = semtrace.target_positions(study)
+    assert trials.chance
+    first = trials.items[0]
+    assert trials.chance(first, trials.render(first), settings_of("sim-near")) is None
+
+
+@given(st.floats(0, 1), st.lists(st.floats(0, 1), max_size=6))
+def test_the_integral_is_the_sum_over_all_cases(mine: float, others: list[float]) -> None:
+    total = 0.0
+    for kept in product((0, 1), repeat=len(others)):
+        chance = np.prod([p if one else 1 - p for one, p in zip(kept, others, strict=True)])
+        total += mine * float(chance) / (1 + sum(kept))
+    assert share_of_kept(mine, np.array(others)) == pytest.approx(total, abs=1e-12)
+
+
+def test_many_others_leave_their_share() -> None:
+    assert share_of_kept(1.0, np.ones(944)) == pytest.approx(1 / 945, rel=1e-6)
+
+
+def test_blocks_begin_after_empty_lines_without_indentation() -> None:
+    text = "import a\nimport b\n\ndef f():\n    x = 1\n\n    return x\n\n0123ab def g():\n0123ac \n0123ad     pass"
+    assert block_numbers(text) == [1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3]
+
+
+def test_intervals_that_hold_the_truth_are_counted() -> None:
+    drawn = pd.DataFrame({"true": [0.5, 0.5, 1.0, np.nan], "low": [0.4, 0.6, 0.9, 0.1], "high": [0.6, 0.9, 1.0, 0.2]})
+    assert coverage(drawn) == {"held": 2, "intervals": 3}
+    assert coverage(drawn[drawn["true"].isna()]) is None
+    assert coverage(drawn.drop(columns="true")) is None
