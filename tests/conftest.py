@@ -26,7 +26,8 @@ SCRIPT = str(Path(sys.executable).with_name("codestress"))
 JOBS = max(1, (os.cpu_count() or 1) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 """Notebooks at a time in one build, so that all test processes together keep the processors busy and no more."""
 
-os.environ.pop("MAKEFLAGS", None)  # of the `make` that began the tests: what tests make has its own
+for name in ("MAKEFLAGS", "MAKELEVEL"):  # of the `make` that began the tests: what tests make has its own
+    os.environ.pop(name, None)
 hypothesis.settings.register_profile("any machine", deadline=None)
 hypothesis.settings.load_profile("any machine")
 
