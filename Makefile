@@ -213,6 +213,7 @@ Makefile pyproject.toml requirements.lock requirements-dev.lock: ;
 	  .venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock && \
 	  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .; \
 	fi
+	@.venv/bin/python -m compileall -q lib  # as installers do with packages, also where PYTHONDONTWRITEBYTECODE is set
 	@touch $@
 
 .venv/ready-dev: .venv/ready requirements-dev.lock

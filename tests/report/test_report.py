@@ -168,24 +168,24 @@ def test_prices_are_the_plans_tokens_at_the_registrys_prices(monkeypatch: pytest
     monkeypatch.setattr(prices, "plans", lambda: table)
     assert priced.price is not None
     low, high = priced.price.input, priced.price.input + priced.price.output / 2
-    told = prices.price(["p/z", "p/a"], f"needs the answers of {priced.name}")
+    told = prices.price(["p/z", "p/a"], f"needs the answers of {priced.name}", registry)
     dollars = f"${low:,.2f} to ${high:,.2f}"
     assert told.told == f"10 questions of 1.00 M tokens, answers of at most 0.50 M, {dollars}"
     assert told.command == f'make p/a PROFILE=paper MODELS="{priced.name}"'
-    every = prices.price(["p/a"], "needs all")
+    every = prices.price(["p/a"], "needs all", registry)
     assert every.command == "make p/a PROFILE=paper"
     assert every.told.startswith("30 questions")
     assert "1 model on a machine of one's own, price unknown for nobody" in every.told
-    both = prices.price(["p/b"], "needs all on both data sets").told.split("; ")
+    both = prices.price(["p/b"], "needs all on both data sets", registry).told.split("; ")
     assert [one.split()[0] for one in both] == ["3", "8"]
     assert [one.endswith("(estimated: so long)") for one in both] == [False, True]
-    part = prices.price(["p/b"], "needs the answers of nobody on ONE")
+    part = prices.price(["p/b"], "needs the answers of nobody on ONE", registry)
     assert part.command == 'make p/b PROFILE=paper SET="problems=[one]"'
     assert part.told.startswith("3 questions of 0.10 M tokens")
-    longer = prices.price(["p/b"], f"needs the answers of {priced.name}-lite, of {priced.name}.5")
+    longer = prices.price(["p/b"], f"needs the answers of {priced.name}-lite, of {priced.name}.5", registry)
     assert longer.command == "make p/b PROFILE=paper"
-    assert prices.price(["p/b"], f"needs {priced.name}, {priced.name}.").command != longer.command
-    assert prices.price(["p/z"], "needs a") == ("make p/z PROFILE=paper", "price unknown")
+    assert prices.price(["p/b"], f"needs {priced.name}, {priced.name}.", registry).command != longer.command
+    assert prices.price(["p/z"], "needs a", registry) == ("make p/z PROFILE=paper", "price unknown")
 
 
 def test_plans_are_of_artefacts_and_models_that_there_are() -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from codestress.errors import DataError
 from codestress.literals import parse_json
 from codestress.paths import shown
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class _Model(BaseModel):
@@ -81,6 +83,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 def read_table(path: Path, columns: Iterable[str] = ()) -> pd.DataFrame:
     """A table that was published, texts that say nothing kept; `DataError` where it is none or lacks a column."""
+    import pandas as pd  # half a second, and a build with nothing to do reads none
+
     try:
         table = pd.read_csv(path, keep_default_na=False, na_values=[""])
         lacking = [name for name in columns if name not in table.columns]

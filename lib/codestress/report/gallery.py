@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -55,9 +57,10 @@ def gallery(profile: str) -> Path:
     """Writes outputs/PROFILE/index.html from what lies in the folder; returns its path."""
     root = OUTPUTS / profile
     folders = sorted(path.parent for path in root.glob("*/*/manifest.json"))
-    cards = [_card(root, folder) for folder in folders]
-    ledgers = [folder / "claims.csv" for folder in folders if (folder / "claims.csv").is_file()]
-    claims = all_claims([read_ledger(path).assign(artefact=str(path.parent.relative_to(root))) for path in ledgers])
+    names = {str(folder.relative_to(root)): folder / "claims.csv" for folder in folders}
+    ledgers = {name: read_ledger(path) for name, path in names.items() if path.is_file()}
+    cards = [_card(root, folder, ledgers) for folder in folders]
+    claims = all_claims([rows.assign(artefact=name) for name, rows in ledgers.items()])
     failures = {
         str(path.parent.relative_to(OUTPUTS / "failed" / profile)): path.read_text(encoding="utf-8").strip()
         for path in sorted((OUTPUTS / "failed" / profile).glob("*/*/error.txt"))
@@ -102,7 +105,7 @@ def gallery(profile: str) -> Path:
     return path
 
 
-def _card(root: Path, folder: Path) -> Card:
+def _card(root: Path, folder: Path, ledgers: Mapping[str, pd.DataFrame]) -> Card:
     artefact = str(folder.relative_to(root))
     manifest = read_manifest(folder)
     tables = {
@@ -111,7 +114,6 @@ def _card(root: Path, folder: Path) -> Card:
         if name != "claims" and len(frame := read_table(folder / f"{name}.csv"))
     }
     failed = (OUTPUTS / "failed" / root.name / artefact / "error.txt").is_file()
-    ledger = folder / "claims.csv"
     return Card(
         artefact,
         manifest,
@@ -119,7 +121,7 @@ def _card(root: Path, folder: Path) -> Card:
         failed,
         spots=_spots(folder / "spots.json"),
         answers=(folder / "answers.html").is_file(),
-        claims=len(read_ledger(ledger)) if ledger.is_file() else 0,
+        claims=len(ledgers.get(artefact, ())),
     )
 
 
@@ -176,15 +178,11 @@ def _number(value: object) -> str:
 
 def _html_table(frame: pd.DataFrame) -> Markup:
     """A table for the page; columns in which nothing ever happened (all counts zero) are left out and named."""
-    numeric = frame.select_dtypes("number")
-    idle = [c for c in numeric.columns if c not in ("d", "accuracy", "low", "high") and (numeric[c] == 0).all()]
+    zero = (frame.select_dtypes("number") == 0).all()
+    idle = [name for name in zero.index[zero] if name not in ("d", "accuracy", "low", "high")]
     shown = frame.drop(columns=idle)
-    head = Markup("").join(Markup("<th>{}</th>").format(str(c).replace("_", " ")) for c in shown.columns)
-    rows = Markup("").join(
-        Markup("<tr>{}</tr>").format(Markup("").join(Markup("<td>{}</td>").format(_number(v)) for v in row))
-        for row in shown.itertuples(index=False)
-    )
-    note = Markup("<p class='note'>zero throughout: {}</p>").format(", ".join(idle)) if idle else Markup("")
-    return Markup("<div class='scroll'><table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>{}").format(
-        head, rows, note
-    )
+    head = "".join(f"<th>{escape(str(name).replace('_', ' '))}</th>" for name in shown.columns)
+    cells = ((escape(_number(value)) for value in row) for row in shown.itertuples(index=False))
+    rows = "".join(f"<tr><td>{'</td><td>'.join(row)}</td></tr>" for row in cells)
+    note = f"<p class='note'>zero throughout: {escape(', '.join(idle))}</p>" if idle else ""
+    return Markup(f"<div class='scroll'><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{note}")

@@ -8,6 +8,7 @@ import pandas as pd
 
 from codestress.fitting.proportions import Interval
 from codestress.fitting.verdicts import Verdict, holm, p_value
+from codestress.inference.registry import load_registry
 from codestress.report.claims import COLUMNS
 from codestress.report.prices import Price, price
 
@@ -70,8 +71,8 @@ def judged(claims: pd.DataFrame) -> list[Judged]:
 def not_run(claims: pd.DataFrame) -> list[NotRun]:
     """What must be run, and how many numbers wait for it; most first."""
     waiting = claims[claims["verdict"] == "not run"]
-    groups = []
+    groups, registry = [], load_registry()
     for needs, part in waiting.groupby("basis", sort=False):
         artefacts = sorted({name for names in part["artefacts"] for name in names})
-        groups.append(NotRun(str(needs), len(part), artefacts, price(artefacts, str(needs))))
+        groups.append(NotRun(str(needs), len(part), artefacts, price(artefacts, str(needs), registry)))
     return sorted(groups, key=lambda group: -group.numbers)

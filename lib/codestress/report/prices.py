@@ -6,14 +6,14 @@ Nothing is asked and nothing is rendered: params/plans.csv has what plans counte
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
 import pandas as pd
 
 from codestress.inference.budget import cost
-from codestress.inference.registry import load_registry
+from codestress.inference.registry import ModelEntry
 from codestress.paths import PARAMS
 from codestress.types import CHARACTERS_PER_TOKEN
 
@@ -37,7 +37,7 @@ def plans() -> pd.DataFrame:
     return pd.read_csv(PLANS, dtype=text, keep_default_na=False) if PLANS.is_file() else pd.DataFrame(columns=COLUMNS)
 
 
-def price(artefacts: Sequence[str], needs: str) -> Price:
+def price(artefacts: Sequence[str], needs: str, registry: Mapping[str, ModelEntry]) -> Price:
     """The command that asks what `needs` names, models and a data set (all of an artefact's, where it names none), in
     the first artefact that has a plan, and its price; `price unknown` where nobody knows."""
     known = plans()
@@ -52,7 +52,8 @@ def price(artefacts: Sequence[str], needs: str) -> Price:
             options = f' MODELS="{" ".join(of_models["model"].unique())}"' if len(of_models) else ""
             if parts and len(parts) < rows["part"].nunique():
                 options += f' SET="problems=[{",".join(parts)}]"'
-            return Price(f"make {artefact} PROFILE=paper{options}", "; ".join(_told(*one) for one in _by_basis(chosen)))
+            told = "; ".join(_told(*one, registry) for one in _by_basis(chosen))
+            return Price(f"make {artefact} PROFILE=paper{options}", told)
     return Price(f"make {artefacts[0]} PROFILE=paper", "price unknown")
 
 
@@ -65,8 +66,7 @@ def _by_basis(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     return [(str(basis), part) for basis, part in rows.groupby("basis")]
 
 
-def _told(basis: str, rows: pd.DataFrame) -> str:
-    registry = load_registry()
+def _told(basis: str, rows: pd.DataFrame, registry: Mapping[str, ModelEntry]) -> str:
     low = high = 0.0
     unknown, own = [], []
     for row in rows.to_dict("records"):

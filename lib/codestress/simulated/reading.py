@@ -20,6 +20,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -127,6 +128,13 @@ def block_numbers(text: str) -> list[int]:
     return numbers
 
 
+@lru_cache(maxsize=64)
+def _placed(text: str) -> list[tuple[int, str, int]]:
+    """The segments of a message, each with the number of its line and of its block; readers share prompts."""
+    blocks = block_numbers(text)
+    return [(line, piece, blocks[line]) for line, piece in numbered_segments(text)]
+
+
 @dataclass(frozen=True)
 class Prospect:
     """What a reader may keep of a prompt: its segments, and with which probability each is missed (the same length)."""
@@ -151,19 +159,15 @@ class Prospect:
 
 def prospect(prompt: Prompt, reader: Settings) -> Prospect:
     """The segments of all messages, and the probability that each is kept."""
-    placed = [piece for message in prompt.messages for piece in numbered_segments(message.content)]
-    blocks = [
-        numbers[line]
-        for message in prompt.messages
-        if (numbers := block_numbers(message.content))
-        for line, _ in numbered_segments(message.content)
-    ]
+    placed = [one for message in prompt.messages for one in _placed(message.content)]
     places = (np.arange(len(placed)) + 0.5) / max(1, len(placed))
     missed = 1 - keep_probability(reader, places, prompt.characters / CHARACTERS_PER_TOKEN)
     shown = [*(message.content for message in prompt.messages), prompt.prefill]
     if reader.style == "reasoning" or any("[THOUGHT]" in text for text in shown):
         missed = missed**2  # who works step by step reads twice
-    return Prospect([piece for _, piece in placed], [line for line, _ in placed], missed, blocks)
+    return Prospect(
+        [piece for _, piece, _ in placed], [line for line, _, _ in placed], missed, [at for *_, at in placed]
+    )
 
 
 def read(request: Request, reader: Settings) -> Reading:
