@@ -185,9 +185,13 @@ bench: $(READY_DEV)
 	$(BIN)/python bench/bench_coverage.py
 	$(BIN)/python bench/bench_verdicts.py
 
+# What a build writes: profiles of figures, what failed, what notebooks drew in JupyterLab. All else took more than figures:
+# answers, batches that a server still works on, data sets, pages of `make try`, weights, your own figures.
 clean:
-	@for folder in outputs/*/; do case "$$folder" in outputs/data/|outputs/mine/) ;; *) rm -rf "$$folder" ;; esac; done
-	@echo 'figures removed; answers (outputs/responses.sqlite), data sets and your own figures (outputs/mine) kept'
+	@for folder in outputs/*/; do case "$$folder" in outputs/mine/) ;; outputs/failed/|outputs/lab/) rm -rf "$$folder" ;; \
+	  *) for made in "$$folder"*/*/manifest.json; do if [ -e "$$made" ]; then rm -rf "$$folder"; break; fi; done ;; \
+	esac; done
+	@echo 'figures removed; answers (outputs/responses.sqlite) and your own figures (outputs/mine) kept'
 
 # What is not a target is looked up among the artefacts, so that a typo gets the nearest name.
 .DEFAULT:

@@ -242,7 +242,10 @@ def test_rows_are_compared_by_what_tells_them_apart(tmp_path: Path) -> None:
 
 def test_make_clean_keeps_what_somebody_made(tmp_path: Path) -> None:
     shutil.copy(ROOT / "Makefile", tmp_path)
-    for name in ("demo/origin", "mine/origin", "data/x", "failed/mine"):
+    for name in ("demo/origin/fig04", "mine/origin/fig04@seed=1", "data/x", "failed/mine", "batches", "nano", "try/m"):
         (tmp_path / "outputs" / name).mkdir(parents=True)
+        (tmp_path / "outputs" / name / "manifest.json").touch()
+    (tmp_path / "outputs" / "responses.sqlite").touch()
     subprocess.run(["make", "clean"], cwd=tmp_path, check=True, capture_output=True)
-    assert sorted(path.name for path in (tmp_path / "outputs").iterdir()) == ["data", "mine"]
+    left = sorted(path.name for path in (tmp_path / "outputs").iterdir())
+    assert left == ["batches", "data", "mine", "nano", "responses.sqlite", "try"]
