@@ -338,7 +338,8 @@ def test_explorers_are_found_and_have_their_controls_first(browser: Browser, tmp
                         assert one["y"] + one["height"] < other["y"], link
                     assert other["x"] + other["width"] <= width
                     assert page.evaluate("document.documentElement.scrollWidth") <= width
-                    assert page.get_by_text("Error").count() == 0
+                    assert page.locator("p[role=alert]").all_inner_texts() == []
+                    assert page.get_by_text("Error displaying widget").count() == 0
 
 
 def test_a_point_is_dragged_in_voila(browser: Browser, tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def _points(ax: Axes, frame: pd.DataFrame, *, published: bool) -> None:
         places = [y - 0.4 + 0.8 * (number + 0.5) / len(conditions) for y in range(len(labels))]
         share, low, high = interval(part)
         colour, marker = look(number)
-        colour = PUBLISHED if published else colour
+        colour = PUBLISHED if published or str(condition).startswith(PAPERS) else colour
         filled = colour if number % 2 == 0 or not published else "white"
         bars = [share - low, high - share]
         ax.errorbar(

@@ -44,7 +44,7 @@ def difference_dots(points: pd.DataFrame, published: pd.DataFrame, *, xlabel: st
             values = theirs.loc[theirs["condition"] == condition, "value"].to_numpy(float)
             if not len(values) and panel.startswith("published"):
                 ax.annotate(
-                    "not published as numbers",
+                    "no published numbers at hand",
                     (0.03, place),
                     xycoords=("axes fraction", "data"),
                     va="center",
