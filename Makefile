@@ -124,7 +124,8 @@ WIDGETS := $(addprefix --VoilaConfiguration.extension_allowlist=,@voila-dashboar
   @jupyter-widgets/jupyterlab-manager anywidget)
 # The explorers as pages, without code; nothing is fetched from elsewhere.
 explore: $(READY)
-	@JUPYTER_PATH=$(CURDIR)/lib/codestress/explore/jupyter $(BIN)/voila notebooks/explore --template=codestress $(WIDGETS)
+	@TQDM_DISABLE=1 JUPYTER_PATH=$(CURDIR)/lib/codestress/explore/jupyter $(BIN)/voila notebooks/explore \
+	  --template=codestress $(WIDGETS) --TagRemovePreprocessor.remove_cell_tags=static
 
 # Some hours on a CPU; stopped, it goes on where it was. torch comes with CUDA unless pip is told otherwise.
 train-nano: .venv-train/bin/codestress

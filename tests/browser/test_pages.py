@@ -275,8 +275,10 @@ def voila(notebook: Path, outputs: Path) -> AbstractContextManager[str]:
     assert names is not None
     allowed = [f"{names[1]}{name}" for name in names[2].replace("\\", " ").split()]
     templates = str(ROOT / "lib" / "codestress" / "explore" / "jupyter")
-    options = [str(notebook), "--template=codestress", *allowed]
-    return serving("voila", options, outputs, "voila/static/", JUPYTER_PATH=templates)
+    tags = "--TagRemovePreprocessor.remove_cell_tags=static"
+    assert tags in makefile
+    options = [str(notebook), "--template=codestress", *allowed, tags]
+    return serving("voila", options, outputs, "voila/static/", JUPYTER_PATH=templates, TQDM_DISABLE="1")
 
 
 def dragged(page: Page) -> None:
@@ -302,6 +304,42 @@ def dragged(page: Page) -> None:
         page.keyboard.press("ArrowUp")
     expect(said).not_to_have_text(before)
     assert float(point.get_attribute("aria-valuenow") or "nan") > after
+
+
+def test_explorers_are_found_and_have_their_controls_first(browser: Browser, tmp_path: Path, smoke: Path) -> None:
+    """The landing page has a picture of each; controls stand beside what they change, or above it on a phone."""
+    folder = tmp_path / "explore"
+    shutil.copytree(ROOT / "notebooks/explore", folder)
+    for path in folder.glob("*.ipynb"):
+        path.write_text(path.read_text(encoding="utf-8").replace('\\"demo\\"', '\\"smoke\\"'), encoding="utf-8")
+    with voila(folder, smoke) as address:
+        with opened(browser, address, address, 1280) as page:
+            cards = page.locator("a.card")
+            links = [str(card.get_attribute("href")) for card in cards.all()]
+            assert {link.rpartition("/")[2] for link in links} == {path.name for path in folder.glob("*.ipynb")}
+            pictures = "[...document.images].map((one) => one.complete && one.naturalWidth > 300)"
+            assert page.evaluate(pictures) == [True] * len(links)
+            for card in cards.all():
+                expect(card).to_be_in_viewport()
+        for link in links:
+            for width in (1280, 390):
+                with opened(browser, address.rstrip("/") + link, address, width) as page:
+                    first = page.locator("select, input[type=checkbox]").first
+                    shown = page.locator("pre, .widget-html img, svg:has([role=slider])").first
+                    expect(first).to_be_visible()
+                    expect(shown).to_be_visible()
+                    one, other = first.bounding_box(), shown.bounding_box()
+                    assert one is not None
+                    assert other is not None
+                    if width == 1280:
+                        assert one["x"] + one["width"] < other["x"], link
+                        assert other["y"] < 600
+                    else:
+                        assert one["y"] + one["height"] < other["y"], link
+                    assert other["x"] + other["width"] <= width
+                    assert page.evaluate("document.documentElement.scrollWidth") <= width
+                    assert page.locator("p[role=alert]").all_inner_texts() == []
+                    assert page.get_by_text("Error displaying widget").count() == 0
 
 
 def test_a_point_is_dragged_in_voila(browser: Browser, tmp_path: Path) -> None:

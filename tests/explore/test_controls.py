@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from codestress.explore import answers
+from codestress.explore import answers, curves
 from codestress.explore.controls import chosen_values, factor_controls, nearest_trial, parameter_controls, with_values
 from codestress.explore.prompts import prompt_explorer, prompt_html
 from codestress.inference.registry import load_registry
-from codestress.inference.run import run, stored_responses
-from codestress.pipeline.artefacts import Overrides, artefact_names, resolve
+from codestress.inference.run import Results, run, stored_responses
+from codestress.pipeline.artefacts import Artefact, Overrides, artefact_names, resolve
 from codestress.types import Message, Prompt, Sampling
 
 
@@ -54,8 +54,8 @@ def test_prompts_of_a_paper_can_be_explored(paper: str) -> None:
     names = [name for name in artefact_names() if name.startswith(paper)]
     explorer = prompt_explorer(names[0], "smoke")
     for name in names[:: max(1, len(names) // 3)]:
-        explorer.children[0].value = name
-        shown = explorer.children[-1].value
+        explorer.children[0].children[0].value = name
+        shown = explorer.children[1].children[0].value
         assert "characters" in shown or "Nothing is asked" in shown, shown[:300]
         assert "role='alert'" not in shown
 
@@ -76,8 +76,11 @@ def test_answers_are_filtered_and_stand_beside_their_counterparts(
     monkeypatch.setattr(answers, "built", lambda *_: (artefact, results))
     monkeypatch.setattr(answers, "stored_responses", lambda keys: stored_responses(keys, tmp_path / "s.sqlite"))
     browser = answers.answer_browser("codecrash/tab01", "smoke")
-    *filters, beside, chosen, panes = browser.children
+    [[_, options], [panes]] = [column.children for column in browser.children]
+    *filters, beside, chosen = options.children
     controls = {control.description: control for control in filters}
+    assert controls["outcome"].value == "incorrect"  # what one comes to see
+    controls["outcome"].value = "all"
     assert len(chosen.options) == len(results.answers)
     assert "<strong>answer</strong>" in panes.value
     controls["outcome"].value = "incorrect"
@@ -98,9 +101,51 @@ def test_answers_are_filtered_and_stand_beside_their_counterparts(
 
 def test_an_error_is_told_in_place_of_the_prompt() -> None:
     explorer = prompt_explorer("origin/fig04", "smoke")
-    knobs = explorer.children[3].children[0].children[0].children
+    [[_, _, _, parameters], [shown]] = [column.children for column in explorer.children]
+    knobs, button = parameters.children[0].children
+    knobs = knobs.children
     step = next(control for control in knobs if control.description == "step")
     step.value = "-4"
-    explorer.children[3].children[0].children[1].click()
-    assert "role='alert'" in explorer.children[-1].value
-    assert "step" in explorer.children[-1].value
+    button.click()
+    assert "role='alert'" in shown.value
+    assert "step" in shown.value
+
+
+def test_a_question_is_asked_and_has_one_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "run", lambda *given, **more: run(*given, **more, store=tmp_path / "s.sqlite"))
+    monkeypatch.setattr(answers, "stored_responses", lambda keys: stored_responses(keys, tmp_path / "s.sqlite"))
+    [[chooser, model, factors, button], [shown]] = [
+        column.children for column in answers.ask_panel("semtrace/fig03", "smoke").children
+    ]
+    for name in ("semtrace/fig03", "origin/fig04", "faultloc/fig06"):
+        chooser.value = name
+        assert shown.value.count("<strong>answer</strong>") == 1, name
+        assert shown.value.count("<p><strong style") == 1
+    before = shown.value
+    problem = next(control for control in factors.children if control.description == "problem")
+    problem.value = problem.options[-1][1]
+    assert "Press ask" in shown.value
+    button.click()
+    assert f"problem = {problem.value}" in shown.value != before
+    model.value = "gpt-4o-2024-05-13"
+    assert "Press ask" in shown.value
+
+
+def test_a_figure_of_any_artefact_is_drawn_from_its_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(name: str, profile: str) -> tuple[Artefact, Results]:
+        [artefact] = resolve([name], profile, Overrides(), load_registry())
+        models = [model.name for model in artefact.models]
+        return artefact, run(artefact.trials(), models, store=tmp_path / "s.sqlite")
+
+    monkeypatch.setattr(curves, "built", asked)
+    explorer = curves.live_figure("codecrash/tab01", "smoke")
+    [[chooser, axes, *_], [shown]] = [column.children for column in explorer.children]
+    for name in ("codecrash/tab01", "origin/fig04"):
+        chooser.value = name
+        first = shown.value
+        assert "data:image/svg+xml" in first
+        along, line = axes.children
+        along.value = next(value for value in along.options if value not in (along.value, line.value))
+        assert shown.value != first
+        line.value = ""
+        assert f"along {along.value}" in shown.value

@@ -14,7 +14,7 @@ from codestress.inference.registry import ModelEntry
 from codestress.inference.run import Answer, Results
 from codestress.report import answers_page
 from codestress.report.answers_page import MOST_ANSWERS, MOST_OF_A_CELL, Behind, Spot, spots, write_answers
-from codestress.report.curves import draw_bands
+from codestress.report.curves import draw_curves
 from codestress.report.drawn import drawn
 from codestress.report.share_bars import share_bars
 from codestress.report.style import use_style
@@ -75,7 +75,7 @@ def test_points_of_a_curve_are_told_apart_by_their_place_where_their_shares_are_
         [(model, d, np.mean(right)) for (model, d), right in SHARES.items()], columns=["model", "d", "accuracy"]
     )
     points = points.assign(low=points["accuracy"], high=points["accuracy"], place=points["d"] / 100)
-    draw_bands(ax, points, list(MODELS), "place", value="accuracy", scale=100, size=3)
+    draw_curves(ax, points, list(MODELS), "place", value="accuracy", scale=100, size=3)
     ax.set_xlabel("d: lines between the links")
     of = results(SHARES)
     places = found_in(figure, of)

@@ -13,18 +13,40 @@ from pydantic.fields import FieldInfo
 
 from codestress.errors import CodestressError
 from codestress.inference.registry import load_registry
-from codestress.pipeline.artefacts import Artefact, Overrides, resolve
+from codestress.parameters import Asked
+from codestress.pipeline.artefacts import Artefact, Overrides, artefact_names, load_study, read_artefact, resolve
 from codestress.types import Scalar, Trial, Trials
 
 FIXED = ("artefact",)
 """Parameters that are no knobs."""
-WIDE = widgets.Layout(width="28rem")
-LABELS = {"description_width": "9rem"}
+WIDE = widgets.Layout(width="auto")
+LABELS = {"description_width": "7rem"}
 
 
 def dropdown(description: str, options: Iterable[Any], **more: Any) -> widgets.Dropdown:
     """A list to choose from."""
     return widgets.Dropdown(options=list(options), description=description, layout=WIDE, style=LABELS, **more)
+
+
+def artefact_chooser(value: str, *, asking: bool = False) -> widgets.Dropdown:
+    """All artefacts with their titles; `asking`: those that ask models."""
+    files = {name: read_artefact(name) for name in artefact_names()}
+    options = [
+        (f"{name}  {file.title}", name)
+        for name, file in files.items()
+        if not asking or issubclass(load_study(file.study, name).parameters, Asked)
+    ]
+    return dropdown("artefact", options, value=value)
+
+
+def side_by_side(controls: Sequence[widgets.Widget], shown: Sequence[widgets.Widget]) -> widgets.Box:
+    """Controls first: beside what they change where there is room, above it on a phone."""
+    sizes = (("1 1 300px", "420px"), ("3 1 520px", "100%"))
+    columns = [
+        widgets.VBox(children, layout=widgets.Layout(flex=flex, max_width=most, min_width="0", overflow="visible"))
+        for children, (flex, most) in zip((controls, shown), sizes, strict=True)
+    ]
+    return widgets.Box(columns, layout=widgets.Layout(flex_flow="row wrap", grid_gap="8px 24px", overflow="visible"))
 
 
 def parameter_controls(artefact: Artefact) -> dict[str, widgets.Widget]:

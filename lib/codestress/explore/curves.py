@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import io
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 import ipywidgets as widgets
@@ -12,14 +14,17 @@ import pandas as pd
 from matplotlib import pyplot
 from matplotlib.figure import Figure
 
-from codestress.explore.answers import built
+from codestress.explore.answers import built, main_rule
 from codestress.explore.controls import (
     LABELS,
+    WIDE,
+    artefact_chooser,
     chosen_values,
     dropdown,
     on_change,
     paragraph,
     parameter_controls,
+    side_by_side,
     told,
     with_values,
 )
@@ -37,21 +42,29 @@ NOT_FACTORS = ("simulated", "finish_reason", "seconds", "attempts", "key", "earl
 NOT_FACTORS_PREFIXES = ("outcome_", "value_", "detail_", "unresolved_", "prompt_tokens", "completion_tokens")
 
 
-def factors_in(frame: pd.DataFrame) -> list[str]:
-    """Columns that tell answers apart: model, problem, and factors with more than one value."""
+MOST_PLACES, MOST_LINES = 40, len(COLOURS)
+"""Values of a factor that an axis has room for, and colours there are."""
+
+
+def factors_in(frame: pd.DataFrame, most: int) -> list[str]:
+    """Columns that tell answers apart and have at most so many values: numbers first, the finest of them."""
     columns = [c for c in frame.columns if c not in NOT_FACTORS and not c.startswith(NOT_FACTORS_PREFIXES)]
-    return [c for c in columns if frame[c].nunique(dropna=False) > 1]
+    found = [c for c in columns if 1 < frame[c].nunique(dropna=False) <= most]
+    number = pd.api.types.is_numeric_dtype
+    return sorted(found, key=lambda c: (not number(frame[c]), c in ("model", "problem"), -frame[c].nunique()))
 
 
 def share_figure(frame: pd.DataFrame, x: str, line: str, rule: str) -> Figure:
     """Shares of right answers against one factor, a line for each value of another, with Wilson's 95 % intervals."""
     use_style()
-    figure, axes = pyplot.subplots(figsize=(6, 3.4))
+    figure = Figure(figsize=(4.8, 3.4), layout="constrained")
+    axes = figure.subplots()
     values = sorted(frame[x].unique(), key=lambda v: (isinstance(v, str), v))
     places = {value: n for n, value in enumerate(values)}
-    for number, (name, rows) in enumerate(frame.groupby(line, sort=True)):
+    groups = [("all answers", frame)] if not line else list(frame.groupby(line, sort=True))
+    for number, (name, rows) in enumerate(groups):
         right = rows.groupby(x)[f"value_{rule}"].agg(["sum", "count"])
-        at = np.array([places[value] for value in right.index]) + 0.06 * (number % 5 - 2)
+        at = np.array([places[value] for value in right.index]) + 0.06 * (number - (len(groups) - 1) / 2)
         shares = right["sum"] / right["count"]
         ends = np.array([wilson(round(total), count) for total, count in right.itertuples(index=False)])
         spread = np.abs(np.vstack([shares - ends[:, 0], ends[:, 1] - shares]))
@@ -59,20 +72,27 @@ def share_figure(frame: pd.DataFrame, x: str, line: str, rule: str) -> Figure:
         axes.errorbar(
             at, 100 * shares, 100 * spread, color=colour, marker=marker, label=str(name), capsize=2, linewidth=1
         )
-    axes.set_xticks(range(len(values)), [str(value) for value in values], rotation=45 if len(values) > 8 else 0)
-    axes.set(xlabel=x, ylabel="right answers (%)", ylim=(0, 100), xlim=(-0.5, len(values) - 0.5))
-    axes.legend(title=line, fontsize=7)
+    long = len(values) > 8 or max(len(str(value)) for value in values) > 8
+    axes.set_xticks(
+        range(len(values)),
+        [str(value) for value in values],
+        rotation=45 if long else 0,
+        ha="right" if long else "center",
+    )
+    axes.set(xlabel=x, ylabel="right answers (%)", ylim=(-3, 103), xlim=(-0.5, len(values) - 0.5))
+    if line:
+        figure.legend(title=line, loc="outside upper center", ncols=3)
     if frame["simulated"].any():
-        figure.text(0.995, -0.02, SIMULATED_NOTE, ha="right", va="top", fontsize=6.5, color="#555555")
+        figure.supxlabel(SIMULATED_NOTE, fontsize=6.5, color="#555555", x=0.99, ha="right")
     return figure
 
 
-def png(figure: Figure) -> bytes:
-    """The picture, and the figure closed."""
+def picture(figure: Figure, alt: str) -> str:
+    """A figure as a vector picture of a page."""
     content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=110, bbox_inches="tight")
-    pyplot.close(figure)
-    return content.getvalue()
+    figure.savefig(content, format="svg")
+    data = base64.b64encode(content.getvalue()).decode()
+    return f"<img alt='{escape(alt)}' style='width: 100%; max-width: 44rem' src='data:image/svg+xml;base64,{data}'>"
 
 
 def cost_of(artefact: Artefact) -> str:
@@ -89,31 +109,52 @@ def cost_of(artefact: Artefact) -> str:
 
 
 def live_figure(artefact: str = "semtrace/fig01", profile: str = "demo") -> widgets.Widget:
-    """A figure from stored answers over any two factors, and what other parameters would cost."""
-    found, results = built(artefact, profile)
-    frame = answers_frame(results)
-    rule = "strict" if "value_strict" in frame else next(c for c in frame if c.startswith("value_"))[6:]
-    names = factors_in(frame)
-    x = dropdown("along", names, value=next((n for n in names if n not in ("model", "problem")), names[0]))
-    line = dropdown("a line for each", names, value="model" if "model" in names else names[-1])
-    picture, cost = widgets.Image(format="png"), widgets.HTML()
-    controls = parameter_controls(found)
+    """Any figure's stored answers over any two factors, and what other parameters would cost."""
+    chooser = artefact_chooser(artefact, asking=True)
+    axes, knobs, shown, cost = widgets.VBox(), widgets.VBox(), widgets.HTML(), widgets.HTML()
 
-    def draw() -> None:
-        picture.value = png(share_figure(frame, x.value, line.value, rule))
-        picture.alt = f"right answers along {x.value}, a line for each {line.value}"
+    def choose() -> None:
+        axes.children = knobs.children = ()
+        cost.value = ""
+        shown.value = paragraph("reading the answers …")
+        shown.value = told(opened)
 
-    def price() -> None:
-        cost.value = told(lambda: paragraph(cost_of(with_values(found, chosen_values(controls)))))
+    def opened() -> str:
+        found, results = built(chooser.value, profile)
+        frame, rule = answers_frame(results), main_rule(found.trials())
+        across, lines = factors_in(frame, MOST_PLACES), factors_in(frame, MOST_LINES)
+        if not across:
+            return paragraph("Nothing tells its answers apart.")
+        x = dropdown("along", across)
+        line = dropdown("a line for each", [("nothing", ""), *((name, name) for name in lines)])
+        line.value = next((name for name in ("model", *lines) if name in lines and name != x.value), "")
 
-    on_change([x, line], draw)
-    on_change(list(controls.values()), price)
-    draw()
-    price()
-    knobs = widgets.Accordion(
-        children=[widgets.VBox([*controls.values(), cost])], titles=("other parameters: their cost",)
-    )
-    return widgets.VBox([x, line, picture, knobs])
+        def drawn() -> str:
+            alt = f"right answers along {x.value}, a line for each {line.value or 'answer'}"
+            return picture(share_figure(frame, x.value, line.value, rule), alt)
+
+        def price() -> None:
+            cost.value = told(lambda: paragraph(cost_of(with_values(found, chosen_values(controls)))))
+
+        controls = parameter_controls(found)
+        axes.children, knobs.children = (x, line), tuple(controls.values())
+        on_change([x, line], lambda: setattr(shown, "value", told(drawn)))
+        on_change(list(controls.values()), price)
+        price()
+        return drawn()
+
+    on_change([chooser], choose)
+    choose()
+    other = widgets.Accordion(children=[knobs], titles=("other parameters",))
+    return side_by_side([chooser, axes, other, cost], [shown])
+
+
+def fit_of(x: Sequence[float], shares: Sequence[float], asked: int, *, floor: bool) -> ExponentialFit:
+    """The decay through such shares of so many answers at each place."""
+    # A problem each: so many of them right at each place, so that the band is that of real counts.
+    right = np.array([[float(n < round(share * asked)) for share in shares] for n in range(asked)])
+    places, rng = np.asarray(x, dtype=float), np.random.default_rng(0)
+    return fit_exponential(places, right, np.ones_like(right), floor=floor, resamples=200, rng=rng)
 
 
 def fit_figure(
@@ -121,10 +162,8 @@ def fit_figure(
 ) -> tuple[Figure, ExponentialFit]:
     """Points, the fitted decay with its 95 % band, and the residuals below."""
     use_style()
+    fit = fit_of(x, shares, asked, floor=floor)
     places, values = np.asarray(x, dtype=float), np.asarray(shares, dtype=float)
-    # A problem each: so many of them right at each place, so that the band is that of real counts.
-    right = np.array([[float(n < round(share * asked)) for share in values] for n in range(asked)])
-    fit = fit_exponential(places, right, np.ones_like(right), floor=floor, resamples=200, rng=np.random.default_rng(0))
     figure, (top, bottom) = pyplot.subplots(
         2, 1, figsize=(6, 4.2), sharex=True, gridspec_kw={"height_ratios": [3, 1]}, layout="constrained"
     )
@@ -142,23 +181,24 @@ def fit_figure(
 
 
 def fit_explorer(x: Sequence[float] = (0, 1, 2, 4, 6, 8, 12), asked: int = 60) -> widgets.Widget:
-    """Drag the points of a decay and see curve, band and residuals follow."""
-    start = [round(0.1 + 0.85 * float(np.exp(-0.25 * place)), 2) for place in x]
-    points = DraggablePoints(x=list(x), y=start)
-    floor = widgets.Checkbox(value=False, description="with a floor")
-    number = widgets.IntSlider(value=asked, min=10, max=400, step=10, description="answers", style=LABELS)
-    picture, said = widgets.Image(format="png"), widgets.HTML()
+    """Drag the points of a decay and see curve, band and residuals follow, in the same chart."""
+    points = DraggablePoints(x=list(x), y=[round(0.1 + 0.85 * float(np.exp(-0.25 * place)), 2) for place in x])
+    floor = widgets.Checkbox(value=False, description="with a floor", indent=False)
+    number = widgets.IntSlider(value=asked, min=10, max=400, step=10, description="answers", layout=WIDE, style=LABELS)
+    said = widgets.HTML()
+    grid = np.linspace(0, max(x), 100)
 
     def draw() -> None:
-        figure, fit = fit_figure(x, points.y, number.value, floor=floor.value)
-        picture.value = png(figure)
-        picture.alt = described(fit)
+        fit = fit_of(x, points.y, number.value, floor=floor.value)
+        low, high = fit.band(grid, 0.95)
+        points.curve = np.column_stack([grid, fit.at(grid), low, high]).tolist()
+        points.fitted = fit.at(np.asarray(x, dtype=float)).tolist()
         said.value = paragraph(described(fit))
 
     on_change([floor, number], draw)
     points.observe(lambda _: draw(), names="y")
     draw()
-    return widgets.VBox([points, floor, number, picture, said])
+    return side_by_side([number, floor, said], [points])
 
 
 def described(fit: ExponentialFit) -> str:
@@ -168,7 +208,8 @@ def described(fit: ExponentialFit) -> str:
         return f"[{value.low:.2f}, {value.high:.2f}]"
 
     return (
-        f"height {fit.height:.2f} {interval(fit.height_interval)}, rate {fit.rate:.3f} {interval(fit.rate_interval)}, "
-        f"half-life {fit.half_life:.1f} {interval(fit.half_life_interval)}, floor {fit.floor:.2f}, "
-        f"R² {fit.r_squared:.2f}"
+        f"height {fit.height:.2f} {interval(fit.height_interval)}\n"
+        f"rate {fit.rate:.3f} {interval(fit.rate_interval)}\n"
+        f"half-life {fit.half_life:.1f} {interval(fit.half_life_interval)}\n"
+        f"floor {fit.floor:.2f}, R² {fit.r_squared:.2f}"
     )

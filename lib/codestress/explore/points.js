@@ -1,6 +1,7 @@
 // Points of a curve to drag with the mouse, or to move with the arrow keys. Draws itself; asks nothing from outside.
 const SVG = "http://www.w3.org/2000/svg";
-const WIDTH = 600, HEIGHT = 220, LEFT = 52, RIGHT = 580, TOP = 12, BOTTOM = 180;
+const TOP = 30, BOTTOM = 260, MIDDLE = 345, REACH = 40, HEIGHT = 424;
+const BLUE = "#0072B2", RED = "#D55E00";
 
 function put(parent, name, attributes, text = "") {
   const node = document.createElementNS(SVG, name);
@@ -11,17 +12,34 @@ function put(parent, name, attributes, text = "") {
 }
 
 function render({ model, el }) {
-  const svg = put(el, "svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: "100%", style: "max-width: 40rem; touch-action: none" });
+  const WIDTH = window.innerWidth < 600 ? 380 : 680, LEFT = 54, RIGHT = WIDTH - 16;
+  const svg = put(el, "svg", {
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: "100%", "font-size": 13, fill: "currentColor",
+    style: "max-width: 56rem; touch-action: none; font-family: sans-serif",
+  });
+  const write = (x, y, text, anchor = "middle", more = {}) => put(svg, "text", { x, y, "text-anchor": anchor, ...more }, text);
   const places = model.get("x");
   const last = Math.max(...places, 1e-9);
   const across = (x) => LEFT + (x / last) * (RIGHT - LEFT);
   const up = (share) => BOTTOM - share * (BOTTOM - TOP);
+  const off = (residual) => MIDDLE - Math.max(-1, Math.min(1, residual / 0.2)) * REACH;
   for (const share of [0, 0.25, 0.5, 0.75, 1]) {
     put(svg, "line", { x1: LEFT, x2: RIGHT, y1: up(share), y2: up(share), stroke: "#ccc" });
-    put(svg, "text", { x: LEFT - 8, y: up(share) + 4, "text-anchor": "end", "font-size": 12 }, `${100 * share}`);
+    write(LEFT - 8, up(share) + 4, `${100 * share}`, "end");
   }
-  put(svg, "text", { x: 14, y: 100, "font-size": 12, transform: "rotate(-90 14 100)", "text-anchor": "middle" }, "right (%)");
-  put(svg, "text", { x: (LEFT + RIGHT) / 2, y: HEIGHT - 6, "font-size": 12, "text-anchor": "middle" }, "x");
+  for (const residual of [-0.2, 0, 0.2]) {
+    put(svg, "line", { x1: LEFT, x2: RIGHT, y1: off(residual), y2: off(residual), stroke: residual ? "#ccc" : "#555" });
+    write(LEFT - 8, off(residual) + 4, `${100 * residual}`, "end");
+  }
+  write(14, 145, "right (%)", "middle", { transform: "rotate(-90 14 145)" });
+  write(14, MIDDLE, "residual", "middle", { transform: `rotate(-90 14 ${MIDDLE})` });
+  write((LEFT + RIGHT) / 2, HEIGHT - 4, "x");
+  const legend = put(svg, "text", { x: LEFT, y: 16 });
+  for (const [colour, text] of [[RED, "\u25cf drag a point  "], [BLUE, "\u2501 fitted decay, 95 % band"]]) {
+    put(legend, "tspan", { fill: colour }, text);
+  }
+  const band = put(svg, "polygon", { fill: BLUE, opacity: 0.2 });
+  const line = put(svg, "polyline", { fill: "none", stroke: BLUE, "stroke-width": 2 });
 
   let waiting = null;
   const move = (index, share) => {
@@ -30,10 +48,11 @@ function render({ model, el }) {
     model.set("y", values);  // drawn at once; the kernel is told at most fifty times a second
     waiting ??= setTimeout(() => { waiting = null; model.save_changes(); }, 20);
   };
+  const stems = places.map((x) => put(svg, "line", { x1: across(x), x2: across(x), y1: MIDDLE, stroke: RED, "stroke-width": 3 }));
   const circles = places.map((x, index) => {
-    put(svg, "text", { x: across(x), y: BOTTOM + 16, "font-size": 12, "text-anchor": "middle" }, `${x}`);
+    write(across(x), BOTTOM + 18, `${x}`);
     const circle = put(svg, "circle", {
-      cx: across(x), r: 8, fill: "#D55E00", stroke: "#000", tabindex: 0, role: "slider", style: "cursor: ns-resize",
+      cx: across(x), r: 9, fill: RED, stroke: "#000", tabindex: 0, role: "slider", style: "cursor: ns-resize",
       "aria-label": `right at x = ${x}`, "aria-orientation": "vertical", "aria-valuemin": 0, "aria-valuemax": 1,
     });
     circle.addEventListener("pointerdown", (event) => circle.setPointerCapture(event.pointerId));
@@ -50,11 +69,18 @@ function render({ model, el }) {
     });
     return circle;
   });
-  const draw = () => model.get("y").forEach((share, index) => {
-    circles[index].setAttribute("cy", up(share));
-    circles[index].setAttribute("aria-valuenow", share);
-  });
-  model.on("change:y", draw);
+  const draw = () => {
+    const shares = model.get("y"), fitted = model.get("fitted"), curve = model.get("curve");
+    const path = (rows, column) => rows.map((row) => `${across(row[0])},${up(row[column])}`);
+    line.setAttribute("points", path(curve, 1).join(" "));
+    band.setAttribute("points", [...path(curve, 2), ...path([...curve].reverse(), 3)].join(" "));
+    shares.forEach((share, index) => {
+      circles[index].setAttribute("cy", up(share));
+      circles[index].setAttribute("aria-valuenow", share);
+      stems[index].setAttribute("y2", off(share - (fitted[index] ?? share)));
+    });
+  };
+  for (const name of ["y", "curve", "fitted"]) model.on(`change:${name}`, draw);
   draw();
 }
 

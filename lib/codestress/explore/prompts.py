@@ -11,19 +11,20 @@ import ipywidgets as widgets
 from codestress.explore.controls import (
     LABELS,
     WIDE,
+    artefact_chooser,
     chosen_values,
-    dropdown,
     factor_controls,
     factors_of,
     nearest_trial,
     on_change,
     parameter_controls,
     pre,
+    side_by_side,
     told,
     with_values,
 )
 from codestress.inference.registry import load_registry
-from codestress.pipeline.artefacts import Overrides, artefact_names, resolve
+from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Trial, Trials
 
 
@@ -73,7 +74,7 @@ def factors_html(trial: Trial) -> str:
 def prompt_explorer(artefact: str = "origin/fig04", profile: str = "demo") -> widgets.Widget:
     """Choose an artefact, its parameters and a trial; see the prompt as a model gets it."""
     registry = load_registry()
-    chooser = dropdown("artefact", artefact_names(), value=artefact)
+    chooser = artefact_chooser(artefact)
     compare = widgets.Checkbox(value=True, description="mark what the first trial lacks", layout=WIDE, style=LABELS)
     knobs, factors, shown = widgets.VBox(), widgets.VBox(), widgets.HTML()
     apply = widgets.Button(description="apply parameters", tooltip="makes the trials anew")
@@ -123,4 +124,4 @@ def prompt_explorer(artefact: str = "origin/fig04", profile: str = "demo") -> wi
     apply.on_click(lambda _button: make())
     choose()
     parameters = widgets.Accordion(children=[widgets.VBox([knobs, apply])], titles=("parameters",))
-    return widgets.VBox([chooser, factors, compare, parameters, shown])
+    return side_by_side([chooser, factors, compare, parameters], [shown])

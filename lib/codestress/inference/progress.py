@@ -17,11 +17,12 @@ class Progress:
     def __init__(self, total: int, label: str, bar: Callable[..., tqdm[Any]] = tqdm) -> None:
         self.failed = 0
         # In JupyterLab the bar is a widget, on a terminal a line; in a log file a line every ten seconds. A build
-        # has asked before it executes a notebook, so that there a bar would only be noise in the result.
+        # has asked before it executes a notebook, so that there a bar would only be noise in the result; the explorers'
+        # pages would keep its place when it is gone.
         interval = 0.2 if sys.stderr.isatty() else 10
-        built = "CODESTRESS_STAGING" in os.environ
+        silent = "CODESTRESS_STAGING" in os.environ or "TQDM_DISABLE" in os.environ
         self._bar = bar(
-            total=total, desc=label, unit="answer", mininterval=interval, delay=0.5, leave=False, disable=built
+            total=total, desc=label, unit="answer", mininterval=interval, delay=0.5, leave=False, disable=silent
         )
 
     def __enter__(self) -> Self:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +36,15 @@ class Explained:
 
 
 def answers_of(artefact: Artefact, store: Path = STORE) -> Results:
-    """All answers of an artefact from the store; `IncompleteError` where one is missing. Nothing is asked."""
+    """All answers of an artefact from the store; `IncompleteError` where one is missing. Nothing is asked.
+
+    What is true of instruments is not worked out: single answers are looked at.
+    """
     names = [model.name for model in artefact.models]
     try:
-        trials = artefact.trials()
+        made = artefact.trials()
+        own = {model: replace(trials, chance=None) for model, trials in made.own.items()}
+        trials = replace(made, chance=None, own=own)
         asked = ask(trials, names, failures="count", store=store, budget=Budget(requests=0))
         return score(trials, asked, store=store)
     except BudgetReached:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -36,11 +37,11 @@ def draw_truth(ax: Axes, places: pd.Series, points: pd.DataFrame, colour: str, s
         ax.plot(places, scale * points["true"], color=colour, alpha=0.35, linewidth=4, zorder=1, solid_capstyle="butt")
 
 
-def draw_bands(
+def draw_curves(
     ax: Axes, points: pd.DataFrame, models: Sequence[str], x: str, *, value: str, scale: float, size: float
 ) -> None:
-    """A curve for each model that has points, its interval as a band; the published one is grey, the mean thick and
-    dashed. `points`: model, `x`, `value`, low, high, all to be scaled."""
+    """A curve for each model that has points, with thin bars for intervals, so that those of several can be told apart;
+    the published one is grey, the mean thick and dashed. `points`: model, `x`, `value`, low, high, all to be scaled."""
     for number, model in enumerate(models):
         curve = points[points["model"] == model].sort_values(x)
         if curve.empty:
@@ -50,8 +51,14 @@ def draw_bands(
         colour = {"published": PUBLISHED, MEAN: "black"}.get(model, colour)
         line, width = ("--", 2.0) if model == MEAN else ("-", None)
         draw_truth(ax, scale * curve[x], curve, colour, scale)
-        ax.fill_between(scale * curve[x], low, high, color=colour, alpha=0.15, linewidth=0)
-        ax.plot(scale * curve[x], middle, color=colour, marker=marker, markersize=size, label=model, ls=line, lw=width)
+        bars: dict[str, Any] = {
+            "yerr": [middle - low, high - middle],
+            "elinewidth": 0.7,
+            "capsize": 1.5,
+            "capthick": 0.7,
+        }
+        shown: dict[str, Any] = {"color": colour, "marker": marker, "markersize": size, "ls": line, "lw": width}
+        ax.errorbar(scale * curve[x], middle, label=model, **bars, **shown)
 
 
 def draw_points(

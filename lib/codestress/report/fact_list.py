@@ -14,7 +14,7 @@ WIDEST = 44
 """Characters of a line in a cell."""
 
 
-def licence_list(table: pd.DataFrame) -> Figure:
+def fact_list(table: pd.DataFrame) -> Figure:
     """The table itself as a picture, long texts on several lines."""
     use_style()
     cells = [[textwrap.fill(str(value), WIDEST) for value in row] for row in table.to_numpy()]

@@ -16,6 +16,7 @@ import pandas as pd
 from IPython.display import Image
 from matplotlib import rc_context
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from codestress.errors import DataError
@@ -72,7 +73,7 @@ def publish(
     simulated = [entry.name for entry in results.models if entry.simulated]
     changed = os.environ.get("CODESTRESS_CHANGED", "")
     held = coverage(data) if simulated else None
-    notes = [SIMULATED_NOTE] if simulated else []
+    notes = [SIMULATED_NOTE] if simulated and results.answers else []
     notes += [TRUTH_NOTE.format(**held)] if held else []
     notes += [f"{one.label}: not run here" for one in results.not_run]
     notes += wrap(f"changed: {changed}", 100) if changed else []
@@ -136,10 +137,9 @@ def _name_readers(figure: Figure, results: Results) -> None:
     if not any(entry.simulated for entry in results.models):
         return
     for ax in figure.axes:
-        for loc in ("left", "center", "right"):
-            title = ax.get_title(loc)
-            if title.startswith("regenerated"):
-                ax.set_title(re.sub("^regenerated( here)?", READERS, title), loc=loc)
+        for text in ax.findobj(Text):  # not set_title, which would put titles back onto legends below them
+            if isinstance(text, Text) and text.get_text().startswith("regenerated"):
+                text.set_text(re.sub("^regenerated( here)?", READERS, text.get_text()))
 
 
 def answer_rows(results: Results) -> pd.DataFrame:

@@ -23,6 +23,7 @@ from codestress.inference.run import run
 from codestress.inference.store import Store
 from codestress.papers.codecrash.studies import fenced_program
 from codestress.papers.faultloc import studies as faultloc
+from codestress.papers.faultloc.charts import strength_curves
 from codestress.papers.faultloc.faults.comments import ACCUSES
 from codestress.papers.faultloc.faults.neutral import FaultyProgram, Said, bank
 from codestress.papers.faultloc.faults.silent import ran
@@ -31,7 +32,6 @@ from codestress.papers.faultloc.results import audit, localization, paper, progr
 from codestress.papers.faultloc.scoring import named_line, score_location
 from codestress.pipeline.artefacts import Overrides, load_profile, resolve, select
 from codestress.report.claims import ledger
-from codestress.report.density_curve import density_curve
 from codestress.report.published import published_numbers
 from codestress.report.share_bars import share_bars
 from codestress.report.style import MARKERS
@@ -560,9 +560,7 @@ def test_the_mean_line_of_figure_8_counts_models_alike(tmp_path: Path) -> None:
     assert points.loc[("Python, names", 4), "value"] == pytest.approx(100 * one)
     assert (points["low"] < points["value"]).all()
     assert (points["value"] < points["high"]).all()
-    figure = density_curve(
-        pd.concat([points.reset_index(), paper.published_strengths()]), ylabel="%", xlabel="strength"
-    )
+    figure = strength_curves(pd.concat([points.reset_index(), paper.published_strengths()]), {})
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["mean over models", "published"]
 
 

@@ -13,11 +13,11 @@ from matplotlib.figure import Figure
 from codestress.papers.codecrash.reasoning import STAGES
 from codestress.papers.codecrash.results.collapse import Collapse
 from codestress.report.curves import interval, legend_above, look, say_lack
-from codestress.report.style import COLOURS, HATCHES, OTHER, PUBLISHED, RIGHT, WRONG, use_style
+from codestress.report.style import COLOURS, HATCHES, PUBLISHED, WRONG, use_style
 
 LONGEST_TITLE = 40
 STATUSES = {
-    **{"applied": (RIGHT, HATCHES[0]), "unchanged": (OTHER, HATCHES[1])},
+    **{"applied": ("#CDEBE1", HATCHES[0]), "unchanged": ("#777777", HATCHES[1])},
     **{"refused": (PUBLISHED, HATCHES[2]), "rejected": (WRONG, HATCHES[3])},
 }
 
@@ -26,8 +26,12 @@ def difference_dots(points: pd.DataFrame, published: pd.DataFrame, *, xlabel: st
     """Differences to vanilla (tables): `points` has model, panel, condition, value, low, high. `published`: panel,
     condition, value (a row for each of the paper's models), drawn as small grey dots with a bar at their mean, and
     named `told` in the legend; where points have no such panel, in one of their own. Three panels stand side by side,
-    other numbers in two columns."""
-    conditions, models = (list(dict.fromkeys(points[name])) for name in ("condition", "model"))
+    other numbers in two columns; what was said to models, or done to programs before, is a row beside the one without,
+    and rows of which nothing is known are left out."""
+    points, published = _settings_as_rows(points), _settings_as_rows(published)
+    models, points = list(dict.fromkeys(points["model"])), points[points["value"].notna()]
+    conditions = _beside_their_like(list(dict.fromkeys(points["condition"])))
+    published = published[published["condition"].isin(conditions)]
     panels = list(dict.fromkeys([*points["panel"], *published["panel"]]))
     across = 3 if len(panels) == 3 else min(2, len(panels))
     down = -(-len(panels) // across)
@@ -38,6 +42,15 @@ def difference_dots(points: pd.DataFrame, published: pd.DataFrame, *, xlabel: st
         theirs = published[published["panel"] == panel]
         for place, condition in enumerate(conditions):
             values = theirs.loc[theirs["condition"] == condition, "value"].to_numpy(float)
+            if not len(values) and panel.startswith("published"):
+                ax.annotate(
+                    "no published numbers at hand",
+                    (0.03, place),
+                    xycoords=("axes fraction", "data"),
+                    va="center",
+                    fontsize=6.5,
+                    color="#555555",
+                )
             if len(values):
                 ax.plot(values, [place] * len(values), "o", color=PUBLISHED, alpha=0.3, markersize=2.5, zorder=1)
                 ax.plot([values.mean()] * 2, [place - 0.3, place + 0.3], color=PUBLISHED, linewidth=1.5, zorder=1)
@@ -48,6 +61,25 @@ def difference_dots(points: pd.DataFrame, published: pd.DataFrame, *, xlabel: st
         axes[0].errorbar([], [], fmt="o", markersize=2.5, color=PUBLISHED, alpha=0.5, label=told)
     legend_above(figure, axes[0], most=4)
     return figure
+
+
+SAID = {"told to ignore comments": "told to ignore", "not told": "", "cleaned up first": "cleaned up", "as it is": ""}
+"""Settings that stand in the names of panels, and what they are called in those of rows."""
+
+
+def _settings_as_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with these settings in its conditions in place of its panels."""
+    parts = [str(panel).split(", ") for panel in frame["panel"]]
+    said = [", ".join(SAID[part] for part in some if SAID.get(part)) for some in parts]
+    panels = [", ".join(part for part in some if part not in SAID) or "all" for some in parts]
+    names = [f"{one}, {more}" if more else one for one, more in zip(frame["condition"], said, strict=True)]
+    return frame.assign(panel=panels, condition=names)
+
+
+def _beside_their_like(conditions: Sequence[str]) -> list[str]:
+    """Those of one perturbation one after the other."""
+    kinds = list(dict.fromkeys(name.split(", ")[0] for name in conditions))
+    return sorted(conditions, key=lambda name: kinds.index(name.split(", ")[0]))
 
 
 def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
@@ -119,24 +151,35 @@ def doubt_growth(found: Collapse, stages: pd.DataFrame) -> Figure:
     use_style()
     figure = Figure(figsize=(7.0, 2.9))
     ax = figure.subplots()
-    ax.plot("tokens", "doubts", ".", data=found.curve, color=COLOURS[0], markersize=3, label="words of doubt so far")
+    ax.plot("tokens", "doubts", ".", data=found.curve, color=COLOURS[0], markersize=4, label="words of doubt so far")
     end = float(found.curve["tokens"].max())
     if end and found.growth.c2 == found.growth.c2:
         x = np.linspace(0, end, 200)
-        ax.plot(x, np.polynomial.Polynomial(found.growth[:3])(x), color=COLOURS[1], label="quadratic fit")
+        ax.plot(x, np.polynomial.Polynomial(found.growth[:3])(x), color=COLOURS[1], lw=1, label="quadratic fit")
     if found.collapse_at is not None:
         label = "one unit repeated to the end"
-        ax.axvspan(found.collapse_at, found.tokens, color="#BBBBBB", alpha=0.5, linewidth=0, label=label)
+        shown = min(found.tokens, 1.2 * found.collapse_at)  # the rest of it is as grey
+        ax.axvspan(found.collapse_at, shown, color="#BBBBBB", alpha=0.5, linewidth=0, label=label)
+        ax.set_xlim(-0.02 * shown, shown)
+        if shown < found.tokens:
+            ax.annotate(
+                f"to token\n{found.tokens:,} →",
+                (shown, 0),
+                xytext=(-3, 6),
+                textcoords="offset points",
+                ha="right",
+                fontsize=7,
+            )
     for number, row in enumerate(stages[stages["stage"] != STAGES[-1]].itertuples(), start=1):
         ax.axvline(row.first_token, color=PUBLISHED, linewidth=0.7, linestyle=":")
-        place = (row.first_token, 1 - 0.07 * number)
+        place = (row.first_token, 1 - 0.09 * number)
         ax.annotate(
             str(row.stage),
             place,
             xycoords=("data", "axes fraction"),
             xytext=(3, 0),
             textcoords="offset points",
-            fontsize=6,
+            fontsize=7,
         )
     title = f"{found.model} on {found.problem}, {found.perturbation}"
     ax.set(xlabel="tokens of the response", ylabel="words of doubt", title=title)
@@ -146,23 +189,29 @@ def doubt_growth(found: Collapse, stages: pd.DataFrame) -> Figure:
 
 
 def status_bars(table: pd.DataFrame) -> Figure:
-    """What became of perturbations, as stacked bars. `table`: panel, condition, and the counts applied, unchanged,
-    refused, rejected. A panel for each data set and language."""
+    """What became of perturbations, as stacked bars of shares; how many of those that were not applied is written in
+    words. `table`: panel, condition, and the counts applied, unchanged, refused, rejected. A panel for each data set
+    and language, whose title says what was left as it was."""
     use_style()
     rows = table.groupby("panel", sort=False).size()
-    figure = Figure(figsize=(7.0, 0.6 + 0.22 * rows.sum() + 0.35 * len(rows)))
+    figure = Figure(figsize=(7.0, 0.6 + 0.2 * rows.sum() + 0.35 * len(rows)))
     axes = figure.subplots(len(rows), 1, height_ratios=list(rows), squeeze=False)[:, 0]
     for ax, (panel, part) in zip(axes, table.groupby("panel", sort=False), strict=True):
-        left = pd.Series(0, index=part.index)
+        total = part[list(STATUSES)].sum(axis=1)
+        left = pd.Series(0.0, index=part.index)
         for status, (colour, hatch) in STATUSES.items():
-            bars = ax.barh(
-                range(len(part)), part[status], 0.8, left, color=colour, hatch=hatch, edgecolor="white", label=status
-            )
-            ax.bar_label(bars, [f"{n}" if n else "" for n in part[status]], label_type="center", fontsize=6.5)
-            left = left + part[status]
+            width = 100 * part[status] / total
+            ax.barh(range(len(part)), width, 0.8, left, color=colour, hatch=hatch, edgecolor="white", label=status)
+            left = left + width
+        other = {status: part[status] for status in STATUSES if status != "applied"}
+        for place in range(len(part)):
+            told = [f"{counts.iloc[place]} {status}" for status, counts in other.items() if counts.iloc[place]]
+            ax.annotate(", ".join(told) or "all applied", (1, place), fontsize=6.5, va="center")
+        whole = part.loc[part["applied"] == total, "condition"]
         ax.set_yticks(range(len(part)), part["condition"])
-        ax.set(ylim=(len(part) - 0.4, -0.6), xlim=(0, left.max()), title=panel)
+        title = f"{panel}: {len(whole)} of {len(part)} perturbations change every program ({total.max()})"
+        ax.set(ylim=(len(part) - 0.4, -0.6), xlim=(0, 100), title=title)
         ax.grid(False)
-    axes[-1].set_xlabel("problems")
+    axes[-1].set_xlabel("programs (%)")
     legend_above(figure, axes[0], most=4)
     return figure

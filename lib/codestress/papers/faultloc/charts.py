@@ -1,11 +1,15 @@
-"""Fault Localizability's own charts: counts of programs (Figure 5), shares by two factors (Figure 9)."""
+"""Fault Localizability's own charts: counts of programs (Figure 5), shares by two factors (Figure 9), shares against
+the strength of mutations (Figure 8), the lines that were named in one program (Figure 2)."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from codestress.report.style import COLOURS, PUBLISHED, use_style
+from codestress.report.curves import MEAN, draw_curves, legend_above, look, say_lack
+from codestress.report.style import COLOURS, PUBLISHED, RIGHT, use_style
 
 
 def count_bars(panels: dict[str, pd.DataFrame], *, ylabel: str) -> Figure:
@@ -31,8 +35,9 @@ def heat_map(panels: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
     figure = Figure(figsize=(5.6, 0.7 + 0.36 * sum(sizes) + 0.45 * len(panels)))
     axes = figure.subplots(len(panels), 1, height_ratios=sizes, squeeze=False)[:, 0]
     order = list(dict.fromkeys(column for frame in reversed(panels.values()) for column in frame["column"]))
+    first = list(dict.fromkeys(row for frame in panels.values() for row in frame["row"]))
     for ax, (title, frame) in zip(axes, panels.items(), strict=True):
-        rows = list(dict.fromkeys(frame["row"]))
+        rows = [row for row in first if row in set(frame["row"])]  # all panels in one order
         columns = [one for one in order if one in set(frame["column"])]
         grid = frame.pivot_table(index="row", columns="column", values="accuracy", sort=False).reindex(rows)[columns]
         ax.imshow(grid.to_numpy(float), cmap="Blues", vmin=0, vmax=1, aspect="auto")
@@ -49,4 +54,89 @@ def heat_map(panels: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
         ax.grid(False)
         ax.set_title(title)
     axes[-1].set_xlabel(xlabel)
+    return figure
+
+
+def strength_curves(points: pd.DataFrame, lacks: Mapping[str, float]) -> Figure:
+    """`points`: model, panel (language and mutation), density (the strength), value, low, high (%). A row for each
+    language, a column for each mutation, the last for all together, where the paper's mean stands too. What is written
+    in a panel is what the mean loses from the weakest to the strongest mutation, in points."""
+    use_style()
+    names = points["panel"].str.removeprefix("published, ").str.split(", ", n=1, expand=True)
+    points = points.assign(language=names[0], mutation=names[1])
+    mutations, languages, models = (list(dict.fromkeys(points[name])) for name in ("mutation", "language", "model"))
+    mutations = [*(one for one in mutations if one != ALL), *([ALL] if ALL in mutations else [])]
+    figure = Figure(figsize=(7.0, 0.9 + 1.5 * len(languages)))
+    grid = figure.subplots(len(languages), len(mutations), sharex=True, sharey=True, squeeze=False)
+    for (language, mutation), part in points.groupby(["language", "mutation"], sort=False):
+        ax = grid[languages.index(language)][mutations.index(mutation)]
+        for number, model in enumerate(models):
+            curve = part[part["model"] == model].sort_values("density")
+            if model not in (MEAN, "published"):
+                ax.plot(
+                    curve["density"],
+                    curve["value"],
+                    color=look(number)[0],
+                    lw=0.8,
+                    marker=look(number)[1],
+                    ms=2,
+                    label=model,
+                )
+        draw_curves(
+            ax, part[part["model"].isin([MEAN, "published"])], models, "density", value="value", scale=1, size=3
+        )
+        mean = part[part["model"] == MEAN].sort_values("density")["value"]
+        if len(mean) > 1:
+            told = f"{mean.iloc[-1] - mean.iloc[0]:+.0f}".replace("-", "−")
+            ax.annotate(
+                told, (0.96, 0.95), xycoords="axes fraction", ha="right", va="top", fontsize=9, fontweight="bold"
+            )
+    for ax, mutation in zip(grid[0], mutations, strict=True):
+        ax.set_title(mutation.replace("+", " +\n").replace(ALL, "all\nmutations"), fontsize=7.5, loc="center")
+    for ax, language in zip(grid[:, 0], languages, strict=True):
+        ax.set(ylabel=f"{language}\nlocalized again (%)", ylim=(-4, 104))
+    strengths = sorted(points["density"].unique())
+    grid[0][0].set_xticks(strengths, [f"{one:g}" for one in strengths])
+    figure.supxlabel(
+        f"strength: applications of the mutation; bold: {MEAN}, points from the first to the last", fontsize=8
+    )
+    legend_above(figure, *grid.flat, most=6)
+    say_lack(figure, lacks)
+    return figure
+
+
+ALL = "all mutations"
+
+
+def named_lines(table: pd.DataFrame) -> Figure:
+    """One program for each language: its lines from left to right, a row for each condition, a mark at the line that
+    each model named, and a box around the faulty one. `table`: language, problem, condition, model, faulty_line,
+    faulty, named_line."""
+    use_style()
+    models = list(dict.fromkeys(table["model"]))
+    panels = [part for _, part in table.groupby(["language", "problem"], sort=False)]
+    rows = [part["condition"].nunique() for part in panels]
+    figure = Figure(figsize=(7.0, 0.9 + 0.3 * sum(rows) + 0.6 * len(panels)))
+    axes = figure.subplots(len(panels), 1, height_ratios=[1 + count for count in rows], squeeze=False)[:, 0]
+    for ax, part in zip(axes, panels, strict=True):
+        conditions = list(dict.fromkeys(part["condition"]))
+        for place, condition in enumerate(conditions):
+            cell = part[part["condition"] == condition]
+            ax.plot(cell["faulty_line"].iloc[:1], [place], "s", ms=13, mfc="#CDEBE1", mec=RIGHT, zorder=1)
+            for number, model in enumerate(models):
+                named = cell.loc[cell["model"] == model, "named_line"].dropna().astype(float)
+                shift = 0.5 * ((number + 0.5) / len(models) - 0.5)
+                colour, marker = look(number)
+                ax.plot(
+                    named, [place + shift] * len(named), marker, color=colour, ms=4, label=model if not place else None
+                )
+        first = part.iloc[0]
+        lost = int((part.groupby("condition", sort=False)["found"].max() == 0).sum())
+        told = f"{first['language']}: {first['problem'].split('/')[0]}, line {first['faulty_line']}: {first['faulty']}"
+        ax.set_title(f"{told[:76]}\nnobody names the faulty line in {lost} of {len(conditions)} conditions", fontsize=8)
+        ax.set_yticks(range(len(conditions)), conditions)
+        ax.set(ylim=(len(conditions) - 0.5, -0.5), xlim=(0, 1 + part[["faulty_line", "named_line"]].max().max()))
+        ax.grid(True, axis="both")
+    axes[-1].set_xlabel("line of the program; box: the faulty one; marks: the line that was named")
+    legend_above(figure, *axes, most=6)
     return figure

@@ -92,6 +92,12 @@ class Programs(Seeded):
     strengths: list[Strength] = Field([1, 2, 4, 6, 8], min_length=1, description="applications of a mutation")
 
 
+class ProgramsFigure(Programs):
+    """The programs themselves (Figure 5 and Table IV)."""
+
+    show: Literal["sizes", "statistics"] = Field("sizes", description="sizes: how long they are; statistics: the table")
+
+
 class Mutations(Programs):
     """Section IV-C: what the mutations put in."""
 
@@ -522,7 +528,7 @@ STUDIES = {
     "localization": Study(LocalizationFigure, localization),
     "example": Study(Localization, localization),
     "models": Study(Facts, no_questions),
-    "programs": Study(Programs, no_questions),
+    "programs": Study(ProgramsFigure, no_questions),
     "mutations": Study(Mutations, no_questions),
     "published": Study(Recomputed, no_questions),
     "audit": Study(Audit, no_questions),

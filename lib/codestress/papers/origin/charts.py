@@ -145,9 +145,10 @@ def length_curve(
         part = outcomes[outcomes["label"] == label]
         lengths = sorted(part["characters"].unique())
         bottom = np.zeros(len(lengths))
-        for outcome, colour, hatch in zip(order, COLOURS, HATCHES, strict=False):
+        for outcome in order:
             found = part[part["outcome"] == outcome].set_index("characters")["share"]
             height = 100 * found.reindex(lengths, fill_value=0).to_numpy(float)
+            colour, hatch = OUTCOMES.get(outcome, (OTHER, HATCHES[5]))
             look = {"color": colour, "hatch": hatch, "edgecolor": "white", "linewidth": 0.4}
             panel.bar(range(len(lengths)), height, bottom=bottom, label=outcome, **look)
             bottom += height
@@ -157,6 +158,21 @@ def length_curve(
     handles, names = panels[0].get_legend_handles_labels()
     below.legend(handles, names, loc="outside lower center", ncols=len(order))
     return figure
+
+
+PART = "#9BD3C1"
+"""Half right: the colour of right answers, paler."""
+OUTCOMES = {
+    **dict.fromkeys(("both", "solved", "said it"), (RIGHT, HATCHES[0])),
+    **dict.fromkeys(("one", "mentioned it", "attempted"), (PART, HATCHES[4])),
+    "not attempted": (PART, HATCHES[2]),
+    "cipher noticed": ("#FADFD0", HATCHES[0]),
+    **dict.fromkeys(("none", "nothing noticed"), (WRONG, HATCHES[1])),
+    "indiscriminate": (COLOURS[1], HATCHES[3]),
+    "not told": ("#777777", HATCHES[0]),
+    "refused": (OTHER, HATCHES[2]),
+}
+"""Green is right, orange wrong, grey neither, as in all figures."""
 
 
 def _depth_grid(part: SubFigure, grid: pd.DataFrame) -> None:

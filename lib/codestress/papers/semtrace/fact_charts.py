@@ -1,11 +1,15 @@
-"""Sense and Sensitivity: RoPE bases against the bound (Table 4), lengths of prompts (Figures 11 to 14)."""
+"""Sense and Sensitivity: RoPE bases against the bound (Table 4), the prompts (Figures 11 to 14)."""
 
 from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from codestress.report.style import COLOURS, HATCHES, use_style
+from codestress.types import Prompt
 
 
 def rope_bases(table: pd.DataFrame, context: int) -> Figure:
@@ -42,28 +46,33 @@ def rope_bases(table: pd.DataFrame, context: int) -> Figure:
     return figure
 
 
-def prompt_lengths(table: pd.DataFrame) -> Figure:
-    """Characters of each task's prompt, a group of bars for each number of distractors."""
+def template_pages(prompts: Sequence[tuple[str, int, Prompt]]) -> Figure:
+    """The templates as they are filled in, side by side, each with the least distractors, and how long it is with how
+    many. `prompts`: task, distractors, prompt."""
     use_style()
-    figure = Figure(figsize=(7.0, 2.6))
-    ax = figure.subplots()
-    tasks, counts = (list(dict.fromkeys(table[name])) for name in ("task", "distractors"))
-    width = 0.8 / len(counts)
-    for number, count in enumerate(counts):
-        part = table[table["distractors"] == count].set_index("task").reindex(tasks)
-        places = [place - 0.4 + (number + 0.5) * width for place in range(len(tasks))]
-        bars = ax.bar(
-            places,
-            part["characters"],
-            width * 0.94,
-            color=COLOURS[number % len(COLOURS)],
-            hatch=HATCHES[number % len(HATCHES)],
-            edgecolor="white",
-            label=f"{count} distractors",
-        )
-        ax.bar_label(bars, [f"{n:,.0f}" for n in part["characters"]], fontsize=6.5, padding=1)
-    ax.set_yscale("log")
-    ax.set_xticks(range(len(tasks)), tasks)
-    ax.set_ylabel("characters in the prompt")
-    figure.legend(loc="outside upper center", ncols=len(counts))
+    least = min(count for _, count, _ in prompts)
+    pages = {task: _page(prompt) for task, count, prompt in prompts if count == least}
+    down = -(-len(pages) // 2)
+    lengths = [text.count("\n") + 3 for text in pages.values()]
+    heights = [max(lengths[2 * row : 2 * row + 2]) for row in range(down)]
+    figure = Figure(figsize=(7.0, 0.45 * down + 0.094 * sum(heights)))
+    axes = list(figure.subplots(down, 2, squeeze=False, height_ratios=heights).flat)
+    for ax, (task, text) in zip(axes, pages.items(), strict=False):
+        characters = [f"{prompt.characters:,} with {count}" for name, count, prompt in prompts if name == task]
+        ax.set_title(f"{task.replace('_', ' ')}\n", fontsize=8)
+        told = f"characters: {', '.join(characters)} distractors"
+        ax.annotate(told, (0, 1), xytext=(0, 4), xycoords="axes fraction", textcoords="offset points", fontsize=6.5)
+        place = {"xycoords": "axes fraction", "xytext": (3, -3), "textcoords": "offset points", "va": "top"}
+        ax.annotate(text, (0, 1), **place, family="monospace", fontsize=5.2, parse_math=False).set_in_layout(False)
+        ax.set(xticks=[], yticks=[])
+        ax.spines[["top", "right"]].set_visible(True)
+    for ax in axes[len(pages) :]:
+        ax.set_visible(False)
     return figure
+
+
+def _page(prompt: Prompt, width: int = 72) -> str:
+    """A prompt as text, long lines on several, and what is begun of the answer."""
+    begun = f"\n--- the answer, begun ---\n{prompt.prefill}" if prompt.prefill else ""
+    lines = (prompt.messages[-1].content + begun).split("\n")
+    return "\n".join(part for line in lines for part in (textwrap.wrap(line, width, subsequent_indent="  ") or [""]))

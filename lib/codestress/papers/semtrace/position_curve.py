@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
-from codestress.report.curves import draw_bands, legend_above
+from codestress.report.curves import draw_curves, legend_above
 from codestress.report.style import use_style
 
 
@@ -20,7 +20,7 @@ def position_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
     panels = figure.subplots(len(rows), len(columns), sharex=True, sharey="row", squeeze=False)
     for (row, column), part in points.groupby(["row", "column"], sort=False):
         ax = panels[rows.index(row)][columns.index(column)]
-        draw_bands(ax, part, models, "depth", value="shown", scale=100, size=3)
+        draw_curves(ax, part, models, "depth", value="shown", scale=100, size=3)
     for ax, column in zip(panels[0], columns, strict=True):
         ax.set_title(column)
     for ax, label in zip(panels[:, 0], rows, strict=True):

@@ -36,12 +36,12 @@ def removal_curve(
         ax.fill_between(place, low, high, color=colour, alpha=0.22, linewidth=0)
         ax.plot(place, share, color=colour, label=f"{model}: {part['n'].sum():,} versions of {programs}")
         place = 100 * part["share_removed"]
-        share, low, high = interval(part)
-        ax.errorbar(place, share, yerr=[share - low, high - share], fmt="none", ecolor=colour, elinewidth=0.7)
+        share, _, _ = interval(part)  # of a few versions each: their own intervals are in the table
         ax.scatter(
             place,
             share,
-            s=6 + 60 * part["n"] / part["n"].max(),
+            s=3 + 90 * part["n"] / part["n"].max(),
+            alpha=0.75,
             marker=marker,
             color=colour,
             edgecolor="white",

@@ -52,9 +52,14 @@ def best_on_misplaced_return(cells: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame([{"models": best(cells), "told": told}])
 
 
+def published_statistics() -> dict[str, int]:
+    """The paper's Table IV."""
+    return dict((published_numbers("faultloc/tab04") or {})["values"])
+
+
 def lines_of_a_task() -> pd.DataFrame:
     """Table IV against itself: of (tasks, prompts), lines: all its lines by how many it counts of them."""
-    values = (published_numbers("faultloc/tab04") or {})["values"]
+    values = published_statistics()
     counts = {"tasks": values["total_fl_tasks"], "prompts": values["total_prompts"]}
     return pd.DataFrame(
         [(name, values["total_loc"] / count) for name, count in counts.items()], columns=["of", "lines"]

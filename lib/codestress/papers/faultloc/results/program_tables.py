@@ -9,7 +9,6 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.summaries import with_accuracy
 from codestress.inference.registry import ModelEntry
 from codestress.papers.faultloc.faults.neutral import FaultyProgram, Spm, bank
 from codestress.papers.faultloc.programs import program_set
@@ -82,6 +81,15 @@ def task_statistics(given: Programs) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def statistics_shown(table: pd.DataFrame, published: Mapping[str, int]) -> pd.DataFrame:
+    """Table IV as it is shown: `task_statistics` and the paper's own row, in words."""
+    theirs = {"source": "published (Table IV)", "tasks": published["total_fl_tasks"]}
+    theirs |= {"mean_lines": published["average_loc"], "total_lines": published["total_loc"]}
+    both = pd.concat([table, pd.DataFrame([theirs | {"tokens": published["total_tokens"]}])])
+    numbers = both.drop(columns="source").map(lambda value: "" if pd.isna(value) else f"{value:,.0f}")
+    return numbers.assign(programs_of=both["source"])[["programs_of", *numbers]]
+
+
 def labels_checked(tasks: Mapping[str, AnyTask]) -> pd.DataFrame:
     """For each language and kind of fault how many tasks there are, and of how many undoing the edit gives the seed
     back and the labelled line is the one that differs: all of the kit's own."""
@@ -118,6 +126,18 @@ def refusals(tasks: Mapping[str, AnyTask], given: Mutations) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns).groupby(columns, as_index=False).size().rename(columns={"size": "tasks"})
 
 
+def applied_cells(table: pd.DataFrame, refused: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Cells of a heat map, whose title tells the proof of the labels: row (mutation), column (language and strength),
+    accuracy (the share of the tasks to which a neutral mutation can be made)."""
+    counts = refused.assign(made=refused["tasks"].where(refused["state"] == "applied", 0))
+    sums = counts.groupby(["language", "spm", "strength"], as_index=False)[["made", "tasks"]].sum()
+    column = sums["language"].map(LANGUAGE_NAMES) + ", strength " + sums["strength"].astype(str)
+    cells = sums.assign(row=sums["spm"].str.replace("_", " "), column=column, accuracy=sums["made"] / sums["tasks"])
+    right, all_of_them = table["label_is_right"].sum(), table["tasks"].sum()
+    title = f"{right} of {all_of_them} labels are the line that differs; what can be mutated"
+    return {title: cells.sort_values(["language", "strength", "accuracy"], ascending=[False, True, False])}
+
+
 def example(task: AnyTask, spms: Sequence[Spm], strength: int, seed: int) -> str:
     """A fault and mutations of the program around it, for people."""
     program = task.program
@@ -133,13 +153,6 @@ def _around(program: FaultyProgram, lines: int = 4) -> str:
     numbered = list(enumerate(program.code.split("\n"), start=1))
     shown = numbered[max(0, program.line - 1 - lines) : program.line + lines]
     return "\n".join(f"{'>' if number == program.line else ' '} {number:4} {line}" for number, line in shown)
-
-
-def label_panels(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Bars of the share of exact labels, a panel for each language."""
-    named = table.assign(label=table["fault"], condition="label is the line that differs")
-    frame = with_accuracy(named, "label_is_right", "tasks")
-    return {LANGUAGE_NAMES[str(language)]: part for language, part in frame.groupby("language", sort=False)}
 
 
 def _unknown_size(entry: ModelEntry) -> str:
