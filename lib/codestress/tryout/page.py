@@ -154,12 +154,15 @@ def _facts(subject: Subject, sampled: Sample, answers: Sequence[Answer]) -> list
     prompt_tokens = sum(answer.usage.prompt_tokens or 0 for answer in came)
     named = sorted({answer.answered_by for answer in came if answer.answered_by})
     dates = "answered by " + "; ".join(named) if named else "the server does not name its model"
+    refused = f"; {sampled.failed:,} requests refused for overload or without a reply in time" if sampled.failed else ""
+    context = sampled.parts[0].context
+    learnt = ", as it said when it refused a longer prompt" if context != entry.context else ""
     facts = [
         ("model", f"{entry.id}{f' ({entry.revision})' if entry.revision else ''}, {dates}"),
         ("server", server_of(entry).split(" by ")[0] or "runs in this process"),
-        ("context", f"{entry.context:,} tokens" if entry.context else "not said"),
+        ("context", f"{context:,} tokens{learnt}" if context else "not said"),
         ("begun answers", "continued" if subject.reach.prefill else "not continued: begun in the question instead"),
-        ("new requests", f"{sampled.asked:,} in {sampled.seconds:.0f} s"),
+        ("new answers", f"{sampled.asked:,} in {sampled.seconds:.0f} s{refused}"),
         ("tokens", f"{prompt_tokens:,} of prompts, {tokens:,} of answers" if prompt_tokens else "not reported"),
     ]
     if seconds and sampled.asked:
