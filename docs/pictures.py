@@ -1,6 +1,8 @@
-"""Takes the pictures of the report's first screen (light, dark, on a phone) and of the explorers.
+"""Takes the pictures of the README and docs: the report's first screen (light, dark, on a phone), a whole page of
+`make try`, the explorers.
 
     .venv/bin/python docs/pictures.py outputs/demo/index.html
+    .venv/bin/python docs/pictures.py outputs/try/nano/index.html
     .venv/bin/python docs/pictures.py http://localhost:8866/       # of the explorers, while `make explore` serves them
 
 It needs Chromium. What is photographed is what was built there; the README shows the demo's.
@@ -27,6 +29,7 @@ class Shot(NamedTuple):
     width: int
     height: int
     scheme: Literal["light", "dark"]
+    whole: bool = False
 
 
 SHOTS = (
@@ -34,8 +37,7 @@ SHOTS = (
     Shot("report-dark", 1280, 760, "dark"),
     Shot("report-phone", 390, 844, "light"),
 )
-
-
+TRIED = (Shot("try", 1100, 800, "light", whole=True),)
 EXPLORERS = ("prompts", "ask", "answers", "figure", "fit")
 CARDS = HERE.parent / "lib/codestress/explore/jupyter/voila/templates/codestress/static"
 
@@ -61,14 +63,15 @@ def keep(screenshot: bytes, path: Path, width: int | None = None, colours: int =
 
 
 def take(page: Path, folder: Path) -> list[Path]:
-    """Writes the three pictures of the report into a folder; returns their paths."""
+    """Writes the pictures of a page into a folder; returns their paths."""
+    shots = TRIED if page.resolve().parent.parent.name == "try" else SHOTS
     with chromium() as browser:
-        for shot in SHOTS:
+        for shot in shots:
             tab = browser.new_page(viewport={"width": shot.width, "height": shot.height}, color_scheme=shot.scheme)
             tab.goto(page.resolve().as_uri())
             tab.wait_for_function("[...document.querySelectorAll('.paper img')].every((one) => one.naturalWidth)")
-            keep(tab.screenshot(), folder / f"{shot.name}.png")
-    return [folder / f"{shot.name}.png" for shot in SHOTS]
+            keep(tab.screenshot(full_page=shot.whole), folder / f"{shot.name}.png")
+    return [folder / f"{shot.name}.png" for shot in shots]
 
 
 def take_explorers(address: str) -> list[Path]:

@@ -14,13 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codestress.inference.registry import load_registry
+from codestress.papers.faultloc import studies as faultloc
+from codestress.papers.faultloc.results.localization import localized
+from codestress.papers.faultloc.scoring import named_line
 from codestress.papers.origin import studies as origin
 from codestress.papers.semtrace import studies as semtrace
 from codestress.report.publish import coverage
+from codestress.scoring.judging import said
 from codestress.simulated.engine import answer_text
 from codestress.simulated.reading import Settings, block_numbers, read
 from codestress.simulated.truth import share_of_kept
-from codestress.types import Request, Response, Trial, Trials
+from codestress.types import Request, Response, Sampling, Trial, Trials
 
 READINGS = 400
 FOUR_DEVIATIONS = 4
@@ -62,6 +66,19 @@ def test_chains_are_followed_as_often_as_is_said(reader: str) -> None:
         check(trials, trial, reader, retries=2)
 
 
+@pytest.mark.parametrize("reader", ["sim-near", "sim-flat", "sim-wordy"])
+@pytest.mark.parametrize("test", ["inefficient_code", "clue", "unlock"])
+def test_what_is_planted_is_noticed_as_often_as_is_said(reader: str, test: Any) -> None:
+    study = origin.NeedleInHaystack(artefact="x", models=[reader], test=test, characters=[4000, 16000], variants=2)
+    trials = origin.needle_in_haystack(study)
+    for trial in trials.items[::10]:
+        if (reader, test) == ("sim-wordy", "inefficient_code"):
+            assert trials.chance
+            assert trials.chance(trial, trials.render(trial), settings_of(reader)) is None
+        else:
+            check(trials, trial, reader)
+
+
 @pytest.mark.parametrize(
     ("reader", "tasks", "problems"),
     [
@@ -92,6 +109,49 @@ def test_removed_lines_are_missed_as_often_as_is_said() -> None:
     trials = semtrace.line_removal(study)
     for trial in trials.items[:: len(trials.items) // 6]:
         check(trials, trial, "sim-near")
+
+
+@pytest.mark.parametrize(("reader", "numbered"), [("sim-flat", False), ("sim-trusting", False), ("sim-thinking", True)])
+def test_faulty_lines_are_named_as_often_as_is_said(reader: str, numbered: bool) -> None:
+    """As they are, and with comments that accuse other lines; of programs so long that fences are missed too."""
+    study = faultloc.Localization(
+        artefact="x", models=[reader], programs=["installed", "queens"], n_programs=3, min_lines=20, content="bank",
+        spms=["comments"], strengths=[4], controls=[], said=["accuses elsewhere"], comments="insert", numbered=numbered,
+    )  # fmt: skip
+    trials = faultloc.localization(study)
+    settings = Settings.model_validate(settings_of(reader))
+    asked = [trial for trial in trials.items if trial.factors["spm"] != "none"]
+    for trial in asked[:: len(asked) // 5]:
+        assert trials.chance
+        task = faultloc.tasks_of(study, trial.factors["source"])[trial.problem]  # type: ignore[arg-type]
+        content = faultloc.bank(task.correct.language, "accuses elsewhere", "insert")
+        mutated = faultloc.mutated_program(task, "comments", 4, content, 0)
+        assert not isinstance(mutated, str)
+        for spm, program in (("none", task.program), ("comments", mutated)):
+            this = replace(trial, factors={**trial.factors, "spm": spm})
+            true = trials.chance(this, trials.render(this), settings.model_dump())
+            assert true is not None
+            prompt = faultloc.localize_prompt(task.correct, program.code, numbered, Sampling(temperature=1.0))
+            readings = (read(Request(reader, "test", prompt, sample), settings) for sample in range(READINGS))
+            named = [named_line(said(answer_text(reading, ""))) for reading in readings]
+            found = sum(one is not None and one[0] == program.line for one in named) / READINGS
+            assert abs(found - true) <= FOUR_DEVIATIONS * max(1 / READINGS, (true * (1 - true) / READINGS) ** 0.5)
+
+
+def test_what_is_kept_because_somebody_found_it_is_found_more_often() -> None:
+    """True shares of tasks that at least one model finds, against 4,000 drawn tasks."""
+    random, rows = np.random.default_rng(0), []
+    for task in range(4000):
+        for model, chance in (("one", 0.5), ("other", 0.2)):
+            right = float(random.random() < chance)
+            rows.append((model, "none", "s", f"p{task}/f", "python", right, right, chance))
+    columns = ["model", "spm", "source", "problem", "language", "value_strict", "value_reference", "chance"]
+    table = localized(pd.DataFrame(rows, columns=columns), ["language"], rule="strict", confidence=0.95)
+    found = table.set_index("model")
+    assert found.loc["one", "true_kept"] == pytest.approx(0.5 / 0.6)
+    assert found.loc[["one", "other"], "true"].tolist() == pytest.approx([0.5, 0.2])
+    for model in ("one", "other"):
+        assert found.loc[model, "accuracy_kept"] == pytest.approx(found.loc[model, "true_kept"], abs=0.04)
 
 
 def test_nothing_is_said_where_lines_of_neighbours_are_taken_for_the_targets() -> None:

@@ -178,29 +178,47 @@ def test_prompts_that_do_not_fit_are_not_sent(tmp_path: Path) -> None:
     assert sums(page) == [20, 16, 20, 16]
 
 
-def test_a_context_that_nobody_told_of_is_an_error_with_its_reason(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "This model's maximum context length is 1500 tokens, however you requested 2048 tokens.",
+        "the request exceeds the available context size (1500 tokens), try increasing it",
+        "The model is loaded with context length of only 1500 tokens, which is not enough.",
+    ],
+)
+def test_a_context_that_nobody_told_of_is_learnt_from_the_first_refusal(refusal: str, tmp_path: Path) -> None:
+    """As vLLM and llama-cpp-python, llama.cpp and LM Studio say it; what does not fit is asked no more."""
+    refused = [0]
+
     def small(received: Received) -> Reply:
-        if len(received.prompt) > 6000:
-            return failure(400, "This model's maximum context length is 1500 tokens.")
+        if len(received.prompt) > 1500 * CHARACTERS:
+            refused[0] += 1
+            return failure(400, refusal)
         return says(received)
 
     with OpenAIServer(small) as server:
         page = tried_at(server, tmp_path)
-    assert "maximum context length is 1500 tokens" in page
-    assert "harness error" in page
+    assert "1,500 tokens, as it said when it refused a longer prompt" in page
+    assert "harness error" not in page
     assert sums(page) == [20, 16, 20, 16]
+    cells = list(csv.DictReader(next(tmp_path.glob("*/cells.csv")).open()))
+    assert 0 < refused[0] < sum(int(row["too_long"]) for row in cells)
 
 
 def test_a_server_that_is_overloaded_or_goes_away_leaves_a_page(tmp_path: Path) -> None:
     def busy(received: Received) -> Reply:
-        if received.seen == 0 and hash(received.prompt) % 3 == 0:
+        if received.seen == 0 and len(received.prompt) > 100 and hash(received.prompt) % 3 == 0:
+            refused[0] += 1
             return failure(429, "slow down", headers={"Retry-After": "0"})
         return says(received)
+
+    refused = [0]
 
     with OpenAIServer(busy) as server:
         page = tried_at(server, tmp_path / "busy")
     assert sums(page) == [20, 16, 20, 16]
     assert "harness error" not in page
+    assert f"; {refused[0]} requests refused for overload" in page
 
     gone = [0]
 

@@ -80,6 +80,8 @@ class Budget:
     """Where the sum is kept; None: nowhere."""
     until: float | None = None
     """When the last request may be sent, by `time.monotonic`."""
+    failed: int = 0
+    """Requests of servers that were refused for overload, or brought no reply."""
     _total: Sum = field(default=Sum(), repr=False)
     """All that was spent or set aside, here or, where a file is shared, elsewhere."""
     _reserved: Sum = field(default=Sum(), repr=False)

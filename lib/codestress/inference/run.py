@@ -111,20 +111,16 @@ def run(
 
 def score(trials: Trials, asked: Replies, *, store: Path = STORE) -> Results:
     """Scores every reply by all of the trials' rules."""
-    answers = []
-    chances = _chances(trials, asked.models)
+    answers = list[Answer]()
     with Store(store) as responses:
         for entry, replies in zip(asked.models, asked.replies, strict=True):
             these = trials.of(entry.name)
-            known = chances[entry.name] or [None] * len(these.items)
-            pairs = zip(these.items, replies, known, strict=True)
+            pairs = zip(these.items, replies, strict=True)
             while chunk := list(islice(pairs, CHUNK)):
-                keys = {key for _, reply, _ in chunk if not reply.failure for key in (reply.key, *reply.earlier)}
+                keys = {key for _, reply in chunk if not reply.failure for key in (reply.key, *reply.earlier)}
                 found = responses.get(list(keys))
-                answers += [
-                    replace(_scored(these, trial, entry.name, reply, found), chance=chance)
-                    for trial, reply, chance in chunk
-                ]
+                answers += [_scored(these, trial, entry.name, reply, found) for trial, reply in chunk]
+    answers = _with_chances(trials, asked.models, answers)
     trials_of = {entry.name: len(trials.of(entry.name).items) for entry in asked.models}
     results = Results(answers, asked.models, asked.requests, trials_of, not_run=trials.not_run, questions=trials)
     for model, names in results.answered_by().items():
@@ -137,17 +133,22 @@ def score(trials: Trials, asked: Replies, *, store: Path = STORE) -> Results:
     return results
 
 
-def _chances(trials: Trials, models: Sequence[ModelEntry]) -> dict[str, list[float | None]]:
-    """What is true of instruments, for each of their trials; a prompt is rendered once for all that are asked it."""
-    found: dict[str, list[float | None]] = {entry.name: [] for entry in models}
-    instruments = [entry for entry in models if entry.simulated]
-    for these in {id(trials.of(entry.name)): trials.of(entry.name) for entry in instruments}.values():
-        asked = [entry for entry in instruments if trials.of(entry.name) is these]
-        for trial in these.items if these.chance else ():
+def _with_chances(trials: Trials, models: Sequence[ModelEntry], answers: list[Answer]) -> list[Answer]:
+    """With what is true of instruments, but for what was skipped; a prompt is rendered once for all that are asked."""
+    settings = {entry.name: entry.settings for entry in models if entry.simulated}
+    asked: dict[tuple[int, int], list[int]] = {}
+    for number, answer in enumerate(answers):
+        skipped = all(score.outcome is Outcome.SKIPPED for score in answer.scores.values())
+        if answer.model in settings and not skipped:
+            asked.setdefault((id(trials.of(answer.model)), id(answer.trial)), []).append(number)
+    for numbers in asked.values():
+        these, trial = trials.of(answers[numbers[0]].model), answers[numbers[0]].trial
+        if these.chance:
             prompt = these.render(trial)
-            for entry in asked:
-                found[entry.name].append(these.chance(trial, prompt, entry.settings) if these.chance else None)
-    return found
+            for number in numbers:
+                chance = these.chance(trial, prompt, settings[answers[number].model])
+                answers[number] = replace(answers[number], chance=chance)
+    return answers
 
 
 def _scored(trials: Trials, trial: Trial, model: str, reply: Reply, found: Mapping[str, Response]) -> Answer:

@@ -105,7 +105,6 @@ def tried(
         sampled,
         [counted(part) for part in parts],
         command=f"make try {typed} MINUTES={minutes:g}",
-        again=f"make try {typed} MINUTES={minutes:g}",
     )
 
 

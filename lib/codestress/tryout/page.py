@@ -21,6 +21,7 @@ from codestress.tryout.counts import Counted
 from codestress.tryout.panel import as_svg, panel
 from codestress.tryout.sampling import Part, Sample
 from codestress.tryout.subject import Subject
+from codestress.types import Outcome
 
 
 @dataclass(frozen=True)
@@ -37,14 +38,14 @@ class Panel:
     outcomes: dict[str, int]
 
 
-def write_page(
-    folder: Path, subject: Subject, sampled: Sample, counts: Sequence[Counted], *, command: str, again: str
-) -> Path:
+def write_page(folder: Path, subject: Subject, sampled: Sample, counts: Sequence[Counted], *, command: str) -> Path:
     """`index.html`, `cells.csv` and `answers.csv` in a folder that needs nothing else; returns the page."""
     entry, answers = subject.entry, [answer for part in sampled.parts for answer in part.answers]
     panels = [_panel(subject, part, one) for part, one in zip(sampled.parts, counts, strict=True)]
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((files("codestress.tryout") / "page.html").read_text(encoding="utf-8"))
+    every = [outcome for one in panels for outcome in one.outcomes]
+    known = dict.fromkeys([*(outcome.value for outcome in Outcome), *every])
     failed = Counter(answer.error.split("\n")[0] for answer in answers if answer.error)
     page = template.render(
         name=entry.name,
@@ -53,8 +54,7 @@ def write_page(
         ended=sampled.ended,
         told=subject.told,
         panels=panels,
-        again=again,
-        outcomes=list(dict.fromkeys(outcome for one in panels for outcome in one.outcomes)),
+        outcomes=[name for name in known if any(name in one.outcomes for one in panels)],
         failures=failed.most_common(5),
         facts=_facts(subject, sampled, answers),
         command=command,
@@ -126,9 +126,11 @@ def _later(part: Part, counted: Counted) -> str:
         return f"all {len(part.rounds)} rounds are asked"
     neither = counted.told_apart[2]
     now = f"the interval of “{counted.compared}” is ± {counted.half_width:.0f} points"
+    if not neither:
+        return f"{now}, which tells it apart from all published models"
     return (
         f"{now}; with as many answers more, ± {counted.half_width / 2**0.5:.0f}, and {counted.later} models not told "
-        f"apart instead of {neither}, if the share stays"
+        f"apart {'as now' if counted.later == neither else f'instead of {neither}'}, if the share stays"
     )
 
 
@@ -154,12 +156,15 @@ def _facts(subject: Subject, sampled: Sample, answers: Sequence[Answer]) -> list
     prompt_tokens = sum(answer.usage.prompt_tokens or 0 for answer in came)
     named = sorted({answer.answered_by for answer in came if answer.answered_by})
     dates = "answered by " + "; ".join(named) if named else "the server does not name its model"
+    refused = f"; {sampled.failed:,} requests refused for overload or without a reply in time" if sampled.failed else ""
+    context = sampled.parts[0].context
+    learnt = ", as it said when it refused a longer prompt" if context != entry.context else ""
     facts = [
         ("model", f"{entry.id}{f' ({entry.revision})' if entry.revision else ''}, {dates}"),
         ("server", server_of(entry).split(" by ")[0] or "runs in this process"),
-        ("context", f"{entry.context:,} tokens" if entry.context else "not said"),
+        ("context", f"{context:,} tokens{learnt}" if context else "not said"),
         ("begun answers", "continued" if subject.reach.prefill else "not continued: begun in the question instead"),
-        ("new requests", f"{sampled.asked:,} in {sampled.seconds:.0f} s"),
+        ("new answers", f"{sampled.asked:,} in {sampled.seconds:.0f} s{refused}"),
         ("tokens", f"{prompt_tokens:,} of prompts, {tokens:,} of answers" if prompt_tokens else "not reported"),
     ]
     if seconds and sampled.asked:

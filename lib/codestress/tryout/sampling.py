@@ -6,6 +6,7 @@ minutes more go on where ten minutes ended, and what is stored is not asked agai
 
 from __future__ import annotations
 
+import re
 import statistics
 import time
 from collections import Counter
@@ -33,6 +34,8 @@ WAVE_S = 20.0
 CUT = 0.6, 0.4
 """A prompt of which a server counts less than such a share was cut: of the tokens that shorter prompts let expect,
 those of the same paper, and those of all, whose texts differ (words have more characters in a token than code)."""
+SAID = re.compile(r"context (?:length|window|size)\b[^0-9]{0,20}([0-9]{3,8})", re.I)
+"""How servers that refuse a prompt say how long one may be."""
 STOPPED = "stopped by hand"
 MARGIN = 1.05
 """On the estimated tokens of a prompt."""
@@ -59,7 +62,7 @@ class Part:
     """Seconds for a round, lately."""
     answers: list[Answer] = field(default_factory=list)
     too_long: Counter[str] = field(default_factory=Counter)
-    """By cell: questions that the context has no room for, not asked."""
+    """By cell: questions that the context has no room for, not asked, or refused for it."""
     cut: Counter[str] = field(default_factory=Counter)
     """By cell: questions that the server cut, so that their answers count for nothing."""
 
@@ -96,8 +99,13 @@ class Part:
         return MARGIN * prompt.characters / ratio + prompt.sampling.max_tokens <= self.context
 
     def count(self, answers: Sequence[Answer]) -> None:
-        """Takes in what came; what a server has cut is told by the tokens that it counted."""
+        """Takes in what came; what a server has cut is told by the tokens that it counted, and how long a prompt may be
+        by one that it refused."""
         for answer in answers:
+            if said := SAID.search(answer.error):
+                self.context = min(int(said[1]), self.context or int(said[1]))
+                self.too_long[self.headline.cell(answer.trial)] += 1
+                continue
             characters, tokens = self.trials.render(answer.trial).characters, answer.usage.prompt_tokens
             if tokens and self.was_cut(characters, tokens):
                 self.cut[self.headline.cell(answer.trial)] += 1
@@ -122,7 +130,9 @@ class Sample:
     parts: list[Part]
     seconds: float = 0.0
     asked: int = 0
-    """New requests; the others were stored."""
+    """New answers; the others were stored."""
+    failed: int = 0
+    """Requests that were refused for overload, or brought no reply."""
     ended: str = ""
     """Why it ended before its time and its questions were over."""
 
@@ -154,6 +164,8 @@ def sample(
         answers, new, sampled.ended = _asked(part, wave, entry, budget, store, registry)
         took = time.monotonic() - before
         part.count(answers)
+        for one in parts:
+            one.context = part.context
         over = sampled.ended == TIME_IS_OVER
         sampled.ended = "" if over else sampled.ended
         sampled.asked += new
@@ -166,6 +178,7 @@ def sample(
         correct = sum(_right(answer) for answer in part.answers)
         tell(f"{part.headline.title}: {correct} of {len(part.answers)} right; {_clock(budget.until)} left")
     sampled.seconds = time.monotonic() - started
+    sampled.failed = budget.failed
     return sampled
 
 
@@ -205,7 +218,7 @@ def _asked(
         ended = str(error).split("\n")[0] or STOPPED
         trials = replace(trials, items=list(_answered(trials, entry, store)))
         replies = ask(trials, names, failures="count", store=store, registry=registry)
-    new = budget.made - made if ended else replies.requests
+    new = min(budget.made - made, len(trials.items)) if ended else replies.requests
     return score(trials, replies, store=store).answers, new, ended
 
 

@@ -397,9 +397,11 @@ class OpenAIEngine:
         most = _most_tokens(json.loads(request.content))
         amount = real = one_request(self._entry, *most)
         await self.budget.wait(amount)
+        failed = True
 
         def came(reply: httpx2.Response) -> None:
-            nonlocal real
+            nonlocal real, failed
+            failed = reply.status_code in OVERLOADED
             free = (0, 0) if reply.status_code in NOT_PROCESSED else most
             real = one_request(self._entry, *said_or_most(_said_tokens(reply.content), free))
 
@@ -410,6 +412,7 @@ class OpenAIEngine:
             raise
         finally:
             self.budget.count(amount, real)
+            self.budget.failed += failed
 
     def _shown(self, words: str) -> str:
         """On one line, printable, shortened, without the key."""

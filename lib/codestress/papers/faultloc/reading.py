@@ -40,13 +40,9 @@ def localize_fault(reading: Reading, _prefill: str) -> str | None:
     weights = []
     alarmed = False
     for _, text in lines:
-        code = re.sub(r"^\d+: ", "", text)
-        comment = re.match(r"\s*(?:#|//)(.*)", code)
-        weight = 0.0 if comment else suspicion(code)
-        if alarmed and not comment:
-            weight += ALARMED * reading.reader.credulity
-        alarmed = bool(comment and ALARM.search(comment[1]))
-        weights.append(weight)
+        weight, alarming = seen_as(text)
+        weights.append(weight + ALARMED * reading.reader.credulity * (alarmed and weight > 0))
+        alarmed = alarming
     total = sum(weights)
     at = reading.random.random() * total
     chosen = 0
@@ -65,9 +61,13 @@ def localize_fault(reading: Reading, _prefill: str) -> str | None:
 
 
 @lru_cache(maxsize=50_000)
-def suspicion(line: str) -> float:
-    """How suspicious a line of code looks: the same lines come again in every mutation of a program."""
-    return BASE + sum(weight for pattern, weight in SUSPICIOUS if pattern.search(line))
+def seen_as(text: str) -> tuple[float, bool]:
+    """How suspicious a line looks (a comment not at all), and whether it is a comment that speaks of a fault: the same
+    lines come again in every mutation of a program."""
+    code = re.sub(r"^\d+: ", "", text)
+    if comment := re.match(r"\s*(?:#|//)(.*)", code):
+        return 0.0, bool(ALARM.search(comment[1]))
+    return BASE + sum(weight for pattern, weight in SUSPICIOUS if pattern.search(code)), False
 
 
 def _program(reading: Reading) -> list[tuple[int, str]]:

@@ -19,6 +19,7 @@ from pydantic import Field
 from codestress.errors import ParameterError
 from codestress.generation.prompts import prompt_text
 from codestress.literals import parse_json
+from codestress.papers.faultloc import truth
 from codestress.papers.faultloc.faults.neutral import (
     CONTROLS,
     SPMS,
@@ -361,6 +362,19 @@ def localization(given: Localization) -> Trials:
             return Score(Outcome.SKIPPED, 0.0, asked)
         return score_location(response, asked.line, asked.code, tolerance)
 
+    def chance(trial: Trial, prompt: Prompt, settings: Mapping[str, Any]) -> float | None:
+        """Of what is asked again: of a fault that was localized before, by answers that tell nothing of these."""
+        task = task_of(trial)
+        if trial.factors["spm"] == "none":
+            return truth.named(prompt, settings, task.program.line)
+        mutated = _mutated(task, trial, _content(task, trial, given, ()))
+        if given.content == "model" or isinstance(mutated, str):
+            return None
+        if mutated.code == task.program.code and not given.temperature:
+            return 1.0  # the same question, which is always read the same way
+        again = localize_prompt(task.correct, mutated.code, given.numbered, sampling)
+        return truth.named(again, settings, mutated.line)
+
     return Trials(
         trials,
         render,
@@ -368,6 +382,7 @@ def localization(given: Localization) -> Trials:
             "strict": lambda trial, response: judge(trial, response, 0),
             "reference": lambda trial, response: judge(trial, response, TOLERANCE),
         },
+        chance=chance,
         follow_up=follow_up if given.spms else None,
         steps=steps,
     )

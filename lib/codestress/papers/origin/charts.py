@@ -119,8 +119,8 @@ def length_curve(
     below, all outcomes of each model, by length.
 
     `shares`: label, published (bool), characters, share, low, high (0 to 1). `grid`: model, characters, depth, paired
-    (a cell of the paper), accuracy. `outcomes`: label, characters, outcome, share; `order` lists the outcomes from the
-    best to the worst. `note` stands at the end.
+    (a cell of the paper), accuracy, what is `true` of instruments. `outcomes`: label, characters, outcome, share;
+    `order` lists the outcomes from the best to the worst. `note` stands at the end.
     """
     use_style()
     labels = list(dict.fromkeys(outcomes["label"]))
@@ -178,15 +178,18 @@ OUTCOMES = {
 def _depth_grid(part: SubFigure, grid: pd.DataFrame) -> None:
     """A panel for each model: accuracy (%) by length and depth, the paper's cells in a frame."""
     models = list(dict.fromkeys(grid["model"]))
+    told = "true" in grid and bool(grid["true"].notna().all())
     panels = part.subplots(1, len(models), sharey=True, squeeze=False)[0]
     for panel, model in zip(panels, models, strict=True):
         mine = grid[grid["model"] == model]
         cells = 100 * mine.pivot_table(index="depth", columns="characters", values="accuracy")
+        known = 100 * mine.pivot_table(index="depth", columns="characters", values="true") if told else cells
         panel.imshow(cells.to_numpy(float), cmap="Blues", vmin=0, vmax=100, aspect="auto")
         for x, characters in enumerate(cells.columns):
             for y, depth in enumerate(cells.index):
                 value = cells.loc[depth, characters]
-                panel.text(x, y, f"{value:.0f}", ha="center", va="center", color="white" if value > 60 else "black")
+                text = f"{value:.0f}" + (f"\n({known.loc[depth, characters]:.0f})" if told else "")
+                panel.text(x, y, text, ha="center", va="center", color="white" if value > 60 else "black", fontsize=6)
         for row in mine[mine["paired"]].itertuples():
             corner = (list(cells.columns).index(row.characters) - 0.46, list(cells.index).index(row.depth) - 0.46)
             panel.add_patch(Rectangle(corner, 0.92, 0.92, fill=False, edgecolor="#D55E00", linewidth=1.4))
@@ -195,4 +198,5 @@ def _depth_grid(part: SubFigure, grid: pd.DataFrame) -> None:
         panel.set_yticks(range(len(cells.index)), [f"{depth:g}" for depth in cells.index])
         panel.grid(False)
     panels[0].set_ylabel("depth of the clue")
-    part.supxlabel("characters; right answers (%); framed: the paper's cells", fontsize=8)
+    brackets = " (in brackets: true)" if told else ""
+    part.supxlabel(f"characters; right answers (%){brackets}; framed: the paper's cells", fontsize=8)

@@ -239,7 +239,12 @@ def needle_in_haystack(given: NeedleInHaystack) -> Trials:
         for variant in range(variants)
         for sample in range(given.samples)
     ]
-    return Trials(trials, render, {"strict": judge})
+    return Trials(
+        trials,
+        render,
+        {"strict": judge},
+        chance=lambda _, prompt, settings: truth.noticed(prompt, settings, given.test),
+    )
 
 
 def clue_at(text: str, test: str) -> float:

@@ -21,12 +21,17 @@ def localized(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence
 
     Columns: model, `by`, tasks, found, share, low, high (Wilson, programs counted); kept (tasks that at least one model
     finds: the paper's filter), programs_kept, accuracy_kept, kept_low, kept_high; found_reference, accuracy_reference
-    (within two lines). Intervals of shares among kept tasks do not know that the filter is drawn too.
+    (within two lines); of instruments `true` and `true_kept`, what both shares are in truth. Intervals of shares among
+    kept tasks do not know that the filter is drawn too.
     """
     plain = with_seed(answers[answers["spm"] == "none"])
     value = f"value_{rule}"
     found_by_any = plain.groupby(["source", "problem"])[value].transform("max") > 0
     plain = plain.assign(kept=found_by_any)
+    known = "chance" in plain and rule == "strict"
+    if known:  # that anybody finds it; readers know nothing of one another
+        missed = (1 - plain["chance"]).groupby([plain["source"], plain["problem"]]).transform("prod", min_count=1)
+        plain = plain.assign(chance_kept=plain["chance"] / (1 - missed))
     rows = []
     for group, part in plain.groupby(["model", *by], sort=False):
         names = cast(tuple[Any, ...], group)
@@ -36,7 +41,9 @@ def localized(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence
         reference = part["value_reference"]
         whole = (len(part), int(part[value].sum()), share.value, *share.interval)
         kept = (accuracy_kept.n, accuracy_kept.clusters, accuracy_kept.value, *accuracy_kept.interval)
-        rows.append((*names, *whole, *kept, int(reference.sum()), float(reference.mean())))
+        found = (int(reference.sum()), float(reference.mean()))
+        chances = (part["chance"], part.loc[part["kept"], "chance_kept"]) if known else ()
+        rows.append((*names, *whole, *kept, *found, *(one.mean(skipna=False) for one in chances)))
     counts = [
         "tasks",
         "found",
@@ -49,7 +56,8 @@ def localized(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence
         "kept_low",
         "kept_high",
     ]
-    table = pd.DataFrame(rows, columns=["model", *by, *counts, "found_reference", "accuracy_reference"])
+    counts += ["found_reference", "accuracy_reference", *(["true", "true_kept"] if known else [])]
+    table = pd.DataFrame(rows, columns=["model", *by, *counts])
     ceiling = table.groupby(list(by), sort=False, as_index=False)[["tasks", "kept", "programs_kept"]].max()
     ones = {
         name: 1.0
@@ -98,13 +106,15 @@ def place_effect(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.D
 
 
 def heat_cells(table: pd.DataFrame) -> pd.DataFrame:
-    """Cells of the heat map: row, column, share, tasks; means over models, and the perfect localizer's row."""
+    """Cells of the heat map: row, column, share, tasks, of instruments what is true; means over models, and the perfect
+    localizer's row."""
+    true = {"true": ("true", lambda shares: shares.mean(skipna=False))} if "true" in table else {}
     models = table[table["model"] != ORACLE]
     cells = models.groupby(["fault", "quarter"], as_index=False, sort=False)
     ceiling = table[table["model"] == ORACLE].groupby("quarter", as_index=False)
     both = pd.concat(
         [
-            cells.agg(accuracy=("accuracy", "mean"), tasks=("tasks", "max")),
+            cells.agg(accuracy=("accuracy", "mean"), tasks=("tasks", "max"), **true),
             ceiling.agg(accuracy=("accuracy", "mean"), tasks=("tasks", "sum")).assign(fault=ORACLE),
         ],
         ignore_index=True,
@@ -114,7 +124,8 @@ def heat_cells(table: pd.DataFrame) -> pd.DataFrame:
 
 def share_panels(table: pd.DataFrame, label: str, value: str = "accuracy") -> dict[str, pd.DataFrame]:
     """Bars: a panel for each language, the models side by side (`share_bars`)."""
-    low, high = ("kept_low", "kept_high") if value == "accuracy_kept" else ("low", "high")
+    kept = value == "accuracy_kept"
+    low, high, true = ("kept_low", "kept_high", "true_kept") if kept else ("low", "high", "true")
     return {
         LANGUAGE_NAMES[str(language)]: pd.DataFrame(
             {
@@ -123,6 +134,7 @@ def share_panels(table: pd.DataFrame, label: str, value: str = "accuracy") -> di
                 "accuracy": part[value],
                 "low": part[low],
                 "high": part[high],
+                **({"true": part[true]} if true in part else {}),
             }
         )
         for language, part in table.groupby("language", sort=False)

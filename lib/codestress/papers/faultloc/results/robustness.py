@@ -21,11 +21,12 @@ def robustness(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidenc
 
     Columns: model, `by`, tasks (all, with their mutations), localized (of those, localized before), asked_again (those
     to which a neutral mutation could be made), found_again, share (of asked again), low, high (Wilson,
-    programs counted), accuracy_reference. tasks = asked_again + skipped (checked).
+    programs counted), accuracy_reference, of instruments `true`. tasks = asked_again + skipped (checked).
     """
     mutated = with_change(answers)
     if not {"spm", "change"} & set(by):
         mutated = mutated[mutated["change"] == MUTATED]
+    known = "chance" in mutated and rule == "strict"
     rows = []
     for group, part in mutated.groupby(["model", *by], sort=False):
         names = cast(tuple[Any, ...], group)
@@ -37,9 +38,10 @@ def robustness(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidenc
         estimate = clustered_share(asked[f"value_{rule}"], asked["seed_program"], confidence)
         found, reference = int(asked[f"value_{rule}"].sum()), float(asked["value_reference"].mean())
         told = (len(part), int(before.sum()), len(asked), found)
-        rows.append((*names, *told, estimate.value, *estimate.interval, reference))
-    counts = ["tasks", "localized", "asked_again", "found_again"]
-    return pd.DataFrame(rows, columns=["model", *by, *counts, "accuracy", "low", "high", "accuracy_reference"])
+        true = [asked["chance"].mean(skipna=False)] if known else []
+        rows.append((*names, *told, estimate.value, *estimate.interval, reference, *true))
+    counts = ["tasks", "localized", "asked_again", "found_again", "accuracy", "low", "high", "accuracy_reference"]
+    return pd.DataFrame(rows, columns=["model", *by, *counts, *(["true"] if known else [])])
 
 
 MUTATED = "mutated"
@@ -111,7 +113,8 @@ def strength_points(table: pd.DataFrame) -> pd.DataFrame:
     table = named(table[~table["spm"].isin(CONTROLS)])
     panels = [f"{LANGUAGE_NAMES[row.language]}, {row.mutation.replace('_', ' ')}" for row in table.itertuples()]
     points = table[["model"]].assign(panel=panels, density=table["strength"], value=100 * table["accuracy"])
-    return points.assign(low=100 * table["low"], high=100 * table["high"])
+    shares = table[table.columns.intersection(["low", "high", "true"])]
+    return points.join(100 * shares)
 
 
 def mean_points(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
@@ -119,6 +122,7 @@ def mean_points(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Da
     `strength_points`' form: their shares count alike, and programs are the clusters."""
     again = with_change(answers[answers[f"outcome_{rule}"] != Outcome.SKIPPED.value])
     again = named(again[again["change"] == MUTATED]).assign(all="all mutations")
+    known = "chance" in again and rule == "strict"
     rows = []
     for what in ("mutation", "all"):
         for (language, kind, strength), part in again.groupby(["language", what, "strength"], sort=False):
@@ -126,8 +130,10 @@ def mean_points(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Da
             found = mean([share(one[f"value_{rule}"]) for _, one in placed.groupby("model")])
             ends = found.interval(placed.index.nunique(), confidence)
             numbers = [100 * min(max(one, 0.0), 1.0) for one in (found.value, *ends)]
+            numbers += [100 * part.groupby("model")["chance"].mean().mean(skipna=False)] if known else []
             rows.append((MEAN, f"{LANGUAGE_NAMES[language]}, {kind.replace('_', ' ')}", strength, *numbers))
-    return pd.DataFrame(rows, columns=["model", "panel", "density", "value", "low", "high"])
+    columns = ["model", "panel", "density", "value", "low", "high", *(["true"] if known else [])]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def named(table: pd.DataFrame) -> pd.DataFrame:
