@@ -66,7 +66,10 @@ def _form(code: str, parts: tuple[str, ...]) -> tuple[object, list[int]]:
 def _shape(part: object) -> object:
     """A tree without positions; constants as they are written, because 1, 1.0 and True are equal."""
     if isinstance(part, ast.AST):
-        return (type(part), *[_shape(getattr(part, field, None)) for field in part._fields])
+        if not part._fields:  # an operator, a context
+            return type(part)
+        held = part.__dict__
+        return [type(part), *[_shape(held.get(field)) for field in part._fields]]
     return [_shape(one) for one in part] if isinstance(part, list) else repr(part)
 
 
