@@ -170,7 +170,7 @@ def tokens(spread: float, ours: int, theirs: int) -> Study:
     def study(shift: float, random: np.random.Generator) -> Interval:
         one, two = (random.lognormal(-(spread**2) / 2, spread, items) for items in (theirs, ours))
         two *= 1 - shift
-        number = Measured(float(two.mean()), *clustered_mean(two, np.arange(ours)).interval, ours)
+        number = Measured(float(two.mean()), *clustered_mean(two, np.arange(ours)).interval, ours, student=True)
         return difference(number, number.at(float(one.mean()), theirs))
 
     return study
@@ -186,7 +186,7 @@ def losses(loss: float, ours: int, theirs: int) -> Study:
         return fit_exponential(x, right, np.ones_like(right), resamples=100, rng=random).loss_at(0.5, 0.95)
 
     def study(shift: float, random: np.random.Generator) -> Interval:
-        number = Measured(*found(ours, loss + shift, random), ours)
+        number = Measured(*found(ours, loss + shift, random), ours, student=True)
         return difference(number, number.at(found(theirs, loss, random)[0], theirs))
 
     return study
@@ -245,16 +245,15 @@ def scenarios() -> Iterator[tuple[str, str, int, int, float, Study]]:
             yield "ratio", effect, ours, theirs, margin_of(0.2), ratio(chance, ours, theirs)
             yield "mean of models", effect, ours, theirs, margin_of(None), of_models(chance, ours, theirs)
     for effect, spread in {"mild": 0.5, "strong": 1.0}.items():
-        for ours, theirs in ((800, 800), (100, 800)):
+        for ours, theirs in ((800, 800), (100, 800), (25, 800)):
             yield "tokens", effect, ours, theirs, margin_of(None), tokens(spread, ours, theirs)
     for effect, drop in DROPS.items():
-        for ours, theirs in ((800, 800), (100, 100)):
+        for ours, theirs in ((800, 800), (100, 100), (25, 25)):
             if drop:
                 yield "fitted loss", effect, ours, theirs, margin_of(drop), losses(drop, ours, theirs)
         margin = margin_of(drop or None)
-        for ours, theirs in ((800, 800), (100, 100), (800, 100), (100, 800)):
+        for ours, theirs in ((800, 800), (100, 100), (100, 800), (800, 100), (5, 800)):
             yield "largest drop", effect, ours, theirs, margin, drops(drop, ours, theirs)
-        for ours, theirs in ((800, 800), (100, 100)):
             yield "relative drop", effect, ours, theirs, margin, drops(drop, ours, theirs, "relative")
             yield "drops of models", effect, ours, theirs, margin, drops(drop, ours, theirs, models=4)
 

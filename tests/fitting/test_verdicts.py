@@ -74,6 +74,15 @@ def test_few_answers_and_none() -> None:
     assert judge(difference(Measured(1.0, *wilson(20, 20), 20), theirs), 0.05, 20) == Verdict.DIFFERS
 
 
+def test_an_interval_by_students_quantile_is_stretched_once() -> None:
+    normal, student = Measured(0.5, 0.4, 0.6, 25), Measured(0.5, 0.4, 0.6, 25, student=True)
+    assert student.up == pytest.approx(0.1)
+    assert normal.up == pytest.approx(0.1 * 2.0639 / 1.96, rel=1e-4)
+    theirs = student.at(0.5, 800)  # of many items, and so by a quantile that is hardly larger than the normal one
+    assert theirs.up == pytest.approx(0.1 * (25 / 800) ** 0.5 * 1.9629 / 2.0639, rel=1e-4)
+    assert theirs.down < normal.at(0.5, 800).down
+
+
 @pytest.mark.parametrize("ours", [1, 3, 5, 10, 24, 25, 40, 100])
 @pytest.mark.parametrize("theirs", [10, 117, 800])
 def test_exact_replications_of_any_size_differ_in_one_of_twenty(ours: int, theirs: int) -> None:
@@ -115,7 +124,7 @@ def test_the_words_keep_their_levels() -> None:
         assert row.reproduced_2m < 0.005, row
         assert row.ours >= 25 or row.reproduced_exact == 0, row
         assert not row.sharp or min(row.reproduced_exact, row.differs_2m) >= 0.8, row
-    assert seen == 58
+    assert seen == 60
 
 
 @pytest.mark.parametrize("design", ["largest drop", "relative drop", "drops of models", "fitted loss", "ratio"])

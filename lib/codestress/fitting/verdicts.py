@@ -53,6 +53,8 @@ class Measured(NamedTuple):
     low: float
     high: float
     items: float
+    student: bool = False
+    """Whether its interval is by Student's quantile already."""
 
     @property
     def down(self) -> float:
@@ -68,14 +70,20 @@ class Measured(NamedTuple):
         """Another study's value by the same protocol, as uncertain as this one with so many items (Spence and Stanley
         2016)."""
         scale = math.sqrt(self.items / items)
-        return Measured(value, value - scale * (self.value - self.low), value + scale * (self.high - self.value), items)
+        if self.student:
+            scale *= _stretch(items) / _stretch(self.items)
+        low, high = value - scale * (self.value - self.low), value + scale * (self.high - self.value)
+        return Measured(value, low, high, items, self.student)
 
     def _wider(self, half: float) -> float:
         if self.items <= 1:
             return math.inf
-        if self.items > 1000:
-            return half
-        return half * student_quantile(0.95, self.items) / normal_quantile(0.95)
+        return half if self.student else half * _stretch(self.items)
+
+
+def _stretch(items: float) -> float:
+    """By how much an interval that takes its error for known is too short with so many items, two or more."""
+    return 1.0 if items > 1000 else student_quantile(0.95, items) / normal_quantile(0.95)
 
 
 def difference(ours: Measured, theirs: Measured) -> Interval:

@@ -192,6 +192,12 @@ class _Reader(ast.NodeVisitor):
     def visit_Name(self, node: ast.Name) -> None:
         self.occurs(node, "id", None if isinstance(node.ctx, ast.Load) else "variable")
 
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        self.visit(node.value)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        """Has no names."""
+
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         self.visit(node.value)
         owner = self.scope
@@ -248,6 +254,6 @@ def _declarations(body: list[ast.stmt] | list[ast.expr]) -> list[ast.Global | as
         node = waiting.pop()
         if isinstance(node, ast.Global | ast.Nonlocal):
             found.append(node)
-        elif not isinstance(node, FunctionNode | ast.Lambda | ast.ClassDef):
+        elif not isinstance(node, FunctionNode | ast.ClassDef | ast.expr):
             waiting.extend(ast.iter_child_nodes(node))
     return found

@@ -66,6 +66,7 @@ class Statement(Strict):
     table: str = Field("", description="where the regenerated number stands; empty: nothing regenerates it, see `why`")
     why: str = Field("", description="why no run can decide it, where none can")
     number: list[str] = Field([], max_length=3, description="its column, and those of its interval where it has one")
+    student: bool = Field(False, description="its interval is by Student's quantile already")
     per_cent: bool = Field(False, description="the column has shares, the statement per cent")
     rounding: float = Field(0, description="half of the interval of a number that was rounded or read")
     where: dict[str, Any] = Field({}, description="columns of the table and what must stand in them, or a list of it")
@@ -288,7 +289,7 @@ def _read(claim: Claim, stated: Statement, cell: Cell, row: Cell) -> Claim:
     if not interval:
         return claim
     claim = replace(claim, clusters=float(row[stated.clusters]) if stated.clusters else 0.0)
-    ours, published = Measured(value, low, high, claim.clusters), claim.published
+    ours, published = Measured(value, low, high, claim.clusters, stated.student), claim.published
     n = float((cell[stated.n] if isinstance(stated.n, str) else stated.n) or math.nan)
     if stated.deviation:  # it grows with noise, so that both must be of one n
         if claim.clusters != n:

@@ -126,6 +126,8 @@ FORMS = (
     "**[ANSWER]** {} **[/ANSWER]**",
     "**[ANSWER]{}[/ANSWER]**",
     "**[ANSWER] {}**",
+    "**[ANSWER]:** ***{}*** *[/ANSWER]*",
+    "[ANSWER]: *{}* [/ANSWER]",
     "[ANSWER] **`{}`** [/ANSWER]",
     "`[ANSWER]` {} `[/ANSWER]`",
     "[ANSWER] {}; [/ANSWER]",
@@ -157,6 +159,17 @@ def test_calls_with_stars_of_literals() -> None:
             assert score_assertion(problem, "output", says(f"[ANSWER] {text.partition(' ==')[0]} [/ANSWER]")).value == 0
     named = says("[ANSWER] f(**{'x': 3}) == 6 [/ANSWER]")
     assert score_assertion(EXPLOITED[0], "input", named).outcome is Outcome.CORRECT
+
+
+@pytest.mark.isolation
+@pytest.mark.parametrize("value", ["None", "True", "False"])
+def test_what_is_one_of_a_kind_may_be_compared_by_is(value: str) -> None:
+    one = Problem("p", f"def f(s):\n    return {value}", "f", "'a'", value)
+    for task in ("output", "input"):
+        for text in (f"f('a') is {value}", f"assert f('a') is {value}"):
+            assert score_assertion(one, task, says(f"[ANSWER] {text} [/ANSWER]")).outcome is Outcome.CORRECT
+    for text in ("f('a') is f('a')", f"f('a') is not {value}", "f('a') is 1"):
+        assert score_assertion(one, "output", says(f"[ANSWER] {text} [/ANSWER]")).value == 0
 
 
 def test_javascript_answers_may_be_wrapped_too() -> None:

@@ -23,8 +23,8 @@ from codestress.scoring.predictions import REASONS, Answer, Task, score_answers,
 from codestress.types import Outcome, Response, Score, Source
 
 OPENING, CLOSING = "[ANSWER]", "[/ANSWER]"
-MARKED = r"(?:(\*{1,3}|_{1,3}|`{1,3})%s\1|%s)"
-"""A tag, in bold type or as code, or as it is."""
+MARKED = r"(?:(\*{1,3}|_{1,3}|`{1,3})%s:?\1|%s):?"
+"""A tag, in bold type or as code, or as it is, and a colon behind it."""
 OPENINGS, CLOSINGS = (re.compile(MARKED % (re.escape(tag), re.escape(tag))) for tag in (OPENING, CLOSING))
 
 
@@ -53,7 +53,7 @@ def last_block(text: str, *, open_ended: bool = False) -> str | None:
 
 WRAPPINGS = (
     r"```(?:[\w+-]*[ \t]*\n|(?:python3?|py|javascript|js)\s)?(.*?)(?:```)?",
-    r"\*\*(.*)\*\*",
+    r"\*{1,3}(.*?)\*{1,3}",
     r"`(.*)`",
     r"(.*?)(?:;|```|\*\*)",
 )
@@ -104,7 +104,7 @@ def assertion_parts(content: str, problem: Problem) -> tuple[str, str]:
         case _:
             raise SyntaxError("neither an expression nor an assertion")
     # The sides as they were written: a value may be arithmetic, and a text may hold anything.
-    if not (isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq)):
+    if not (isinstance(node, ast.Compare) and len(node.ops) == 1 and _says_equal(node)):
         whole = text if isinstance(body[0], ast.Expr) else _written(text, node)
         return whole, whole
     left, right = node.left, node.comparators[0]
@@ -112,6 +112,13 @@ def assertion_parts(content: str, problem: Problem) -> tuple[str, str]:
         raise ValueError(f"the left side is no call of {problem.function}")
     literal_of(right)
     return _written(text, left), _written(text, right)
+
+
+def _says_equal(node: ast.Compare) -> bool:
+    """`==`, or `is` before None, True or False, as one writes it of these."""
+    right = node.comparators[0]
+    single = isinstance(right, ast.Constant) and (right.value is None or isinstance(right.value, bool))
+    return isinstance(node.ops[0], ast.Eq) or (isinstance(node.ops[0], ast.Is) and single)
 
 
 def _written(text: str, node: ast.expr) -> str:

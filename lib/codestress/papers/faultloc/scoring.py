@@ -43,7 +43,8 @@ def named_line(text: str) -> tuple[int, str | None] | None:
     """Line number and quoted line of the last JSON object that has a number; None where there is none.
 
     The number is a whole one or a text of digits, and stands where it likes in an object, which stands where it likes
-    in the text. Of what is meant for an object and is none (a quoted line with quotes in it) the number alone is read.
+    in the text. Of what is meant for an object and is none (a quoted line with quotes in it, a dictionary of Python's)
+    the number alone is read.
     """
     found: list[tuple[int, tuple[int, str | None]]] = []
     left = ""  # the text with what was read blotted out
@@ -63,7 +64,8 @@ def named_line(text: str) -> tuple[int, str | None] | None:
     return max(found, key=itemgetter(0))[1] if found else None
 
 
-BROKEN = re.compile(r"[{,]\s*\"line_number\"\s*:\s*\"?([0-9]+)\"?\s*[,}]")
+QUOTE = r"\\?[\"'“”]?"  # Python's, a word processor's, or those of an object within a text
+BROKEN = re.compile(rf"[{{,]\s*{QUOTE}line_number{QUOTE}\s*:\s*{QUOTE}\s*([0-9]+)\s*{QUOTE}\s*[,}}]")
 
 
 def _named_in(value: Any) -> tuple[int, str | None] | None:

@@ -63,6 +63,16 @@ OUTCOMES_OF = {"fig04": "fig02", "fig05": "fig03", "fig11": "fig10"}
 """Which figure has the single outcomes behind a figure of shares."""
 
 
+def published_title(artefact: str) -> str:
+    """What the paper's bars are called, and where their counts are from if the figure does not show them."""
+    name = artefact.partition("/")[2]
+    source = (published_numbers(artefact) or {}).get("provenance", "")
+    if source.endswith("inferred counts"):
+        return "published; counts inferred from the bars"
+    counted = f"; counts from Figure {int(OUTCOMES_OF[name][3:])}" if source.endswith("another figure") else ""
+    return f"published (the paper's own runs{counted})"
+
+
 def with_pairs(summary: pd.DataFrame, answers: pd.DataFrame, artefact: str, rule: str) -> pd.DataFrame:
     """The summary of one condition with `pair_low` and `pair_high`, the interval of ours - theirs over the sizes of the
     list, of which the paper shows what became of each; nan where it does not, or where we asked other sizes."""
@@ -104,10 +114,10 @@ VOCABULARY = hashlib.sha1(b"https://openaipublic.blob.core.windows.net/encodings
 """The name under which tiktoken keeps it: the hash of its address."""
 
 
-def beside_published(published: pd.DataFrame, summary: pd.DataFrame, by: str) -> pd.DataFrame:
-    """The paper's points and the regenerated ones: label, published, `by` (d or characters), share, low, high, and what
-    is `true` of instruments where that is known."""
-    theirs = published.assign(label=published["label"] + " (published)").sort_values(by)
+def beside_published(published: pd.DataFrame, summary: pd.DataFrame, by: str, title: str = "published") -> pd.DataFrame:
+    """The paper's points, `title` behind their label, and the regenerated ones: label, published, `by` (d or
+    characters), share, low, high, and what is `true` of instruments where that is known."""
+    theirs = published.assign(label=published["label"] + f" ({title})").sort_values(by)
     ours = summary.rename(columns={"model": "label"}).assign(published=False)
     columns = ["label", "published", by, "accuracy", "low", "high"]
     known = [*columns, "true"]

@@ -292,13 +292,16 @@ def _renamed(
     ]
 
 
+TAKEN = {
+    "java": frozenset((*JAVA_WORDS, "java", "javax", "System", "Math", "String", "StringBuilder", "Object")),
+    "python": frozenset((*keyword.kwlist, *keyword.softkwlist, *dir(builtins))),
+}
+"""Words of each language, and what it has built in or treats apart."""
+
+
 def _can_be_name(name: str, language: Language) -> bool:
-    """Whether a variable may have this name: no word of the language, nothing that it has built in or treats apart."""
-    taken = JAVA_WORDS | {*JAVA_NAMED} if language == "java" else {*keyword.kwlist, *keyword.softkwlist, *dir(builtins)}
-    return name.isidentifier() and name.isascii() and not name.startswith("__") and name not in taken
-
-
-JAVA_NAMED = ("java", "javax", "System", "Math", "String", "StringBuilder", "Object")
+    """Whether a variable may have this name."""
+    return name.isidentifier() and name.isascii() and not name.startswith("__") and name not in TAKEN[language]
 
 
 # --- functions ------------------------------------------------------------------------------------------------------

@@ -29,9 +29,10 @@ def equivalence_error(before: str, after: str, spm: str, language: Language) -> 
     try:
         if language == "java":
             return "" if _java_form(before, parts) == _java_form(after, parts) else "the syntax tree is another"
-        if _form(before, parts) != _form(after, parts):
+        (shape, variables), (mutated, others) = _form(before, parts), _form(after, parts)
+        if shape != mutated:
             return "the syntax tree is another"
-        if "dead_code" in parts and _variables(before) != _variables(after):
+        if variables != others:
             return "dead code binds a name that the program has elsewhere"
     except NotNeutral as error:
         return str(error)
@@ -39,20 +40,37 @@ def equivalence_error(before: str, after: str, spm: str, language: Language) -> 
 
 
 @lru_cache(maxsize=256)
-def _form(code: str, parts: tuple[str, ...]) -> str:
-    """What a mutation must not change in a program."""
+def _form(code: str, parts: tuple[str, ...]) -> tuple[object, list[int]]:
+    """What a mutation must not change in a program: its shape and, under dead code, for each name in code that may run,
+    in order, which variable it stands for, scopes numbered as they appear."""
     tree = tree_of(code)
-    if "dead_code" in parts:
-        _remove_dead(tree)
     if "functions" in parts:
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 node.body.sort(key=lambda one: one.name if isinstance(one, FunctionNode) else "")
+    names = names_of(tree) if "dead_code" in parts or "names" in parts else None
+    occurrences, variables = names.occurrences if names else [], []
+    if "dead_code" in parts and names:
+        dead = {id(part) for part in _remove_dead(tree)}
+        occurrences = [one for one in occurrences if id(one.node) not in dead]
+        scopes: dict[object, int] = {}
+        bound = (names.binding(one) for one in occurrences)
+        variables = [scopes.setdefault(None if scope is None else id(scope), len(scopes)) for scope in bound]
     if "names" in parts:
         numbers: dict[str, str] = {}
-        for occurrence in names_of(tree).occurrences:
+        for occurrence in occurrences:
             occurrence.rename(numbers.setdefault(occurrence.name, f"name {len(numbers)}"))
-    return ast.dump(tree)
+    return _shape(tree), variables
+
+
+def _shape(part: object) -> object:
+    """A tree without positions; constants as they are written, because 1, 1.0 and True are equal."""
+    if isinstance(part, ast.AST):
+        if not part._fields:  # an operator, a context
+            return type(part)
+        held = part.__dict__
+        return [type(part), *[_shape(held.get(field)) for field in part._fields]]
+    return [_shape(one) for one in part] if isinstance(part, list) else repr(part)
 
 
 def _remove_dead(tree: ast.AST) -> list[ast.AST]:
@@ -61,27 +79,15 @@ def _remove_dead(tree: ast.AST) -> list[ast.AST]:
     for field in ("body", "orelse", "finalbody", "handlers", "cases"):
         block = getattr(tree, field, None)
         if isinstance(block, list):
+            kept = []
             for statement in block:
                 if isinstance(statement, ast.stmt) and never_runs(statement):
                     dead += ast.walk(statement)
                 else:
                     dead += _remove_dead(statement)
-            block[:] = [one for one in block if not (isinstance(one, ast.stmt) and never_runs(one))]
+                    kept.append(statement)
+            block[:] = kept
     return dead
-
-
-@lru_cache(maxsize=256)
-def _variables(code: str) -> list[int]:
-    """For each name in code that may run, in order, which variable it stands for: scopes numbered as they appear."""
-    tree = tree_of(code)
-    names = names_of(tree)
-    dead = {id(part) for part in _remove_dead(tree)}
-    numbers: dict[object, int] = {}
-    return [
-        numbers.setdefault(id(scope) if (scope := names.binding(one)) is not None else None, len(numbers))
-        for one in names.occurrences
-        if id(one.node) not in dead
-    ]
 
 
 @lru_cache(maxsize=256)
