@@ -207,9 +207,10 @@ def _commented(
 
 def _nearest(places: Sequence[int], program: FaultyProgram, quarter: int, count: int) -> list[int]:
     """The lines of a quarter; where they are fewer, as many of the nearest ones as are asked for."""
-    middle = (quarter + 0.5) * program.lines / QUARTERS
-    ranked = sorted(places, key=lambda line: (quarter_of(line, program.lines) != quarter, abs(line - middle)))
-    inside = [line for line in ranked if quarter_of(line, program.lines) == quarter]
+    lines = program.lines
+    middle = (quarter + 0.5) * lines / QUARTERS
+    ranked = sorted(places, key=lambda line: (quarter_of(line, lines) != quarter, abs(line - middle)))
+    inside = [line for line in ranked if quarter_of(line, lines) == quarter]
     return inside if len(inside) >= count else ranked[:count]
 
 

@@ -65,12 +65,19 @@ def _form(code: str, parts: tuple[str, ...]) -> tuple[object, list[int]]:
 
 def _shape(part: object) -> object:
     """A tree without positions; constants as they are written, because 1, 1.0 and True are equal."""
-    if isinstance(part, ast.AST):
-        if not part._fields:  # an operator, a context
-            return type(part)
-        held = part.__dict__
-        return [type(part), *[_shape(held.get(field)) for field in part._fields]]
-    return [_shape(one) for one in part] if isinstance(part, list) else repr(part)
+    if not isinstance(part, ast.AST):
+        return repr(part)
+    held, shape = part.__dict__, list[object]()
+    shape.append(type(part))
+    for field in part._fields:
+        value = held.get(field)
+        if isinstance(value, list):
+            shape.append([_shape(one) for one in value])
+        elif isinstance(value, ast.AST) and not value._fields:  # an operator, a context
+            shape.append(type(value))
+        else:
+            shape.append(_shape(value))
+    return shape
 
 
 def _remove_dead(tree: ast.AST) -> list[ast.AST]:
