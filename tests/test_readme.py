@@ -42,6 +42,8 @@ RUN_ELSEWHERE = {
     "make semtrace/fig06 PROFILE=paper CODESTRESS_DATA=/path/to/data": "tests/notebooks, where CRUXEval is at hand",
     "make origin/fig04 MODELS=gpt-4o-mini-2024-07-18 BUDGET_USD=5": "needs a key",
     "make serve MODEL=llama-3.1-70b": "needs GPUs",
+    "make .venv-vllm/bin/python": "gigabytes",
+    "make try MODEL=http://localhost:8000/v1 ID=nano": "needs the server",
     "make explore": "tests/browser",
     "make train-nano": "needs torch, and hours",
     "make course": "tests/course",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import py_compile
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -17,10 +19,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codestress.literals import same_value
-from codestress.sandbox import worker
+from codestress.sandbox import steps, worker
 from codestress.sandbox.data import NotData, TooLarge, decode, encode
 from codestress.sandbox.executor import Execution, Executor, Limits, Outcome, Program
 from codestress.types import Source
+from conftest import ROOT
 from test_literals import VALUES
 
 pytestmark = pytest.mark.isolation
@@ -261,3 +264,26 @@ def test_waiting_for_a_processor_is_no_wall_time() -> None:
             process.kill()
             process.wait()
         os.sched_setaffinity(0, mine)
+
+
+def test_code_of_the_library_is_known_whatever_place_its_cache_names(tmp_path: Path) -> None:
+    """A folder that was moved, or compiled from elsewhere: importing from it is no tampering."""
+    path = tmp_path / "module.py"
+    path.write_text("def f():\n    return lambda: 1\n")
+    py_compile.compile(str(path), dfile="elsewhere/module.py")
+    assert {code.co_filename for code in steps.codes(str(path))} == {str(path)}
+    assert {code.co_name for code in steps.codes(str(path))} == {"<module>", "f", "<lambda>"}
+
+
+def test_programs_import_when_all_of_the_kit_is_compiled(tmp_path: Path) -> None:
+    """As a set-up leaves it, and where the sandbox sees it in another place."""
+    kit = shutil.copytree(ROOT / "lib", tmp_path / "lib", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    subprocess.run([sys.executable, "-m", "compileall", "-q", "lib"], cwd=tmp_path, check=True)
+    program = (
+        "from codestress.sandbox.executor import Executor, Program\n"
+        "with Executor(workers=1) as executor:\n"
+        "    print(*executor.run([Program('import fractions, re\\ndef f(): return 1', 'f')]))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(kit)}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert "value=1" in done.stdout

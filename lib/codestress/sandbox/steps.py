@@ -66,8 +66,9 @@ def codes(
     fails: tuple[type[BaseException], ...] = (OSError, ImportError),
     content: Callable[[list[CodeType]], frozenset[CodeType]] = frozenset,
 ) -> frozenset[CodeType]:
-    """All code of a file of the library."""
+    """All code of a file of the library; not from a cache that names the file otherwise, as of a folder that moved."""
     folder, _, file = name.rpartition("/")
+    found: list[CodeType] = []
     try:
         if not folder:  # <frozen importlib._bootstrap> is called otherwise
             module = name[8:-1]
@@ -75,12 +76,14 @@ def codes(
         else:
             with read(f"{folder}/__pycache__/{file[:-3]}{tag}", "rb") as cached:
                 found = [loads(cached.read()[16:])]
-    except fails:
+    except fails:  # by no other name: nothing here may be looked up
+        pass
+    if not found or found[0].co_filename != name:
         try:
             with read(name, "rb") as source:
                 found = [compiled(source.read(), name, "exec", 0, True)]
         except fails:
-            found = []
+            pass
     for one in found:
         found += [part for part in one.co_consts if kind(part) is code_type]
     return content(found)
