@@ -275,6 +275,15 @@ def test_code_of_the_library_is_known_whatever_place_its_cache_names(tmp_path: P
     assert {code.co_name for code in steps.codes(str(path))} == {"<module>", "f", "<lambda>"}
 
 
+def test_code_of_the_library_is_that_of_the_file_as_it_is(tmp_path: Path) -> None:
+    """What was pulled since the kit was compiled: the sandbox writes no cache anew."""
+    path = tmp_path / "module.py"
+    path.write_text("def f():\n    return 1\n")
+    py_compile.compile(str(path))
+    path.write_text("def g():\n    return 12\n")
+    assert {code.co_name for code in steps.codes(str(path))} == {"<module>", "g"}
+
+
 def test_programs_import_when_all_of_the_kit_is_compiled(tmp_path: Path) -> None:
     """As a set-up leaves it, and where the sandbox sees it in another place."""
     kit = shutil.copytree(ROOT / "lib", tmp_path / "lib", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))

@@ -63,10 +63,11 @@ def codes(
     compiled: Callable[..., Any] = compile,
     frozen: Callable[[str], Any] = _imp.get_frozen_object,
     tag: str = f".{sys.implementation.cache_tag}.pyc",
+    status: Callable[[str], os.stat_result] = os.stat,
     fails: tuple[type[BaseException], ...] = (OSError, ImportError),
-    content: Callable[[list[CodeType]], frozenset[CodeType]] = frozenset,
+    unchanging: Callable[[list[CodeType]], frozenset[CodeType]] = frozenset,
 ) -> frozenset[CodeType]:
-    """All code of a file of the library; not from a cache that names the file otherwise, as of a folder that moved."""
+    """All code of a file of the library; from its cache only where that is of this file as it is (PEP 552)."""
     folder, _, file = name.rpartition("/")
     found: list[CodeType] = []
     try:
@@ -74,19 +75,23 @@ def codes(
             module = name[8:-1]
             found = [frozen("_frozen_importlib" + module[20:] if module[:20] == "importlib._bootstrap" else module)]
         else:
+            source = status(name)
+            made_of = [0, source.st_mtime_ns // 10**9 % 2**32, source.st_size % 2**32]
             with read(f"{folder}/__pycache__/{file[:-3]}{tag}", "rb") as cached:
-                found = [loads(cached.read()[16:])]
+                content = cached.read()
+            if content[4:16] == b"".join([number.to_bytes(4, "little") for number in made_of]):
+                found = [loads(content[16:])]
     except fails:  # by no other name: nothing here may be looked up
         pass
     if not found or found[0].co_filename != name:
         try:
-            with read(name, "rb") as source:
-                found = [compiled(source.read(), name, "exec", 0, True)]
+            with read(name, "rb") as text:
+                found = [compiled(text.read(), name, "exec", 0, True)]
         except fails:
             pass
     for one in found:
         found += [part for part in one.co_consts if kind(part) is code_type]
-    return content(found)
+    return unchanging(found)
 
 
 @functools.cache
