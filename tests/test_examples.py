@@ -72,6 +72,7 @@ NOT_TYPED = {
     ".venv/bin/pytest -m 'not slow' tests/papers/origin": "this run",
     ".venv/bin/pytest -n 2 -m 'not slow' tests/sandbox": "this run",
     "make test-vllm": "gigabytes",
+    "make test-llamacpp": "compiles llama.cpp, ten minutes",
     "make serve": "needs GPUs",
     "make data": "needs the network",
     "make lock": "needs the network, and changes what is pinned",
