@@ -24,7 +24,7 @@ from codestress.inference.registry import ModelEntry
 from codestress.inference.run import Results, score
 from codestress.inference.store import Store
 from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling, Score, Trial, Trials, Usage
-from openai_server import OpenAIServer, Reply, as_json, completion, completion_body, echo, failure
+from openai_server import OpenAIServer, Received, Reply, as_json, completion, completion_body, echo, failure
 
 
 def trials(count: int, max_tokens: int = 10) -> Trials:
@@ -205,17 +205,24 @@ def test_killed_and_started_again_a_command_line_goes_on_from_its_sum(tmp_path: 
         environment = os.environ | {"MAX_REQUESTS": "12", "NO_PROXY": "*"} | limits
         return subprocess.Popen([sys.executable, "-c", RUN, str(tmp_path), *more], env=environment, stderr=PIPE)
 
-    with OpenAIServer(lambda received: Reply(echo(received).body, delay=0.3)) as server:
+    held: list[int] = []
+    """From which request on none is answered; none is held back where it is empty."""
+
+    def behaviour(received: Received) -> Reply:
+        return Reply(echo(received).body, delay=600 * bool(held and posts(server) > held[0]))
+
+    with OpenAIServer(behaviour) as server:
         settings = {"base_url": server.base_url, "key_env": "", "concurrency": 2}
         (tmp_path / "models.yaml").write_text(json.dumps({"served": {"engine": "openai", "settings": settings}}))
-        for _ in range(2):
-            before = posts(server)
+        for _ in range(2):  # killed when two are answered and two, all that may be, are under way
+            held[:] = [posts(server) + 2]
             process = started()
-            while posts(server) < before + 3:
+            while posts(server) < held[0] + 2:
                 assert process.poll() is None, process.communicate()[1]
                 time.sleep(0.01)
             process.kill()
             process.communicate()
+        held.clear()
         for _ in range(2):  # stopped at the line, it does not begin anew either
             _, told = started().communicate(timeout=120)
             assert b"12 of 12 requests" in told
