@@ -52,7 +52,8 @@ def check_page(folder: Path, context: int) -> None:
         assert sum(parts) == total
         counted += total
     cells = list(csv.DictReader((page.parent / "cells.csv").open()))
-    assert len(answers) == sum(int(row["n"]) for row in cells)
+    failed = [row for row in answers if row["outcome"] in ("timed out", "harness error")]
+    assert len(answers) - len(failed) == sum(int(row["n"]) for row in cells)
     left_out = sum(int(row["cut"]) + int(row["too_long"]) for row in cells)
     assert len(answers) + left_out <= counted
     assert sum(int(row["too_long"]) for row in cells)  # lists of 944 lines
