@@ -1,22 +1,28 @@
 """What was worked out once in a build: noted by the process that asks, for the notebooks of the same build.
 
-For functions of texts that give a text, depend on nothing else and take long: whether a mutation is neutral, say. The
-notes are a file that ends with the build; where none is made (a person's notebook, a test) each process has its own.
+For functions that depend on their arguments alone and take long: whether a mutation is neutral, which variants of
+programs mean the same. The notes are a file in a folder of the build's own, which nobody else can enter and which ends
+with the build; where none is made (a person's notebook, a test) each process has its own.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
+import pickle
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache, wraps
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 FILE = "CODESTRESS_NOTES"
 """Environment variable that names a build's notes."""
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @contextmanager
@@ -30,26 +36,29 @@ def notes_kept() -> Iterator[None]:
             del os.environ[FILE]
 
 
-def noted(function: Callable[..., str]) -> Callable[..., str]:
-    """The function, which in a build, or else in a process, is called once for the same texts."""
+def noted(function: Callable[P, T]) -> Callable[P, T]:
+    """The function, which in a build, or else in a process, is called once for the same arguments (of JSON's types)."""
 
     @wraps(function)
-    def looked_up(*texts: str) -> str:
+    def looked_up(*args: P.args, **named: P.kwargs) -> T:
         path = os.environ.get(FILE, "")
-        key = hashlib.blake2b(json.dumps([function.__qualname__, *texts]).encode(), digest_size=16).hexdigest()
+        called = json.dumps([function.__module__, function.__qualname__, args, named])
+        key = hashlib.blake2b(called.encode(), digest_size=16).hexdigest().encode()
         known = _read(path)
         if key not in known:
-            known[key] = function(*texts)
+            known[key] = base64.b64encode(pickle.dumps(function(*args, **named)))
             if path:
                 with Path(path).open("ab", buffering=0) as file:  # in one piece: processes write side by side
-                    file.write(json.dumps([key, known[key]]).encode() + b"\n")
-        return known[key]
+                    file.write(key + b" " + known[key] + b"\n")
+        value: T = pickle.loads(base64.b64decode(known[key]))
+        return value
 
     return looked_up
 
 
 @lru_cache(maxsize=1)
-def _read(path: str) -> dict[str, str]:
-    """The notes that are there when they are first asked for."""
-    lines = Path(path).read_text(encoding="utf-8").splitlines() if path and Path(path).exists() else []
-    return dict(json.loads(line) for line in lines)
+def _read(path: str) -> dict[bytes, bytes]:
+    """The notes that are there when they are first asked for; not one that is just being written."""
+    text = Path(path).read_bytes() if path and Path(path).exists() else b""
+    lines = text[: text.rfind(b"\n") + 1].splitlines()
+    return dict((line[:32], line[33:]) for line in lines)
