@@ -74,7 +74,9 @@ def test_a_server_gets_its_page_and_is_asked_only_once(tmp_path: Path) -> None:
         # Rounds of 5, 4, 5 and 4 cells.
         assert sums(page) == [20, 16, 20, 16]
         asked = len(server.requests)
-        again = tried_at(server, tmp_path)
+        said: list[str] = []
+        again = tried_at(server, tmp_path, said=said)
+        assert not [line for line in said if "more fit" in line or "will fit" in line]  # nothing was new
         assert len(server.requests) == asked + 1  # whether it answers at all
     assert "72 of them stored before" in again
     assert "Read with care: of 72 questions 72 unparsable" in again

@@ -172,7 +172,8 @@ def sample(
         if new:
             part.seconds += took
             part.speed = took / max(1.0, len(answers) / len(part.headline.cells))
-        if all(one.speed or not one.left for one in parts) and not told and not sampled.ended:
+        known = any(one.left for one in parts) and all(one.speed or not one.left for one in parts)
+        if known and not told and not sampled.ended:
             told = True
             after, left = time.monotonic() - started, budget.until - time.monotonic()
             tell(f"new answers of all papers after {after:.0f} s; {_fits(parts, left)}")
