@@ -19,7 +19,6 @@ from pydantic import Field
 from codestress.errors import ParameterError
 from codestress.generation.prompts import prompt_text
 from codestress.literals import parse_json
-from codestress.notes import noted
 from codestress.papers.faultloc import truth
 from codestress.papers.faultloc.faults.neutral import (
     CONTROLS,
@@ -434,7 +433,6 @@ def mutated_program(
     return drawn_mutation(task.program, task.id, spm, task.correct.language, strength, content, seed)
 
 
-@noted
 def drawn_mutation(
     program: FaultyProgram,
     name: str,

@@ -13,6 +13,7 @@ import re
 import textwrap
 import warnings
 from collections.abc import Iterator
+from functools import cache
 from typing import Literal
 
 from codestress.notes import noted
@@ -28,6 +29,7 @@ QUARTILES = (0.25, 0.75)
 """Shorter and longer functions are outliers to the paper."""
 
 
+@cache
 @noted
 def distractors(source: Source) -> tuple[str, ...]:
     """All functions of a source whose length in characters lies between its quartiles, in a fixed order.
