@@ -23,6 +23,7 @@ from codestress.inference.opening import open_engine
 from codestress.inference.registry import SERVED, ModelEntry, load_registry
 from codestress.inference.servers import server_of
 from codestress.literals import parse_json
+from codestress.paths import write_whole
 from codestress.types import Message, Prompt, Request, Sampling
 from codestress.validation import nearest
 
@@ -201,10 +202,7 @@ def row_at(url: str, model_id: str, key_env: str, *, ask: bool) -> ModelEntry:
 def write_registry(entries: Iterable[ModelEntry], path: Path) -> None:
     """A registry of these rows."""
     rows = {one.name: one.model_dump(exclude={"name", "archive"}, exclude_defaults=True) for one in entries}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    part.write_text(yaml.safe_dump(rows, allow_unicode=True, sort_keys=False), encoding="utf-8")
-    part.replace(path)
+    write_whole(path, yaml.safe_dump(rows, allow_unicode=True, sort_keys=False))
 
 
 def _name(text: str) -> str:

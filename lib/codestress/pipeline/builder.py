@@ -18,7 +18,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import click
@@ -233,9 +232,7 @@ class _Notebooks:
         self.waiting.append(_Worker())  # imports what it needs while the models are asked
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.pool.shutdown(wait=False, cancel_futures=True)
         for worker in [*self.workers.values(), *self.waiting]:
             worker.kill()

@@ -33,7 +33,8 @@ from pydantic import (
 
 from codestress.errors import EngineError
 from codestress.inference.budget import FEWEST_CHARACTERS_PER_TOKEN, Budget, Sum, one_request, said_or_most
-from codestress.inference.engines.base import RequestFailed, served_identity
+from codestress.inference.engines.base import RequestFailed
+from codestress.inference.engines.base import served_identity as identity
 from codestress.inference.engines.limiter import LONGEST_PAUSE_S, Limiter
 from codestress.inference.engines.secrets import Secret
 from codestress.inference.registry import ModelEntry
@@ -46,7 +47,7 @@ if TYPE_CHECKING:  # at run time imported with the first engine that is opened: 
     import httpx2
     from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 
-__all__ = ["OpenAIEngine", "Settings", "open_engine"]
+__all__ = ["OpenAIEngine", "Settings", "identity", "open_engine"]
 
 CONNECT_S = 30.0
 GARBLED_RETRIES = 2
@@ -419,11 +420,6 @@ class OpenAIEngine:
         words = self.secret.out_of_message(words)
         line = " ".join("".join(c if c.isprintable() else " " for c in words).split())
         return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1] + "…"
-
-
-def identity(entry: ModelEntry) -> str:
-    """What enters keys."""
-    return served_identity(entry.revision, entry.settings)
 
 
 def open_engine(entry: ModelEntry) -> OpenAIEngine:

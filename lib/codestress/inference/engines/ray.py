@@ -231,7 +231,7 @@ def _outcome(text: str) -> Response | RequestFailed:
 
 def identity(entry: ModelEntry) -> str:
     """What enters keys: as of the engine that its workers use."""
-    return served_identity(entry.revision, entry.settings.get("worker", {}).get("settings", {}))
+    return served_identity(entry, entry.settings.get("worker", {}).get("settings", {}))
 
 
 def open_engine(entry: ModelEntry) -> RayEngine:

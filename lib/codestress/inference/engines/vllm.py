@@ -16,12 +16,13 @@ from typing import Any, Literal
 from pydantic import Field
 
 from codestress.errors import EngineError, ParameterError
-from codestress.inference.engines.base import RequestFailed, served_identity
+from codestress.inference.engines.base import RequestFailed
+from codestress.inference.engines.base import served_identity as identity
 from codestress.inference.registry import ModelEntry
 from codestress.types import Request, Response, Usage
 from codestress.validation import Strict
 
-__all__ = ["Settings", "VLLMEngine", "open_engine"]
+__all__ = ["Settings", "VLLMEngine", "identity", "open_engine"]
 
 
 class Settings(Strict):
@@ -179,11 +180,6 @@ def server_command(entry: ModelEntry, python: str, port: int) -> tuple[list[str]
     command += ["--enable-prefix-caching", "--enable-prompt-tokens-details"]
     command += ["--enforce-eager"] if settings.enforce_eager else []
     return command, {"VLLM_BATCH_INVARIANT": "1"} if settings.batch_invariant else {}
-
-
-def identity(entry: ModelEntry) -> str:
-    """What enters keys."""
-    return served_identity(entry.revision, entry.settings)
 
 
 def open_engine(entry: ModelEntry) -> VLLMEngine:
