@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -34,7 +33,7 @@ from traitlets import default
 from codestress.errors import CodestressError, DataError
 from codestress.paths import FILES, OUTPUTS, ROOT, shown
 from codestress.pipeline.diff import differences
-from codestress.pipeline.inputs import environment
+from codestress.pipeline.inputs import environment, git
 from codestress.pipeline.kernels import AVAILABLE, ForkProvisioner, Nursery
 from codestress.report.checked import read_manifest, sha256_of_files
 from codestress.report.notebook_page import notebook_page, prepare
@@ -148,12 +147,7 @@ def compared(unchanged: Path, folder: Path, manifest: dict[str, Any]) -> list[st
 
 def commit() -> str:
     """The commit of the checkout, with `+changes` when files differ from it; empty where there is no git."""
-    try:
-        head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True)
-        changed = subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-    return head.stdout.strip() + ("+changes" if changed.stdout.strip() else "")
+    return (git("rev-parse", "HEAD") or "") + ("+changes" if git("status", "--porcelain") else "")
 
 
 def attempt(spec: dict[str, Any]) -> str:

@@ -11,6 +11,7 @@ import importlib.metadata
 import json
 import platform
 import re
+import subprocess
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -82,6 +83,15 @@ def environment() -> dict[str, str]:
     required = [Requirement(text) for text in importlib.metadata.requires("codestress") or []]
     names = [one.name for one in required if one.marker is None or one.marker.evaluate({"extra": ""})]
     return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in sorted(names)}
+
+
+def git(*arguments: str) -> str | None:
+    """What git says of the checkout; None where it fails, or there is none."""
+    try:
+        done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()
 
 
 def closure(artefact: Artefact) -> frozenset[Path]:

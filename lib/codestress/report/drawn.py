@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.collections import PathCollection, PolyCollection
+from matplotlib.colors import to_rgb
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
@@ -89,7 +90,7 @@ def _bars(ax: Axes, bars: BarContainer, panel: str) -> Iterator[Drawn]:
     across = bars.orientation == "horizontal"
     axis = ax.yaxis if across else ax.xaxis
     for number, bar in enumerate(bars.patches):
-        if bar.get_facecolor()[:3] == _rgb(PUBLISHED):
+        if bar.get_facecolor()[:3] == to_rgb(PUBLISHED):
             continue
         box = bar.get_window_extent()
         if not np.isfinite(box.get_points()).all():
@@ -159,7 +160,3 @@ def _tick(axis: Axis, place: float) -> str:
         (abs(at - place), text.get_text()) for at, text in zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=False)
     ]
     return min(near)[1] if near and min(near)[0] < 0.5 else ""
-
-
-def _rgb(colour: str) -> tuple[float, ...]:
-    return tuple(int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))

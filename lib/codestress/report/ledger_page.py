@@ -65,9 +65,7 @@ def judged(claims: pd.DataFrame) -> list[Judged]:
     for paper, part in sampled.groupby(sampled["artefact"].str.split("/").str[0]):
         ends = zip(part["difference_low"], part["difference_high"], strict=True)
         chances = [p_value(Interval(low, high)) for low, high in ends]
-        sure = (
-            holm(np.nan_to_num(chances, nan=1.0)) <= 0.05
-        )  # without ends: looked at, too
+        sure = holm(np.nan_to_num(chances, nan=1.0)) <= 0.05  # without ends: looked at, too
         differ = int((part["verdict"] == Verdict.DIFFERS).sum())
         found.append(Judged(str(paper), len(part), 0.05 * len(part), differ, int(sure.sum())))
     return found

@@ -41,7 +41,8 @@ class Report:
         Over the problems that have k answers; nan where none has. The warnings name those that have fewer.
         """
         enough = [scores for scores in self.scores.values() if len(scores) >= k]
-        return _mean([pass_at_k(len(scores), sum(s.value == 1 for s in scores), k) for scores in enough])
+        found = [pass_at_k(len(scores), sum(s.value == 1 for s in scores), k) for scores in enough]
+        return sum(found) / len(found) if found else math.nan
 
     def differences(self, other: Report) -> list[dict[str, Any]]:
         """Every answer that one report judges right and the other does not, with both outcomes."""
@@ -137,10 +138,6 @@ def _name(warnings: list[str], what: str, names: Sequence[str]) -> None:
     if names:
         more = f" and {len(names) - 5} more" if len(names) > 5 else ""
         warnings.append(f"{what}: {', '.join(names[:5])}{more} ({len(names)} in all)")
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else math.nan
 
 
 def _or_none(value: float) -> float | None:
