@@ -79,6 +79,16 @@ def parse_expression(text: str) -> ast.expr:
         raise NotLiteral(f"not an expression: {error}") from None
 
 
+def parse_program(text: str) -> ast.Module:
+    """The syntax tree of a Python program; `SyntaxError` where it is none, whatever else is wrong with it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (ValueError, MemoryError, RecursionError) as error:
+        raise SyntaxError(str(error)) from None
+
+
 def literal_of(node: ast.expr) -> Literal:
     """The value of a syntax tree, as in `parse_literal`."""
     unresolved = False

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from codestress.fitting.half_length import HalfLength, fit_half_length, misfit
-from codestress.fitting.multiplicity import holm
+from codestress.fitting.multiplicity import holm, with_holm
 from codestress.fitting.proportions import Interval, newcombe, paired_difference, ratio
 from codestress.fitting.sign_flips import sign_flips
 from codestress.fitting.two_shares import two_shares_p
@@ -122,8 +122,7 @@ def directions(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
         rows.append((model, distance, *shares, shares[1] - shares[0], *interval, p_value))
     columns = ["model", "distance", "down", "up", "difference", "low", "high", "p"]
     found = pd.DataFrame(rows, columns=columns).sort_values("distance", kind="stable")
-    found["p_holm"] = holm(found["p"])
-    return found.assign(decided=found["p_holm"] < LEVEL)
+    return with_holm(found, LEVEL)
 
 
 # --- findings -----------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import math
 
 import pandas as pd
 
-from codestress.fitting.multiplicity import holm
+from codestress.fitting.multiplicity import with_holm
 from codestress.fitting.over_models import mean_difference
 from codestress.fitting.proportions import Interval, newcombe, wilson
 from codestress.papers.faultloc.results.paper import published_counts, published_heat, published_localization
@@ -120,8 +120,7 @@ def over_models(returning: pd.DataFrame, counts: pd.DataFrame, confidence: float
         more = int((values > 0).sum())
         rows.append((question, found.value, *found.interval, found.p_value, more, found.models))
     frame = pd.DataFrame(rows, columns=["question", "difference", "low", "high", "p", "more", "models"])
-    frame["p_holm"] = holm(frame["p"])
-    return frame.assign(decided=frame["p_holm"] < LEVEL)
+    return with_holm(frame, LEVEL)
 
 
 # --- findings -----------------------------------------------------------------------------------------------------

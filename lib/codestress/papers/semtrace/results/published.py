@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.multiplicity import holm
+from codestress.fitting.multiplicity import with_holm
 from codestress.fitting.over_models import mean_difference, rank_correlation
 from codestress.fitting.proportions import newcombe, wilson
 from codestress.fitting.two_shares import open_ranks, two_shares_p
@@ -51,8 +51,7 @@ def with_keys(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
         difference = keyed["share"] - plain["share"]
         rows.append((model, task, sides[0], sides[2], difference, *newcombe(*sides, confidence), two_shares_p(*sides)))
     frame = pd.DataFrame(rows, columns=["model", "task", "plain", "keyed", "difference", "low", "high", "p"])
-    frame["p_holm"] = holm(frame["p"])
-    return frame.assign(decided=frame["p_holm"] < LEVEL)
+    return with_holm(frame, LEVEL)
 
 
 def over_models(keys: pd.DataFrame, confidence: float) -> pd.DataFrame:
@@ -63,8 +62,7 @@ def over_models(keys: pd.DataFrame, confidence: float) -> pd.DataFrame:
         found = mean_difference(part["difference"], confidence)
         rows.append((task, found.value, *found.interval, found.p_value, found.models))
     frame = pd.DataFrame(rows, columns=["task", "difference", "low", "high", "p", "models"])
-    frame["p_holm"] = holm(frame["p"])
-    return frame.assign(decided=frame["p_holm"] < LEVEL)
+    return with_holm(frame, LEVEL)
 
 
 def orders(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
@@ -87,9 +85,7 @@ def orders(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
         told_of = (len(against), both, pairs, "; ".join(names))
         rows.append((first, second, found.value, *found.interval, found.p_value, *told_of))
     columns = ["first", "second", "correlation", "low", "high", "p", "against", "both", "pairs", "names"]
-    frame = pd.DataFrame(rows, columns=columns)
-    frame["p_holm"] = holm(frame["p"])
-    return frame.assign(decided=frame["p_holm"] < LEVEL)
+    return with_holm(pd.DataFrame(rows, columns=columns), LEVEL)
 
 
 def _plain(table: pd.DataFrame, value: str) -> pd.DataFrame:
