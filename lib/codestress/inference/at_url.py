@@ -134,7 +134,7 @@ async def _asked_once(entry: ModelEntry, prefill: str) -> str:
     engine = open_engine(entry)
     prompt = Prompt((Message("user", "Count from 1 to 3."),), Sampling(max_tokens=16), prefill)
     try:
-        await budget.answer(engine, entry, Request(entry.id, entry.identity, prompt))  # type: ignore[arg-type]
+        await budget.answer(engine, entry, Request(entry.id, entry.identity, prompt))
     except EngineError as error:
         if prefill and "cannot continue a begun answer" in str(error):
             return str(error).split("begins one: ")[1].split(".\n")[0]
