@@ -6,6 +6,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+LEVEL = 0.05
+"""Of a family of tests."""
+
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     """Adjusted p-values (n,) of one family (Holm 1979), in the given order; nan stays nan and is no member."""
@@ -18,7 +21,7 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     return adjusted
 
 
-def with_holm(tests: pd.DataFrame, level: float) -> pd.DataFrame:
+def with_holm(tests: pd.DataFrame) -> pd.DataFrame:
     """The tests of one family, with their `p`, and `p_holm` and `decided` (bool) beside it."""
     adjusted = holm(tests["p"])
-    return tests.assign(p_holm=adjusted, decided=adjusted < level)
+    return tests.assign(p_holm=adjusted, decided=adjusted < LEVEL)

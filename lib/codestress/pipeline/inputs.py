@@ -19,14 +19,13 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 from codestress.inference.registry import ENGINES
-from codestress.paths import PARAMS, PUBLISHED, ROOT, shown
+from codestress.paths import PACKAGE, PARAMS, PUBLISHED, ROOT, shown
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.notebooks import plain_cells
 from codestress.problems.own import own_sets
 from codestress.rooms import module_of
 from codestress.sandbox.runtimes import NEEDED, missing
 
-PACKAGE = Path(__file__).resolve().parents[1]
 SUFFIXES = frozenset({".txt", ".mplstyle", ".yaml", ".json", ".js", ".java"})
 """Data files that modules read from their own folder; of folders that are no packages also .py."""
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from codestress.fitting.half_length import HalfLength, fit_half_length, misfit
-from codestress.fitting.multiplicity import holm, with_holm
+from codestress.fitting.multiplicity import LEVEL, holm, with_holm
 from codestress.fitting.proportions import Interval, newcombe, paired_difference, ratio
 from codestress.fitting.sign_flips import sign_flips
 from codestress.fitting.two_shares import two_shares_p
@@ -28,8 +28,6 @@ PAIRED = {SHUFFLING: ("d = 15", "d = 15, shuffled"), DIRECTION: ("d = 15", "d = 
 STEP = 8
 """Lines by which the lists grow."""
 BY_DISTANCE = ("fig06", "fig07", "fig08", "fig09")
-LEVEL = 0.05
-"""Of a family of tests, by Holm."""
 UNDESCRIBED = 0.05
 """A curve whose misfit is below does not describe its points."""
 
@@ -122,7 +120,7 @@ def directions(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
         rows.append((model, distance, *shares, shares[1] - shares[0], *interval, p_value))
     columns = ["model", "distance", "down", "up", "difference", "low", "high", "p"]
     found = pd.DataFrame(rows, columns=columns).sort_values("distance", kind="stable")
-    return with_holm(found, LEVEL)
+    return with_holm(found)
 
 
 # --- findings -----------------------------------------------------------------------------------------------------
