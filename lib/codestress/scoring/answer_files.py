@@ -27,13 +27,9 @@ class Report:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Answers by outcome; they add up to the scores (checked)."""
+        """Answers by outcome; they add up to the scores."""
         found = Counter(score.outcome for scores in self.scores.values() for score in scores)
-        asked = sum(map(len, self.scores.values()))
-        table = {outcome.code: found[outcome] for outcome in Outcome}
-        if sum(table.values()) != asked:
-            raise AssertionError(f"{asked} answers asked, but outcomes {table}")
-        return table
+        return {outcome.code: found[outcome] for outcome in Outcome}
 
     def pass_at(self, k: int) -> float:
         """The chance that one of k samples is right, estimated without bias (Chen et al., 2021, section 2.1).
