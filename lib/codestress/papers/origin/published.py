@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.half_length import HalfLength, fit_half_length, misfit
 from codestress.fitting.multiplicity import LEVEL, holm, with_holm
 from codestress.fitting.proportions import Interval, newcombe, paired_difference, ratio
 from codestress.fitting.sign_flips import sign_flips
 from codestress.fitting.two_shares import two_shares_p
+from codestress.papers.origin.half_length import HalfLength, fit_half_length, misfit
 from codestress.report.findings import Finding, listed, points, span
 from codestress.report.published import read_published
 from codestress.seeding import rng
