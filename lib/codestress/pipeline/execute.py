@@ -16,7 +16,6 @@ import traceback
 import uuid
 import warnings
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +36,7 @@ from codestress.pipeline.inputs import environment, git
 from codestress.pipeline.kernels import AVAILABLE, ForkProvisioner, Nursery
 from codestress.report.checked import read_manifest, sha256_of_files
 from codestress.report.notebook_page import notebook_page, prepare
+from codestress.types import now
 
 
 class IpcKernelManager(AsyncKernelManager):
@@ -122,7 +122,7 @@ def execute(spec: dict[str, Any]) -> None:
         "parameters": spec["parameters"],
         "environment": environment(),
         "commit": commit(),
-        "built_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "built_at": now(),
         "ask_seconds": spec["ask_seconds"],
         "build_seconds": round(time.monotonic() - started, 2),
         "inputs": spec["inputs"],

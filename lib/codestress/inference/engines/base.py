@@ -21,7 +21,9 @@ class Engine(Protocol):
         """The response; raises `RequestFailed` for this request, `EngineError` when none can succeed."""
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Ends what was opened."""
+        return
 
 
 @runtime_checkable

@@ -14,7 +14,6 @@ import os
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -40,7 +39,7 @@ from codestress.inference.engines.secrets import Secret
 from codestress.inference.registry import ModelEntry
 from codestress.literals import parse_json
 from codestress.paths import PARAMS, shown
-from codestress.types import FinishReason, Outcome, Request, Response, Usage
+from codestress.types import FinishReason, Outcome, Request, Response, Usage, now
 from codestress.validation import Strict, nearest
 
 if TYPE_CHECKING:  # at run time imported with the first engine that is opened: it takes a second
@@ -592,7 +591,7 @@ def responses(completion: Completion, seconds: float, secret: Secret) -> list[Re
         reasoning_tokens=_count(completion.usage, "completion_tokens_details", "reasoning_tokens"),
         cached_tokens=_count(completion.usage, "prompt_tokens_details", "cached_tokens"),
     )
-    answered_at = datetime.now(UTC).isoformat(timespec="seconds")
+    answered_at = now()
     return [
         Response(
             text=secret.out_of(_text(choice)),

@@ -7,7 +7,6 @@ pays for nothing twice.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import io
 import json
 import sys
@@ -59,8 +58,7 @@ class OpenAIBatch:
         own = settings.model_dump(include=set(openai.Settings.model_fields))
         self._engine = openai.open_engine(entry.model_copy(update={"settings": own}))
         self._client = self._engine.client
-        who = hashlib.blake2b(f"{entry.id}\n{entry.identity}".encode(), digest_size=8).hexdigest()
-        self._open_batches = OUTPUTS / "batches" / f"{who}.json"
+        self._open_batches = OUTPUTS / "batches" / f"{entry.fingerprint}.json"
 
     async def answers(self, requests: Sequence[Request]) -> AsyncIterator[tuple[Request, Response | RequestFailed]]:
         """Of batches that are open from before first; the others in new ones."""

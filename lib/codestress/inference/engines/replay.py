@@ -7,13 +7,14 @@ from pathlib import Path
 
 from codestress.errors import EngineError
 from codestress.inference.archive import Row, difference, read_archive
+from codestress.inference.engines.base import Engine
 from codestress.inference.registry import ModelEntry
 from codestress.inference.servers import belongs
 from codestress.paths import shown
 from codestress.types import Request, Response
 
 
-class Replay:
+class Replay(Engine):
     """Answers for one model."""
 
     concurrency = 1
@@ -35,9 +36,6 @@ class Replay:
             )
         self._belongs(row.model, row.server)
         return row.response
-
-    async def close(self) -> None:
-        pass
 
 
 @lru_cache(maxsize=1)

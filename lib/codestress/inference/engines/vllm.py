@@ -9,7 +9,6 @@ import asyncio
 import os
 import time
 from collections.abc import AsyncIterator, Sequence
-from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, Literal
 
@@ -19,7 +18,7 @@ from codestress.errors import EngineError, ParameterError
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.base import served_identity as identity
 from codestress.inference.registry import ModelEntry
-from codestress.types import Request, Response, Usage
+from codestress.types import Request, Response, Usage, now
 from codestress.validation import Strict
 
 __all__ = ["Settings", "VLLMEngine", "identity", "open_engine"]
@@ -124,7 +123,7 @@ class VLLMEngine:
             ),
             seconds=seconds,
             answered_by=self._answered_by,
-            answered_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            answered_at=now(),
         )
 
 
