@@ -138,9 +138,11 @@ def _serve(connection: socket.socket) -> None:
 
 
 def _draw_once() -> None:
-    """Finds fonts and what else the first figure of a process looks for."""
+    """Finds fonts, templates and what else the first figure and the first tables of a process look for."""
     from matplotlib.figure import Figure
+    from pandas import DataFrame
 
+    DataFrame({"a": [1.5]}).to_latex()
     figure = Figure()
     figure.subplots().set_title("a title in bold", weight="bold")
     for form in ("svg", "pdf", "png"):

@@ -129,10 +129,16 @@ def block_numbers(text: str) -> list[int]:
 
 
 @lru_cache(maxsize=64)
-def _placed(text: str) -> list[tuple[int, str, int]]:
-    """The segments of a message, each with the number of its line and of its block; readers share prompts."""
-    blocks = block_numbers(text)
-    return [(line, piece, blocks[line]) for line, piece in numbered_segments(text)]
+def _placed(*texts: str) -> tuple[list[str], list[int], list[int]]:
+    """The segments of messages, and of each the number of its line and of its block; readers share prompts."""
+    pieces, lines, blocks = list[str](), list[int](), list[int]()
+    for text in texts:
+        block_of = block_numbers(text)
+        for line, piece in numbered_segments(text):
+            pieces.append(piece)
+            lines.append(line)
+            blocks.append(block_of[line])
+    return pieces, lines, blocks
 
 
 @dataclass(frozen=True)
@@ -159,15 +165,13 @@ class Prospect:
 
 def prospect(prompt: Prompt, reader: Settings) -> Prospect:
     """The segments of all messages, and the probability that each is kept."""
-    placed = [one for message in prompt.messages for one in _placed(message.content)]
-    places = (np.arange(len(placed)) + 0.5) / max(1, len(placed))
+    pieces, lines, blocks = _placed(*(message.content for message in prompt.messages))
+    places = (np.arange(len(pieces)) + 0.5) / max(1, len(pieces))
     missed = 1 - keep_probability(reader, places, prompt.characters / CHARACTERS_PER_TOKEN)
     shown = [*(message.content for message in prompt.messages), prompt.prefill]
     if reader.style == "reasoning" or any("[THOUGHT]" in text for text in shown):
         missed = missed**2  # who works step by step reads twice
-    return Prospect(
-        [piece for _, piece, _ in placed], [line for line, _, _ in placed], missed, [at for *_, at in placed]
-    )
+    return Prospect(pieces, lines, missed, blocks)
 
 
 def read(request: Request, reader: Settings) -> Reading:

@@ -20,6 +20,7 @@ from codestress.errors import DataError, ParameterError, SandboxError
 from codestress.functions import file_of
 from codestress.generation.prompts import prompt_text
 from codestress.literals import parse_json
+from codestress.notes import noted
 from codestress.papers.codecrash.assertions import score_assertion, score_assertion_as_run
 from codestress.papers.codecrash.contest_programs import contest_problems, positional
 from codestress.papers.codecrash.perturbations.edits import Guard
@@ -117,6 +118,7 @@ class DensitySweep(Predictions):
 
 
 @cache
+@noted
 def checked_problems(
     source: str, language: Language, n_problems: int, translations: str, seed: int
 ) -> tuple[list[Checked], dict[str, str]]:
@@ -175,6 +177,7 @@ def variants(
 
 
 @cache
+@noted
 def _variants(
     source: str,
     language: Language,

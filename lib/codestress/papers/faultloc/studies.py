@@ -19,6 +19,7 @@ from pydantic import Field
 from codestress.errors import ParameterError
 from codestress.generation.prompts import prompt_text
 from codestress.literals import parse_json
+from codestress.notes import noted
 from codestress.papers.faultloc import truth
 from codestress.papers.faultloc.faults.neutral import (
     CONTROLS,
@@ -409,6 +410,7 @@ def mutated_program(
     return drawn_mutation(task.program, task.id, spm, task.correct.language, strength, content, seed)
 
 
+@noted
 def drawn_mutation(
     program: FaultyProgram,
     name: str,

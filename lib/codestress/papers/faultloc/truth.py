@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from codestress.notes import noted
 from codestress.papers.faultloc.reading import ALARMED, seen_as
 from codestress.simulated.reading import Prospect, Settings, prospect
 from codestress.types import Prompt
@@ -20,6 +21,7 @@ UNLIKELY = 1e-5
 """What readings that are not looked at may have together."""
 
 
+@noted
 def named(prompt: Prompt, settings: Mapping[str, Any], line: int) -> float:
     """A line is drawn in proportion to its suspicion among those kept: E[w / W], which is the integral of
     w E[exp(-s W)] over s from 0 on. It is counted from the first fence that was kept, without one from the first line.

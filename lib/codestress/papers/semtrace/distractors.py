@@ -12,10 +12,10 @@ import json
 import re
 import textwrap
 from collections.abc import Iterator
-from functools import cache
 from typing import Literal
 
 from codestress.literals import parse_program
+from codestress.notes import noted
 from codestress.problems.datasets import data_file
 from codestress.problems.installed import PACKAGES, installed_modules
 
@@ -28,7 +28,7 @@ QUARTILES = (0.25, 0.75)
 """Shorter and longer functions are outliers to the paper."""
 
 
-@cache
+@noted
 def distractors(source: Source) -> tuple[str, ...]:
     """All functions of a source whose length in characters lies between its quartiles, in a fixed order.
 

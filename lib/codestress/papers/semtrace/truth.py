@@ -104,22 +104,20 @@ def _needed_of_trace(problem: Problem, lines: Sequence[str]) -> list[int] | None
 
 def right_subsets(problem: Problem, lines: Sequence[str], task: str, thorough: bool) -> list[int]:
     """The subsets of a program's lines (bit i for line i) from which a reader works out a right answer."""
-    told = _tried_subsets(
-        "\n".join(lines), problem.arguments, problem.output, problem.source.name, task, thorough * "thorough"
-    )
+    told = _tried_subsets("\n".join(lines), problem.arguments, problem.output, problem.source, task, thorough)
     return [number for number, digit in enumerate(told) if digit == "1"]
 
 
 @noted
-def _tried_subsets(code: str, arguments: str, output: str, source: str, task: str, thorough: str) -> str:
+def _tried_subsets(code: str, arguments: str, output: str, source: Source, task: str, thorough: bool) -> str:
     """A digit for each subset: 1 where what a reader makes of it is right."""
-    problem = Problem(id="", code=code, function="f", arguments=arguments, output=output, source=Source[source])
+    problem = Problem(id="", code=code, function="f", arguments=arguments, output=output, source=source)
     lines = code.split("\n")
     size = 1 << len(lines)
     reader = THOROUGH if thorough else PLAIN
     if task == "input_prediction":
         parameters = lines[0].partition("(")[2].count(",") + 1
-        tries = {output, *likely_inputs(output, parameters, thorough=bool(thorough))}
+        tries = {output, *likely_inputs(output, parameters, thorough=thorough)}
         if not any(_judged(problem, f"{one})", score_input_completion) for one in tries):
             return "0" * size
         work_out, judge, begun = predict_input, score_input_completion, f"assert {output} == f("

@@ -31,8 +31,9 @@ def note_passing(tree: ast.Module, names: Names, facts: guards.Known) -> Looks:
     if facts.namespace or facts.reader or facts.lifetime:
         return Looks({})
     reads, writes, changes = dict[int, list[int]](), dict[int, list[int]](), dict[int, list[int]]()
+    bound = [(one, names.binding(one)) for one in names.occurrences]
     for scope in names.scopes:
-        own = [one for one in names.occurrences if names.binding(one) is scope]
+        own = [one for one, owner in bound if owner is scope]
         open_to_others = {
             one.name for one in own if one.scope is not scope or not isinstance(one.node, ast.Name | ast.arg)
         }

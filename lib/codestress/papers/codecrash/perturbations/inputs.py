@@ -86,6 +86,8 @@ def other_inputs(problem: Problem, draw: Draw, count: int) -> list[str]:
         return []
     found: dict[str, None] = {}
     for _ in range(3 * count if own else 0):
+        if len(found) == count:
+            break
         values = copy.deepcopy(own)
         for _ in range(1 + len(found) // 4):
             at = draw.integer(0, len(values) - 1)
@@ -94,7 +96,7 @@ def other_inputs(problem: Problem, draw: Draw, count: int) -> list[str]:
             except NoOtherValue:
                 break
         text = with_values(problem, [literal_text(value, problem.language) for value in values])
-        if values != own and len(found) < count:
+        if values != own:
             found[text] = None
     return list(found)
 

@@ -13,7 +13,7 @@ import copy
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Annotated, Literal
 
 from codestress.literals import NotLiteral, parse_literal, same_value
@@ -332,7 +332,12 @@ def _differs_in_comments(before: Problem, after: Problem) -> bool:
     """Whether two Python programs differ in comments and blank lines alone, and do not read their own text."""
     if before.language != "python" or before.call != after.call or program_of(before).whole_doubt("MCC"):
         return False
-    return ast.dump(ast.parse(before.code)) == ast.dump(ast.parse(after.code))
+    return _tree(before.code) == _tree(after.code)
+
+
+@lru_cache(maxsize=2048)
+def _tree(code: str) -> str:
+    return ast.dump(ast.parse(code))
 
 
 def _moved(before: Problem, after: Problem, arguments: str) -> str:

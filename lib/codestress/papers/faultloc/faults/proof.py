@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from codestress.generation.scopes import FunctionNode, names_of
-from codestress.notes import noted
 from codestress.papers.faultloc.faults.dead import java_never_runs, never_runs
 from codestress.papers.faultloc.faults.trees import JAVA_CLASSES, NotNeutral, java_root, tree_of
 from codestress.sandbox.runtimes import text_of
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-@noted
 def equivalence_error(before: str, after: str, spm: str, language: Language) -> str:
     """Why a mutation is not neutral, by its syntax tree; empty where it is.
 
