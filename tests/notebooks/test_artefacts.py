@@ -15,6 +15,7 @@ import pytest
 
 from codestress.paths import FILES
 from codestress.pipeline.artefacts import artefact_names
+from codestress.report.published import without_numbers
 from codestress.types import Outcome
 from conftest import ROOT, codestress
 
@@ -62,6 +63,19 @@ def test_nothing_that_is_left_says_where_it_was_made(smoke: Path) -> None:
         for name in ("notebook.ipynb", "notebook.html", "answers.html", "manifest.json", "table.csv", "figure.svg"):
             content = (smoke / "smoke" / artefact / name).read_bytes()
             assert [place for place in places if place + b"/" in content] == [], (artefact, name)
+
+
+def test_each_figure_has_the_paper_s_numbers_or_says_that_they_are_not_published(smoke: Path) -> None:
+    """Lists, examples and drawings of programs have none."""
+    none = {"codecrash/cases", "codecrash/tab03", "faultloc/fig02", "faultloc/tab01", "faultloc/tab03"}
+    none |= {"semtrace/prompts", "semtrace/tab03", "semtrace/tab04"}
+    for name in artefact_names():
+        manifest = json.loads((smoke / "smoke" / name / "manifest.json").read_text())
+        drawing = " ".join(ElementTree.parse(smoke / "smoke" / name / "figure.svg").getroot().itertext()).casefold()
+        first_word = re.split("[ :]", manifest["title"])[0]
+        assert ("not published as numbers" in drawing) == bool(without_numbers(name)), name
+        if first_word in ("Figure", "Figures", "Table", "Section") and name not in none:
+            assert "published" in drawing or "the paper" in drawing, name
 
 
 def test_figures_have_alt_text(smoke: Path) -> None:

@@ -87,13 +87,39 @@ def test_points_of_a_curve_are_told_apart_by_their_place_where_their_shares_are_
     ]
 
 
+def test_values_are_found_by_what_the_figure_calls_them_also_where_the_panel_beside_it_has_the_names() -> None:
+    """What is told of one value alone means the other where it is not said; a kind of models stands for all of them."""
+    use_style()
+    figure = Figure(figsize=(6, 3))
+    for ax, model in zip(figure.subplots(1, 2, sharey=True), MODELS, strict=True):
+        ax.errorbar([-10, -20], [0, 1], xerr=5, fmt="o", label=model)
+        ax.set_yticks([0, 1], ["near", "near, turned"])
+    of = results({(model, d): [True, False] for model in MODELS for d in (1, 15)})
+    figure.draw_without_rendering()
+    spoken = {"d": {1: "", 15: "turned"}}
+    found = spots(Behind(of, "strict", spoken), drawn(figure, figure.get_tightbbox()))
+    told = [{(of.answers[row].model, of.answers[row].trial.factors["d"]) for row in spot.cell.rows} for spot in found]
+    assert told == [{(model, d)} for model in MODELS for d in (1, 15)]
+
+    figure = share_bars(
+        {"d = 15": pd.DataFrame({"label": ["small"], "condition": "", "accuracy": 0.5, "low": 0, "high": 1})},
+        xlabel="%",
+    )
+    figure.draw_without_rendering()
+    kinds = {"model": dict.fromkeys(MODELS, "small")}
+    (spot,) = spots(Behind(of, "strict", kinds), drawn(figure, figure.get_tightbbox()))
+    assert {(of.answers[row].model, of.answers[row].trial.factors["d"]) for row in spot.cell.rows} == {
+        (model, 15) for model in MODELS
+    }
+
+
 def test_what_an_answer_says_is_text_and_keys_are_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-key")
     hostile = "</pre><script>alert(1)</script><img src=x onerror=alert(1)> sk-very-secret-key \u202e\x1b[31m {{ 7*7 }}"
     monkeypatch.setattr(
         answers_page, "stored_responses", lambda keys, _: {key: Response(hostile, "stop") for key in keys}
     )
-    write_answers(tmp_path, "t/a", results(SHARES), "strict", [], "<alt>")
+    write_answers(tmp_path, "t/a", results(SHARES), "strict", [], "<alt>", {})
     page = (tmp_path / "answers.html").read_text()
     assert page.count("&lt;script&gt;alert(1)") == 16
     assert "<script" not in page
@@ -111,7 +137,7 @@ def test_the_page_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     )
     for cells, each in ((40, 60), (590, 3)):
         outcomes = {("reader", d): [False] * each for d in range(cells)}
-        write_answers(tmp_path, "t/a", results(outcomes, MODELS[:1]), "strict", [], "alt")
+        write_answers(tmp_path, "t/a", results(outcomes, MODELS[:1]), "strict", [], "alt", {})
         page = (tmp_path / "answers.html").read_text()
         shown = page.count('class="answer"')
         assert cells <= shown <= max(cells, MOST_ANSWERS)

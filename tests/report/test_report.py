@@ -27,6 +27,7 @@ from codestress.pipeline.builder import out_of_date
 from codestress.report import prices
 from codestress.report.checked import sha256_of_files
 from codestress.report.claims import COLUMNS, Claim, Evidence, ledger, statements
+from codestress.report.findings import extremes
 from codestress.report.ledger_page import all_claims, judged, not_run
 from codestress.report.protocol import stamp
 from codestress.report.publish import latex_table, markdown_table, publish
@@ -379,6 +380,7 @@ def test_a_table_without_columns_is_refused_before_anything_is_written(
             publish(
                 protocol_of("semtrace/tab03"),
                 figure=Figure(),
+                title="",
                 alt="",
                 data=good,
                 results=Results([], [], 0, {}),
@@ -391,6 +393,17 @@ def test_a_table_without_columns_is_refused_before_anything_is_written(
 def protocol_of(name: str) -> Facts:
     (artefact,) = resolve([name], "paper", Overrides(), load_registry())
     return artefact.parameters
+
+
+def test_a_title_names_the_smallest_and_the_largest_by_what_tells_them_apart() -> None:
+    index = pd.MultiIndex.from_tuples([("a_b", "x", 1), ("c", "x", 1), ("c", "x", 2)], names=["model", "task", "d"])
+    shares = pd.Series([4.4, 85.2, 50], index)
+    assert extremes(shares) == "4 % (a b, d 1) to 85 % (c, d 1)"
+    assert extremes(shares.iloc[:2]) == "4 % (a b) to 85 % (c)"
+    assert extremes(shares.iloc[:1], " points", 1) == "4.4 points (a b)"
+    assert extremes(pd.Series([-0.2, 0.3, 7], ["a", "b", "c"]), "") == "0 (2 of 3) to 7 (c)"
+    assert extremes(pd.Series([1.0, 1.0], ["a", "b"])) == "1 % (2 of 2)"
+    assert extremes(pd.Series([np.nan], ["a"])) == "of nothing that can be counted"
 
 
 def test_published_numbers_agree_with_each_other() -> None:

@@ -75,12 +75,17 @@ class Behind:
 
     results: Results
     rule: str
+    spoken: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
+    """What the figure calls the values of factors, where it is something else; of `model`, kinds of models."""
+    others: dict[str, list[dict[Scalar, Scalar]]] = field(default_factory=dict)
+    """Of `factors`: the values of others that say the same."""
     groups: dict[tuple[str, Items], NDArray[np.intp]] = field(default_factory=dict)
 
     @cached_property
     def table(self) -> pd.DataFrame:
         answers = self.results.answers
-        return pd.DataFrame([{**answer.trial.factors, "model": answer.model} for answer in answers])
+        table = pd.DataFrame([{**answer.trial.factors, "model": answer.model} for answer in answers])
+        return table.assign(kind=table["model"].map(self.spoken["model"])) if "model" in self.spoken else table
 
     @cached_property
     def models(self) -> list[str]:
@@ -97,8 +102,11 @@ class Behind:
             same = [one for one in found if len(found[one]) == len(values)]
             if not 1 < len(values) <= (MOST_CELLS if numbers else MOST_NAMES):
                 continue
-            if any(len(self.table[[one, name]].drop_duplicates()) == len(values) for one in same):
-                continue  # the same in other words
+            pairs = {one: self.table[[one, name]].drop_duplicates() for one in same}
+            if twins := [one for one in same if len(pairs[one]) == len(values)]:  # the same in other words
+                found_in = pairs[twins[0]]
+                self.others.setdefault(twins[0], []).append(dict(zip(found_in[twins[0]], found_in[name], strict=True)))
+                continue
             found[str(name)] = sorted(values) if numbers else values
         fewest = sorted(found, key=lambda name: len(found[name]))[:MOST_FACTORS]
         return {name: found[name] for name in found if name in fewest}
@@ -162,14 +170,18 @@ class Behind:
             return found[0] if all(name in found[0] for name in found) else None
         if len(self.models) == 1 and "published" not in words.casefold():
             return self.models[0]
-        return "" if "mean over models" in words else None
+        kinds = {"mean over models", *self.spoken.get("model", {}).values()}
+        return "" if any(kind in words for kind in kinds) else None
 
     def _told(self, name: str, one: Drawn) -> list[tuple[Scalar, int]]:
         """The values of a factor that may be meant, each with how surely: 3 in words, 2 by its place, 1 by its rank."""
         values = self.factors[name]
-        worded = _worded(one.words, name, tuple(values))
-        if worded:
-            return [(value, 3) for value in worded]
+        for called in (self.spoken.get(name, {}), *self.others.get(name, ())):
+            words = tuple(called.get(value, value) for value in values)
+            if worded := _worded(one.words, name, words):
+                return [(value, 3) for value, word in zip(values, words, strict=True) if word in worded]
+            if "" in words:
+                return [(values[words.index("")], 3)]
         if one.at == one.at:
             if any(isinstance(value, str | bool | np.bool_) for value in values):
                 return []
@@ -257,10 +269,17 @@ def sample(cell: Cell, answers: Sequence[Answer], rule: str, most: int) -> list[
 
 
 def write_answers(
-    folder: Path, artefact: str, results: Results, rule: str, places: Sequence[Drawn], alt: str, store: Path = STORE
+    folder: Path,
+    artefact: str,
+    results: Results,
+    rule: str,
+    places: Sequence[Drawn],
+    alt: str,
+    spoken: Mapping[str, Mapping[Any, str]],
+    store: Path = STORE,
 ) -> list[Spot]:
     """Writes answers.html into the artefact's folder; returns what of the figure leads where."""
-    behind = Behind(results, rule)
+    behind = Behind(results, rule, spoken)
     found = spots(behind, places) if results.answers else []
     shown = cells(behind, found) if results.answers else []
     most = max(1, min(MOST_OF_A_CELL, MOST_ANSWERS // max(1, len(shown))))

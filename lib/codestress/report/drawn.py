@@ -144,8 +144,14 @@ def _fields(ax: Axes, image: AxesImage, panel: str) -> Iterator[Drawn]:
 
 def _fixed(axis: Axis) -> bool:
     """Whether an axis has names, not numbers."""
-    named = isinstance(axis.get_major_formatter(), FixedFormatter | FuncFormatter)
-    return named and any(re.search("[^\\W\\d]", text.get_text()) for text in axis.get_ticklabels())
+    return any(re.search("[^\\W\\d]", name) for _, name in _names(axis))
+
+
+def _names(axis: Axis) -> list[tuple[float, str]]:
+    """Places and names of an axis's ticks, also where a panel beside it shows them; empty where it has numbers."""
+    places, formatter = axis.get_ticklocs().tolist(), axis.get_major_formatter()
+    named = isinstance(formatter, FixedFormatter | FuncFormatter)
+    return list(zip(places, formatter.format_ticks(places), strict=True)) if named else []
 
 
 def _title(ax: Axes) -> str:
@@ -154,9 +160,5 @@ def _title(ax: Axes) -> str:
 
 def _tick(axis: Axis, place: float) -> str:
     """The label that stands at a place of an axis of names; empty where there is none."""
-    if not _fixed(axis):
-        return ""
-    near = [
-        (abs(at - place), text.get_text()) for at, text in zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=False)
-    ]
+    near = [(abs(at - place), name) for at, name in _names(axis)] if _fixed(axis) else []
     return min(near)[1] if near and min(near)[0] < 0.5 else ""

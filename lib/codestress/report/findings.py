@@ -44,6 +44,23 @@ def span(low: float, high: float, scale: float = 100, digits: int = 1) -> str:
     return f"[{scale * low:.{digits}f}, {'∞' if high == float('inf') else f'{scale * high:.{digits}f}'}]"
 
 
+def extremes(values: pd.Series, unit: str = " %", digits: int = 0) -> str:
+    """The smallest and the largest of some numbers, with what tells their index apart: `4 % (sim-near) to 85 %
+    (sim-wide)`; how many where several are as small or as large."""
+    known = values.dropna().astype(float).round(digits) + 0.0  # no -0
+    if known.empty:
+        return "of nothing that can be counted"
+    labels = known.index.to_frame(index=False)
+    labels = labels[[column for column in labels if labels[column].nunique() > 1] or list(labels)[:1]]
+    told = []
+    for value in sorted({known.min(), known.max()}):
+        found = labels[(known == value).to_numpy()].to_dict("records")
+        words = [one if isinstance(one, str) else f"{name} {one}" for name, one in found[0].items()]
+        where = ", ".join(words).replace("_", " ") if len(found) == 1 else f"{len(found)} of {len(known)}"
+        told.append(f"{value:,.{digits}f}{unit} ({where})")
+    return " to ".join(told)
+
+
 def describe_findings(table: pd.DataFrame) -> str:
     """The findings in words, for the picture's description."""
     return " ".join(table["finding"])

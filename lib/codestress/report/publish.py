@@ -9,8 +9,10 @@ import html
 import json
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from textwrap import wrap
+from typing import Any
 
 import pandas as pd
 from fontTools.subset import Options
@@ -28,7 +30,7 @@ from codestress.paths import FILES, OUTPUTS
 from codestress.report.answers_page import write_answers
 from codestress.report.drawn import drawn
 from codestress.report.protocol import stamp
-from codestress.report.published import published_numbers
+from codestress.report.published import published_numbers, without_numbers
 from codestress.sandbox.executor import programs_run, ran
 from codestress.scoring.frames import answers_frame
 from codestress.types import NotRun
@@ -50,19 +52,23 @@ def publish(
     given: Facts,
     *,
     figure: Figure,
+    title: str,
     alt: str,
     table: pd.DataFrame,
     data: pd.DataFrame,
     results: Results,
     prompts: list[str],
     extra_tables: dict[str, pd.DataFrame] | None = None,
+    spoken: Mapping[str, Mapping[Any, str]] | None = None,
 ) -> Image:
     """Writes everything that the artefact leaves and returns the picture, for the notebook to show.
 
-    `alt` says in words what the figure shows. `table` is what a person reads, `data` the plotted numbers, one row
-    each. `prompts` names the prompt files whose hashes belong to these numbers. `extra_tables` are written as
-    NAME.csv and NAME.md. A figure with simulated readers says so in the picture. Printed: whether `given` is the
-    paper's protocol. A table without a column is a `DataError`, before anything is written.
+    `title` says what is seen, with its numbers, and stands above the figure; `alt` says in words what it shows.
+    `table` is what a person reads, `data` the plotted numbers, one row each. `prompts` names the prompt files whose
+    hashes belong to these numbers. `extra_tables` are written as NAME.csv and NAME.md. `spoken` is what the figure
+    calls values of factors, by which its bars find their answers. A figure with simulated readers says so in the
+    picture, and what the paper does not publish as numbers. Printed: whether `given` is the paper's protocol. A table
+    without a column is a `DataError`, before anything is written.
     """
     artefact, rule, protocol = given.artefact, given.rule, stamp(given)
     tables = {"table": with_not_run(table, results.not_run)} | (extra_tables or {})
@@ -76,17 +82,20 @@ def publish(
     held = coverage(data) if simulated else None
     notes = [SIMULATED_NOTE] if simulated and results.answers else []
     notes += [TRUTH_NOTE.format(**held)] if held else []
+    notes += [without_numbers(artefact)] if without_numbers(artefact) else []
     notes += [f"{one.label}: not run here" for one in results.not_run]
     notes += wrap(f"changed: {changed}", 100) if changed else []
     for number, note in enumerate(notes):
         below = (-0.06 - 0.11 * number) / figure.get_size_inches()[1]
         figure.text(0.995, below, note, ha="right", va="top", fontsize=6.5, color="#555555")
     told = [TRUTH_NOTE.format(**held)] if held else []
+    told += [without_numbers(artefact)] if without_numbers(artefact) else []
     told += [f"{one.label}: not run here" for one in results.not_run]
     told += [f"Changed: {changed}"] if changed else []
-    alt = " ".join([alt, *(f"{note}." for note in told)])
+    _entitle(figure, title)
+    alt = " ".join([f"{title}.", alt, *(f"{note}." for note in told)])
     box = _save_figure(figure, folder, artefact, alt)
-    spots = write_answers(folder, artefact, results, rule, drawn(figure, box), alt)
+    spots = write_answers(folder, artefact, results, rule, drawn(figure, box), alt, spoken or {})
     places = [[*(round(1000 * one) for one in spot.box), spot.cell.name] for spot in spots]
     (folder / "spots.json").write_text(json.dumps(places, separators=(",", ":")) + "\n", encoding="utf-8")
     data.to_parquet(folder / "data.parquet", index=False)
@@ -120,6 +129,13 @@ def publish(
     return Image(folder / "figure.png", width=round(100 * figure.get_size_inches()[0]), alt=alt)
 
 
+def _entitle(figure: Figure, title: str) -> None:
+    """The title above all else, as broad as the figure."""
+    width, height = figure.get_size_inches()
+    lines = wrap(title, round(13 * width), break_on_hyphens=False)
+    figure.text(0.005, 1 + 0.1 / height, "\n".join(lines), va="bottom", fontsize=10)
+
+
 def coverage(drawn: pd.DataFrame) -> dict[str, int] | None:
     """How many intervals of what is drawn hold what is `true` of an instrument; None where that is not known.
 
@@ -137,10 +153,12 @@ def _name_readers(figure: Figure, results: Results) -> None:
     """No panel of readers that are no models says that it regenerates what a paper had of models."""
     if not any(entry.simulated for entry in results.models):
         return
+    real = [entry.name for entry in results.models if not entry.simulated]
+    words = ", and ".join([*([", ".join(real)] if real else []), READERS])
     for ax in figure.axes:
         for text in ax.findobj(Text):  # not set_title, which would put titles back onto legends below them
             if isinstance(text, Text) and text.get_text().startswith("regenerated"):
-                text.set_text(re.sub("^regenerated( here)?", READERS, text.get_text()))
+                text.set_text(re.sub("^regenerated( here)?", words, text.get_text()))
 
 
 def answer_rows(results: Results) -> pd.DataFrame:
@@ -196,6 +214,8 @@ def _save_figure(figure: Figure, folder: Path, title: str, alt: str) -> Bbox:
     margin = 0.08
     about = {"Title": title}
     figure.set_layout_engine("none")  # laid out and measured once, not for each format
+    for legend in figure.legends:  # stay where they are, though more than the figure is saved
+        legend.set_bbox_to_anchor((0, 0, 1, 1), transform=figure.transFigure)
     box = figure.get_tightbbox().padded(margin)
     figure.savefig(folder / "figure.svg", bbox_inches=box, metadata={**about, "Date": None})
     with rc_context({"figure.constrained_layout.use": False}):

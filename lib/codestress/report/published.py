@@ -19,6 +19,13 @@ def published_numbers(artefact: str) -> dict[str, Any] | None:
     return numbers
 
 
+def without_numbers(artefact: str) -> str:
+    """What the paper shows for PAPER/ARTEFACT and does not publish as numbers, in words; empty where it has all."""
+    paper, _, name = artefact.partition("/")
+    shown_only = read_published(paper).get("without_numbers", {}).get(name, "")
+    return f"{shown_only}: not published as numbers" if shown_only else ""
+
+
 def published_cells(artefact: str, *axes: str) -> pd.DataFrame:
     """The paper's `values` for PAPER/ARTEFACT, a row each: a column for each level of nesting, and `value`.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -24,12 +24,13 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-def outcome_map(panels: dict[str, pd.DataFrame]) -> Figure:
+def outcome_map(panels: dict[str, pd.DataFrame], trained: Mapping[str, int] | None = None) -> Figure:
     """A panel for each source (published, regenerated); x is the number of lines in the list.
 
     `panels`: model, lines (in equal steps), outcome. Correct is dark and plain, incorrect light and hatched, all else
     (cut off, declined, …) grey and dotted. To the right the numbers of right answers, and what they are in the mean for
-    an instrument (`true`: with which probability each is right).
+    an instrument (`true`: with which probability each is right). A line marks the longest list on which a model was
+    `trained`, where it was.
     """
     use_style()
     models = {title: dict(list(cells.groupby("model", sort=False))) for title, cells in panels.items()}
@@ -39,8 +40,10 @@ def outcome_map(panels: dict[str, pd.DataFrame]) -> Figure:
     every = pd.concat(panels.values())
     step = max(_step(row) for rows in models.values() for row in rows.values())
     for ax, (title, rows) in zip(axes[:, 0], models.items(), strict=True):
-        for y, row in enumerate(rows.values()):
+        for y, (model, row) in enumerate(rows.items()):
             _draw_row(ax, y, row)
+            if longest := (trained or {}).get(model):
+                ax.vlines(longest + step / 2, y - 0.5, y + 0.5, color="black", linewidth=2)
         ax.set_title(title)
         ax.set_yticks(range(len(rows)), list(rows))
         ax.set_ylim(len(rows) - 0.4, -0.6)

@@ -139,12 +139,15 @@ def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFra
         if not numbers:
             continue
         first, last = numbers["lines"]
-        lines = range(first, last + 1, (last - first) // (numbers["sizes"] - 1))
+        lines = np.arange(first, last + 1, (last - first) // (numbers["sizes"] - 1))
+        asked = lines <= (answers["lines"].max() if artefact == NANO else last)
         names = {"1": Outcome.CORRECT.value, "0": Outcome.INCORRECT.value}
         for model, bits in numbers["outcomes"].items():
             cells = {"source": source, "model": model, "lines": lines, "outcome": [names[bit] for bit in bits]}
-            theirs.append(pd.DataFrame(cells))
-    several = answers["shuffled"].nunique() > 1 or artefact in PUBLISHED_MAPS
+            theirs.append(pd.DataFrame(cells)[asked])
+    if artefact == NANO:
+        theirs.sort(key=_right, reverse=True)
+    several = answers["shuffled"].nunique() > 1 or len(PUBLISHED_MAPS.get(artefact, ())) > 1
     for (shuffled, model), part in answers.groupby(["shuffled", "model"], sort=False):
         most = part.groupby("lines")[f"outcome_{rule}"].agg(_most)
         source = "regenerated" + (", shuffled" if shuffled else ", in order") * several
@@ -155,7 +158,10 @@ def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFra
     return pd.concat([*theirs, *ours], ignore_index=True)
 
 
+NANO = "origin/nano"
+"""Which has the paper's cells of Figure 2 for the sizes that it asks."""
 PUBLISHED_MAPS = {
+    NANO: {"published": "origin/fig02"},
     "origin/fig10": {"published, shuffled": "origin/fig10", "published, in order": "origin/fig02"},
 }
 """Figures whose cells stand beside those of another one, by what the sources are called."""

@@ -26,6 +26,13 @@ SPELLED = {
 }
 """What conditions that are not the paper's are called in figures."""
 MODES = {"direct": "direct", "cot": "chain of thought"}
+SPOKEN: dict[str, Mapping[Any, str]] = {
+    "perturbation": SPELLED,
+    "mode": MODES,
+    "ignore": {True: "told to ignore", False: ""},
+    "refactor": {True: "cleaned up", False: ""},
+}
+"""What figures call the values of factors, where it is something else; empty: nothing."""
 
 
 def scores_by_problem(answers: pd.DataFrame, rule: str) -> pd.DataFrame:

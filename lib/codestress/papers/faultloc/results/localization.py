@@ -141,14 +141,12 @@ def share_panels(table: pd.DataFrame, label: str, value: str = "accuracy") -> di
     }
 
 
-def by_category(answers: pd.DataFrame, models: Sequence[ModelEntry]) -> pd.DataFrame:
-    """The answers with each model's category (the registry's `architecture.category`, else what it is simulated as)
-    in the place of its name."""
-    names = {
+def categories(models: Sequence[ModelEntry]) -> dict[str, str]:
+    """Each model's category (the registry's `architecture.category`, else what it is simulated as)."""
+    return {
         entry.name: str(entry.architecture.get("category", "simulated" if entry.simulated else "uncategorised"))
         for entry in models
     }
-    return answers.assign(model=answers["model"].map(names))
 
 
 def version_differences(answers: pd.DataFrame, *, rule: str, confidence: float, seed: int) -> pd.DataFrame:
