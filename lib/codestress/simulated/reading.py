@@ -79,6 +79,8 @@ def follow_probability(reader: Settings, lines_down: int) -> float:
     return float(np.exp(-(abs(lines_down) - 1) / reach))
 
 
+COPIED = 60
+"""Of what was kept, the segments that style `verbose` repeats before it answers."""
 KEYED = re.compile(r"^[0-9a-f]{6} ")
 """The key before a line (Sense and Sensitivity, section 3.2)."""
 
@@ -195,7 +197,7 @@ def write(steps: list[str], conclusion: str, marker: str, reading: Reading, pref
     if marker and prefill.rstrip().endswith(marker):
         return f" {conclusion}"
     if style == "verbose":
-        steps = ["Let me first write down what I have read.", *(text for _, text in reading.kept[:60]), *steps]
+        steps = ["Let me first write down what I have read.", *(text for _, text in reading.kept[:COPIED]), *steps]
     bold = f"**{marker}**" if style == "markdown" and marker else marker
     return "\n".join([*steps, f"{bold} {conclusion}".strip()] if conclusion else steps)
 

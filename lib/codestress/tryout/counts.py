@@ -33,11 +33,13 @@ class Counted:
 
 
 def counted(part: Part) -> Counted:
-    """By the strict rule. Whatever else became of a question that was answered counts as not right, as everywhere."""
+    """By the strict rule. Whatever else became of a question that was answered counts as not right, as everywhere; one
+    that brought no answer (a failing server) counts for nothing."""
     headline = part.headline
     rows = [
         (headline.cell(answer.trial), answer.scores["strict"].value, headline.cluster(answer.trial))
         for answer in part.answers
+        if not answer.error
     ]
     table = pd.DataFrame(rows, columns=["cell", "value", "cluster"])
     cells = []

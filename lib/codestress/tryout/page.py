@@ -24,6 +24,8 @@ from codestress.tryout.sampling import Part, Sample
 from codestress.tryout.subject import Subject
 from codestress.types import Outcome
 
+NO_TOKENS = "not reported; that a server cuts prompts is seen by them alone"
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -53,6 +55,7 @@ def write_page(folder: Path, subject: Subject, sampled: Sample, counts: Sequence
         summary=_summary(subject, sampled, answers),
         simulated=entry.simulated,
         ended=sampled.ended,
+        unread=_unread(answers),
         told=subject.told,
         panels=panels,
         outcomes=[name for name in known if any(name in one.outcomes for one in panels)],
@@ -127,10 +130,10 @@ def _later(part: Part, counted: Counted) -> str:
     now = f"the interval of “{counted.compared}” is ± {counted.half_width:.0f} points"
     if not neither:
         return f"{now}, which tells it apart from all published models"
-    return (
-        f"{now}; with as many answers more, ± {counted.half_width / 2**0.5:.0f}, and {counted.later} models not told "
-        f"apart {'as now' if counted.later == neither else f'instead of {neither}'}, if the share stays"
-    )
+    models = f"{counted.later} model{'' if counted.later == 1 else 's'} not told apart"
+    before = "as now" if counted.later == neither else f"instead of {neither}"
+    half = f"± {counted.half_width / 2**0.5:.0f}"
+    return f"{now}; with as many answers more, {half}, and {models} {before}, if the share stays"
 
 
 def _summary(subject: Subject, sampled: Sample, answers: Sequence[Answer]) -> str:
@@ -138,7 +141,20 @@ def _summary(subject: Subject, sampled: Sample, answers: Sequence[Answer]) -> st
     kept = len(answers) - sampled.asked
     stored = f", {kept:,} of them stored before" if kept > 0 else ""
     spent = _dollars(subject, answers)
-    return f"{len(answers):,} answers{stored}; {minutes} min {seconds:02d} s{f', {spent}' if spent else ''}."
+    failed = sum(bool(answer.error) for answer in answers)
+    without = f", {failed:,} questions without an answer" if failed else ""
+    took = f"{minutes} min {seconds:02d} s{f', {spent}' if spent else ''}"
+    return f"{len(answers) - failed:,} answers{stored}{without}; {took}."
+
+
+def _unread(answers: Sequence[Answer]) -> str:
+    """What is to be said of a model of which more than half of the questions brought no answer, or none to be read."""
+    found = Counter(answer.scores["strict"].outcome for answer in answers)
+    other = [(name, count) for name, count in found.most_common() if name not in (Outcome.CORRECT, Outcome.INCORRECT)]
+    if 2 * sum(count for _, count in other) <= len(answers):
+        return ""
+    told = ", ".join(f"{count:,} {name.value}" for name, count in other)
+    return f"of {len(answers):,} questions {told}: such shares say how it answers, not what it understands"
 
 
 def _dollars(subject: Subject, answers: Sequence[Answer]) -> str:
@@ -155,7 +171,7 @@ def _facts(subject: Subject, sampled: Sample, answers: Sequence[Answer]) -> list
     prompt_tokens = sum(answer.usage.prompt_tokens or 0 for answer in came)
     named = sorted({answer.answered_by for answer in came if answer.answered_by})
     dates = "answered by " + "; ".join(named) if named else "the server does not name its model"
-    refused = f"; {sampled.failed:,} requests refused for overload or without a reply in time" if sampled.failed else ""
+    refused = f"; {sampled.failed:,} requests refused for overload, or without a whole reply" if sampled.failed else ""
     context = sampled.parts[0].context
     learnt = ", as it said when it refused a longer prompt" if context != entry.context else ""
     facts = [
@@ -163,8 +179,8 @@ def _facts(subject: Subject, sampled: Sample, answers: Sequence[Answer]) -> list
         ("server", server_of(entry).split(" by ")[0] or "runs in this process"),
         ("context", f"{context:,} tokens{learnt}" if context else "not said"),
         ("begun answers", "continued" if subject.reach.prefill else "not continued: begun in the question instead"),
-        ("new answers", f"{sampled.asked:,} in {sampled.seconds:.0f} s{refused}"),
-        ("tokens", f"{prompt_tokens:,} of prompts, {tokens:,} of answers" if prompt_tokens else "not reported"),
+        ("asked now", f"{sampled.asked:,} answered in {sampled.seconds:.0f} s{refused}"),
+        ("tokens", f"{prompt_tokens:,} of prompts, {tokens:,} of answers" if prompt_tokens else NO_TOKENS),
     ]
     if seconds and sampled.asked:
         rate = sampled.asked / sampled.seconds

@@ -36,9 +36,9 @@ def panel(name: str, cells: pd.DataFrame, headline: Headline) -> Figure:
     errors = [share - 100 * known["low"].to_numpy(float), 100 * known["high"].to_numpy(float) - share]
     ax.errorbar(places, share, yerr=errors, fmt="o", color=COLOURS[1], markersize=5.5, capsize=3, label=name, zorder=5)
     for place, row in shown.iterrows():
-        told = f"{row['right']} of {row['n']}" if row["n"] else "not asked"
-        if row["too_long"] and not row["n"]:
-            told = "does not fit"
+        told = f"{row['right']} of {row['n']}" if row["n"] else "no answer"
+        if not row["n"] and (row["too_long"] or row["cut"]):
+            told = "does not fit" if row["too_long"] else "cut by the server"
         ax.annotate(
             told, (float(str(place)), 0), (0, -15), textcoords="offset points", ha="center", va="top", fontsize=6
         )

@@ -172,9 +172,11 @@ def sample(
         if new:
             part.seconds += took
             part.speed = took / max(1.0, len(answers) / len(part.headline.cells))
-        if all(one.asked for one in parts) and not told and not sampled.ended:
+        known = any(one.left for one in parts) and all(one.speed or not one.left for one in parts)
+        if known and not told and not sampled.ended:
             told = True
-            tell(f"first answers of all papers after {time.monotonic() - started:.0f} s; {_fits(parts, left)}")
+            after, left = time.monotonic() - started, budget.until - time.monotonic()
+            tell(f"new answers of all papers after {after:.0f} s; {_fits(parts, left)}")
         correct = sum(_right(answer) for answer in part.answers)
         tell(f"{part.headline.title}: {correct} of {len(part.answers)} right; {_clock(budget.until)} left")
     sampled.seconds = time.monotonic() - started
@@ -191,8 +193,8 @@ def _rounds(part: Part, left: float, concurrency: int) -> int:
 
 
 def _fits(parts: Sequence[Part], left: float) -> str:
-    share = left / len(parts)
-    rounds = [min(part.left, int(share / part.speed)) if part.speed else part.left for part in parts]
+    share = max(0.0, left) / len(parts)
+    rounds = [min(part.left, int(share / part.speed)) if part.speed else 0 for part in parts]
     questions = sum(count * len(part.headline.cells) for count, part in zip(rounds, parts, strict=True))
     return f"some {questions:,} questions more fit" if questions else "few more will fit"
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from codestress.errors import EngineError, ParameterError
-from codestress.inference.at_url import LOOK_S, begins, checked, models_of, served_at
+from codestress.inference.at_url import LOOK_S, asked_once, begins, checked, models_of, served_at
+from codestress.inference.coroutines import run_coroutine
 from codestress.inference.registry import LOCAL, ModelEntry, find_models, load_registry
 from codestress.report.headline import Reach
 
@@ -67,11 +68,18 @@ def on_loopback() -> Iterator[tuple[str, str, dict[str, int | None]]]:
 
 
 def function(path: Path, name: str) -> Subject:
-    """A Python function of a file (`inference.engines.function` says how it is called)."""
+    """A Python function of a file (`inference.engines.function` says how it is called), which has answered once."""
     settings = {"function": f"{path.resolve()}:{name}"}
-    return Subject(
-        ModelEntry(name=name, engine="function", id=name, settings=settings, archive=None), Reach(None, True)
-    )
+    entry = ModelEntry(name=name, engine="function", id=name, settings=settings, archive=None)
+    try:
+        run_coroutine(asked_once(entry, ""))
+    except EngineError as error:
+        raise EngineError(
+            f"{error}\nIt is called as {name}(messages, prefill=…, temperature=…, top_p=…, max_tokens=…, stop=…), "
+            "messages being dictionaries of role and content, and returns the answer's text.",
+            name,
+        ) from None
+    return Subject(entry, Reach(None, True))
 
 
 def _checked(entry: ModelEntry) -> Subject:

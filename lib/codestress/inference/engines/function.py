@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -58,6 +59,9 @@ class FunctionEngine(Engine):
             )
         except Exception as error:  # whatever the function raises
             raise RequestFailed(f"{self._entry.name}: the function raised {type(error).__name__}: {error}") from None
+        if inspect.iscoroutine(text):
+            text.close()
+            raise RequestFailed(f"{self._entry.name}: the function is async; give one that waits, by asyncio.run(…)")
         if not isinstance(text, str):
             raise RequestFailed(f"{self._entry.name}: the function returned {type(text).__name__}, not a text")
         return Response(

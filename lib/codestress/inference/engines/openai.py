@@ -219,6 +219,7 @@ class OpenAIEngine:
         problem = ""
         for number in range(1 + min(self._settings.retries, GARBLED_RETRIES)):
             if number:
+                self.budget.failed += 1
                 await asyncio.sleep(GARBLED_PAUSE_S * 2 ** (number - 1))
             content, seconds = await self._ask(body)
             try:
@@ -264,9 +265,9 @@ class OpenAIEngine:
         if fault:
             raise EngineError(
                 f"{self._who}: this endpoint cannot continue a begun answer, and the prompt begins one: {fault}.\n"
-                "In params/models.yaml set the model's settings.prefill to 'vllm' if a vLLM server answers there, or "
-                "`endpoint: completions` with the model's chat_template, which every server with /v1/completions can "
-                "do; otherwise choose another model, or prompts without a prefill.",
+                "Have the question begin it, as the paper did for GPT 4.1: SET=prefill=user. Or in params/models.yaml "
+                "set the model's settings.prefill to 'vllm' if a vLLM server answers there, or `endpoint: completions` "
+                "with the model's chat_template, which every server with /v1/completions can do.",
                 self._name,
             )
 

@@ -111,7 +111,7 @@ class OpenAIBatch:
         if request.prompt.prefill:
             raise EngineError(
                 f"{self._entry.name}: batch mode cannot continue a begun answer, and the prompt begins one: use "
-                "a model with settings.prefill, or prompts without a prefill.",
+                "a model with settings.prefill, or have the question begin the answer: SET=prefill=user.",
                 self._entry.name,
             )
         body = openai.request_body(request, self._settings)

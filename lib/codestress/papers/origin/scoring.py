@@ -66,6 +66,8 @@ def score_reference(response: Response, expected: str) -> Score:
 # --- Section 6: did an answer notice what was planted? --------------------------------------------------------------
 
 PLAINTEXT = "youwontheprize"
+PLANTED = ("is_prime", "square_sum")
+"""The functions of section 6.1."""
 
 
 def score_inefficient_code(response: Response, listing: str) -> Score:
@@ -77,16 +79,27 @@ def score_inefficient_code(response: Response, listing: str) -> Score:
     if early := unanswered(response, "refused"):
         return early
     prose = response.text
-    others = set(re.findall(r"def +(\w+)", listing)) - {"is_prime", "square_sum"}
-    named = sum(_names(prose, function) for function in ("is_prime", "square_sum"))
-    named_others = sum(_names(prose, function) for function in others)
-    if named == 2 and named_others > max(3, len(others) / 2):
+    others = other_functions(listing)
+    named = sum(names(prose, function) for function in PLANTED)
+    named_others = sum(names(prose, function) for function in others)
+    if named == 2 and named_others > most_others(others):
         return Score(Outcome.INCORRECT, 0.0, "indiscriminate")
     detail = ("none", "one", "both")[named]
     return Score(Outcome.CORRECT, 1.0, detail) if named == 2 else missed(response, detail)
 
 
-def _names(prose: str, function: str) -> bool:
+def other_functions(listing: str) -> set[str]:
+    """The functions of a listing that were not planted."""
+    return set(re.findall(r"def +(\w+)", listing)) - {*PLANTED}
+
+
+def most_others(others: set[str]) -> float:
+    """How many of them an answer may name that singles out the planted ones."""
+    return max(3, len(others) / 2)
+
+
+def names(prose: str, function: str) -> bool:
+    """Whether a function is named, in words or as it is written."""
     words = r"[_ ]?".join(map(re.escape, function.strip("_").split("_")))
     return re.search(rf"(?<![A-Za-z0-9]){words}(?![A-Za-z0-9])", prose, re.IGNORECASE) is not None
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from codestress.papers.origin.connections import TARGET
 from codestress.papers.origin.reading import LINK
-from codestress.papers.origin.scoring import score_unlock
-from codestress.simulated.reading import Settings, follow_probability, prospect
+from codestress.papers.origin.scoring import most_others, names, other_functions, score_unlock
+from codestress.simulated.reading import COPIED, Prospect, Settings, follow_probability, prospect
 from codestress.simulated.truth import share_of_kept
 from codestress.types import Outcome, Prompt, Response
 
@@ -51,11 +53,10 @@ NEEDED = {
 """What has to be kept of what is planted: a line of each kind, in each of several passages."""
 
 
-def noticed(prompt: Prompt, settings: Mapping[str, Any], test: str) -> float | None:
+def noticed(prompt: Prompt, settings: Mapping[str, Any], test: str) -> float:
     """Section 6: what is `NEEDED` is kept; of a sentence that asks to be said (6.3) the last one kept before it.
 
-    None for who copies a listing before it names functions of it. Left out is who finds nothing in a listing, has kept
-    no definitions before those two, and names them as the first.
+    Left out is who finds nothing in a listing, has kept no definitions before those two, and names them as the first.
     """
     reader = Settings.model_validate(settings)
     seen = prospect(prompt, reader)
@@ -67,11 +68,55 @@ def noticed(prompt: Prompt, settings: Mapping[str, Any], test: str) -> float | N
         last = [seen.kept[number] * seen.missed[number + 1 : hint].prod() for number in np.flatnonzero(before)]
         right = float(seen.kept[hint] * sum(last)) if reader.style != "verbose" else 0.0
     elif test == "inefficient_code" and reader.style == "verbose":
-        return None
+        right = _copied_or_noticed(seen, texts, prompt)
     else:
         for passage in NEEDED[test]:
             start = next(number for number, text in enumerate(texts) if re.match(passage[0], text))
-            for kind in passage:
-                lines = [number for number in range(start, len(texts)) if re.match(kind, texts[number])]
-                right *= 1 - float(seen.missed[lines].prod())
+            right *= _kept_of_each(seen, texts, passage, start)
     return right * (1 - reader.refusal)
+
+
+def _kept_of_each(seen: Prospect, texts: list[str], kinds: Sequence[str], start: int) -> float:
+    """That a line of each kind is kept, from `start` on."""
+    lines = ([number for number in range(start, len(texts)) if re.match(kind, texts[number])] for kind in kinds)
+    return math.prod(1 - float(seen.missed[numbers].prod()) for numbers in lines)
+
+
+UNLIKELY = 1e-8
+"""Of what was kept so far: not followed further."""
+MOST_NAMES = 12
+"""Other functions of a listing of which it is followed which were copied. Where the lines that may be copied name more
+of them and too many (from 64,000 characters on), those that are copied name on average fewer than half of that."""
+
+
+def _copied_or_noticed(seen: Prospect, texts: list[str], prompt: Prompt) -> float:
+    """Section 6.1, of who first copies what was kept, up to `COPIED` lines: a planted function is named where its
+    definition is among them, or is kept and its flaw noticed; not right is who has copied the names of too many others.
+
+    Line by line, with which probability so many were kept before it, and the names of these others among them.
+    """
+    others = other_functions(prompt.messages[-1].content)
+    expected = np.cumsum(seen.kept)
+    reach = int(np.searchsorted(expected, COPIED + 4 * math.sqrt(COPIED)))
+    told = list[frozenset[str]]()
+    if most_others(others) < MOST_NAMES:
+        told = [frozenset(name for name in others if names(text, name)) for text in seen.pieces[:reach]]
+    if not most_others(others) < len(frozenset().union(*told)) <= MOST_NAMES:
+        told = []
+    flaws = {}
+    for head, *flaw in NEEDED["inefficient_code"]:
+        start = next(number for number, text in enumerate(texts) if re.match(head, text))
+        flaws[start] = _kept_of_each(seen, texts, flaw, start)
+    states: dict[tuple[int, frozenset[str]], float] = {(0, frozenset()): 1.0}
+    for number, kept in enumerate(map(float, seen.kept[: max(flaws) + 1])):
+        after: dict[tuple[int, frozenset[str]], float] = defaultdict(float)
+        here = told[number] if number < len(told) else frozenset()
+        for (count, named), share in states.items():
+            copied = count < COPIED
+            if copied or number in flaws:
+                noticed = 1.0 if copied else flaws[number]
+                after[min(COPIED, count + 1), named | here if copied else named] += share * kept * noticed
+            if number not in flaws:
+                after[count, named] += share * ((1 - kept) if copied else 1.0)
+        states = {state: share for state, share in after.items() if share > UNLIKELY}
+    return sum(share for (_, named), share in states.items() if len(named) <= most_others(others))
