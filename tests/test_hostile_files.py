@@ -20,10 +20,10 @@ import pandas as pd
 import pytest
 
 from codestress.cli import cli
-from codestress.cli.options import printable
 from codestress.errors import ArchiveError, DataError, ParameterError
 from codestress.inference import archive
 from codestress.inference.registry import load_registry
+from codestress.literals import printable
 from codestress.nano.configuration import WEIGHTS
 from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.problems.problem_files import read_problems

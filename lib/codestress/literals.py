@@ -9,6 +9,7 @@ import ast
 import json
 import math
 import operator
+import re
 import warnings
 from collections.abc import Callable, Hashable, Sized
 from typing import Any, NamedTuple
@@ -21,6 +22,13 @@ LONGEST_SEQUENCE = 100_000
 """Elements that all arithmetic of a text makes together, nested and repeated ones each time they stand there."""
 
 Number = int | float | complex
+CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Characters that tell a terminal to do something, or to show a text in another order."""
+
+
+def printable(text: str) -> str:
+    """The text with control characters spelled out, as `repr` does; lines and tabs stay."""
+    return CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 class NotLiteral(ValueError):
@@ -69,6 +77,16 @@ def parse_expression(text: str) -> ast.expr:
             return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         raise NotLiteral(f"not an expression: {error}") from None
+
+
+def parse_program(text: str) -> ast.Module:
+    """The syntax tree of a Python program; `SyntaxError` where it is none, whatever else is wrong with it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (ValueError, MemoryError, RecursionError) as error:
+        raise SyntaxError(str(error)) from None
 
 
 def literal_of(node: ast.expr) -> Literal:

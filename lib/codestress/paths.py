@@ -42,6 +42,14 @@ FILES = (
 """What every artefact's notebook publishes in its folder."""
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Writes a file, and its folder: whoever reads it meanwhile sees the old one or the new one, never half of one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
+
+
 @cache
 def shown(path: Path) -> str:
     """The path as a person types it: relative to the root where it lies inside."""

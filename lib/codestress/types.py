@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, Literal
@@ -158,6 +159,11 @@ class Usage:
     cached_tokens: int | None = None
 
 
+def now() -> str:
+    """This moment as ISO 8601, UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
 FinishReason = Literal["stop", "length", "content_filter", "reasoning"]
 """Why a text ended; `reasoning`: before it began, after nothing but reasoning."""
 
@@ -174,7 +180,7 @@ class Response:
     answered_by: str = ""
     """Model and fingerprint as the server names them; `simulated` for a simulated reader."""
     answered_at: str = ""
-    """ISO 8601, UTC."""
+    """As `now` says."""
     server: str = ""
     """Its address (`inference.servers.server_of`); empty where there is none, or nobody knows it."""
     earlier: tuple[Response, ...] = ()

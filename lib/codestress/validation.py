@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
 from codestress.errors import ParameterError
 from codestress.paths import shown
@@ -75,6 +75,24 @@ def read_yaml(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ParameterError(f"{shown(path)}: must be a mapping of keys to values, not {type(content).__name__}")
     return content
+
+
+def read_rows(path: Path, model: type[Checked]) -> dict[str, Checked]:
+    """The rows of a YAML file by name, checked; none where there is no file."""
+    rows = read_yaml(path) if path.is_file() else {}
+    return {name: check(model, row, f"{shown(path)}: {name}") for name, row in rows.items()}
+
+
+def one_of(what: str, kits: Iterable[str], file: Callable[[], Path]) -> Any:
+    """The validator of a parameter that names one of the kit's, or one of your own: a row of a YAML file."""
+
+    def known(name: str) -> str:
+        names = (*kits, *(read_yaml(file()) if file().is_file() else ()))
+        if name not in names:
+            raise ValueError(f"no such {what}{nearest(name, names)}; your own are rows of {shown(file())}")
+        return name
+
+    return AfterValidator(known)
 
 
 def check(model: type[Checked], values: Any, sources: Mapping[str, str] | str) -> Checked:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from codestress.errors import DataError, EngineError
-from codestress.inference.archive import Archive
+from codestress.inference.archive import read_archive
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.opening import open_engine
 from codestress.inference.registry import ModelEntry, load_registry
@@ -90,7 +90,7 @@ def test_its_archive_has_all_answers_of_the_demo_and_they_are_what_it_says_here(
     archive = registry["nano"].archive
     assert archive is not None
     assert archive.stat().st_size < 1_000_000
-    rows = Archive.load(archive).rows
+    rows = {row.key: row for row in read_archive(archive)}
     asked = {}
     for artefact in chosen:
         trials = artefact.trials()

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
 
-from codestress.problems.words import TARGET_WORDS, collect, word_list
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+
+from words import collect
+
+from codestress.problems.words import TARGET_WORDS, word_list
 
 
 def test_the_embedded_list_has_enough_distinct_plain_words() -> None:

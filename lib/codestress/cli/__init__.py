@@ -10,9 +10,9 @@ import click
 
 from codestress import __version__
 from codestress.cli import answers, artefacts, models, sources
-from codestress.cli.options import printable
 from codestress.course.commands import course
 from codestress.errors import CodestressError, ParameterError
+from codestress.literals import printable
 from codestress.nano.commands import nano
 from codestress.paths import NOTEBOOKS, PARAMS, ROOT
 from codestress.rooms import offered

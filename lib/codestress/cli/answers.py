@@ -17,11 +17,12 @@ from codestress.cli.options import (
     PROFILE,
     SETTINGS,
     Knobs,
-    printable,
+    exit_where,
     resolved,
     where_of,
     with_knobs,
 )
+from codestress.literals import printable
 from codestress.paths import OUTPUTS, STORE, shown
 
 FILE = click.argument("file", type=click.Path(path_type=Path))
@@ -71,8 +72,7 @@ def store_verify(repair: bool) -> None:
     for file in changed:
         click.echo(f"{file}: the next build of it makes it anew")
     click.echo(f"{shown(STORE)}: {count:,} responses, {len(damaged):,} of them damaged; {len(changed):,} files changed")
-    if (damaged and not repair) or faults or changed:
-        raise click.exceptions.Exit(1)
+    exit_where((damaged and not repair) or faults or changed)
 
 
 @store.command("salvage")
@@ -287,5 +287,4 @@ def selftest(problems_file: Path | None, as_json: bool) -> None:
                 )
     if as_json:
         click.echo(json.dumps(rows, indent=1))
-    if failed:
-        raise click.exceptions.Exit(1)
+    exit_where(failed)

@@ -6,13 +6,13 @@ import itertools
 import json
 import os
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from codestress.cli.options import ARTEFACTS, AS_JSON, PROFILE, Knobs, printable, resolved, where_of, with_knobs
+from codestress.cli.options import ARTEFACTS, AS_JSON, PROFILE, Knobs, exit_where, resolved, where_of, with_knobs
 from codestress.errors import IncompleteError, ParameterError
+from codestress.literals import printable
 from codestress.paths import MINE, OUTPUTS, STORE, shown
 
 if TYPE_CHECKING:
@@ -61,9 +61,11 @@ def build(artefacts: tuple[str, ...], knobs: Knobs, jobs: int, force: bool, as_j
             if outcome.state != "failed" and (artefact.changed or artefact.name in artefacts):
                 _tell_changed(artefact)
                 if artefact.name in artefacts:
-                    _tell_claims(artefact.folder / "claims.csv")
-    if failed:
-        raise click.exceptions.Exit(1)
+                    from codestress.report.claims import read_claims  # half a second, and not always needed
+
+                    for claim in read_claims(artefact.folder / "claims.csv"):
+                        click.echo(f"  {claim}")
+    exit_where(failed)
 
 
 def _tell_not_run(outcomes: list[Outcome]) -> None:
@@ -88,14 +90,6 @@ def _tell_changed(artefact: Artefact) -> None:
         click.echo(f"  remove it: {changed['remove']}")
 
 
-def _tell_claims(ledger: Path) -> None:
-    """The decided claims of an artefact that was asked for by name, a line each."""
-    from codestress.report.claims import read_claims
-
-    for claim in read_claims(ledger):
-        click.echo(f"  {claim}")
-
-
 @click.command()
 @ARTEFACTS
 @with_knobs
@@ -111,8 +105,7 @@ def plan(artefacts: tuple[str, ...], knobs: Knobs, as_json: bool) -> None:
         click.echo(json.dumps([asdict(row) | {"missing": row.missing} for row in rows], indent=1))
     else:
         _tell_plan(rows)
-    if errors:
-        raise click.exceptions.Exit(1)
+    exit_where(errors)
 
 
 def _tell_plan(rows: list[PlanRow]) -> None:
@@ -268,8 +261,7 @@ def diff(first: str, second: str, as_json: bool) -> None:
 
     lines = diff_runs(find_run(first), find_run(second))
     click.echo(json.dumps(lines, indent=1) if as_json else "\n".join(lines) or "no difference")
-    if lines:
-        raise click.exceptions.Exit(1)
+    exit_where(lines)
 
 
 @click.command()
@@ -307,5 +299,4 @@ def sync(check: bool) -> None:
     changed = sync_notebooks(write=not check)
     for path in changed:
         click.echo(f"{shown(path)}: {'differs from its schema; run `codestress sync`' if check else 'written'}")
-    if check and changed:
-        raise click.exceptions.Exit(1)
+    exit_where(check and changed)

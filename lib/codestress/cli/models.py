@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 import click
 
-from codestress.cli.options import AS_JSON
+from codestress.cli.options import AS_JSON, exit_where
 
 
 @click.command()
@@ -40,8 +40,7 @@ def probe(model: str, as_json: bool) -> None:
     abilities = run_coroutine(listed())
     if as_json:
         click.echo(json.dumps([asdict(one) for one in abilities], indent=1))
-    if not abilities[0].can:
-        raise click.exceptions.Exit(1)
+    exit_where(not abilities[0].can)
 
 
 @click.command()
@@ -78,5 +77,4 @@ def doctor(as_json: bool) -> None:
     else:
         for finding in findings:
             click.echo(f"{finding.state:8} {finding.what}: {finding.detail}")
-    if any(finding.state == "broken" for finding in findings):
-        raise click.exceptions.Exit(1)
+    exit_where(any(finding.state == "broken" for finding in findings))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -87,10 +86,7 @@ def where_of(texts: tuple[str, ...]) -> dict[str, str]:
     return dict(text.split("=", 1) for text in texts)
 
 
-CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Characters that tell a terminal to do something, or to show a text in another order."""
-
-
-def printable(text: str) -> str:
-    """The text with control characters spelled out, as `repr` does; lines and tabs stay."""
-    return CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
+def exit_where(failed: object) -> None:
+    """Ends the command with 1 where something is wrong."""
+    if failed:
+        raise click.exceptions.Exit(1)

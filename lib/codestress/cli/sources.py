@@ -6,7 +6,7 @@ import json
 
 import click
 
-from codestress.cli.options import AS_JSON
+from codestress.cli.options import AS_JSON, exit_where
 from codestress.errors import CodestressError
 from codestress.paths import shown
 
@@ -50,8 +50,7 @@ def data_fetch(names: tuple[str, ...]) -> None:
             except CodestressError as error:
                 failed = True
                 click.echo(str(error), err=True)
-    if failed:
-        raise click.exceptions.Exit(1)
+    exit_where(failed)
 
 
 @data.command("verify")
@@ -62,5 +61,4 @@ def data_verify() -> None:
     states = [(d.name, f.path, state(f)) for d in load_catalogue().values() for f in d.files]
     for name, path, found in states:
         click.echo(f"{name}: {path}: {found}")
-    if any(found not in ("ok", "missing") for _, _, found in states):
-        raise click.exceptions.Exit(1)
+    exit_where(any(found not in ("ok", "missing") for _, _, found in states))

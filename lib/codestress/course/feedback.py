@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codestress.paths import write_whole
 from codestress.pipeline.notebooks import read_notebook
 
 if TYPE_CHECKING:
@@ -75,7 +76,6 @@ def sections(master: Path) -> tuple[dict[str, str], str]:
 
 def write_feedback(folder: Path, master: Path, results: Sequence[Graded]) -> Path:
     """`STUDENT.md` for each, and `grades.csv` for all: a row for each student, a column for each question."""
-    folder.mkdir(parents=True, exist_ok=True)
     headings, reading = sections(master)
     names = Counter[str]()
     for graded in results:
@@ -88,7 +88,7 @@ def write_feedback(folder: Path, master: Path, results: Sequence[Graded]) -> Pat
         name = _safe(graded.student)
         names[name] += 1
         again = f"-{names[name]}" if names[name] > 1 else ""  # two files of one name overwrite nothing
-        _written(folder / f"{name}{again}.md", "\n".join(lines) + "\n")
+        write_whole(folder / f"{name}{again}.md", "\n".join(lines) + "\n")
     questions = list(dict.fromkeys(name for graded in results for name in graded.possible))
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
@@ -96,13 +96,8 @@ def write_feedback(folder: Path, master: Path, results: Sequence[Graded]) -> Pat
     for graded in results:
         points = [f"{graded.scores.get(name, 0):g}" for name in questions]
         table.writerow([_plain(graded.student), *points, f"{graded.score:g}", f"{graded.total:g}"])
-    return _written(folder / "grades.csv", text.getvalue())
-
-
-def _written(path: Path, text: str) -> Path:
-    part = path.with_suffix(".part")
-    part.write_text(text, encoding="utf-8")
-    return part.replace(path)
+    write_whole(folder / "grades.csv", text.getvalue())
+    return folder / "grades.csv"
 
 
 def _safe(student: str) -> str:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+
+LEVEL = 0.05
+"""Of a family of tests."""
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
@@ -15,3 +19,9 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     factors = np.arange(len(order), 0, -1)
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(factors * given[order]))
     return adjusted
+
+
+def with_holm(tests: pd.DataFrame) -> pd.DataFrame:
+    """The tests of one family, with their `p`, and `p_holm` and `decided` (bool) beside it."""
+    adjusted = holm(tests["p"])
+    return tests.assign(p_holm=adjusted, decided=adjusted < LEVEL)

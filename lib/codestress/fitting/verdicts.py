@@ -8,7 +8,6 @@ one-sided tests (Lakens 2017; Micheloud and Held 2022). bench/bench_verdicts.py 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -149,13 +148,3 @@ def p_value(interval: Interval, confidence: float = 0.95) -> float:
         return math.nan
     z = abs(interval.low + interval.high) / 2 / half * normal_quantile(confidence)
     return math.erfc(z / math.sqrt(2))
-
-
-def holm(p_values: Sequence[float], level: float = 0.05) -> int:
-    """How many are below the level after Holm's correction (1979) for having looked at all of them."""
-    rejected = 0
-    for place, p in enumerate(sorted(p_values)):
-        if p > level / (len(p_values) - place):
-            break
-        rejected += 1
-    return rejected

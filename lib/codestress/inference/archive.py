@@ -12,7 +12,7 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ FIRST_FORMAT = 1
 """Without servers, which are then unknown."""
 LONGEST_LINE = 100_000_000
 """Bytes of a row: the longest reply, each of its characters written as an escape."""
+SAME = ("text", "finish_reason", "seconds", "answered_by", "answered_at", "server")
+"""Fields of a response that a row has too."""
 Asked = dict[str, Any]
 """What a request asks, by field: the prompt's texts as hashes, all else as it is."""
 
@@ -57,15 +59,7 @@ class Row(BaseModel):
 
     @property
     def response(self) -> Response:
-        return Response(
-            text=self.text,
-            finish_reason=self.finish_reason,
-            usage=Usage(*self.usage),
-            seconds=self.seconds,
-            answered_by=self.answered_by,
-            answered_at=self.answered_at,
-            server=self.server,
-        )
+        return Response(usage=Usage(*self.usage), **{name: getattr(self, name) for name in SAME})
 
 
 def asked_of(request: Request) -> Asked:
@@ -101,19 +95,9 @@ def write_archive(path: Path, answered: Iterable[tuple[ModelEntry, Request, Resp
     lines: dict[str, bytes] = {}
     for entry, request, response in answered:
         if request.key not in lines:
-            usage = response.usage
-            row = Row(
-                key=request.key,
-                model=entry.name,
-                asked=asked_of(request),
-                text=response.text,
-                finish_reason=response.finish_reason,
-                usage=(usage.prompt_tokens, usage.completion_tokens, usage.reasoning_tokens, usage.cached_tokens),
-                seconds=response.seconds,
-                answered_by=response.answered_by,
-                answered_at=response.answered_at,
-                server=response.server,
-            )
+            same = {name: getattr(response, name) for name in SAME}
+            asked, usage = asked_of(request), astuple(response.usage)
+            row = Row(key=request.key, model=entry.name, asked=asked, usage=usage, **same)
             lines[row.key] = zlib.compress(_line(row.__dict__))
     part = path.with_name(f"{path.name}.part")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -206,33 +190,21 @@ def import_known(entries: Iterable[ModelEntry], store: Path) -> None:
 _IMPORTED: set[tuple[Path, Path]] = set()
 
 
-@dataclass
-class Archive:
-    """An archive in memory, by key."""
-
-    path: Path
-    rows: dict[str, Row]
-
-    @classmethod
-    def load(cls, path: Path) -> Archive:
-        """`ArchiveError` where it is none."""
-        return cls(path, {row.key: row for row in read_archive(path)})
-
-    def difference(self, request: Request) -> str:
-        """What keeps a request from being one of the archive's: the fields in which the nearest row is another."""
-        wanted = {name: value for name, value in asked_of(request).items() if name != "prompt"}
-        nearest: list[str] = list(wanted)
-        there: Asked = {}
-        for row in self.rows.values():
-            other = [name for name, value in wanted.items() if row.asked.get(name) != value]
-            if len(other) < len(nearest):
-                nearest, there = other, row.asked
-                if len(other) == 1:
-                    break
-        if not there:
-            return "it has nothing like it"
-        told = []
-        for name in nearest:
-            values = "" if name in ("messages", "prefill") else f" ({there.get(name)!r} there, {wanted[name]!r} here)"
-            told.append(f"{name}{values}")
-        return f"the nearest differs in {', '.join(told)}"
+def difference(rows: Iterable[Row], request: Request) -> str:
+    """What keeps a request from being one of an archive's: the fields in which the nearest row is another."""
+    wanted = {name: value for name, value in asked_of(request).items() if name != "prompt"}
+    nearest: list[str] = list(wanted)
+    there: Asked = {}
+    for row in rows:
+        other = [name for name, value in wanted.items() if row.asked.get(name) != value]
+        if len(other) < len(nearest):
+            nearest, there = other, row.asked
+            if len(other) == 1:
+                break
+    if not there:
+        return "it has nothing like it"
+    told = []
+    for name in nearest:
+        values = "" if name in ("messages", "prefill") else f" ({there.get(name)!r} there, {wanted[name]!r} here)"
+        told.append(f"{name}{values}")
+    return f"the nearest differs in {', '.join(told)}"

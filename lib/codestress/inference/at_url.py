@@ -23,6 +23,7 @@ from codestress.inference.opening import open_engine
 from codestress.inference.registry import SERVED, ModelEntry, load_registry
 from codestress.inference.servers import server_of
 from codestress.literals import parse_json
+from codestress.paths import write_whole
 from codestress.types import Message, Prompt, Request, Sampling
 from codestress.validation import nearest
 
@@ -134,7 +135,7 @@ async def asked_once(entry: ModelEntry, prefill: str) -> str:
     engine = open_engine(entry)
     prompt = Prompt((Message("user", "Count from 1 to 3."),), Sampling(max_tokens=16), prefill)
     try:
-        await budget.answer(engine, entry, Request(entry.id, entry.identity, prompt))  # type: ignore[arg-type]
+        await budget.answer(engine, entry, Request(entry.id, entry.identity, prompt))
     except EngineError as error:
         if prefill and "cannot continue a begun answer" in str(error):
             return str(error).split("begins one: ")[1].split(".\n")[0]
@@ -202,10 +203,7 @@ def row_at(url: str, model_id: str, key_env: str, *, ask: bool) -> ModelEntry:
 def write_registry(entries: Iterable[ModelEntry], path: Path) -> None:
     """A registry of these rows."""
     rows = {one.name: one.model_dump(exclude={"name", "archive"}, exclude_defaults=True) for one in entries}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    part.write_text(yaml.safe_dump(rows, allow_unicode=True, sort_keys=False), encoding="utf-8")
-    part.replace(path)
+    write_whole(path, yaml.safe_dump(rows, allow_unicode=True, sort_keys=False))
 
 
 def _name(text: str) -> str:

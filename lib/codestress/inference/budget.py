@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from codestress.errors import EngineError, IncompleteError, ParameterError
+from codestress.inference.engines.base import BatchEngine, Engine, RequestFailed
 from codestress.literals import parse_json
 from codestress.paths import STORE, shown
 from codestress.types import Request, Response
 
 if TYPE_CHECKING:
-    from codestress.inference.engines.base import Engine
     from codestress.inference.registry import ModelEntry
 
 FEWEST_CHARACTERS_PER_TOKEN = 2
@@ -62,7 +62,7 @@ class Sum(NamedTuple):
 
 
 @runtime_checkable
-class MeteredEngine(Protocol):
+class MeteredEngine(Engine, Protocol):
     """An engine that may send several requests for one answer, and has the budget count each."""
 
     budget: Budget
@@ -134,7 +134,7 @@ class Budget:
     def spent_usd(self) -> float:
         return max(0.0, self._total.plus(self._reserved, -1).usd)
 
-    async def answer(self, engine: Engine, entry: ModelEntry, request: Request) -> Response:
+    async def answer(self, engine: Engine | BatchEngine, entry: ModelEntry, request: Request) -> Response:
         """The engine's answer, paid from this budget: each of its requests where it sends several, else this one."""
         if isinstance(engine, MeteredEngine):
             engine.budget = self
@@ -142,7 +142,7 @@ class Budget:
         await self.wait(one_request(entry, *most_tokens(request)))
         response = None
         try:
-            response = await engine.answer(request)
+            response = await (_alone(engine, request) if isinstance(engine, BatchEngine) else engine.answer(request))
             return response
         finally:
             self.settle(entry, request, response)
@@ -254,6 +254,15 @@ class Budget:
     def _forget(self, process: int) -> None:
         if self.file is not None and self.file not in UNFINISHED and os.getpid() == process:
             self.file.unlink(missing_ok=True)
+
+
+async def _alone(engine: BatchEngine, request: Request) -> Response:
+    """A batch of one."""
+    async for _, outcome in engine.answers([request]):
+        if isinstance(outcome, Response):
+            return outcome
+        raise outcome
+    raise RequestFailed("no answer")
 
 
 def sum_of_this_command_line(store: Path) -> Path:

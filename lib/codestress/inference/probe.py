@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from codestress.errors import EngineError
-from codestress.inference.budget import Budget, BudgetReached
-from codestress.inference.engines.base import BatchEngine, Engine, RequestFailed
+from codestress.inference.budget import Budget
+from codestress.inference.engines.base import BatchEngine, RequestFailed
 from codestress.inference.opening import open_engine
 from codestress.inference.registry import ModelEntry
 from codestress.types import Message, Prompt, Request, Response, Sampling
@@ -35,7 +35,10 @@ async def probe(entry: ModelEntry) -> AsyncIterator[Ability]:
     async def ask(text: str, *, prefill: str = "", sample: int = 0, **sampling: object) -> Response:
         how = Sampling(**{"max_tokens": 64, **sampling})  # type: ignore[arg-type]
         request = Request(entry.id, entry.identity, Prompt((Message("user", text),), how, prefill), sample)
-        return await _answer(engine, entry, request, budget)
+        try:
+            return await budget.answer(engine, entry, request)
+        except RequestFailed as failure:
+            raise EngineError(f"{failure}") from None
 
     question = "What is 17 + 25? Answer with the number alone."
     try:
@@ -85,20 +88,3 @@ async def probe(entry: ModelEntry) -> AsyncIterator[Ability]:
         yield Ability(f"answers {many} questions at once, as builds ask", not failed, told)
     finally:
         await engine.close()
-
-
-async def _answer(engine: Engine | BatchEngine, entry: ModelEntry, request: Request, budget: Budget) -> Response:
-    if isinstance(engine, BatchEngine):
-        if not budget.reserve(entry, request):
-            raise BudgetReached(budget.reached())
-        outcomes = [outcome async for _, outcome in engine.answers([request])]
-        outcome = outcomes[0] if outcomes else RequestFailed("no answer")
-        budget.settle(entry, request, outcome if isinstance(outcome, Response) else None)
-    else:
-        try:
-            return await budget.answer(engine, entry, request)
-        except RequestFailed as failure:
-            outcome = failure
-    if isinstance(outcome, RequestFailed):
-        raise EngineError(f"{outcome}") from None
-    return outcome

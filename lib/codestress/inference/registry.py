@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 from functools import cached_property
 from pathlib import Path
@@ -82,6 +83,11 @@ class ModelEntry(Strict):
     def identity(self) -> str:
         """What enters keys: the revision, what requests omit or add; of what runs here its version and parameters."""
         return engine_module(self).identity(self)
+
+    @property
+    def fingerprint(self) -> str:
+        """A name for files of what is asked of this model: other rows of the same model have the same."""
+        return hashlib.blake2b(f"{self.id}\n{self.identity}".encode(), digest_size=8).hexdigest()
 
 
 class EngineModule(Protocol):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
-import hashlib
 import sys
 from array import array
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -91,8 +90,7 @@ class Ordered:
 @contextlib.asynccontextmanager
 async def only_run(entry: ModelEntry, store: Path) -> AsyncIterator[None]:
     """One run at a time asks a model for one store: two would pay for the same answers twice."""
-    who = hashlib.blake2b(f"{entry.id}\n{entry.identity}".encode(), digest_size=8).hexdigest()
-    path = store.with_name(f".{store.name}.{who}.lock")
+    path = store.with_name(f".{store.name}.{entry.fingerprint}.lock")
     with path.open("w") as lock:
         told = False
         while True:

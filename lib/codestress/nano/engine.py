@@ -9,7 +9,6 @@ import asyncio
 import hashlib
 import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ from codestress.inference.engines.base import RequestFailed
 from codestress.inference.registry import ModelEntry
 from codestress.nano.configuration import chatml, weights_folder
 from codestress.seeding import rng
-from codestress.types import Request, Response, Usage
+from codestress.types import Request, Response, Usage, now
 from codestress.validation import Strict
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ class NanoEngine:
             usage=Usage(prompt_tokens=len(tokens), completion_tokens=len(told)),
             seconds=time.monotonic() - started,
             answered_by=f"{self.entry.id} {self.entry.identity}",
-            answered_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            answered_at=now(),
         )
 
     async def close(self) -> None:

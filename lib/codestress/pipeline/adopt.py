@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from codestress.errors import DataError
@@ -19,7 +18,7 @@ from codestress.inference.servers import belongs
 from codestress.inference.store import Store
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.plan import matches
-from codestress.types import Response
+from codestress.types import Response, now
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,6 @@ def adopt(
     """
     trials = artefact.trials().of(entry.name)
     said_by = f"{file.name} sha256 {hashlib.sha256(file.read_bytes()).hexdigest()[:16]}, taken over"
-    now = datetime.now(UTC).isoformat(timespec="seconds")
     taken = answered = lacking = 0
     used: set[tuple[str, int]] = set()
     belongs_here = belongs(entry)
@@ -72,7 +70,7 @@ def adopt(
             if not responses.missing([request.key], belongs_here):
                 answered += 1
                 continue
-            response = Response(form.replace("{}", text), "stop", answered_by=said_by, answered_at=now)
+            response = Response(form.replace("{}", text), "stop", answered_by=said_by, answered_at=now())
             done = responses.put(request.key, entry.name, response)
             taken += 1
         if done is not None:

@@ -20,6 +20,7 @@ import pandas as pd
 
 from codestress.paths import MINE, OUTPUTS, ROOT, shown
 from codestress.pipeline.artefacts import artefact_names
+from codestress.pipeline.inputs import git
 from codestress.report.checked import read_table
 
 BADGES = ("available", "functional", "reusable", "reproduced")
@@ -39,10 +40,10 @@ def examine(profile: str, offline: str) -> Iterator[Criterion]:
     """Each criterion with what was found; `offline` is the profile that a clean clone builds without a network."""
     for name, what in (("LICENSE", "a licence"), ("CITATION.cff", "how to cite it"), ("README.md", "a README")):
         yield Criterion("available", what, (ROOT / name).is_file(), name)
-    changed = _git("status", "--porcelain")
+    changed = git("status", "--porcelain")
     clean = changed is not None and not changed
     yield Criterion("available", "everything is committed", clean, "git status is clean" if clean else "see git status")
-    commit = (_git("rev-parse", "HEAD") or "")[:12]
+    commit = (git("rev-parse", "HEAD") or "")[:12]
     yield Criterion(
         "available",
         "archived with a DOI",
@@ -132,11 +133,6 @@ def _verdicts(profile: str, built: Sequence[str]) -> dict[str, int]:
         return {}
     frames = pd.concat([read_table(path, ["verdict"]) for path in ledgers])
     return {str(verdict): int(count) for verdict, count in frames["verdict"].value_counts().items()}
-
-
-def _git(*arguments: str) -> str | None:
-    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
-    return done.stdout.strip() if done.returncode == 0 else None
 
 
 def write(criteria: Sequence[Criterion]) -> Path:

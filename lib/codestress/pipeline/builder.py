@@ -18,7 +18,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import click
@@ -93,7 +92,8 @@ def build(artefacts: Sequence[Artefact], *, jobs: int, force: bool, timeout_s: f
     with build_lock():
         inputs = {artefact.label: inputs_of(artefact) for artefact in artefacts}
         stale = [a for a in artefacts if force or out_of_date(a, inputs[a.label])]
-        fresh = [Outcome(a.label, "up to date", not_run=_not_run(a)) for a in artefacts if a not in stale]
+        current = [a for a in artefacts if a not in stale]
+        fresh = [Outcome(a.label, "up to date", not_run=read_manifest(a.folder)["not_run"]) for a in current]
         for artefact in stale:
             check_parameters_cell(artefact.notebook, artefact.study.parameters)
         if not stale:
@@ -233,9 +233,7 @@ class _Notebooks:
         self.waiting.append(_Worker())  # imports what it needs while the models are asked
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.pool.shutdown(wait=False, cancel_futures=True)
         for worker in [*self.workers.values(), *self.waiting]:
             worker.kill()
@@ -314,7 +312,7 @@ def _execute(
         return Outcome(artefact.label, "failed", seconds, f"{error}\nthe notebook as far as it came: {shown(kept)}")
     replace_folder(staging, artefact.folder)
     shutil.rmtree(kept, ignore_errors=True)
-    return Outcome(artefact.label, "built", seconds, not_run=_not_run(artefact))
+    return Outcome(artefact.label, "built", seconds, not_run=read_manifest(artefact.folder)["not_run"])
 
 
 def marks(artefact: Artefact) -> dict[str, Any] | None:
@@ -327,11 +325,6 @@ def marks(artefact: Artefact) -> dict[str, Any] | None:
         "unchanged": str(artefact.unchanged.relative_to(OUTPUTS)),
         "remove": f"rm -r {shlex.quote(shown(artefact.folder))}",
     }
-
-
-def _not_run(artefact: Artefact) -> dict[str, str]:
-    left: dict[str, str] = read_manifest(artefact.folder).get("not_run", {})
-    return left
 
 
 def replace_folder(new: Path, folder: Path) -> None:

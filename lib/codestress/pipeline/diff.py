@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from codestress.errors import DataError, ParameterError
-from codestress.paths import MINE, OUTPUTS, shown
-from codestress.report.checked import read_manifest
+from codestress.errors import ParameterError
+from codestress.paths import MINE, OUTPUTS
+from codestress.report.checked import read_manifest, read_table
 
 COMPARED = ("parameters", "models", "counts", "environment", "inputs", "prompts", "requests_sha256")
 
@@ -70,15 +70,8 @@ def _told(value: Any) -> str:
     return str({name: count for name, count in value.items() if count} if isinstance(value, dict) else value)
 
 
-def _read_data(path: Path) -> pd.DataFrame:
-    try:
-        return pd.read_parquet(path)
-    except (OSError, ValueError) as error:  # pyarrow's own are of these kinds
-        raise DataError(f"{shown(path)}: cannot be read: {error}; build it again with --force") from None
-
-
 def _diff_numbers(first: Path, second: Path) -> list[str]:
-    old, new = (_read_data(folder / "data.parquet") for folder in (first, second))
+    old, new = (read_table(folder / "data.parquet") for folder in (first, second))
     if list(old.columns) != list(new.columns):
         return [f"data: {old.shape[0]} rows of {list(old.columns)} -> {new.shape[0]} rows of {list(new.columns)}"]
     lines, among = [], ""

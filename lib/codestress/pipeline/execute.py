@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -17,7 +16,6 @@ import traceback
 import uuid
 import warnings
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +32,11 @@ from traitlets import default
 from codestress.errors import CodestressError, DataError
 from codestress.paths import FILES, OUTPUTS, ROOT, shown
 from codestress.pipeline.diff import differences
-from codestress.pipeline.inputs import environment
+from codestress.pipeline.inputs import environment, git
 from codestress.pipeline.kernels import AVAILABLE, ForkProvisioner, Nursery
 from codestress.report.checked import read_manifest, sha256_of_files
 from codestress.report.notebook_page import notebook_page, prepare
+from codestress.types import now
 
 
 class IpcKernelManager(AsyncKernelManager):
@@ -123,7 +122,7 @@ def execute(spec: dict[str, Any]) -> None:
         "parameters": spec["parameters"],
         "environment": environment(),
         "commit": commit(),
-        "built_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "built_at": now(),
         "ask_seconds": spec["ask_seconds"],
         "build_seconds": round(time.monotonic() - started, 2),
         "inputs": spec["inputs"],
@@ -148,12 +147,7 @@ def compared(unchanged: Path, folder: Path, manifest: dict[str, Any]) -> list[st
 
 def commit() -> str:
     """The commit of the checkout, with `+changes` when files differ from it; empty where there is no git."""
-    try:
-        head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True)
-        changed = subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-    return head.stdout.strip() + ("+changes" if changed.stdout.strip() else "")
+    return (git("rev-parse", "HEAD") or "") + ("+changes" if git("status", "--porcelain") else "")
 
 
 def attempt(spec: dict[str, Any]) -> str:

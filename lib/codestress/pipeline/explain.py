@@ -11,7 +11,7 @@ from codestress.errors import IncompleteError
 from codestress.inference.ask import ask
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.registry import find_models, load_registry
-from codestress.inference.run import Answer, Results, score, stored_responses
+from codestress.inference.run import Results, score, stored_responses
 from codestress.paths import STORE, shown
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.plan import factors_of, matches
@@ -64,22 +64,17 @@ def explain(
         entry = entries[answer.model]
         if not matches(answer.trial, entry, where) or outcome not in ("", answer.scores[rule].outcome.value):
             continue
-        text = _text(answer)
+        stored = stored_responses([answer.key])
         yield Explained(
             factors_of(answer.trial, entry),
             {name: score.outcome.value for name, score in answer.scores.items()},
             answer.scores[rule].detail,
             answer.key,
             answer.answered_by,
-            text,
+            stored[answer.key].text if stored else "",
             trials.of(answer.model).render(answer.trial).messages[-1].content,
             answer.error,
         )
-
-
-def _text(answer: Answer, store: Path = STORE) -> str:
-    found = stored_responses([answer.key], store)
-    return found[answer.key].text if answer.key in found else ""
 
 
 def changed_since(results: Results, rule: str, manifest: Mapping[str, Any]) -> bool:

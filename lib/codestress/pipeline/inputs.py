@@ -11,6 +11,7 @@ import importlib.metadata
 import json
 import platform
 import re
+import subprocess
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -18,14 +19,13 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 from codestress.inference.registry import ENGINES
-from codestress.paths import PARAMS, PUBLISHED, ROOT, shown
+from codestress.paths import PACKAGE, PARAMS, PUBLISHED, ROOT, shown
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.notebooks import plain_cells
 from codestress.problems.own import own_sets
 from codestress.rooms import module_of
 from codestress.sandbox.runtimes import NEEDED, missing
 
-PACKAGE = Path(__file__).resolve().parents[1]
 SUFFIXES = frozenset({".txt", ".mplstyle", ".yaml", ".json", ".js", ".java"})
 """Data files that modules read from their own folder; of folders that are no packages also .py."""
 
@@ -82,6 +82,15 @@ def environment() -> dict[str, str]:
     required = [Requirement(text) for text in importlib.metadata.requires("codestress") or []]
     names = [one.name for one in required if one.marker is None or one.marker.evaluate({"extra": ""})]
     return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in sorted(names)}
+
+
+def git(*arguments: str) -> str | None:
+    """What git says of the checkout; None where it fails, or there is none."""
+    try:
+        done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()
 
 
 def closure(artefact: Artefact) -> frozenset[Path]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from pydantic import AfterValidator
-
 from codestress.errors import DataError
 from codestress.paths import PARAMS, ROOT, shown
 from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem
-from codestress.validation import Strict, check, nearest, read_yaml
+from codestress.validation import Strict, one_of, read_rows
 
 FILE = PARAMS / "problems.yaml"
 
@@ -27,9 +25,7 @@ class OwnProblems(Strict):
 
 def own_sets() -> dict[str, OwnProblems]:
     """All rows, by name; none where there is no file."""
-    if not FILE.is_file():
-        return {}
-    return {name: check(OwnProblems, row, f"{shown(FILE)}: {name}") for name, row in read_yaml(FILE).items()}
+    return read_rows(FILE, OwnProblems)
 
 
 @cache
@@ -47,12 +43,5 @@ def own_problems(name: str) -> list[Problem]:
 
 
 def known_source(*kits: str) -> Any:
-    """The validator of a parameter that names a source of problems: one of the kit's, or one of your own."""
-
-    def known(name: str) -> str:
-        names = (*kits, *own_sets())
-        if name not in names:
-            raise ValueError(f"no such source{nearest(name, names)}; your own are rows of {shown(FILE)}")
-        return name
-
-    return AfterValidator(known)
+    """The validator of a parameter that names a source of problems."""
+    return one_of("source", kits, lambda: FILE)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import codecs
 import gzip
-import warnings
 import zlib
 from dataclasses import dataclass
 from functools import cache
@@ -13,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from codestress.errors import DataError
-from codestress.literals import NotLiteral, parse_json, parse_literal
+from codestress.literals import NotLiteral, parse_json, parse_literal, parse_program
 from codestress.problems.datasets import data_file, folders
 from codestress.problems.program import Problem
 
@@ -98,12 +96,10 @@ def _problem(row: Any, name: str) -> Problem:
     for field in ("code", "input", "output", "id"):
         if not isinstance(row.get(field), str):
             raise ValueError(f"{field} is {row.get(field)!r}, not a text")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            ast.parse(row["code"])
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise ValueError(f"{name}: the program is not Python: {error}") from None
+    try:
+        parse_program(row["code"])
+    except SyntaxError as error:
+        raise ValueError(f"{name}: the program is not Python: {error}") from None
     try:
         unresolved = parse_literal(row["output"]).unresolved
     except NotLiteral:

@@ -13,7 +13,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -25,6 +25,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from codestress.inference.run import Answer, Results, stored_responses
+from codestress.literals import printable
 from codestress.paths import STORE
 from codestress.report.drawn import Drawn
 from codestress.report.notebook_page import page_environment, resource
@@ -294,7 +295,7 @@ def write_answers(
         spots=found,
         cells=[(cell, [_shown(one, rule, results, texts, hidden) for one in samples[cell.name]]) for cell in shown],
         most=most,
-        shares=_per_cent,
+        shares=lambda box: [f"{100 * one:.2f}%" for one in box],
         style=Markup(resource("page.css")),
     )  # fmt: skip
     (folder / "answers.html").write_text(page, encoding="utf-8", errors="backslashreplace")
@@ -325,18 +326,13 @@ def _shown(
 
 
 def _plain(text: str, hidden: Sequence[str]) -> str:
-    """Without the keys of this environment; control characters and those that turn the direction of writing spelled
-    out."""
+    """Without the keys of this environment, control characters spelled out."""
     for key in hidden:
         text = text.replace(key, "[key]")
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", lambda one: ascii(one[0])[1:-1], text)
+    return printable(text)
 
 
 def _keys(results: Results) -> list[str]:
     """What the environment holds under the names that rows of the registry give to keys."""
     names = {str(entry.settings.get("key_env", "OPENAI_API_KEY")) for entry in results.models}
     return [value for name in names if name and len(value := os.environ.get(name, "").strip()) >= 8]
-
-
-def _per_cent(box: Sequence[float]) -> Iterator[str]:
-    return (f"{100 * one:.2f}%" for one in box)

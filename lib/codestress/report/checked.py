@@ -86,7 +86,10 @@ def read_table(path: Path, columns: Iterable[str] = ()) -> pd.DataFrame:
     import pandas as pd  # half a second, and a build with nothing to do reads none
 
     try:
-        table = pd.read_csv(path, keep_default_na=False, na_values=[""])
+        if path.suffix == ".parquet":  # whose own errors are of these kinds
+            table = pd.read_parquet(path)
+        else:
+            table = pd.read_csv(path, keep_default_na=False, na_values=[""])
         lacking = [name for name in columns if name not in table.columns]
         if lacking:
             raise ValueError(f"it has no column {lacking[0]!r}")

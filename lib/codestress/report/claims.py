@@ -45,8 +45,6 @@ WORDS = {
     "derived": ("follows", "does not follow"),
 }
 """What is said of a number without sampling that agrees as printed, and of one that does not."""
-EXPERIMENTS = (*Verdict, "not comparable")
-"""What is said of numbers that were asked, or computed, again."""
 
 Cell = Mapping[str, Any]
 """A row of published numbers of which a statement is made; empty where it is made once."""

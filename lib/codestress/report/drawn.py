@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.collections import PathCollection, PolyCollection
+from matplotlib.colors import to_rgb
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
@@ -50,22 +51,15 @@ def drawn(figure: Figure, picture: Bbox) -> list[Drawn]:
     for ax in figure.axes:
         if ax.get_visible() and not _title(ax).casefold().startswith("published"):
             for one in _of_axes(ax):
-                left, top = (one.box.x0 - frame.x0) / frame.width, (frame.y1 - one.box.y1) / frame.height
-                box = (left, top, one.box.width / frame.width, one.box.height / frame.height)
-                found.append(Drawn(box, one.words, one.value, one.at, one.rank))
+                left, bottom, right, top = one.box
+                corner = (left - frame.x0) / frame.width, (frame.y1 - top) / frame.height
+                size = (right - left) / frame.width, (top - bottom) / frame.height
+                found.append(replace(one, box=(*corner, *size)))
     return found
 
 
-@dataclass(frozen=True)
-class _Part:
-    box: Bbox
-    words: str
-    value: float
-    at: float
-    rank: tuple[int, int]
-
-
-def _of_axes(ax: Axes) -> Iterator[_Part]:
+def _of_axes(ax: Axes) -> Iterator[Drawn]:
+    """With the box's left, bottom, right and top in pixels."""
     panel = "\n".join([_title(ax), ax.get_ylabel(), ax.get_xlabel()])
     for container in ax.containers:
         if isinstance(container, BarContainer):
@@ -92,11 +86,11 @@ def _series(ax: Axes, line: object) -> str:
     return str(getattr(line, "get_label", str)())
 
 
-def _bars(ax: Axes, bars: BarContainer, panel: str) -> Iterator[_Part]:
+def _bars(ax: Axes, bars: BarContainer, panel: str) -> Iterator[Drawn]:
     across = bars.orientation == "horizontal"
     axis = ax.yaxis if across else ax.xaxis
     for number, bar in enumerate(bars.patches):
-        if bar.get_facecolor()[:3] == _rgb(PUBLISHED):
+        if bar.get_facecolor()[:3] == to_rgb(PUBLISHED):
             continue
         box = bar.get_window_extent()
         if not np.isfinite(box.get_points()).all():
@@ -106,10 +100,10 @@ def _bars(ax: Axes, bars: BarContainer, panel: str) -> Iterator[_Part]:
         thick = Bbox([[box.x0, box.y0], [max(box.x1, box.x0 + REACH), max(box.y1, box.y0 + REACH)]])
         words = f"{bars.get_label()}\n{panel}\n{_tick(axis, middle)}"
         at = np.nan if _fixed(axis) else middle
-        yield _Part(thick, words, float(value), float(at), (number, len(bars.patches)))
+        yield Drawn(thick.extents, words, float(value), float(at), (number, len(bars.patches)))
 
 
-def _points(ax: Axes, points: NDArray[np.float64], words: str) -> Iterator[_Part]:
+def _points(ax: Axes, points: NDArray[np.float64], words: str) -> Iterator[Drawn]:
     points = points.astype(float)
     known = points[np.isfinite(points).all(axis=1)] if len(points) else points
     across = _fixed(ax.yaxis) and not _fixed(ax.xaxis)
@@ -120,10 +114,10 @@ def _points(ax: Axes, points: NDArray[np.float64], words: str) -> Iterator[_Part
         axis, value, at = (ax.yaxis, x, y) if across else (ax.xaxis, y, x)
         box = Bbox([[px - REACH, py - REACH], [px + REACH, py + REACH]])
         named, place = _tick(axis, at), np.nan if _fixed(axis) else at
-        yield _Part(box, f"{words}\n{named}", float(value), float(place), (rank, len(known)))
+        yield Drawn(box.extents, f"{words}\n{named}", float(value), float(place), (rank, len(known)))
 
 
-def _rows(ax: Axes, collection: PolyCollection, panel: str) -> Iterator[_Part]:
+def _rows(ax: Axes, collection: PolyCollection, panel: str) -> Iterator[Drawn]:
     """Bars of neighbouring fields: a small part for each of their whole numbers, one of which is a field's place."""
     for path in collection.get_paths():
         ends = path.get_extents()
@@ -134,10 +128,10 @@ def _rows(ax: Axes, collection: PolyCollection, panel: str) -> Iterator[_Part]:
         for x in range(int(np.ceil(ends.x0)), int(np.floor(ends.x1)) + 1):
             px = ax.transData.transform((x, middle))[0]
             field = Bbox([[max(px - REACH / 2, box.x0), box.y0], [min(px + REACH / 2, box.x1), box.y1]])
-            yield _Part(field, words, np.nan, float(x), (0, 0))
+            yield Drawn(field.extents, words, np.nan, float(x), (0, 0))
 
 
-def _fields(ax: Axes, image: AxesImage, panel: str) -> Iterator[_Part]:
+def _fields(ax: Axes, image: AxesImage, panel: str) -> Iterator[Drawn]:
     values = np.asarray(np.ma.filled(np.ma.asarray(image.get_array()).astype(float), np.nan))
     if values.ndim != 2 or values.size > 2000:
         return
@@ -145,7 +139,7 @@ def _fields(ax: Axes, image: AxesImage, panel: str) -> Iterator[_Part]:
         corners = ax.transData.transform([[x - 0.5, y - 0.5], [x + 0.5, y + 0.5]])
         box = Bbox([corners.min(axis=0), corners.max(axis=0)])
         words = f"{panel}\n{_tick(ax.yaxis, y)}\n{_tick(ax.xaxis, x)}"
-        yield _Part(box, words, float(value), np.nan, (0, 0))
+        yield Drawn(box.extents, words, float(value), np.nan, (0, 0))
 
 
 def _fixed(axis: Axis) -> bool:
@@ -168,7 +162,3 @@ def _tick(axis: Axis, place: float) -> str:
     """The label that stands at a place of an axis of names; empty where there is none."""
     near = [(abs(at - place), name) for at, name in _names(axis)] if _fixed(axis) else []
     return min(near)[1] if near and min(near)[0] < 0.5 else ""
-
-
-def _rgb(colour: str) -> tuple[float, ...]:
-    return tuple(int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))

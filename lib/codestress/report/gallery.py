@@ -20,7 +20,7 @@ from pydantic import Field, TypeAdapter
 
 from codestress.errors import DataError
 from codestress.fitting.verdicts import Verdict
-from codestress.paths import MINE, OUTPUTS, shown
+from codestress.paths import MINE, OUTPUTS, shown, write_whole
 from codestress.report.checked import read_manifest, read_table
 from codestress.report.claims import read_ledger
 from codestress.report.front import did, fronts
@@ -97,11 +97,8 @@ def gallery(profile: str) -> Path:
             experiments=int(claims["verdict"].isin(list(Verdict)).sum()),
         )
     )
-    root.mkdir(parents=True, exist_ok=True)
     path = root / "index.html"
-    part = path.with_suffix(".part")
-    part.write_text(page, encoding="utf-8")
-    part.replace(path)
+    write_whole(path, page)
     return path
 
 

@@ -52,7 +52,7 @@ def price(artefacts: Sequence[str], needs: str, registry: Mapping[str, ModelEntr
             options = f' MODELS="{" ".join(of_models["model"].unique())}"' if len(of_models) else ""
             if parts and len(parts) < rows["part"].nunique():
                 options += f' SET="problems=[{",".join(parts)}]"'
-            told = "; ".join(_told(*one, registry) for one in _by_basis(chosen))
+            told = "; ".join(_told(str(basis), part, registry) for basis, part in chosen.groupby("basis"))
             return Price(f"make {artefact} PROFILE=paper{options}", told)
     return Price(f"make {artefacts[0]} PROFILE=paper", "price unknown")
 
@@ -60,10 +60,6 @@ def price(artefacts: Sequence[str], needs: str, registry: Mapping[str, ModelEntr
 def _names(needs: str, model: str) -> bool:
     """Whether a model's whole name stands there: one may begin another's."""
     return re.search(rf"(?<![\w.-]){re.escape(model)}(?![\w-]|\.\w)", needs) is not None
-
-
-def _by_basis(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    return [(str(basis), part) for basis, part in rows.groupby("basis")]
 
 
 def _told(basis: str, rows: pd.DataFrame, registry: Mapping[str, ModelEntry]) -> str:

@@ -115,7 +115,7 @@ def publish(
         "models": [
             entry.model_dump(exclude_defaults=True) | {"key_revision": entry.identity} for entry in results.models
         ],
-        "published": _provenance(artefact),
+        "published": (published_numbers(artefact) or {"provenance": None})["provenance"],
         "prompts": {name: prompt_hash(name) for name in prompts},
         **run_facts(results, rule),
         "not_run": {one.label: one.why for one in results.not_run},
@@ -207,11 +207,6 @@ LAYOUT_TABLES = ("GSUB", "GPOS", "GDEF", "BASE", "kern")
 """Of a font: where its signs stand, which is settled before a figure is saved. Without, a PDF takes half the time."""
 
 
-def _provenance(artefact: str) -> str | None:
-    numbers = published_numbers(artefact)
-    return numbers["provenance"] if numbers else None
-
-
 def _save_figure(figure: Figure, folder: Path, title: str, alt: str) -> Bbox:
     """Returns what part of the figure was saved, in inches."""
     figure.draw_without_rendering()
@@ -234,13 +229,10 @@ def _save_figure(figure: Figure, folder: Path, title: str, alt: str) -> Bbox:
     path = folder / "figure.svg"
     text = path.read_text(encoding="utf-8")
     named = f'<title id="title">{html.escape(title)}</title><desc id="alt">{html.escape(alt)}</desc>'
-    text = re.sub(r"<svg\b([^>]*)>", rf'<svg\1 role="img" aria-labelledby="title alt">{_escaped(named)}', text, count=1)
+    told = f' role="img" aria-labelledby="title alt">{named}'
+    text = re.sub(r"<svg\b([^>]*)>", lambda tag: f"<svg{tag[1]}{told}", text, count=1)
     path.write_text(text, encoding="utf-8")
     return box
-
-
-def _escaped(replacement: str) -> str:
-    return replacement.replace("\\", "\\\\")
 
 
 def _cell(value: object) -> str:

@@ -27,13 +27,9 @@ class Report:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Answers by outcome; they add up to the scores (checked)."""
+        """Answers by outcome; they add up to the scores."""
         found = Counter(score.outcome for scores in self.scores.values() for score in scores)
-        asked = sum(map(len, self.scores.values()))
-        table = {outcome.code: found[outcome] for outcome in Outcome}
-        if sum(table.values()) != asked:
-            raise AssertionError(f"{asked} answers asked, but outcomes {table}")
-        return table
+        return {outcome.code: found[outcome] for outcome in Outcome}
 
     def pass_at(self, k: int) -> float:
         """The chance that one of k samples is right, estimated without bias (Chen et al., 2021, section 2.1).
@@ -41,7 +37,8 @@ class Report:
         Over the problems that have k answers; nan where none has. The warnings name those that have fewer.
         """
         enough = [scores for scores in self.scores.values() if len(scores) >= k]
-        return _mean([pass_at_k(len(scores), sum(s.value == 1 for s in scores), k) for scores in enough])
+        found = [pass_at_k(len(scores), sum(s.value == 1 for s in scores), k) for scores in enough]
+        return sum(found) / len(found) if found else math.nan
 
     def differences(self, other: Report) -> list[dict[str, Any]]:
         """Every answer that one report judges right and the other does not, with both outcomes."""
@@ -137,10 +134,6 @@ def _name(warnings: list[str], what: str, names: Sequence[str]) -> None:
     if names:
         more = f" and {len(names) - 5} more" if len(names) > 5 else ""
         warnings.append(f"{what}: {', '.join(names[:5])}{more} ({len(names)} in all)")
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else math.nan
 
 
 def _or_none(value: float) -> float | None:

@@ -12,7 +12,6 @@ import ast
 import builtins
 import itertools
 import re
-import warnings
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -24,6 +23,7 @@ from codestress.literals import (
     literal_of,
     parse_expression,
     parse_literal,
+    parse_program,
     same_value,
 )
 from codestress.problems.program import Problem
@@ -199,12 +199,10 @@ class _WrittenOut(ast.NodeTransformer):
 @lru_cache(maxsize=4096)
 def _constants(code: str) -> dict[str, ast.expr]:
     """Names to which the program itself gives a written-out value at its top level, with those values."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            body = ast.parse(code).body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return {}
+    try:
+        body = parse_program(code).body
+    except SyntaxError:
+        return {}
     values: dict[str, ast.expr] = {}
     for statement in body:
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:

@@ -6,13 +6,12 @@ import asyncio
 import hashlib
 import json
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from codestress.inference.engines.base import Engine
 from codestress.inference.registry import ModelEntry
 from codestress.rooms import offered
 from codestress.simulated.reading import Reading, Settings, read, summary
-from codestress.types import CHARACTERS_PER_TOKEN, Request, Response, Usage
+from codestress.types import CHARACTERS_PER_TOKEN, Request, Response, Usage, now
 
 __all__ = ["Settings", "SimulatedReader", "open_engine"]
 
@@ -22,7 +21,7 @@ those of this revision)."""
 
 
 @dataclass
-class SimulatedReader:
+class SimulatedReader(Engine):
     """The engine of one reader."""
 
     settings: Settings
@@ -43,11 +42,8 @@ class SimulatedReader:
                 completion_tokens=-(-len(text[:most]) // CHARACTERS_PER_TOKEN),
             ),
             answered_by="simulated",
-            answered_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            answered_at=now(),
         )
-
-    async def close(self) -> None:
-        pass
 
 
 def answer_text(reading: Reading, prefill: str) -> str:

@@ -17,6 +17,7 @@ from codestress import __version__
 from codestress.inference.budget import cost
 from codestress.inference.run import Answer
 from codestress.inference.servers import server_of
+from codestress.paths import write_whole
 from codestress.tryout.counts import Counted
 from codestress.tryout.panel import as_svg, panel
 from codestress.tryout.sampling import Part, Sample
@@ -88,9 +89,7 @@ def write_page(folder: Path, subject: Subject, sampled: Sample, counts: Sequence
         columns=["paper", "problem", "cell", "outcome", "prompt_tokens", "completion_tokens", "seconds", "key"],
     ).to_csv(folder / "answers.csv", index=False, float_format="%.6g", lineterminator="\n")
     path = folder / "index.html"
-    part = path.with_suffix(".part")
-    part.write_text(page, encoding="utf-8")
-    part.replace(path)
+    write_whole(path, page)
     return path
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from codestress.types import Outcome, Request, Response
+
+if TYPE_CHECKING:
+    from codestress.inference.registry import ModelEntry
 
 
 class Engine(Protocol):
@@ -18,7 +21,9 @@ class Engine(Protocol):
         """The response; raises `RequestFailed` for this request, `EngineError` when none can succeed."""
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Ends what was opened."""
+        return
 
 
 @runtime_checkable
@@ -54,8 +59,10 @@ class RequestFailed(Exception):
         self.outcome = reason
 
 
-def served_identity(revision: str, settings: Mapping[str, Any]) -> str:
-    """What enters the keys of a model on a server: its revision, and what requests to it omit or add."""
+def served_identity(entry: ModelEntry, asked_by: Mapping[str, Any] | None = None) -> str:
+    """What enters the keys of a model on a server: its revision, and what requests to it omit or add, by the settings
+    of its row or of the engine that it names."""
+    settings = entry.settings if asked_by is None else asked_by
     omitted, effort, template = (settings.get(name) for name in ("omit", "reasoning_effort", "chat_template"))
     without = f" without {', '.join(omitted)}" if omitted else ""
-    return f"{revision}{without}{f' effort {effort}' if effort else ''}{f' {template}' if template else ''}"
+    return f"{entry.revision}{without}{f' effort {effort}' if effort else ''}{f' {template}' if template else ''}"

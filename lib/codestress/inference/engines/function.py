@@ -10,16 +10,15 @@ import asyncio
 import hashlib
 import inspect
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import Field
 
 from codestress.errors import EngineError, ParameterError
 from codestress.functions import FunctionName, file_of, load_function
-from codestress.inference.engines.base import RequestFailed
+from codestress.inference.engines.base import Engine, RequestFailed
 from codestress.inference.registry import ModelEntry
-from codestress.types import Request, Response
+from codestress.types import Request, Response, now
 from codestress.validation import Strict
 
 __all__ = ["FunctionEngine", "Settings", "open_engine"]
@@ -35,7 +34,7 @@ class Settings(Strict):
     """Calls at once, each in a thread."""
 
 
-class FunctionEngine:
+class FunctionEngine(Engine):
     """Asks one function."""
 
     def __init__(self, entry: ModelEntry, settings: Settings, function: Callable[..., Any]) -> None:
@@ -70,11 +69,8 @@ class FunctionEngine:
             "stop",
             seconds=loop.time() - started,
             answered_by=f"function {self._entry.identity}",
-            answered_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            answered_at=now(),
         )
-
-    async def close(self) -> None:
-        pass
 
 
 def identity(entry: ModelEntry) -> str:

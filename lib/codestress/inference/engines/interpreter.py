@@ -10,7 +10,6 @@ import asyncio
 import json
 import platform
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 
 from pydantic import Field
 
@@ -19,7 +18,7 @@ from codestress.inference.engines.base import Engine, RequestFailed
 from codestress.inference.registry import ModelEntry
 from codestress.sandbox.executor import Execution, Executor, Limits, Program
 from codestress.sandbox.executor import Outcome as Ending
-from codestress.types import Request, Response
+from codestress.types import Request, Response, now
 from codestress.validation import Strict
 
 BATCH = 1000
@@ -65,7 +64,7 @@ class Interpreter:
             text=described(execution),
             finish_reason="stop",
             answered_by=f"Python {self.executor.python}; {self.executor.described()}",
-            answered_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            answered_at=now(),
         )
 
     def _start(self) -> None:

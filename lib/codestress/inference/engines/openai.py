@@ -14,7 +14,6 @@ import os
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -33,20 +32,21 @@ from pydantic import (
 
 from codestress.errors import EngineError
 from codestress.inference.budget import FEWEST_CHARACTERS_PER_TOKEN, Budget, Sum, one_request, said_or_most
-from codestress.inference.engines.base import RequestFailed, served_identity
+from codestress.inference.engines.base import RequestFailed
+from codestress.inference.engines.base import served_identity as identity
 from codestress.inference.engines.limiter import LONGEST_PAUSE_S, Limiter
 from codestress.inference.engines.secrets import Secret
 from codestress.inference.registry import ModelEntry
 from codestress.literals import parse_json
 from codestress.paths import PARAMS, shown
-from codestress.types import FinishReason, Outcome, Request, Response, Usage
+from codestress.types import FinishReason, Outcome, Request, Response, Usage, now
 from codestress.validation import Strict, nearest
 
 if TYPE_CHECKING:  # at run time imported with the first engine that is opened: it takes a second
     import httpx2
     from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 
-__all__ = ["OpenAIEngine", "Settings", "open_engine"]
+__all__ = ["OpenAIEngine", "Settings", "identity", "open_engine"]
 
 CONNECT_S = 30.0
 GARBLED_RETRIES = 2
@@ -422,11 +422,6 @@ class OpenAIEngine:
         return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1] + "…"
 
 
-def identity(entry: ModelEntry) -> str:
-    """What enters keys."""
-    return served_identity(entry.revision, entry.settings)
-
-
 def open_engine(entry: ModelEntry) -> OpenAIEngine:
     """The engine of a row; `EngineError` before any request where the key is unset or the address is none."""
     settings = Settings.model_validate(entry.settings)
@@ -597,7 +592,7 @@ def responses(completion: Completion, seconds: float, secret: Secret) -> list[Re
         reasoning_tokens=_count(completion.usage, "completion_tokens_details", "reasoning_tokens"),
         cached_tokens=_count(completion.usage, "prompt_tokens_details", "cached_tokens"),
     )
-    answered_at = datetime.now(UTC).isoformat(timespec="seconds")
+    answered_at = now()
     return [
         Response(
             text=secret.out_of(_text(choice)),

@@ -7,12 +7,10 @@ pays for nothing twice.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import io
 import json
 import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -20,16 +18,17 @@ from tqdm import tqdm
 
 from codestress.errors import EngineError
 from codestress.inference.engines import openai
-from codestress.inference.engines.base import RequestFailed, served_identity
+from codestress.inference.engines.base import RequestFailed
+from codestress.inference.engines.base import served_identity as identity
 from codestress.inference.registry import ModelEntry
 from codestress.literals import parse_json
-from codestress.paths import OUTPUTS, shown
+from codestress.paths import OUTPUTS, shown, write_whole
 from codestress.types import Request, Response
 
 if TYPE_CHECKING:
     from openai.types import Batch
 
-__all__ = ["OpenAIBatch", "Settings", "open_engine"]
+__all__ = ["OpenAIBatch", "Settings", "identity", "open_engine"]
 
 LARGEST_FILE = 100_000_000
 """Bytes; the API takes 200 MB."""
@@ -59,8 +58,7 @@ class OpenAIBatch:
         own = settings.model_dump(include=set(openai.Settings.model_fields))
         self._engine = openai.open_engine(entry.model_copy(update={"settings": own}))
         self._client = self._engine.client
-        who = hashlib.blake2b(f"{entry.id}\n{entry.identity}".encode(), digest_size=8).hexdigest()
-        self._open_batches = OUTPUTS / "batches" / f"{who}.json"
+        self._open_batches = OUTPUTS / "batches" / f"{entry.fingerprint}.json"
 
     async def answers(self, requests: Sequence[Request]) -> AsyncIterator[tuple[Request, Response | RequestFailed]]:
         """Of batches that are open from before first; the others in new ones."""
@@ -179,16 +177,8 @@ class OpenAIBatch:
     def _write(self, batches: dict[str, list[str]]) -> None:
         if not batches:
             self._open_batches.unlink(missing_ok=True)
-            return
-        self._open_batches.parent.mkdir(parents=True, exist_ok=True)
-        part = Path(f"{self._open_batches}.part")
-        part.write_text(json.dumps(batches), encoding="utf-8")
-        part.replace(self._open_batches)
-
-
-def identity(entry: ModelEntry) -> str:
-    """What enters keys."""
-    return served_identity(entry.revision, entry.settings)
+        else:
+            write_whole(self._open_batches, json.dumps(batches))
 
 
 def open_engine(entry: ModelEntry) -> OpenAIBatch:

@@ -7,7 +7,6 @@ happens: a worker, a machine or this process may die, and what was answered is f
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import os
 import shutil
@@ -74,8 +73,7 @@ class RayEngine:
         self.batch = settings.batch
         self._entry = entry
         self._settings = settings
-        who = hashlib.blake2b(f"{entry.id}\n{entry.identity}".encode(), digest_size=8).hexdigest()
-        self._folder = (Path(settings.folder) if settings.folder else OUTPUTS / "ray") / who
+        self._folder = (Path(settings.folder) if settings.folder else OUTPUTS / "ray") / entry.fingerprint
         self._started = not ray.is_initialized()
         if self._started:
             try:
@@ -231,7 +229,7 @@ def _outcome(text: str) -> Response | RequestFailed:
 
 def identity(entry: ModelEntry) -> str:
     """What enters keys: as of the engine that its workers use."""
-    return served_identity(entry.revision, entry.settings.get("worker", {}).get("settings", {}))
+    return served_identity(entry, entry.settings.get("worker", {}).get("settings", {}))
 
 
 def open_engine(entry: ModelEntry) -> RayEngine:

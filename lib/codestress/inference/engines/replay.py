@@ -6,39 +6,38 @@ from functools import lru_cache
 from pathlib import Path
 
 from codestress.errors import EngineError
-from codestress.inference.archive import Archive
+from codestress.inference.archive import Row, difference, read_archive
+from codestress.inference.engines.base import Engine
 from codestress.inference.registry import ModelEntry
 from codestress.inference.servers import belongs
 from codestress.paths import shown
 from codestress.types import Request, Response
 
 
-class Replay:
+class Replay(Engine):
     """Answers for one model."""
 
     concurrency = 1
 
     def __init__(self, entry: ModelEntry, path: Path) -> None:
         self._entry = entry
-        self._archive = _loaded(path.resolve(), path.stat().st_mtime_ns if path.is_file() else 0)
+        self._path = path.resolve()
+        self._rows = _rows(self._path, path.stat().st_mtime_ns if path.is_file() else 0)
         self._belongs = belongs(entry, shown(path))
 
     async def answer(self, request: Request) -> Response:
-        row = self._archive.rows.get(request.key)
+        row = self._rows.get(request.key)
         if row is None:
             raise EngineError(
-                f"{self._entry.name}: {shown(self._archive.path)} has no answer to a request: "
-                f"{self._archive.difference(request)}.\n"
+                f"{self._entry.name}: {shown(self._path)} has no answer to a request: "
+                f"{difference(self._rows.values(), request)}.\n"
                 "Build with the parameters and the version that made the archive, or ask the model: without REPLAY.",
                 self._entry.name,
             )
         self._belongs(row.model, row.server)
         return row.response
 
-    async def close(self) -> None:
-        pass
-
 
 @lru_cache(maxsize=1)
-def _loaded(path: Path, _changed: int) -> Archive:
-    return Archive.load(path)
+def _rows(path: Path, _changed: int) -> dict[str, Row]:
+    return {row.key: row for row in read_archive(path)}

@@ -9,19 +9,19 @@ import asyncio
 import os
 import time
 from collections.abc import AsyncIterator, Sequence
-from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, Literal
 
 from pydantic import Field
 
 from codestress.errors import EngineError, ParameterError
-from codestress.inference.engines.base import RequestFailed, served_identity
+from codestress.inference.engines.base import RequestFailed
+from codestress.inference.engines.base import served_identity as identity
 from codestress.inference.registry import ModelEntry
-from codestress.types import Request, Response, Usage
+from codestress.types import Request, Response, Usage, now
 from codestress.validation import Strict
 
-__all__ = ["Settings", "VLLMEngine", "open_engine"]
+__all__ = ["Settings", "VLLMEngine", "identity", "open_engine"]
 
 
 class Settings(Strict):
@@ -123,7 +123,7 @@ class VLLMEngine:
             ),
             seconds=seconds,
             answered_by=self._answered_by,
-            answered_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            answered_at=now(),
         )
 
 
@@ -179,11 +179,6 @@ def server_command(entry: ModelEntry, python: str, port: int) -> tuple[list[str]
     command += ["--enable-prefix-caching", "--enable-prompt-tokens-details"]
     command += ["--enforce-eager"] if settings.enforce_eager else []
     return command, {"VLLM_BATCH_INVARIANT": "1"} if settings.batch_invariant else {}
-
-
-def identity(entry: ModelEntry) -> str:
-    """What enters keys."""
-    return served_identity(entry.revision, entry.settings)
 
 
 def open_engine(entry: ModelEntry) -> VLLMEngine:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from functools import lru_cache
 
-from codestress.literals import NotLiteral, literal_of, parse_expression, parse_literal
+from codestress.literals import NotLiteral, literal_of, parse_expression, parse_literal, parse_program
 from codestress.papers.codecrash.javascript_values import assertion_sides
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Outcome as Ending
@@ -92,12 +91,7 @@ def assertion_parts(content: str, problem: Problem) -> tuple[str, str]:
     text = _unwrapped(content)
     if problem.language == "javascript":
         return assertion_sides(text, problem.function)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            body = ast.parse(text).body
-        except (ValueError, RecursionError, MemoryError) as error:
-            raise SyntaxError(str(error)) from None
+    body = parse_program(text).body
     match body:
         case [ast.Assert(test=node, msg=None | ast.Constant())] | [ast.Expr(value=node)]:
             pass
@@ -180,10 +174,8 @@ def _only_calls(assertion: str, answer: str, problem: Problem) -> bool:
 
 
 def _parses(text: str) -> bool:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return False
+    try:
+        parse_program(text)
+    except SyntaxError:
+        return False
     return True

@@ -6,12 +6,12 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from codestress.literals import LONGEST_TEXT
 from codestress.sandbox.runtimes import parser, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-LONGEST_TEXT = 100_000
 DEEPEST = 200
 
 

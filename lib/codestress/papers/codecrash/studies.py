@@ -7,9 +7,9 @@ them, a variant that does not mean the same as its program is never asked.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from string import Template
 from typing import Annotated, Literal
@@ -275,20 +275,15 @@ def predictions(given: Questions) -> Trials:
         code = fenced_program(responses[0].text)
         return asked(trial, written_by_model(problem_of(trial), code)) if code else None
 
-    def strict(trial: Trial, response: Response) -> Score:
+    def judge(rule: Callable[[Problem, Task, Response], Score], trial: Trial, response: Response) -> Score:
         if trial.factors["refactor"] and not response.earlier:
             return unread(response, "no program in a fenced block")
-        return score_assertion(problem_of(trial), given.task, response)
-
-    def reference(trial: Trial, response: Response) -> Score:
-        if trial.factors["refactor"] and not response.earlier:
-            return unread(response, "no program in a fenced block")
-        return score_assertion_as_run(problem_of(trial), given.task, response)
+        return rule(problem_of(trial), given.task, response)
 
     return Trials(
         trials,
         render,
-        {"strict": strict, "reference": reference},
+        {"strict": partial(judge, score_assertion), "reference": partial(judge, score_assertion_as_run)},
         follow_up=follow_up if any(given.refactor) else None,
         steps=lambda trial: 2 if trial.factors["refactor"] else 1,
         not_run=not_run(given.languages),

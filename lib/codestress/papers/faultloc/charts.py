@@ -29,7 +29,7 @@ def count_bars(panels: dict[str, pd.DataFrame], *, ylabel: str) -> Figure:
 
 def heat_map(panels: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
     """A panel for each title, one below the other; a table has row, column, accuracy (0 to 1) and perhaps what is true
-    of instruments, which stands beside it, tasks, which is written under it, or a text in its place."""
+    of instruments, which stands beside it, or tasks, which is written under it."""
     use_style()
     sizes = [frame["row"].nunique() for frame in panels.values()]
     figure = Figure(figsize=(5.6, 0.7 + 0.36 * sum(sizes) + 0.45 * len(panels)))
@@ -42,7 +42,7 @@ def heat_map(panels: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
         grid = frame.pivot_table(index="row", columns="column", values="accuracy", sort=False).reindex(rows)[columns]
         ax.imshow(grid.to_numpy(float), cmap="Blues", vmin=0, vmax=1, aspect="auto")
         for cell in frame.itertuples():
-            text = getattr(cell, "text", f"{100 * cell.accuracy:.0f} %")
+            text = f"{100 * cell.accuracy:.0f} %"
             if pd.notna(getattr(cell, "true", None)):
                 text += f" (true: {100 * cell.true:.0f})"
             if hasattr(cell, "tasks"):

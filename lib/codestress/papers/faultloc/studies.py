@@ -182,33 +182,19 @@ def tasks_of(given: Programs, source: Source) -> Mapping[str, AnyTask]:
     Mutants that do not parse, and those of the kit's own programs that no run shows, are drawn again. Of the artifact's
     tasks, where these are selected and at hand, as many are drawn of each place that their labels name.
     """
-    return (_published_tasks if given.selection == "artifact" and source == "alpaca" else _tasks)(
-        source,
-        given.n_programs,
-        given.min_lines,
-        given.max_lines,
-        tuple(given.ids),
-        given.selection,
-        tuple(given.faults),
-        given.per_quarter,
-        given.seed,
-    )
+    which = (source, given.min_lines, given.max_lines, given.n_programs, tuple(given.ids), given.selection)
+    made = _published_tasks if given.selection == "artifact" and source == "alpaca" else _tasks
+    return made(which, tuple(given.faults), given.per_quarter, given.seed)
+
+
+Which = tuple[Source, int, int, int, tuple[str, ...], Selection]
+"""What `first_programs` takes."""
 
 
 @cache
-def _tasks(
-    source: Source,
-    n_programs: int,
-    min_lines: int,
-    max_lines: int,
-    ids: tuple[str, ...],
-    selection: Selection,
-    kinds: tuple[Kind, ...],
-    per_quarter: int,
-    seed: int,
-) -> dict[str, Task]:
+def _tasks(which: Which, kinds: tuple[Kind, ...], per_quarter: int, seed: int) -> dict[str, Task]:
     tasks: dict[str, Task] = {}
-    for program in first_programs(source, min_lines, max_lines, n_programs, ids, selection):
+    for program in first_programs(*which):
         by_place: dict[tuple[Kind, int], list[FaultSite]] = {}
         for site in sites_of(program):
             total = program.lines + (site.kind == "MisplacedReturn")
@@ -229,18 +215,8 @@ def _tasks(
 
 
 @cache
-def _published_tasks(
-    source: Source,
-    n_programs: int,
-    min_lines: int,
-    max_lines: int,
-    ids: tuple[str, ...],
-    selection: Selection,
-    kinds: tuple[Kind, ...],
-    per_quarter: int,
-    seed: int,
-) -> dict[str, PublishedTask]:
-    programs = {one.id: one for one in first_programs(source, min_lines, max_lines, n_programs, ids, selection)}
+def _published_tasks(which: Which, kinds: tuple[Kind, ...], per_quarter: int, seed: int) -> dict[str, PublishedTask]:
+    programs = {one.id: one for one in first_programs(*which)}
     by_place: dict[tuple[str, Kind, int], list[PublishedTask]] = {}
     for row in packed_rows("python_buggy_tasks.jsonl.gz"):
         kind, base = PUBLISHED_KINDS[row["sam"]], str(row["base"])

@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.half_length import HalfLength, fit_half_length, misfit
-from codestress.fitting.multiplicity import holm
+from codestress.fitting.multiplicity import LEVEL, holm, with_holm
 from codestress.fitting.proportions import Interval, newcombe, paired_difference, ratio
 from codestress.fitting.sign_flips import sign_flips
 from codestress.fitting.two_shares import two_shares_p
+from codestress.papers.origin.half_length import HalfLength, fit_half_length, misfit
 from codestress.report.findings import Finding, listed, points, span
 from codestress.report.published import read_published
 from codestress.seeding import rng
@@ -28,8 +28,6 @@ PAIRED = {SHUFFLING: ("d = 15", "d = 15, shuffled"), DIRECTION: ("d = 15", "d = 
 STEP = 8
 """Lines by which the lists grow."""
 BY_DISTANCE = ("fig06", "fig07", "fig08", "fig09")
-LEVEL = 0.05
-"""Of a family of tests, by Holm."""
 UNDESCRIBED = 0.05
 """A curve whose misfit is below does not describe its points."""
 
@@ -122,8 +120,7 @@ def directions(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
         rows.append((model, distance, *shares, shares[1] - shares[0], *interval, p_value))
     columns = ["model", "distance", "down", "up", "difference", "low", "high", "p"]
     found = pd.DataFrame(rows, columns=columns).sort_values("distance", kind="stable")
-    found["p_holm"] = holm(found["p"])
-    return found.assign(decided=found["p_holm"] < LEVEL)
+    return with_holm(found)
 
 
 # --- findings -----------------------------------------------------------------------------------------------------

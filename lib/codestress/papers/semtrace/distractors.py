@@ -11,11 +11,11 @@ import gzip
 import json
 import re
 import textwrap
-import warnings
 from collections.abc import Iterator
 from functools import cache
 from typing import Literal
 
+from codestress.literals import parse_program
 from codestress.notes import noted
 from codestress.problems.datasets import data_file
 from codestress.problems.installed import PACKAGES, installed_modules
@@ -44,12 +44,10 @@ def distractors(source: Source) -> tuple[str, ...]:
 
 
 def _parses(code: str) -> bool:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return isinstance(ast.parse(code).body[0], ast.FunctionDef)
-        except (SyntaxError, ValueError, IndexError):
-            return False
+    try:
+        return isinstance(parse_program(code).body[0], ast.FunctionDef)
+    except (SyntaxError, IndexError):
+        return False
 
 
 def _codesearchnet() -> Iterator[str]:

@@ -105,16 +105,13 @@ class _Writer:
                 return []
             self.scope.read.discard(name)
             return [f"{name} = {written}"]
-        if written in self.scope.names or not self._reads(written):
+        if written in self.scope.names or not any(name in written for name in self.scope.names):
             return []
         return [f"{self.built(self.new(kind, LOCALS))} = {written}"]
 
     def built(self, name: str) -> str:
         self.results.append(name)
         return name
-
-    def _reads(self, written: str) -> bool:
-        return any(name in written for name in self.scope.names)
 
     def change(self) -> list[str]:
         """A statement that changes a list or a dictionary in place."""

@@ -11,14 +11,12 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from pydantic import AfterValidator
-
 from codestress.functions import FunctionName, load_function
 from codestress.papers.codecrash.perturbations.edits import NotPerturbed, Perturbed, Site
 from codestress.paths import PARAMS, shown
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem, from_stranger
-from codestress.validation import Strict, check, nearest, read_yaml
+from codestress.validation import Strict, one_of, read_rows
 
 FILE = PARAMS / "perturbations.yaml"
 
@@ -33,9 +31,7 @@ class OwnPerturbation(Strict):
 
 def own_perturbations() -> dict[str, OwnPerturbation]:
     """All rows, by name; none where there is no file."""
-    if not FILE.is_file():
-        return {}
-    return {name: check(OwnPerturbation, row, f"{shown(FILE)}: {name}") for name, row in read_yaml(FILE).items()}
+    return read_rows(FILE, OwnPerturbation)
 
 
 @cache
@@ -63,12 +59,5 @@ def rewrite(problem: Problem, name: str, draw: Draw) -> Perturbed:
 
 
 def known_perturbation(*kits: str) -> Any:
-    """The validator of a parameter that names a perturbation: one of the kit's, or one of your own."""
-
-    def known(name: str) -> str:
-        names = (*kits, *own_perturbations())
-        if name not in names:
-            raise ValueError(f"no such perturbation{nearest(name, names)}; your own are rows of {shown(FILE)}")
-        return name
-
-    return AfterValidator(known)
+    """The validator of a parameter that names a perturbation."""
+    return one_of("perturbation", kits, lambda: FILE)

@@ -27,9 +27,6 @@ class Growth(NamedTuple):
     c0: float
     c1: float
     c2: float
-    c2_error: float
-    """Standard error of c2, residuals taken as independent (they are not: a cumulative count's residuals are
-    correlated, so it is too small)."""
     r2_quadratic: float
     r2_linear: float
 
@@ -39,18 +36,15 @@ def fit_growth(x: ArrayLike, y: ArrayLike) -> Growth:
     xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     total = float(((ys - ys.mean()) ** 2).sum()) if ys.size else 0.0
     if ys.size < 4 or total == 0:
-        return Growth(*[math.nan] * 6)
+        return Growth(*[math.nan] * 5)
     scale = float(np.abs(xs).max()) or 1.0  # x² of token counts would be 10^9
     design = np.vander(xs / scale, 3, increasing=True)
     coefficients, *_ = np.linalg.lstsq(design, ys, rcond=None)
     residual = ys - design @ coefficients
     line, *_ = np.linalg.lstsq(design[:, :2], ys, rcond=None)
-    variance = float(residual @ residual) / max(1, ys.size - 3)
-    covariance = variance * np.linalg.pinv(design.T @ design)
     c0, c1, c2 = (float(c) / scale**power for power, c in enumerate(coefficients))
     return Growth(
         *(c0, c1, c2),
-        math.sqrt(max(0.0, float(covariance[2, 2]))) / scale**2,
         1 - float(residual @ residual) / total,
         1 - float(((ys - design[:, :2] @ line) ** 2).sum()) / total,
     )

@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.multiplicity import holm
+from codestress.fitting.multiplicity import LEVEL, with_holm
 from codestress.fitting.over_models import fisher_interval, mean_difference, rank_correlation
 from codestress.fitting.two_shares import open_ranks
 from codestress.papers.codecrash.results.paper import QUESTIONS, published_differences
@@ -22,8 +22,6 @@ from codestress.seeding import rng
 
 DATASETS = {"cruxeval": "CRUXEval", "livecodebench": "LiveCodeBench"}
 VANILLA = "VAN"
-LEVEL = 0.05
-"""Of a family of tests, by Holm."""
 DRAWS = 10_000
 
 
@@ -85,8 +83,7 @@ def agreement(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame
             found = rank_correlation(lost[one], lost[other], confidence, draws)
             rows.append((dataset, one, other, found.value, *found.interval, found.p_value))
     frame = pd.DataFrame(rows, columns=["dataset", "first", "second", "correlation", "low", "high", "p"])
-    frame["p_holm"] = holm(frame["p"])
-    return frame.assign(decided=frame["p_holm"] < LEVEL)
+    return with_holm(frame)
 
 
 def by_vanilla(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
@@ -118,9 +115,7 @@ def by_vanilla(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFram
             p_value = (1 + max(int(far.sum()), int(apart.sum()))) / (1 + DRAWS)
             rows.append((dataset, perturbation, value, *interval, value**2, float(under.mean()), p_value))
     columns = ["dataset", "perturbation", "correlation", "low", "high", "explained", "alike", "p"]
-    frame = pd.DataFrame(rows, columns=columns)
-    frame["p_holm"] = holm(frame["p"])
-    return frame.assign(decided=frame["p_holm"] < LEVEL)
+    return with_holm(pd.DataFrame(rows, columns=columns))
 
 
 def _correlations(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -150,9 +145,7 @@ def between_datasets(table: pd.DataFrame, confidence: float, seed: int) -> pd.Da
         *("perturbation", *DATASETS, "difference", "low", "high", "p", "more", "models"),
         *("correlation", "correlation_low", "correlation_high"),
     ]
-    frame = pd.DataFrame(rows, columns=columns)
-    frame["p_holm"] = holm(frame["p"])
-    return frame.assign(decided=frame["p_holm"] < LEVEL)
+    return with_holm(pd.DataFrame(rows, columns=columns))
 
 
 def diluted(table: pd.DataFrame, confidence: float) -> pd.DataFrame:

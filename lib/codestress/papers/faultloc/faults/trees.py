@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from codestress.generation.scopes import FunctionNode
+from codestress.literals import parse_program
 from codestress.sandbox.runtimes import nodes, parser, text_of
 
 if TYPE_CHECKING:
@@ -46,12 +46,10 @@ def _lines_are_certain(code: str) -> None:
 
 def tree_of(code: str) -> ast.Module:
     _lines_are_certain(code)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return ast.parse(code)
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise NotNeutral(f"does not parse: {error}") from None
+    try:
+        return parse_program(code)
+    except SyntaxError as error:
+        raise NotNeutral(f"does not parse: {error}") from None
 
 
 def java_root(code: str) -> Node:

@@ -10,7 +10,7 @@ import math
 
 import pandas as pd
 
-from codestress.fitting.multiplicity import holm
+from codestress.fitting.multiplicity import LEVEL, with_holm
 from codestress.fitting.over_models import mean_difference
 from codestress.fitting.proportions import Interval, newcombe, wilson
 from codestress.papers.faultloc.results.paper import published_counts, published_heat, published_localization
@@ -22,8 +22,6 @@ RETURNS = "MisplacedReturn"
 """The one kind whose public labels are all right."""
 A_PROGRAM = 4
 """Tasks of one kind of fault that the paper's protocol makes of a program at most, one a quarter."""
-LEVEL = 0.05
-"""Of all tests together, by Holm."""
 
 
 def cells(confidence: float) -> pd.DataFrame:
@@ -120,8 +118,7 @@ def over_models(returning: pd.DataFrame, counts: pd.DataFrame, confidence: float
         more = int((values > 0).sum())
         rows.append((question, found.value, *found.interval, found.p_value, more, found.models))
     frame = pd.DataFrame(rows, columns=["question", "difference", "low", "high", "p", "more", "models"])
-    frame["p_holm"] = holm(frame["p"])
-    return frame.assign(decided=frame["p_holm"] < LEVEL)
+    return with_holm(frame)
 
 
 # --- findings -----------------------------------------------------------------------------------------------------

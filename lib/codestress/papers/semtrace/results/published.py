@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.multiplicity import holm
+from codestress.fitting.multiplicity import LEVEL, with_holm
 from codestress.fitting.over_models import mean_difference, rank_correlation
 from codestress.fitting.proportions import newcombe, wilson
 from codestress.fitting.two_shares import open_ranks, two_shares_p
@@ -22,13 +22,10 @@ PROBLEMS = 800
 FEWER = {"gpt-4.1-2025-04-14": 100}
 """Models that were asked about fewer problems."""
 TASKS = ("CRUXEval-I", "CRUXEval-O")
-SEMTRACE = "SemTrace"
-LEVEL = 0.05
-"""Of a family of tests, by Holm."""
 
 
 def scores(confidence: float) -> pd.DataFrame:
-    """Both tables: model, task (one of `TASKS` or `SEMTRACE`), keys (bool), n, share, low, high (Wilson)."""
+    """Both tables: model, task (one of `TASKS`, or SemTrace), keys (bool), n, share, low, high (Wilson)."""
     plain = published_cells("semtrace/tab01", "model", "task").assign(keys=False)
     keyed = published_cells("semtrace/tab02", "model", "task").assign(keys=True)
     table = pd.concat([plain, keyed.assign(task=keyed["task"].str.removesuffix(", with keys"))], ignore_index=True)
@@ -51,8 +48,7 @@ def with_keys(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
         difference = keyed["share"] - plain["share"]
         rows.append((model, task, sides[0], sides[2], difference, *newcombe(*sides, confidence), two_shares_p(*sides)))
     frame = pd.DataFrame(rows, columns=["model", "task", "plain", "keyed", "difference", "low", "high", "p"])
-    frame["p_holm"] = holm(frame["p"])
-    return frame.assign(decided=frame["p_holm"] < LEVEL)
+    return with_holm(frame)
 
 
 def over_models(keys: pd.DataFrame, confidence: float) -> pd.DataFrame:
@@ -63,8 +59,7 @@ def over_models(keys: pd.DataFrame, confidence: float) -> pd.DataFrame:
         found = mean_difference(part["difference"], confidence)
         rows.append((task, found.value, *found.interval, found.p_value, found.models))
     frame = pd.DataFrame(rows, columns=["task", "difference", "low", "high", "p", "models"])
-    frame["p_holm"] = holm(frame["p"])
-    return frame.assign(decided=frame["p_holm"] < LEVEL)
+    return with_holm(frame)
 
 
 def orders(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
@@ -87,9 +82,7 @@ def orders(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
         told_of = (len(against), both, pairs, "; ".join(names))
         rows.append((first, second, found.value, *found.interval, found.p_value, *told_of))
     columns = ["first", "second", "correlation", "low", "high", "p", "against", "both", "pairs", "names"]
-    frame = pd.DataFrame(rows, columns=columns)
-    frame["p_holm"] = holm(frame["p"])
-    return frame.assign(decided=frame["p_holm"] < LEVEL)
+    return with_holm(pd.DataFrame(rows, columns=columns))
 
 
 def _plain(table: pd.DataFrame, value: str) -> pd.DataFrame:
