@@ -406,12 +406,6 @@ def salvage(damaged: Path, fresh: Path) -> int:
             if Path(f"{damaged}{suffix}").is_file():
                 shutil.copyfile(f"{damaged}{suffix}", f"{copy}{suffix}")
         _mend(copy, Path(folder) / "empty.sqlite")
-        why = ""
-        with contextlib.closing(sqlite3.connect(copy)) as source:
-            try:
-                source.execute("SELECT count(*) FROM responses").fetchone()
-            except sqlite3.DatabaseError as error:
-                why = str(error)
         with contextlib.closing(_open(fresh)) as target:
             kept = 0
             doubtful: list[Row] = []
@@ -422,8 +416,8 @@ def salvage(damaged: Path, fresh: Path) -> int:
                 else:
                     doubtful.append(row)
             kept += sum(target.execute(INSERT, _storable(row)).rowcount for row in doubtful)
-    if why and not kept:
-        raise StoreError(f"{shown(damaged)}: no answer can be read from it ({why}); it is kept")
+    if not kept:
+        raise StoreError(f"{shown(damaged)}: no answer can be read from it; it is kept")
     return kept
 
 
