@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from itertools import islice
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
@@ -154,7 +155,9 @@ class Store:
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def get(self, keys: Iterable[str], belongs: Belongs | None = None) -> dict[str, Response]:
@@ -395,8 +398,8 @@ def _chunks(keys: Iterable[str]) -> Iterator[list[str]]:
 def salvage(damaged: Path, fresh: Path) -> int:
     """Copies every readable row of a damaged store to a new file; returns how many. The damaged file is not changed.
 
-    Rows are read page by page, which finds those that the table does not lead to any more. What is not as it was stored
-    is copied last, and as it is: `damaged` names it.
+    Rows are read one by one, then page by page, which finds those that the table does not lead to any more. What is not
+    as it was stored is copied last, and as it is: `damaged` names it.
     """
     if fresh.exists():
         raise StoreError(f"{shown(fresh)}: exists already; salvage writes only to a new file")
@@ -407,17 +410,23 @@ def salvage(damaged: Path, fresh: Path) -> int:
                 shutil.copyfile(f"{damaged}{suffix}", f"{copy}{suffix}")
         _mend(copy, Path(folder) / "empty.sqlite")
         with contextlib.closing(_open(fresh)) as target:
-            kept = 0
+            readers = [_rows_of(copy), _lost_rows(copy)]
+            kept, why = 0, ""
             doubtful: list[Row] = []
-            for row in _rows_of(copy):
-                sound = with_checksum(row) if row[12] is None else row  # of the first version, which had none
-                if intact(sound):
-                    kept += target.execute(INSERT, sound).rowcount
-                else:
-                    doubtful.append(row)
+            for number, reader in enumerate(readers):
+                try:
+                    for row in reader:
+                        # One by one, rows of the first version are as good as ever; a lost page may be an old one.
+                        sound = with_checksum(row) if row[12] is None and number == 0 else row
+                        if intact(sound):
+                            kept += target.execute(INSERT, sound).rowcount
+                        else:
+                            doubtful.append(row)
+                except sqlite3.DatabaseError as error:
+                    why = str(error)
             kept += sum(target.execute(INSERT, _storable(row)).rowcount for row in doubtful)
-    if not kept:
-        raise StoreError(f"{shown(damaged)}: no answer can be read from it; it is kept")
+    if why and not kept:
+        raise StoreError(f"{shown(damaged)}: no answer can be read from it ({why}); it is kept")
     return kept
 
 
@@ -428,6 +437,15 @@ def _storable(row: Row) -> Row:
 
 
 def _rows_of(path: Path) -> Iterator[Row]:
+    """The rows of a store whose pages may be damaged, as its table has them."""
+    with contextlib.closing(sqlite3.connect(path)) as source:
+        source.text_factory = _decoded
+        columns = _columns(source)
+        for low in range(1, (highest := _highest_row(source, path)) + 1, CHUNK):
+            yield from _readable(source, columns, low, min(low + CHUNK, highest + 1))
+
+
+def _lost_rows(path: Path) -> Iterator[Row]:
     """The rows of every page that holds rows, whether or not the table still leads to it.
 
     Each such page is put where the table begins, so that SQLite reads it as the whole table. `path` is spoilt.
@@ -486,3 +504,26 @@ def _mend(path: Path, empty: Path) -> None:
             file.write(first)
         else:
             file.truncate(max(size, min(int.from_bytes(header[28:32], "big") * PAGE, 1 << 40)))
+
+
+def _highest_row(source: sqlite3.Connection, path: Path) -> int:
+    """The last row's number; where the end of the table cannot be read, a bound from the size of the file."""
+    source.execute("SELECT 1 FROM sqlite_master").fetchone()
+    try:
+        return source.execute("SELECT max(rowid) FROM responses").fetchone()[0] or 0
+    except sqlite3.DatabaseError:
+        return path.stat().st_size // 50
+
+
+def _readable(source: sqlite3.Connection, columns: str, low: int, high: int) -> list[Row]:
+    """Rows with low <= rowid < high; where the range cannot be read, its halves, down to single rows."""
+    try:
+        rows: list[Row] = source.execute(
+            f"SELECT {columns} FROM responses NOT INDEXED WHERE rowid >= ? AND rowid < ?", (low, high)
+        ).fetchall()
+        return [row for row in rows if _readable_row(row)]
+    except (sqlite3.DatabaseError, OverflowError):
+        if high - low <= 1:
+            return []
+        middle = (low + high) // 2
+        return _readable(source, columns, low, middle) + _readable(source, columns, middle, high)
