@@ -37,6 +37,7 @@ class ExponentialFit(NamedTuple):
     """x at which half of the height is gone: ln 2 / rate; inf where nothing decays."""
     height_interval: Interval
     rate_interval: Interval
+    floor_interval: Interval
     half_life_interval: Interval
     draws: Array
     """Height, rate and floor of every resample, stretched for few problems, nan where it could not be fitted:
@@ -123,7 +124,7 @@ def fit_exponential(
     used = weights > 0
     residual = means[used] - curve(places, best[None])[0][used]
     spread = float(((means[used] - means[used].mean()) ** 2).sum())
-    intervals = [percentile_interval(draws[:, i], confidence) for i in range(2)]
+    intervals = [percentile_interval(draws[:, i], confidence) for i in range(3)]
     half = Interval(_half_life(intervals[1].high), _half_life(intervals[1].low))
     height, rate, level = map(float, best)
     return ExponentialFit(
@@ -133,6 +134,7 @@ def fit_exponential(
         _half_life(rate),
         intervals[0],
         intervals[1],
+        intervals[2] if floor else Interval(0.0, 0.0),
         half,
         draws,
         int((~good).sum()),
@@ -184,7 +186,7 @@ def _half_life(rate: float) -> float:
 def _nothing(resamples: int) -> ExponentialFit:
     nan = math.nan
     empty = np.full((resamples, 3), nan)
-    return ExponentialFit(nan, nan, nan, nan, UNKNOWN, UNKNOWN, UNKNOWN, empty, resamples, nan, 0, nan)
+    return ExponentialFit(nan, nan, nan, nan, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, empty, resamples, nan, 0, nan)
 
 
 def _means(right: Array, asked: Array, weighted: bool) -> tuple[Array, Array]:
