@@ -25,7 +25,7 @@ def test_other_processes_of_a_build_read_what_was_worked_out() -> None:
     with notes.notes_kept():
         for text in ("ab", "ab", "c\udc80"):
             assert worked_out(text) == (text[::-1], Kept(""))
-        notes._read.cache_clear()  # as in another process
+        notes._notes.cache_clear()  # as in another process
         assert worked_out("ab") == ("ba", Kept(""))
         assert worked_out("a", Kept("b")) == ("a", Kept("b"))
         assert worked_out("a", Kept("c")) == ("a", Kept("c"))
@@ -43,6 +43,6 @@ def test_a_note_that_is_just_being_written_is_none_yet() -> None:
         file = Path(os.environ[notes.FILE])
         written = file.read_bytes()
         file.write_bytes(written + written[:50])
-        notes._read.cache_clear()
+        notes._notes.cache_clear()
         assert worked_out("ab") == ("ba", Kept(""))
     assert calls == ["ab"]

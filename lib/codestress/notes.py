@@ -14,6 +14,7 @@ import pickle
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import lru_cache, wraps
 from pathlib import Path
 from typing import ParamSpec, TypeVar
@@ -41,24 +42,47 @@ def noted(function: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(function)
     def looked_up(*args: P.args, **named: P.kwargs) -> T:
-        path = os.environ.get(FILE, "")
+        notes = _notes(os.environ.get(FILE, ""))
         called = repr((function.__module__, function.__qualname__, args, named))
         key = hashlib.blake2b(called.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest().encode()
-        known = _read(path)
-        if key not in known:
-            known[key] = base64.b64encode(pickle.dumps(function(*args, **named)))
-            if path:
-                with Path(path).open("ab", buffering=0) as file:  # in one piece: processes write side by side
-                    file.write(key + b" " + known[key] + b"\n")
-        value: T = pickle.loads(base64.b64decode(known[key]))
+        if key not in notes.known:
+            notes.read_on()
+        if key not in notes.known:
+            notes.add(key, base64.b64encode(pickle.dumps(function(*args, **named))))
+        value: T = pickle.loads(base64.b64decode(notes.known[key]))
         return value
 
     return looked_up
 
 
+@dataclass
+class _Notes:
+    """What this process knows of a build's notes."""
+
+    file: Path | None
+    """None where no build keeps notes."""
+    known: dict[bytes, bytes] = field(default_factory=dict)
+    """Pickled values, by the hash of a call."""
+    read_to: int = 0
+    """Bytes of the file."""
+
+    def read_on(self) -> None:
+        """Reads what was added, also by others; not a note that is just being written."""
+        if self.file and self.file.exists():
+            with self.file.open("rb") as file:
+                file.seek(self.read_to)
+                text = file.read()
+            end = text.rfind(b"\n") + 1
+            self.read_to += end
+            self.known |= dict((line[:32], line[33:]) for line in text[:end].splitlines())
+
+    def add(self, key: bytes, value: bytes) -> None:
+        self.known[key] = value
+        if self.file:
+            with self.file.open("ab", buffering=0) as file:  # in one piece: processes write side by side
+                file.write(key + b" " + value + b"\n")
+
+
 @lru_cache(maxsize=1)
-def _read(path: str) -> dict[bytes, bytes]:
-    """The notes that are there when they are first asked for; not one that is just being written."""
-    text = Path(path).read_bytes() if path and Path(path).exists() else b""
-    lines = text[: text.rfind(b"\n") + 1].splitlines()
-    return dict((line[:32], line[33:]) for line in lines)
+def _notes(path: str) -> _Notes:
+    return _Notes(Path(path) if path else None)

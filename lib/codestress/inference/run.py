@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -134,14 +135,17 @@ def score(trials: Trials, asked: Replies, *, store: Path = STORE) -> Results:
 
 
 def _with_chances(trials: Trials, models: Sequence[ModelEntry], answers: list[Answer]) -> list[Answer]:
-    """With what is true of instruments, but for what was skipped; a prompt is rendered once for all that are asked."""
+    """With what is true of instruments, but for what was skipped; a prompt is rendered once for all that are asked.
+
+    Each process takes the problems in an order of its own: what two notebooks of a build need both, they share out.
+    """
     settings = {entry.name: entry.settings for entry in models if entry.simulated}
     asked: dict[tuple[int, int], list[int]] = {}
     for number, answer in enumerate(answers):
         skipped = all(score.outcome is Outcome.SKIPPED for score in answer.scores.values())
         if answer.model in settings and not skipped:
             asked.setdefault((id(trials.of(answer.model)), id(answer.trial)), []).append(number)
-    for numbers in asked.values():
+    for numbers in sorted(asked.values(), key=lambda these: hash((os.getpid(), answers[these[0]].trial.problem))):
         these, trial = trials.of(answers[numbers[0]].model), answers[numbers[0]].trial
         if these.chance:
             prompt = these.render(trial)

@@ -133,7 +133,7 @@ def _entitle(figure: Figure, title: str) -> None:
     """The title above all else, as broad as the figure."""
     width, height = figure.get_size_inches()
     lines = wrap(title, round(13 * width), break_on_hyphens=False)
-    figure.text(0.005, 1 + 0.1 / height, "\n".join(lines), va="bottom", fontsize=10)
+    figure.text(0.005, 1 + 0.1 / height, "\n".join(lines), va="bottom", fontsize=10, parse_math=False)
 
 
 def coverage(drawn: pd.DataFrame) -> dict[str, int] | None:

@@ -131,16 +131,20 @@ def block_numbers(text: str) -> list[int]:
 
 
 @lru_cache(maxsize=64)
-def _placed(*texts: str) -> tuple[list[str], list[int], list[int]]:
-    """The segments of messages, and of each the number of its line and of its block; readers share prompts."""
-    pieces, lines, blocks = list[str](), list[int](), list[int]()
+def _placed(*texts: str) -> tuple[list[str], list[int]]:
+    """The segments of messages, and of each the number of its line; readers share prompts."""
+    found = [segment for text in texts for segment in numbered_segments(text)]
+    return [piece for _, piece in found], [line for line, _ in found]
+
+
+@lru_cache(maxsize=64)
+def _blocks(*texts: str) -> list[int]:
+    """Of each segment of messages the number of its block, counted in its message."""
+    found = list[int]()
     for text in texts:
         block_of = block_numbers(text)
-        for line, piece in numbered_segments(text):
-            pieces.append(piece)
-            lines.append(line)
-            blocks.append(block_of[line])
-    return pieces, lines, blocks
+        found += [block_of[line] for line, _ in numbered_segments(text)]
+    return found
 
 
 @dataclass(frozen=True)
@@ -151,8 +155,6 @@ class Prospect:
     lines: list[int]
     """The line of its message in which each segment stands, from 0 on."""
     missed: np.ndarray
-    blocks: list[int]
-    """The block (`block_numbers`) of each segment, counted in its message."""
 
     @property
     def kept(self) -> np.ndarray:
@@ -167,13 +169,13 @@ class Prospect:
 
 def prospect(prompt: Prompt, reader: Settings) -> Prospect:
     """The segments of all messages, and the probability that each is kept."""
-    pieces, lines, blocks = _placed(*(message.content for message in prompt.messages))
+    pieces, lines = _placed(*(message.content for message in prompt.messages))
     places = (np.arange(len(pieces)) + 0.5) / max(1, len(pieces))
     missed = 1 - keep_probability(reader, places, prompt.characters / CHARACTERS_PER_TOKEN)
     shown = [*(message.content for message in prompt.messages), prompt.prefill]
     if reader.style == "reasoning" or any("[THOUGHT]" in text for text in shown):
         missed = missed**2  # who works step by step reads twice
-    return Prospect(pieces, lines, missed, blocks)
+    return Prospect(pieces, lines, missed)
 
 
 def read(request: Request, reader: Settings) -> Reading:
@@ -187,7 +189,8 @@ def read(request: Request, reader: Settings) -> Reading:
     question = prompt.messages[-1].content.rstrip().rsplit("\n\n", 1)[-1]
     indices = [int(i) for i in np.flatnonzero(kept)]
     pieces, lines = [(i, seen.pieces[i]) for i in indices], [seen.lines[i] for i in indices]
-    blocks = [seen.blocks[i] for i in indices if reader.thorough]
+    block_of = _blocks(*(message.content for message in prompt.messages)) if reader.thorough else []
+    blocks = [block_of[i] for i in indices if reader.thorough]
     return Reading(pieces, question, reader, random, lines, prompt.source, blocks)
 
 

@@ -27,7 +27,7 @@ def _executor() -> Executor:
     return executor
 
 
-def _run(programs: Sequence[Program], language: Language) -> list[Execution]:
+def run_pieces(programs: Sequence[Program], language: Language = "python") -> list[Execution]:
     """What became of each; one that was run before is not run again."""
     keys = [
         hashlib.blake2b(f"{language} {program!r}".encode(errors="replace"), digest_size=16).digest()
@@ -43,14 +43,14 @@ def _run(programs: Sequence[Program], language: Language) -> list[Execution]:
 
 def run_piece(program: Program, language: Language = "python") -> Any:
     """What a program returned, or None."""
-    [execution] = _run([program], language)
+    [execution] = run_pieces([program], language)
     return execution.value if execution.outcome is Ending.RETURNED else None
 
 
 def first_right(programs: Sequence[Program], right: Callable[[Any], bool]) -> int | None:
     """The number of the first of several calls of one Python program whose value (None where it has none) is right."""
     for start in range(0, len(programs), AT_ONCE):
-        executions = _run(programs[start : start + AT_ONCE], "python")
+        executions = run_pieces(programs[start : start + AT_ONCE])
         for number, execution in enumerate(executions, start):
             if right(execution.value if execution.outcome is Ending.RETURNED else None):
                 return number

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice, product, takewhile
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 from codestress.literals import NotLiteral, parse_literal, same_value
 from codestress.sandbox.executor import Program
 from codestress.simulated.reading import KEYED, Reading
-from codestress.simulated.runs import first_right, run_piece
+from codestress.simulated.runs import AT_ONCE, first_right, run_piece, run_pieces
+from codestress.types import Source
 
 TRIES = 40
 """Inputs that a reader tries."""
@@ -53,7 +55,7 @@ def predict_output(reading: Reading, prefill: str) -> str | None:
     asked = re.search(r"assert f\((.*)\) ==$", prefill, re.S)
     if not asked:
         return None
-    lines = _function(reading)
+    lines = kept_function(reading)
     zeros = next((m for line in lines if (m := re.match(r" +arr = \[(0(?:, 0)*)\]$", line))), None)
     if zeros:
         elements = ["0"] * (zeros[1].count(",") + 1)
@@ -63,7 +65,7 @@ def predict_output(reading: Reading, prefill: str) -> str | None:
                 value = int(asked[1]) + int(m[3]) * (1 if m[2] == "+" else -1)
                 elements[int(m[1])] = f"{asked[1]} {m[2]} {m[3]}" if unresolved else str(value)
         return f" [{', '.join(elements)}]\n```"
-    run = run_piece(Program("\n".join(lines), call=f"f({asked[1]})", source=reading.source)) if lines else None
+    run = run_piece(_call(lines, asked[1], reading.source)) if lines else None
     return f" {run!r}\n```" if run is not None else f" {_first_argument(asked[1])}\n```"
 
 
@@ -72,12 +74,10 @@ def predict_input(reading: Reading, prefill: str) -> str | None:
     asked = re.search(r"assert (.*) == f\($", prefill, re.S)
     if not asked:
         return None
-    lines = _function(reading)
+    lines = kept_function(reading)
     output = _value(asked[1])
-    parameters = lines[0].partition("(")[2].count(",") + 1 if lines else 1
-    tries = likely_inputs(asked[1], parameters, thorough=reading.reader.thorough)
-    source = "\n".join(lines)
-    programs = [Program(source, call=f"f({arguments})", source=reading.source) for arguments in tries] if lines else []
+    tries = likely_inputs(asked[1], parameters(lines), thorough=reading.reader.thorough)
+    programs = [_call(lines, arguments, reading.source) for arguments in tries] if lines else []
     found = first_right(programs, lambda value: value is not None and same_value(value, output))
     return f"{asked[1] if found is None else tries[found]})\n```"
 
@@ -134,7 +134,23 @@ def made_of(output: Any) -> list[Any]:
     return made
 
 
-def _function(reading: Reading) -> list[str]:
+def _call(lines: Sequence[str], arguments: str, source: Source) -> Program:
+    return Program("\n".join(lines), call=f"f({arguments})", source=source)
+
+
+def parameters(function: Sequence[str]) -> int:
+    """How many a function's head names; one where there is no head."""
+    return function[0].partition("(")[2].count(",") + 1 if function else 1
+
+
+def run_ahead(readings: Sequence[Reading], tries: Sequence[str]) -> None:
+    """Runs all readings' functions with the first of some arguments together, which is faster than one by one."""
+    functions = {"\n".join(kept_function(reading)): reading.source for reading in readings}
+    calls = [_call([code], one, source) for code, source in functions.items() if code for one in tries[:AT_ONCE]]
+    run_pieces(calls)
+
+
+def kept_function(reading: Reading) -> list[str]:
     """The kept lines of the function f, without keys: from its head to the next line that is not indented, or to the
     end of its block for who notices it."""
     lines = [KEYED.sub("", text) for _, text in reading.kept]

@@ -57,6 +57,13 @@ def _score_input(answer: Answer) -> Score:
     return score_answers([answer], "input", "strict", shared_executor())[0]
 
 
+def right_inputs(problem: Problem, arguments: Sequence[str]) -> list[str]:
+    """Those for which the program returns the output."""
+    answers = [Answer(problem, f"{problem.function}({one})") for one in arguments]
+    scores = score_answers(answers, "input", "strict", shared_executor())
+    return [one for one, score in zip(arguments, scores, strict=True) if score.outcome is Outcome.CORRECT]
+
+
 def score_retrieval(lines: Sequence[str], keys: Sequence[str], response: Response) -> Score:
     """Right when the block is these lines, to the character, with or without their keys.
 

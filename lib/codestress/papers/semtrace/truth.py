@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from codestress.literals import NotLiteral, parse_literal
 from codestress.notes import noted
-from codestress.papers.semtrace.reading import likely_inputs, predict_input, predict_output
-from codestress.papers.semtrace.recall import score_input_completion, score_output_completion
+from codestress.papers.semtrace.reading import likely_inputs, parameters, predict_input, predict_output, run_ahead
+from codestress.papers.semtrace.recall import right_inputs, score_output_completion
 from codestress.problems.program import Problem
 from codestress.seeding import rng
 from codestress.simulated.reading import KEYED, Reading, Settings, prospect
 from codestress.simulated.truth import share_of_kept
-from codestress.types import Outcome, Prompt, Response, Score, Source
+from codestress.types import Outcome, Prompt, Response, Source
 
 PLAIN, THOROUGH = Settings(capacity=1), Settings(capacity=1, thorough=True)
 """Readers that have kept what they have kept: how they answer depends on nothing else of their settings."""
@@ -113,23 +113,21 @@ def _tried_subsets(code: str, arguments: str, output: str, source: Source, task:
     """A digit for each subset: 1 where what a reader makes of it is right."""
     problem = Problem(id="", code=code, function="f", arguments=arguments, output=output, source=source)
     lines = code.split("\n")
-    size = 1 << len(lines)
     reader = THOROUGH if thorough else PLAIN
-    if task == "input_prediction":
-        parameters = lines[0].partition("(")[2].count(",") + 1
-        tries = {output, *likely_inputs(output, parameters, thorough=thorough)}
-        if not any(_judged(problem, f"{one})", score_input_completion) for one in tries):
-            return "0" * size
-        work_out, judge, begun = predict_input, score_input_completion, f"assert {output} == f("
-    else:
-        work_out, judge, begun = predict_output, score_output_completion, f"assert f({arguments}) =="
-    digits = []
-    for number in range(size):
+    readings = []
+    for number in range(1 << len(lines)):
         kept = [(int(i), lines[i]) for i in np.flatnonzero(_mask(number, len(lines)))]
-        reading = Reading(kept, "", reader, rng(0, "subsets"), [i for i, _ in kept], problem.source)
-        digits.append("1" if _judged(problem, work_out(reading, begun) or "", judge) else "0")
-    return "".join(digits)
-
-
-def _judged(problem: Problem, text: str, judge: Callable[[Problem, Response], Score]) -> bool:
-    return judge(problem, Response(text, "stop")).outcome is Outcome.CORRECT
+        readings.append(Reading(kept, "", reader, rng(0, "subsets"), [i for i, _ in kept], source))
+    if task == "input_prediction":
+        tries = likely_inputs(output, parameters(lines), thorough=thorough)
+        right = {f"{one})\n```" for one in right_inputs(problem, [output, *tries])}
+        if not right:
+            return "0" * len(readings)
+        run_ahead(readings, tries)
+        found = [predict_input(one, f"assert {output} == f(") in right for one in readings]
+    else:
+        run_ahead(readings, [arguments])
+        texts = [predict_output(one, f"assert f({arguments}) ==") or "" for one in readings]
+        scores = [score_output_completion(problem, Response(text, "stop")) for text in texts]
+        found = [score.outcome is Outcome.CORRECT for score in scores]
+    return "".join("01"[one] for one in found)
