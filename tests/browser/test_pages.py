@@ -306,6 +306,7 @@ def dragged(page: Page) -> None:
     assert float(point.get_attribute("aria-valuenow") or "nan") > after
 
 
+@pytest.mark.slow
 def test_explorers_are_found_and_have_their_controls_first(browser: Browser, tmp_path: Path, smoke: Path) -> None:
     """The landing page has a picture of each; controls stand beside what they change, or above it on a phone."""
     folder = tmp_path / "explore"

@@ -126,6 +126,7 @@ def test_the_words_keep_their_levels() -> None:
     assert seen == 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", ["largest drop", "relative drop", "drops of models", "fitted loss", "ratio"])
 def test_the_words_keep_their_levels_with_less_simple_numbers(design: str) -> None:
     """40 pairs a row (`SLOW` designs have no fewer): three standard errors of 5 % are 10 points."""

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 from conftest import codestress
 
@@ -18,6 +19,7 @@ def without_node(tmp_path: Path) -> dict[str, str]:
     return {"PATH": str(tmp_path / "nothing"), "PYTHONPATH": str(stub.parent)}
 
 
+@pytest.mark.slow
 def test_without_node_the_other_language_is_built_and_the_reason_is_told(tmp_path: Path) -> None:
     outputs = tmp_path / "outputs"
     bare = without_node(tmp_path)

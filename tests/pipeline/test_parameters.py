@@ -44,7 +44,7 @@ ASK_NOTHING = (
 """Studies of tables of facts."""
 
 
-PROFILES = [pytest.param(name, marks=[pytest.mark.slow] * (name == "paper")) for name in profile_names()]
+PROFILES = [pytest.param(name, marks=[pytest.mark.slow] * (name != "smoke")) for name in profile_names()]
 
 
 @pytest.mark.parametrize("profile", PROFILES)

@@ -253,6 +253,7 @@ def test_gold_parses_to_the_output() -> None:
         assert parse_literal(problem.output).value is not None
 
 
+@pytest.mark.slow
 @pytest.mark.isolation
 def test_the_self_test_prints_what_each_language_is_protected_from(tmp_path: Path) -> None:
     (tmp_path / "p.jsonl").write_text(

@@ -409,6 +409,7 @@ STANDARD = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.isolation
 @pytest.mark.parametrize(("module", "function", "arguments"), STANDARD)
 def test_the_standard_librarys_functions_keep_their_meaning(
