@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache, wraps
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 FILE = "CODESTRESS_NOTES"
 """Environment variable that names a build's notes."""
@@ -43,16 +43,29 @@ def noted(function: Callable[P, T]) -> Callable[P, T]:
     @wraps(function)
     def looked_up(*args: P.args, **named: P.kwargs) -> T:
         notes = _notes(os.environ.get(FILE, ""))
-        called = repr((function.__module__, function.__qualname__, args, named))
-        key = hashlib.blake2b(called.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest().encode()
-        if key not in notes.known:
-            notes.read_on()
-        if key not in notes.known:
-            notes.add(key, base64.b64encode(pickle.dumps(function(*args, **named))))
-        value: T = pickle.loads(base64.b64decode(notes.known[key]))
+        key = _key(function.__module__, function.__qualname__, args, named)
+        if not notes.have(key):
+            notes.add(key, function(*args, **named))
+        value: T = notes.get(key)
         return value
 
     return looked_up
+
+
+def remember(*what: Any) -> None:
+    """Notes the last of some things under the others, where a build keeps notes."""
+    if os.environ.get(FILE):
+        _notes(os.environ[FILE]).add(_key(*what[:-1]), what[-1])
+
+
+def remembered(*what: Any) -> Any:
+    """What was noted under some things in this build; None where nothing was."""
+    notes = _notes(os.environ.get(FILE, ""))
+    return notes.get(key) if notes.file and notes.have(key := _key(*what)) else None
+
+
+def _key(*what: Any) -> bytes:
+    return hashlib.blake2b(repr(what).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest().encode()
 
 
 @dataclass
@@ -76,8 +89,16 @@ class _Notes:
             self.read_to += end
             self.known |= dict((line[:32], line[33:]) for line in text[:end].splitlines())
 
-    def add(self, key: bytes, value: bytes) -> None:
-        self.known[key] = value
+    def have(self, key: bytes) -> bool:
+        if key not in self.known:
+            self.read_on()
+        return key in self.known
+
+    def get(self, key: bytes) -> Any:
+        return pickle.loads(base64.b64decode(self.known[key]))
+
+    def add(self, key: bytes, what: Any) -> None:
+        self.known[key] = value = base64.b64encode(pickle.dumps(what))
         if self.file:
             with self.file.open("ab", buffering=0) as file:  # in one piece: processes write side by side
                 file.write(key + b" " + value + b"\n")

@@ -13,6 +13,7 @@ import textwrap
 import time
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ from codestress.inference.requests import request_of
 from codestress.inference.run import Results, run, score
 from codestress.inference.store import Store
 from codestress.inference.work import only_run
+from codestress.notes import notes_kept
 from codestress.types import Message, Outcome, Prompt, Response, Sampling, Score, Trial, Trials
 from openai_server import OpenAIServer, Received, as_json, completion, completion_body, failure
 
@@ -131,6 +133,29 @@ def test_failures_are_raised_with_the_answers_kept_or_counted(tmp_path: Path, re
         before = len(server.requests)
         assert run(questions(20), ["alpha"], store=store, registry=models).asked == 4
         assert {r.prompt for r in server.requests[before:]} == {f"question {n}" for n in (0, 5, 10, 15)}
+
+
+def test_requests_that_never_succeed_count_each_time_and_are_asked_once_in_a_build(
+    tmp_path: Path, registry: Callable[..., Path]
+) -> None:
+    """What is left of the first run are requests that fail, more than a server may fail in a row: it is not gone."""
+
+    def behaviour(received: Received) -> object:
+        number = int(received.prompt.split()[-1])
+        return failure(400, "not this one") if number % 2 else answer(received)
+
+    with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
+        asking = partial(
+            run, questions(100), ["alpha"], store=tmp_path / "s.sqlite", registry=registry(server.base_url)
+        )
+        for _ in range(2):
+            counts = asking(failures="count").counts()["alpha"]
+            assert (counts["correct"], counts["harness error"]) == (50, 50)
+        with notes_kept():
+            asking(failures="count")
+            before = len(server.requests)
+            assert asking(failures="count").counts()["alpha"] == counts
+            assert len(server.requests) == before
 
 
 def test_the_failure_of_a_question_counts_for_all_trials_that_ask_it(

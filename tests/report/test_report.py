@@ -403,7 +403,7 @@ def test_a_title_names_the_smallest_and_the_largest_by_what_tells_them_apart() -
     assert extremes(shares.iloc[:1], " points", 1) == "4.4 points (a b)"
     assert extremes(pd.Series([-0.2, 0.3, 7], ["a", "b", "c"]), "") == "0 (2 of 3) to 7 (c)"
     assert extremes(pd.Series([1.0, 1.0], ["a", "b"])) == "1 % (2 of 2)"
-    assert extremes(pd.Series([np.nan], ["a"])) == "of nothing that can be counted"
+    assert extremes(pd.Series([np.nan], ["a"])) == "(not known)"
 
 
 def test_published_numbers_agree_with_each_other() -> None:

@@ -24,9 +24,12 @@ from codestress.inference.requests import Asked, Prompts, chunks, following
 from codestress.inference.servers import belongs, server_of
 from codestress.inference.store import Store
 from codestress.inference.work import InTurn, Ordered, Work, only_run
+from codestress.notes import remember, remembered
 from codestress.paths import STORE
 from codestress.types import Request, Response, Trials
 
+FAILED = "failed"
+"""Notes of requests that failed for good: in the same build nobody asks them again."""
 FAILURES_IN_A_ROW = 20
 """Failed requests, with no answer between them, after which a server counts as gone."""
 
@@ -78,16 +81,18 @@ def ask(
     bar = nullcontext(progress) if progress else Progress(trials.total(models), "answers")
     budget = budget or Budget.from_environment(store=store)
     with Store(store) as responses, bar as shown, budget.spending():
-        asked = run_coroutine(_ask(trials, entries, responses, shown, budget))
+        asked = run_coroutine(_ask(trials, entries, responses, shown, budget, failures == "count"))
         if failures == "raise":
             _raise_failures(asked)
     return asked
 
 
-async def _ask(trials: Trials, entries: list[ModelEntry], store: Store, progress: Progress, budget: Budget) -> Replies:
+async def _ask(
+    trials: Trials, entries: list[ModelEntry], store: Store, progress: Progress, budget: Budget, counted: bool
+) -> Replies:
     prompts = Prompts(trials)
     own = {model: Prompts(these, 0) for model, these in trials.own.items()}
-    asked = [_ModelRun(own.get(entry.name, prompts), entry, store, progress, budget) for entry in entries]
+    asked = [_ModelRun(own.get(entry.name, prompts), entry, store, progress, budget, counted) for entry in entries]
     try:
         async with asyncio.TaskGroup() as group:
             for one in asked:
@@ -108,13 +113,17 @@ async def _ask(trials: Trials, entries: list[ModelEntry], store: Store, progress
 class _ModelRun:
     """One model's part of a run."""
 
-    def __init__(self, prompts: Prompts, entry: ModelEntry, store: Store, progress: Progress, budget: Budget) -> None:
+    def __init__(
+        self, prompts: Prompts, entry: ModelEntry, store: Store, progress: Progress, budget: Budget, counted: bool
+    ) -> None:
         self.prompts = prompts
         self.trials = prompts.trials
         self.entry = entry
         self.store = store
         self.progress = progress
         self.budget = budget
+        self.counted = counted
+        """Whether failures count, and do not end the run."""
         self.belongs = belongs(entry)
         self.server = "" if replayed(entry) else server_of(entry)
         self.replies: dict[int, Reply] = {}
@@ -212,6 +221,8 @@ class _ModelRun:
                     response = await self.respond(engine, asked.request)
             except RequestFailed as failure:
                 self.fail(asked, failure)
+                if self.failed_in_a_row >= FAILURES_IN_A_ROW and not await self.answers_still(engine):
+                    self.give_up(failure)
             except BudgetReached:
                 self.stopped = True
             else:
@@ -250,6 +261,7 @@ class _ModelRun:
                     for asked in same:
                         if isinstance(outcome, RequestFailed):
                             self.fail(asked, outcome)
+                            self.give_up(outcome)
                         else:
                             answered += 1
                             due = self.due(asked, outcome)
@@ -269,8 +281,9 @@ class _ModelRun:
         """The stored response, else a new one, on disk before it is returned; equal requests are made once."""
         if stored := self.stored([request.key]):
             return stored[request.key]
-        if request.key in self.failures:
-            raise self.failures[request.key]
+        failure = self.failures.get(request.key) or remembered(FAILED, self.server, request.key)
+        if failure:
+            raise failure
         if request.key in self.in_flight:
             return await asyncio.shield(self.in_flight[request.key])
         future = self.in_flight[request.key] = asyncio.get_running_loop().create_future()
@@ -284,6 +297,7 @@ class _ModelRun:
             if isinstance(error, RequestFailed):
                 self.failed_in_a_row += 1
                 self.failures[request.key] = error
+                remember(FAILED, self.server, request.key, error)
             if not future.cancelled():
                 future.set_exception(error if isinstance(error, Exception) else RequestFailed("interrupted"))
                 future.exception()  # looked at, so that nobody is warned of it
@@ -302,9 +316,25 @@ class _ModelRun:
         self.progress.answered()
 
     def fail(self, asked: Asked, failure: RequestFailed) -> None:
-        """Counts a failure; too many in a row, with no answer between them, end the run."""
         self.replies[asked.index] = Reply(asked.request.key, asked.request.attempt + 1, failure=failure)
         self.progress.failure()
+
+    async def answers_still(self, engine: Engine) -> bool:
+        """Where failures count: whether what was answered before is answered again, so that it is not the server that
+        fails, but these requests."""
+        known = next((index for index, reply in self.replies.items() if not reply.failure), None)
+        if known is None or not self.counted:
+            return False
+        row, self.failed_in_a_row = self.failed_in_a_row, 0
+        try:
+            await self.budget.answer(engine, self.entry, self.first(known).request)
+        except (RequestFailed, BudgetReached):
+            self.failed_in_a_row = row
+            return False
+        return True
+
+    def give_up(self, failure: RequestFailed) -> None:
+        """Ends the run where too many requests have failed with no answer between them."""
         if self.failed_in_a_row >= FAILURES_IN_A_ROW:
             raise EngineError(
                 f"{self.entry.name}: {self.failed_in_a_row} requests in a row failed; the last: {failure}\n"

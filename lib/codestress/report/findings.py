@@ -49,7 +49,7 @@ def extremes(values: pd.Series, unit: str = " %", digits: int = 0) -> str:
     (sim-wide)`; how many where several are as small or as large."""
     known = values.dropna().astype(float).round(digits) + 0.0  # no -0
     if known.empty:
-        return "of nothing that can be counted"
+        return "(not known)"
     labels = known.index.to_frame(index=False)
     labels = labels[[column for column in labels if labels[column].nunique() > 1] or list(labels)[:1]]
     told = []

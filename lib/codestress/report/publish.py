@@ -92,8 +92,9 @@ def publish(
     told += [without_numbers(artefact)] if without_numbers(artefact) else []
     told += [f"{one.label}: not run here" for one in results.not_run]
     told += [f"Changed: {changed}"] if changed else []
+    title = _worded(title)
     _entitle(figure, title)
-    alt = " ".join([f"{title}.", alt, *(f"{note}." for note in told)])
+    alt = _worded(" ".join([f"{title}.", alt, *(f"{note}." for note in told)]))
     box = _save_figure(figure, folder, artefact, alt)
     spots = write_answers(folder, artefact, results, rule, drawn(figure, box), alt, spoken or {})
     places = [[*(round(1000 * one) for one in spot.box), spot.cell.name] for spot in spots]
@@ -127,6 +128,11 @@ def publish(
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
     print(f"{protocol}\nchanged: {changed}" if changed else protocol)
     return Image(folder / "figure.png", width=round(100 * figure.get_size_inches()[0]), alt=alt)
+
+
+def _worded(text: str) -> str:
+    """The text, with a number that is not known said so."""
+    return re.sub(r"[+-]?\bnan\b( ?%)?", "(not known)", text)
 
 
 def _entitle(figure: Figure, title: str) -> None:

@@ -29,7 +29,8 @@ def difference_dots(points: pd.DataFrame, published: pd.DataFrame, *, xlabel: st
     other numbers in two columns; what was said to models, or done to programs before, is a row beside the one without,
     and rows of which nothing is known are left out."""
     points, published = _settings_as_rows(points), _settings_as_rows(published)
-    models, points = list(dict.fromkeys(points["model"])), points[points["value"].notna()]
+    models, known = list(dict.fromkeys(points["model"])), points[points["value"].notna()]
+    points = known if len(known) else points  # of none, as of what part is lost where nothing was right
     conditions = _beside_their_like(list(dict.fromkeys(points["condition"])))
     published = published[published["condition"].isin(conditions)]
     panels = list(dict.fromkeys([*points["panel"], *published["panel"]]))
@@ -57,6 +58,8 @@ def difference_dots(points: pd.DataFrame, published: pd.DataFrame, *, xlabel: st
         for number, model in enumerate(models):
             part = points[(points["panel"] == panel) & (points["model"] == model)]
             _dots(ax, part, conditions, "value", (number, len(models)), markersize=3.5, elinewidth=1, label=model)
+        if not (len(known) or panel.startswith("published")):
+            ax.text(0.5, 0.5, "none of the programs as they are was right", ha="center", transform=ax.transAxes)
     if len(published):  # as an error bar, so that its legend comes after those of the models
         axes[0].errorbar([], [], fmt="o", markersize=2.5, color=PUBLISHED, alpha=0.5, label=told)
     legend_above(figure, axes[0], most=4)

@@ -88,12 +88,16 @@ def told_case(case: Any, trials: Trials, texts: Mapping[str, Response]) -> str:
             f"=== {case.model}, {case.dataset} {case.problem}, {MODES[case.mode]}, {case.perturbation}",
             *difflib.unified_diff(before, after, "vanilla", "perturbed", lineterm="", n=2),
             "--- answer to the vanilla program",
-            texts[case.key_before].text[-1500:],
+            _ending(texts.get(case.key_before)),
             "--- answer to the perturbed program",
-            texts[case.key_after].text[-1500:],
+            _ending(texts.get(case.key_after)),
             "",
         ]
     )
+
+
+def _ending(response: Response | None) -> str:
+    return response.text[-1500:] if response else "(the request failed)"
 
 
 def describe_verdicts(table: pd.DataFrame) -> str:

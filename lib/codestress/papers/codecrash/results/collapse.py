@@ -101,7 +101,9 @@ class Collapse:
 
 
 def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collapse:
-    """The longest response that collapses; where none does, the one with most words of doubt."""
+    """The longest response that collapses; where none does, the one with most words of doubt. Requests that failed
+    have none."""
+    answers = answers[answers["key"].isin(list(texts))]
 
     def rank(row: Any) -> tuple[bool, int]:
         text = texts[row.key].text

@@ -18,11 +18,12 @@ from codestress.types import Response
 
 
 def with_reasoning(answers: pd.DataFrame, texts: Mapping[str, Response]) -> pd.DataFrame:
-    """The answers with `reasoning_tokens`, `collapsed` (whether the response ends in endless repetition)."""
-    responses = [texts[key] for key in answers["key"]]
+    """The answers with `reasoning_tokens` (nan where the request failed), `collapsed` (whether the response ends in
+    endless repetition)."""
+    responses = [texts.get(key) for key in answers["key"]]
     return answers.assign(
-        reasoning_tokens=[reasoning_tokens(one) for one in responses],
-        collapsed=[collapse_start(one.text) is not None for one in responses],
+        reasoning_tokens=[reasoning_tokens(one) if one else math.nan for one in responses],
+        collapsed=[one is not None and collapse_start(one.text) is not None for one in responses],
     )
 
 
@@ -34,7 +35,9 @@ def reasoning_table(answers: pd.DataFrame, *, rule: str, confidence: float) -> p
     rows = []
     for cell, part in cells(answers):
         group = tuple(cell.values())
-        mean, (low, high), *_ = clustered_mean(part["reasoning_tokens"], part["question"], confidence=confidence)
+        known = part[part["reasoning_tokens"].notna()]
+        most = int(known["reasoning_tokens"].max()) if len(known) else math.nan
+        mean, (low, high), *_ = clustered_mean(known["reasoning_tokens"], known["question"], confidence=confidence)
         found = points.loc[group] if group in points.index else dict.fromkeys(POINTS, 0.0)
         rows.append(
             cell
@@ -46,7 +49,10 @@ def reasoning_table(answers: pd.DataFrame, *, rule: str, confidence: float) -> p
                 **found,
             }
             | {"average_tokens": mean, "tokens_low": low, "tokens_high": high}
-            | {"most_tokens": int(part["reasoning_tokens"].max()), "collapses": int(part["collapsed"].sum())}
+            | {
+                "most_tokens": most,
+                "collapses": int(part["collapsed"].sum()),
+            }
         )
     return pd.DataFrame(rows)
 
@@ -59,9 +65,13 @@ def token_growth(answers: pd.DataFrame, published: pd.DataFrame, *, confidence: 
     """
     rows: list[tuple[object, ...]] = []
     for (model, dataset), part in answers.groupby(["model", "dataset"], sort=False):
-        spent = part.groupby(["perturbation", "problem", "question"], sort=False)["reasoning_tokens"].mean()
+        spent = (
+            part.dropna(subset="reasoning_tokens")
+            .groupby(["perturbation", "problem", "question"], sort=False)["reasoning_tokens"]
+            .mean()
+        )
         vanilla = spent[spent.index.get_level_values("perturbation") == "VAN"].droplevel("perturbation")
-        for perturbation in dict.fromkeys(part["perturbation"]):
+        for perturbation in dict.fromkeys(spent.index.get_level_values("perturbation")):
             both = pd.concat({"own": spent.loc[perturbation], "vanilla": vanilla}, axis=1, join="inner")
             both = both.droplevel("problem")
             if perturbation == "VAN" or both.empty:

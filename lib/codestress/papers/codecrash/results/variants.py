@@ -137,6 +137,7 @@ def refactored(answers: pd.DataFrame, given: Perturbed) -> pd.DataFrame:
     rows = rows.assign(cleaned=[(*earlier, key)[0] for earlier, key in zip(rows["earlier"], rows["key"], strict=True)])
     rows = rows.drop_duplicates([*by, "cleaned"])
     texts = stored_responses(rows["cleaned"]) if len(rows) else {}
+    rows = rows[rows["cleaned"].isin(list(texts))]  # but for requests that failed
     counts: dict[tuple[str, ...], Counter[str]] = {}
     waiting: list[tuple[tuple[str, ...], Problem]] = []
     for row in rows.itertuples():

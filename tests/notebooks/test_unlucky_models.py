@@ -1,0 +1,52 @@
+"""What notebooks show of models that have nothing right, or whose server fails now and then."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from codestress.inference.registry import load_registry
+from codestress.pipeline.artefacts import Overrides, artefact_names, resolve
+from conftest import JOBS, ROOT, codestress
+
+UNLUCKY = """
+import zlib
+
+def wrong(messages, **how):
+    return "hm"
+
+def flaky(messages, **how):
+    if zlib.crc32(repr(messages).encode()) % 2:
+        raise ValueError("not today")
+    return "[ANSWER] 1 [/ANSWER]"
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("function", "failures"), [("wrong", "raise"), ("flaky", "count")])
+def test_every_notebook_draws_it_and_says_what_is_not_known(function: str, failures: str, tmp_path: Path) -> None:
+    for part in ("notebooks", "params"):
+        shutil.copytree(ROOT / part, tmp_path / part)
+    shutil.copy(ROOT / "requirements.lock", tmp_path)
+    (tmp_path / "unlucky.py").write_text(UNLUCKY)
+    row = {"engine": "function", "settings": {"function": f"unlucky.py:{function}"}}
+    with (tmp_path / "params" / "models.yaml").open("a", encoding="utf-8") as models:
+        models.write(f"\n{json.dumps(function)}: {json.dumps(row)}\n")
+    one_each = {a.notebook: a.name for a in resolve(artefact_names(), "smoke", Overrides(), load_registry())}
+    done = codestress(
+        *("build", *one_each.values(), "--profile", "smoke", "--jobs", str(JOBS)),
+        *("--models", function, "--set", f"failures={failures}"),
+        outputs=tmp_path / "outputs",
+        CODESTRESS_ROOT=str(tmp_path),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    manifests = [json.loads(path.read_text()) for path in tmp_path.glob("outputs/mine/*/*/manifest.json")]
+    assert len(manifests) == len(one_each)
+    for manifest in manifests:
+        counts = manifest["counts"].get(function, {})
+        assert counts.get("correct", 0) == 0 or function == "flaky", manifest["artefact"]
+        assert "nan" not in manifest["alt"].replace("(", " ").replace(",", " ").split(), manifest["artefact"]
+    assert any("(not known)" in manifest["alt"] for manifest in manifests)
