@@ -208,6 +208,30 @@ def test_a_context_that_nobody_told_of_is_learnt_from_the_first_refusal(refusal:
     assert 0 < refused[0] < sum(int(row["too_long"]) for row in cells)
 
 
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "Please reduce the length of the messages or completion.",
+        "context_length_exceeded",
+        "the request exceeds the available context size, try increasing it",
+        "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 1500.",
+        "prompt is too long: 1,600 tokens > 1,500 maximum",
+        "The input token count (1600) exceeds the maximum number of tokens allowed (1500).",
+    ],
+)
+def test_a_refusal_that_does_not_say_how_much_fits_is_no_failure(refusal: str, tmp_path: Path) -> None:
+    """Nor is it asked again whether as long a prompt fits."""
+
+    def small(received: Received) -> Reply:
+        return failure(400, refusal) if len(received.prompt) > 1500 * CHARACTERS else says(received)
+
+    with OpenAIServer(small) as server:
+        page = tried_at(server, tmp_path)
+    assert re.search(r"not said; a prompt of [\d,]+ characters was refused as too long", page)
+    assert "harness error" not in page
+    assert sums(page) == [20, 16, 20, 16]
+
+
 def test_a_server_that_is_overloaded_or_goes_away_leaves_a_page(tmp_path: Path) -> None:
     def busy(received: Received) -> Reply:
         if received.seen == 0 and len(received.prompt) > 100 and hash(received.prompt) % 3 == 0:

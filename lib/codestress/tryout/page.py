@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter
 from collections.abc import Sequence
@@ -174,10 +175,12 @@ def _facts(subject: Subject, sampled: Sample, answers: Sequence[Answer]) -> list
     refused = f"; {sampled.failed:,} requests refused for overload, or without a whole reply" if sampled.failed else ""
     context = sampled.parts[0].context
     learnt = ", as it said when it refused a longer prompt" if context != entry.context else ""
+    longest = sampled.parts[0].longest
+    shorter = f"; a prompt of {longest:,} characters was refused as too long" if longest < math.inf else ""
     facts = [
         ("model", f"{entry.id}{f' ({entry.revision})' if entry.revision else ''}, {dates}"),
         ("server", server_of(entry).split(" by ")[0] or "runs in this process"),
-        ("context", f"{context:,} tokens{learnt}" if context else "not said"),
+        ("context", f"{context:,} tokens{learnt}" if context else f"not said{shorter}"),
         ("begun answers", "continued" if subject.reach.prefill else "not continued: begun in the question instead"),
         ("asked now", f"{sampled.asked:,} answered in {sampled.seconds:.0f} s{refused}"),
         ("tokens", f"{prompt_tokens:,} of prompts, {tokens:,} of answers" if prompt_tokens else NO_TOKENS),

@@ -6,6 +6,7 @@ minutes more go on where ten minutes ended, and what is stored is not asked agai
 
 from __future__ import annotations
 
+import math
 import re
 import statistics
 import time
@@ -36,6 +37,12 @@ CUT = 0.6, 0.4
 those of the same paper, and those of all, whose texts differ (words have more characters in a token than code)."""
 SAID = re.compile(r"context (?:length|window|size)\b[^0-9]{0,20}([0-9]{3,8})", re.I)
 """How servers that refuse a prompt say how long one may be."""
+TOO_LONG = re.compile(
+    r"context[ _](?:length|window|size)|too (?:long|large)|too many (?:input )?tokens"
+    r"|exceeds? .{0,40}(?:tokens|length|context)|reduce the length|tokens.{0,30} must (?:be|have) (?:<|less|at most)",
+    re.I | re.S,
+)
+"""How they say that it is too long, and not how long it may be."""
 STOPPED = "stopped by hand"
 MARGIN = 1.05
 """On the estimated tokens of a prompt."""
@@ -51,6 +58,8 @@ class Part:
     context: int | None
     sizes: list[tuple[int, int]]
     """Characters and tokens of prompts that were answered, of all papers."""
+    longest: float = math.inf
+    """Characters of the shortest prompt that a server refused as too long, without a word on how long it may be."""
     own: list[tuple[int, int]] = field(default_factory=list)
     """The same of this paper."""
     rounds: list[list[Trial]] = field(init=False)
@@ -92,9 +101,9 @@ class Part:
         return kept
 
     def fits(self, trial: Trial) -> bool:
-        if self.context is None:
-            return True
         prompt = self.trials.render(trial)
+        if self.context is None:
+            return prompt.characters < self.longest
         ratio = min((characters / tokens for characters, tokens in self.sizes), default=CHARACTERS_PER_TOKEN)
         return MARGIN * prompt.characters / ratio + prompt.sampling.max_tokens <= self.context
 
@@ -102,11 +111,14 @@ class Part:
         """Takes in what came; what a server has cut is told by the tokens that it counted, and how long a prompt may be
         by one that it refused."""
         for answer in answers:
-            if said := SAID.search(answer.error):
-                self.context = min(int(said[1]), self.context or int(said[1]))
+            characters, tokens = self.trials.render(answer.trial).characters, answer.usage.prompt_tokens
+            said = SAID.search(answer.error)
+            if said or TOO_LONG.search(answer.error):
+                if said:
+                    self.context = min(int(said[1]), self.context or int(said[1]))
+                self.longest = min(self.longest, characters)
                 self.too_long[self.headline.cell(answer.trial)] += 1
                 continue
-            characters, tokens = self.trials.render(answer.trial).characters, answer.usage.prompt_tokens
             if tokens and self.was_cut(characters, tokens):
                 self.cut[self.headline.cell(answer.trial)] += 1
                 continue
@@ -165,7 +177,7 @@ def sample(
         took = time.monotonic() - before
         part.count(answers)
         for one in parts:
-            one.context = part.context
+            one.context, one.longest = part.context, min(one.longest, part.longest)
         over = sampled.ended == TIME_IS_OVER
         sampled.ended = "" if over else sampled.ended
         sampled.asked += new
