@@ -11,6 +11,7 @@ from codestress.inference.engines.base import Engine
 from codestress.inference.registry import ModelEntry
 from codestress.rooms import offered
 from codestress.simulated.reading import Reading, Settings, read, summary
+from codestress.simulated.runs import run_together
 from codestress.types import CHARACTERS_PER_TOKEN, Request, Response, Usage, now
 
 __all__ = ["Settings", "SimulatedReader", "open_engine"]
@@ -31,7 +32,13 @@ class SimulatedReader(Engine):
         await asyncio.sleep(0)
         reading = read(request, self.settings)
         prefill = request.prompt.prefill
-        text = "" if reading.random.random() < self.settings.refusal else answer_text(reading, prefill)
+        drawn = reading.random.bit_generator.state
+
+        def worked_out() -> str:
+            reading.random.bit_generator.state = drawn
+            return "" if reading.random.random() < self.settings.refusal else answer_text(reading, prefill)
+
+        text = await run_together(worked_out)
         most = request.prompt.sampling.max_tokens * CHARACTERS_PER_TOKEN
         characters = request.prompt.characters + len(prefill)
         return Response(
