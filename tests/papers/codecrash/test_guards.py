@@ -25,7 +25,9 @@ from codestress.problems.generated import generated_problems
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Execution, Executor
+from codestress.sandbox.runtimes import missing
 from codestress.seeding import rng
+from codestress.types import Source
 
 REWRITING: tuple[Perturbation, ...] = ("REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS")
 
@@ -147,3 +149,17 @@ def test_inputs_are_of_the_same_types_and_reach_for_the_programs_constants() -> 
     assert any(values[0] == 37 for values in found)
     assert any(values[1] == "needle" for values in found)
     assert any(values[2] == [] for values in found)
+
+
+@pytest.mark.skipif(bool(missing("javascript")), reason="no Node")
+def test_calls_that_share_a_process_end_as_those_that_have_their_own(executor: Executor) -> None:
+    checked, _ = check_problems(contest_problems("javascript")[::8], executor, 0)
+    calls = [(one.problem, text) for one in checked for text in one.inputs]
+    assert len(calls) > 25
+    alone = [run_calls([call], executor)[0] for call in calls]
+    assert repr(run_calls(calls, executor)) == repr(alone)  # nan is nan
+    code = "function f(x) { return x.length.toFixed(); }"
+    raising = Problem("p", code, "f", "null", "", "javascript", source=Source.KIT)
+    ends = run_calls([(raising, text) for text in ('"ab"', "null", "[1]")], executor)
+    assert [end.outcome for end in ends] == ["returned", "raised", "returned"]
+    assert [end.value for end in ends] == ["2", None, "1"]
