@@ -227,9 +227,23 @@ def test_a_refusal_that_does_not_say_how_much_fits_is_no_failure(refusal: str, t
 
     with OpenAIServer(small) as server:
         page = tried_at(server, tmp_path)
-    assert re.search(r"not said; a prompt of [\d,]+ characters was refused as too long", page)
+    assert re.search(r"not said; a prompt and its answer of at most [\d,]+ characters were refused as too long", page)
     assert "harness error" not in page
     assert sums(page) == [20, 16, 20, 16]
+
+
+@pytest.mark.parametrize(
+    "trouble", ["the request took too long", "Request too large for this model on tokens per min (TPM): Limit 10000"]
+)
+def test_a_limit_of_time_says_nothing_of_the_prompt_s_length(trouble: str, tmp_path: Path) -> None:
+    def slow(received: Received) -> Reply:
+        return failure(400, trouble) if len(received.prompt) > 1500 * CHARACTERS else says(received)
+
+    with OpenAIServer(slow) as server:
+        page = tried_at(server, tmp_path)
+    assert "refused as too long" not in page
+    assert "<th>does not fit</th>" not in page
+    assert "harness error" in page
 
 
 def test_a_server_that_is_overloaded_or_goes_away_leaves_a_page(tmp_path: Path) -> None:

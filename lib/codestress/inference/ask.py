@@ -29,7 +29,7 @@ from codestress.paths import STORE
 from codestress.types import Request, Response, Trials
 
 FAILED = "failed"
-"""Notes of requests that failed for good: in the same build nobody asks them again."""
+"""Notes of requests that failed for good where that counts: in the same build nobody asks them again."""
 FAILURES_IN_A_ROW = 20
 """Failed requests, with no answer between them, after which a server counts as gone."""
 
@@ -222,7 +222,10 @@ class _ModelRun:
             except RequestFailed as failure:
                 self.fail(asked, failure)
                 if self.failed_in_a_row >= FAILURES_IN_A_ROW and not await self.answers_still(engine):
-                    self.give_up(failure)
+                    raise EngineError(
+                        f"{self.entry.name}: {self.failed_in_a_row} requests in a row failed; the last: {failure}\n"
+                        "What was answered before is kept; run the same command again once the server is well."
+                    ) from None
             except BudgetReached:
                 self.stopped = True
             else:
@@ -238,7 +241,9 @@ class _ModelRun:
             batch: dict[str, list[Asked]] = {}
             while len(batch) < engine.batch and (asked := following.pop() if following else work.next()) is not None:
                 key = asked.request.key
-                if key in batch:
+                if failure := self.failed_before(key):
+                    self.fail(asked, failure)
+                elif key in batch:
                     batch[key].append(asked)
                 elif key in paid or self.budget.reserve(self.entry, asked.request):
                     batch[key] = [asked]
@@ -261,7 +266,6 @@ class _ModelRun:
                     for asked in same:
                         if isinstance(outcome, RequestFailed):
                             self.fail(asked, outcome)
-                            self.give_up(outcome)
                         else:
                             answered += 1
                             due = self.due(asked, outcome)
@@ -281,8 +285,7 @@ class _ModelRun:
         """The stored response, else a new one, on disk before it is returned; equal requests are made once."""
         if stored := self.stored([request.key]):
             return stored[request.key]
-        failure = self.failures.get(request.key) or remembered(FAILED, self.server, request.key)
-        if failure:
+        if failure := self.failed_before(request.key):
             raise failure
         if request.key in self.in_flight:
             return await asyncio.shield(self.in_flight[request.key])
@@ -297,7 +300,6 @@ class _ModelRun:
             if isinstance(error, RequestFailed):
                 self.failed_in_a_row += 1
                 self.failures[request.key] = error
-                remember(FAILED, self.server, request.key, error)
             if not future.cancelled():
                 future.set_exception(error if isinstance(error, Exception) else RequestFailed("interrupted"))
                 future.exception()  # looked at, so that nobody is warned of it
@@ -316,8 +318,17 @@ class _ModelRun:
         self.progress.answered()
 
     def fail(self, asked: Asked, failure: RequestFailed) -> None:
-        self.replies[asked.index] = Reply(asked.request.key, asked.request.attempt + 1, failure=failure)
+        """The trial has no answer, for this reason."""
+        key = asked.request.key
+        self.replies[asked.index] = Reply(key, asked.request.attempt + 1, failure=failure)
         self.progress.failure()
+        if self.counted and remembered(FAILED, self.server, key) is None:
+            remember(FAILED, self.server, key, failure)
+
+    def failed_before(self, key: str) -> RequestFailed | None:
+        """Why a request has failed, in this run or, where failures count, in this build."""
+        found: RequestFailed | None = self.failures.get(key)
+        return found or (remembered(FAILED, self.server, key) if self.counted else None)
 
     async def answers_still(self, engine: Engine) -> bool:
         """Where failures count: whether what was answered before is answered again, so that it is not the server that
@@ -332,14 +343,6 @@ class _ModelRun:
             self.failed_in_a_row = row
             return False
         return True
-
-    def give_up(self, failure: RequestFailed) -> None:
-        """Ends the run where too many requests have failed with no answer between them."""
-        if self.failed_in_a_row >= FAILURES_IN_A_ROW:
-            raise EngineError(
-                f"{self.entry.name}: {self.failed_in_a_row} requests in a row failed; the last: {failure}\n"
-                "What was answered before is kept; run the same command again once the server is well."
-            )
 
 
 def _raise_failures(asked: Replies) -> None:

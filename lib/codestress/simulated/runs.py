@@ -21,8 +21,8 @@ KNOWN = 200_000
 """Programs whose ends are kept in mind: readers piece the same lines together again and again."""
 
 
-class _NotRun(Exception):
-    """Programs that were not run yet."""
+class _NotRun(BaseException):
+    """Programs that were not run yet; nothing that looks for errors may keep it."""
 
     def __init__(self, programs: list[Program], language: Language) -> None:
         super().__init__()

@@ -176,7 +176,8 @@ def _facts(subject: Subject, sampled: Sample, answers: Sequence[Answer]) -> list
     context = sampled.parts[0].context
     learnt = ", as it said when it refused a longer prompt" if context != entry.context else ""
     longest = sampled.parts[0].longest
-    shorter = f"; a prompt of {longest:,} characters was refused as too long" if longest < math.inf else ""
+    refused_at = f"; a prompt and its answer of at most {longest:,} characters were refused as too long"
+    shorter = refused_at if longest < math.inf else ""
     facts = [
         ("model", f"{entry.id}{f' ({entry.revision})' if entry.revision else ''}, {dates}"),
         ("server", server_of(entry).split(" by ")[0] or "runs in this process"),

@@ -26,7 +26,7 @@ from codestress.inference.servers import belongs
 from codestress.inference.store import Store
 from codestress.report.headline import Headline
 from codestress.seeding import rng
-from codestress.types import CHARACTERS_PER_TOKEN, Outcome, Trial, Trials
+from codestress.types import CHARACTERS_PER_TOKEN, Outcome, Prompt, Trial, Trials
 
 ROUNDS = 150
 """Most rounds of a paper: then there is enough."""
@@ -38,11 +38,13 @@ those of the same paper, and those of all, whose texts differ (words have more c
 SAID = re.compile(r"context (?:length|window|size)\b[^0-9]{0,20}([0-9]{3,8})", re.I)
 """How servers that refuse a prompt say how long one may be."""
 TOO_LONG = re.compile(
-    r"context[ _](?:length|window|size)|too (?:long|large)|too many (?:input )?tokens"
+    r"context[ _](?:length|window|size)|(?:prompt|input|messages?|sequence|request) (?:is |are )?too (?:long|large)"
     r"|exceeds? .{0,40}(?:tokens|length|context)|reduce the length|tokens.{0,30} must (?:be|have) (?:<|less|at most)",
     re.I | re.S,
 )
 """How they say that it is too long, and not how long it may be."""
+OTHER_LIMIT = re.compile(r"rate.?limit|per.?(?:min|day|hour|second)|\b[TR]P[MD]\b|quota|tim(?:e|ed)[ -]?out", re.I)
+"""What tells apart a refusal for how much is asked in a time, or for how long it takes."""
 STOPPED = "stopped by hand"
 MARGIN = 1.05
 """On the estimated tokens of a prompt."""
@@ -59,7 +61,8 @@ class Part:
     sizes: list[tuple[int, int]]
     """Characters and tokens of prompts that were answered, of all papers."""
     longest: float = math.inf
-    """Characters of the shortest prompt that a server refused as too long, without a word on how long it may be."""
+    """Characters of the shortest prompt, with as many as its answer may have, that a server refused as too long without
+    a word on how long it may be."""
     own: list[tuple[int, int]] = field(default_factory=list)
     """The same of this paper."""
     rounds: list[list[Trial]] = field(init=False)
@@ -102,8 +105,10 @@ class Part:
 
     def fits(self, trial: Trial) -> bool:
         prompt = self.trials.render(trial)
+        if _room(prompt) >= self.longest:
+            return False
         if self.context is None:
-            return prompt.characters < self.longest
+            return True
         ratio = min((characters / tokens for characters, tokens in self.sizes), default=CHARACTERS_PER_TOKEN)
         return MARGIN * prompt.characters / ratio + prompt.sampling.max_tokens <= self.context
 
@@ -111,12 +116,14 @@ class Part:
         """Takes in what came; what a server has cut is told by the tokens that it counted, and how long a prompt may be
         by one that it refused."""
         for answer in answers:
-            characters, tokens = self.trials.render(answer.trial).characters, answer.usage.prompt_tokens
+            prompt, tokens = self.trials.render(answer.trial), answer.usage.prompt_tokens
+            characters = prompt.characters
             said = SAID.search(answer.error)
-            if said or TOO_LONG.search(answer.error):
+            if said or (TOO_LONG.search(answer.error) and not OTHER_LIMIT.search(answer.error)):
                 if said:
                     self.context = min(int(said[1]), self.context or int(said[1]))
-                self.longest = min(self.longest, characters)
+                else:
+                    self.longest = min(self.longest, _room(prompt))
                 self.too_long[self.headline.cell(answer.trial)] += 1
                 continue
             if tokens and self.was_cut(characters, tokens):
@@ -209,6 +216,11 @@ def _fits(parts: Sequence[Part], left: float) -> str:
     rounds = [min(part.left, int(share / part.speed)) if part.speed else 0 for part in parts]
     questions = sum(count * len(part.headline.cells) for count, part in zip(rounds, parts, strict=True))
     return f"some {questions:,} questions more fit" if questions else "few more will fit"
+
+
+def _room(prompt: Prompt) -> int:
+    """Characters of a prompt and of the longest answer to it."""
+    return prompt.characters + CHARACTERS_PER_TOKEN * prompt.sampling.max_tokens
 
 
 def _right(answer: Answer) -> bool:

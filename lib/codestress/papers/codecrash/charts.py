@@ -59,7 +59,7 @@ def difference_dots(points: pd.DataFrame, published: pd.DataFrame, *, xlabel: st
             part = points[(points["panel"] == panel) & (points["model"] == model)]
             _dots(ax, part, conditions, "value", (number, len(models)), markersize=3.5, elinewidth=1, label=model)
         if not (len(known) or panel.startswith("published")):
-            ax.text(0.5, 0.5, "none of the programs as they are was right", ha="center", transform=ax.transAxes)
+            ax.text(0.5, 0.5, "no difference is known", ha="center", transform=ax.transAxes)
     if len(published):  # as an error bar, so that its legend comes after those of the models
         axes[0].errorbar([], [], fmt="o", markersize=2.5, color=PUBLISHED, alpha=0.5, label=told)
     legend_above(figure, axes[0], most=4)
