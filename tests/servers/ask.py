@@ -1,4 +1,4 @@
-"""Asks a small study of a model, and prints what came: `python ask.py REGISTRY MODEL STORE [ARTEFACT]`.
+"""Asks a small study of a model, prints what came, and archives it: `python ask.py REGISTRY MODEL STORE [ARTEFACT]`.
 
 For the checks with real servers, in whatever environment has the engine; answers by key, and counts by reason.
 """
@@ -9,8 +9,11 @@ import json
 import sys
 from pathlib import Path
 
+from codestress.inference.archive import write_archive
 from codestress.inference.registry import load_registry
+from codestress.inference.requests import stored_requests
 from codestress.inference.run import run, stored_responses
+from codestress.inference.store import Store
 from codestress.pipeline.artefacts import Overrides, resolve
 
 
@@ -18,6 +21,9 @@ def main(registry: Path, model: str, store: Path, name: str = "semtrace/fig01") 
     models = load_registry() | load_registry(registry)
     [artefact] = resolve([name], "smoke", Overrides((model,), ("max_tokens=12",)), models)
     results = run(artefact.trials(), [model], registry=registry, store=store)
+    with Store(store) as opened:
+        found = [(models[model], *one) for one in stored_requests(artefact.trials(), models[model], opened)]
+    write_archive(store.with_suffix(".jsonl.gz"), found)
     responses = stored_responses([answer.key for answer in results.answers], store)
     print(
         json.dumps(

@@ -26,12 +26,10 @@ from typing import Any
 import pytest
 
 from codestress.errors import EngineError
-from codestress.inference.archive import write_archive
 from codestress.inference.engines.vllm import server_command
 from codestress.inference.registry import ModelEntry, load_registry
-from codestress.inference.requests import request_of, stored_requests
+from codestress.inference.requests import request_of
 from codestress.inference.run import run
-from codestress.inference.store import Store
 from codestress.nano.model import Nano
 from codestress.types import Message, Outcome, Prompt, Sampling, Score, Trial, Trials
 
@@ -154,13 +152,6 @@ def test_one_study_gives_the_same_through_every_engine(checkpoint: Checkpoint, t
         assert other["counts"] == served["counts"]
 
     # The archive of the first rebuilds it with no server at all.
-    from codestress.pipeline.artefacts import Overrides, resolve
-
-    models = load_registry() | load_registry(tmp_path / "served.yaml")
-    [artefact] = resolve(["semtrace/fig01"], "smoke", Overrides(("tiny",), ("max_tokens=12",)), models)
-    with Store(tmp_path / "served.sqlite") as store:
-        found = [(models["tiny"], *one) for one in stored_requests(artefact.trials(), models["tiny"], store)]
-    write_archive(tmp_path / "served.jsonl.gz", found)
     row = checkpoint.row("openai", prefill="vllm", **http)
     replayed = study(tmp_path, row, "replayed", CODESTRESS_REPLAY=str(tmp_path / "served.jsonl.gz"))
     assert (replayed["texts"], replayed["counts"]) == (served["texts"], served["counts"])
