@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.linalg import null_space
-from scipy.stats import f
+from scipy.special import fdtrc
 
 from codestress.fitting.proportions import UNKNOWN, Interval, normal_quantile
 
@@ -79,7 +79,7 @@ def lack_of_line(x: Sequence[float], points: Sequence[Moved], clusters: int) -> 
     covariance = contrasts.T @ (moved.T @ moved * clusters / (clusters - 1) + np.diag(doubt)) @ contrasts
     away = contrasts.T @ [one.value for one in points]
     distance = float(away @ np.linalg.solve(covariance, away))
-    return float(f.sf(distance * (clusters - free) / (free * (clusters - 1)), free, clusters - free))
+    return float(fdtrc(free, clusters - free, distance * (clusters - free) / (free * (clusters - 1))))
 
 
 def combined(terms: Sequence[tuple[float, Moved]]) -> Moved:

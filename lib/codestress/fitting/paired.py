@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import bdtr
 
 from codestress.fitting.proportions import UNKNOWN, Interval, paired_difference
 
@@ -44,9 +45,6 @@ def compare(
     to an item, or several items of one of `clusters` (such as faults of one program), the differences of a cluster
     together are exchangeable in sign instead.
     """
-    # Imported here: a second that every notebook without paired conditions can do without.
-    from scipy.stats import binomtest, permutation_test
-
     common = [item for item in first if first[item] and second.get(item)]
     unpaired = len(first.keys() | second.keys()) - len(common)
     if not common:
@@ -61,8 +59,10 @@ def compare(
     if better + worse == 0 or (groups.max() == 0 and not once):
         p_value = 1.0  # nothing differs, or a single item, whose sign says nothing
     elif once:
-        p_value = float(binomtest(better, better + worse).pvalue)
+        p_value = min(1.0, 2 * float(bdtr(min(better, worse), better + worse, 0.5)))
     else:
+        from scipy.stats import permutation_test  # here: a second that most can do without
+
         sums = pd.Series(differences).groupby(groups).sum().to_numpy()
         test = permutation_test(
             (sums,), np.mean, permutation_type="samples", n_resamples=resamples, vectorized=True, rng=rng

@@ -19,6 +19,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from codestress.pipeline.kernels import AVAILABLE, Forked, Nursery
+
+# Forked before what this process imports, so that both import at the same time.
+NURSERY = Nursery() if AVAILABLE and __name__ == "__main__" else None
+
 # jsonschema builds its grammar in a second, for addresses, which no notebook has to be checked for.
 sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
@@ -26,6 +31,7 @@ import nbformat
 import papermill
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
+from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from papermill.exceptions import PapermillExecutionError
 from traitlets import default
 
@@ -33,26 +39,38 @@ from codestress.errors import CodestressError, DataError
 from codestress.paths import FILES, OUTPUTS, ROOT, shown
 from codestress.pipeline.diff import differences
 from codestress.pipeline.inputs import environment, git
-from codestress.pipeline.kernels import AVAILABLE, ForkProvisioner, Nursery
 from codestress.report.checked import read_manifest, sha256_of_files
 from codestress.report.notebook_page import notebook_page, prepare
 from codestress.types import now
 
 
+class ForkProvisioner(LocalProvisioner):
+    """Starts kernels by forking a nursery instead of beginning a new interpreter."""
+
+    nursery: Nursery
+    modules: Sequence[str]
+    """What the notebook imports."""
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
+        request = {"start": cmd[cmd.index("-f") + 1], "modules": self.modules}
+        pid = self.nursery.ask(**request, env=kwargs["env"], cwd=kwargs.get("cwd") or str(Path.cwd()))
+        self.process = Forked(self.nursery, pid)  # type: ignore[assignment]
+        self.pid = self.pgid = pid
+        return self.connection_info
+
+
 class IpcKernelManager(AsyncKernelManager):
     """Kernels of this Python that talk over sockets in a folder of their own: TCP ports clash in parallel builds."""
 
-    nursery: Nursery | None = None
-    """From which they are forked, where that can be done."""
     modules: Sequence[str] = ()
     """What the next notebook imports: imported before its kernel is forked."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        if self.nursery is not None:
+        if NURSERY is not None:
             self.kernel_id = str(uuid.uuid4())
             self.provisioner = ForkProvisioner(kernel_id=self.kernel_id, kernel_spec=self.kernel_spec, parent=self)
-            self.provisioner.nursery, self.provisioner.modules = self.nursery, self.modules
+            self.provisioner.nursery, self.provisioner.modules = NURSERY, self.modules
 
     @default("transport")
     def _transport_default(self) -> str:
@@ -169,8 +187,6 @@ def main() -> None:
     """Replies `{"error": ""}` or what went wrong to each line, until stdin ends."""
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what libraries print must not end up among the replies
-    if AVAILABLE:
-        IpcKernelManager.nursery = Nursery()
     prepare()  # while the nursery imports, and models may still be asked
     for line in sys.stdin:
         print(json.dumps({"error": attempt(json.loads(line))}), file=replies, flush=True)

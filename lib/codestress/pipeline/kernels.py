@@ -13,14 +13,11 @@ import io
 import json
 import os
 import random
+import select
 import signal
 import socket
 import sys
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
-
-from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
 from codestress.inference.registry import ENGINES
 from codestress.sandbox.layers import die_with_parent
@@ -29,11 +26,14 @@ AVAILABLE = sys.platform == "linux"
 PACKAGES = (
     *("ipykernel.kernelapp", "ipykernel.ipkernel", "IPython.display", "matplotlib.pyplot", "numpy", "pandas"),
     *("ipykernel.debugger", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_pdf"),
-    *("matplotlib.backends.backend_svg", "scipy.stats", "scipy.optimize", "pyarrow.parquet", "yaml", "pydantic"),
+    *("matplotlib.backends.backend_svg", "scipy.optimize", "pyarrow.parquet", "yaml", "pydantic"),
     *("codestress.report.publish", "codestress.report.claims", "codestress.scoring.frames"),
     *("codestress.fitting.summaries", "codestress.inference.run", *ENGINES.values()),
 )
 """What nearly every notebook imports, and ipykernel and matplotlib import late."""
+LATER = "scipy.stats"
+"""What some import, and takes most of a second: when no kernel was asked for so long."""
+IDLE_S = 0.5
 INLINE = "module://matplotlib_inline.backend_inline"
 """What a kernel chooses for matplotlib, which reads it when it is imported."""
 
@@ -46,6 +46,7 @@ class Nursery:
         if os.fork() == 0:
             try:
                 os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+                os.dup2(2, 1)  # what is read from the worker's output are replies
                 mine = theirs.fileno()
                 os.closerange(3, mine)  # the worker's own, whose other ends wait for it to close
                 os.closerange(mine + 1, 4096)
@@ -92,21 +93,6 @@ class Forked:
         self.send_signal(signal.SIGTERM)
 
 
-class ForkProvisioner(LocalProvisioner):
-    """Starts kernels by forking a nursery instead of beginning a new interpreter."""
-
-    nursery: Nursery
-    modules: Sequence[str]
-    """What the notebook imports."""
-
-    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
-        request = {"start": cmd[cmd.index("-f") + 1], "modules": self.modules}
-        pid = self.nursery.ask(**request, env=kwargs["env"], cwd=kwargs.get("cwd") or str(Path.cwd()))
-        self.process = Forked(self.nursery, pid)  # type: ignore[assignment]
-        self.pid = self.pgid = pid
-        return self.connection_info
-
-
 def _serve(connection: socket.socket) -> None:
     """Forks a kernel for each request, and says what became of it."""
     die_with_parent()
@@ -115,7 +101,13 @@ def _serve(connection: socket.socket) -> None:
         importlib.import_module(package)
     _draw_once()
     ended: dict[int, int] = {}
-    for line in connection.makefile("r", encoding="utf-8"):
+    lines = connection.makefile("r", encoding="utf-8")
+    while True:
+        if LATER not in sys.modules and not select.select([connection], [], [], IDLE_S)[0]:
+            importlib.import_module(LATER)
+        line = lines.readline()
+        if not line:
+            return
         request = json.loads(line)
         if "start" in request:
             for module in request["modules"]:

@@ -361,12 +361,10 @@ def read_ledger(path: Path) -> pd.DataFrame:
     """A ledger (claims.csv) as `ledger` made it, empty in what an earlier version did not say; `DataError` where it is
     none."""
     rows = read_table(path, ("artefact", "statement", "published", "unit", "verdict")).reindex(columns=COLUMNS)
-    for name in COLUMNS:
-        faulty = rows[name].notna() & (pd.to_numeric(rows[name], errors="coerce").isna() if name in NUMBERS else False)
-        if name == "verdict":
-            faulty = ~rows[name].isin(VERDICTS)
-        if name in ("artefact", "statement"):
-            faulty = ~rows[name].map(lambda cell: isinstance(cell, str))
+    words = [name for name in NUMBERS if not pd.api.types.is_numeric_dtype(rows[name])]
+    faults = {name: rows[name].notna() & pd.to_numeric(rows[name], errors="coerce").isna() for name in words}
+    faults |= {name: ~rows[name].map(lambda cell: isinstance(cell, str)) for name in ("artefact", "statement")}
+    for name, faulty in (faults | {"verdict": ~rows["verdict"].isin(VERDICTS)}).items():
         if faulty.any():
             raise DataError(
                 f"{shown(path)}: {name}: {rows.loc[faulty, name].iloc[0]!r:.60}; build it again with --force"
