@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import sys
 from typing import Any, TextIO, cast
 
@@ -69,6 +70,7 @@ class _Printable:
 
 def main() -> None:
     """Errors that a person can act on end without a traceback."""
+    gc.set_threshold(100_000)  # imports make many objects, and none of them is garbage
     sys.stdout = cast(TextIO, _Printable(sys.stdout))
     try:
         sys.exit(cli(standalone_mode=False) or 0)

@@ -156,7 +156,6 @@ def ask_all(artefacts: Sequence[Artefact], notebooks: _Notebooks, budget: Budget
                 notebooks.fail(artefact, str(error))
             else:
                 notebooks.execute(artefact, programs[artefact.label] + ran() - before, progress.asked())
-        importlib.import_module("codestress.report.gallery")  # the next thing needed: half a second in which all wait
         return notebooks.wait()
 
 
@@ -254,6 +253,7 @@ class _Notebooks:
         while wait(self.futures, timeout=1).not_done:
             if self.progress:
                 self.progress.refresh()
+            importlib.import_module("codestress.report.gallery")  # needed next, and this process only waits
         for future in self.futures:
             future.result()
         return self.outcomes

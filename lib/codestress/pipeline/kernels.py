@@ -8,6 +8,7 @@ process that was forked and not begun anew may not use the system's frameworks, 
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import io
 import json
@@ -97,6 +98,7 @@ def _serve(connection: socket.socket) -> None:
     """Forks a kernel for each request, and says what became of it."""
     die_with_parent()
     os.environ["MPLBACKEND"] = INLINE
+    gc.disable()
     for package in PACKAGES:
         importlib.import_module(package)
     _draw_once()
@@ -113,6 +115,7 @@ def _serve(connection: socket.socket) -> None:
             for module in request["modules"]:
                 with contextlib.suppress(Exception):  # which the notebook meets again, and tells
                     importlib.import_module(module)
+            gc.freeze()  # no kernel looks for garbage among what it has from here
             pid = os.fork()
             if pid == 0:
                 connection.close()
@@ -144,6 +147,7 @@ def _draw_once() -> None:
 def _become_kernel(request: dict[str, Any]) -> None:
     """In the child: a session, an environment and random numbers of its own, then what ipykernel's launcher does."""
     try:
+        gc.enable()
         die_with_parent()
         os.setsid()
         os.environ.clear()

@@ -14,11 +14,8 @@ import os
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from jinja2 import StrictUndefined, Template, TemplateError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -38,9 +35,8 @@ from codestress.inference.engines.limiter import LONGEST_PAUSE_S, Limiter
 from codestress.inference.engines.secrets import Secret
 from codestress.inference.registry import ModelEntry
 from codestress.literals import parse_json
-from codestress.paths import PARAMS, shown
 from codestress.types import FinishReason, Outcome, Request, Response, Usage, now
-from codestress.validation import Strict, nearest
+from codestress.validation import Strict
 
 if TYPE_CHECKING:  # at run time imported with the first engine that is opened: it takes a second
     import httpx2
@@ -58,7 +54,6 @@ OVERLOADED = (429, 503, 529)
 """Statuses by which servers ask for fewer requests."""
 NOT_PROCESSED = (400, 401, 402, 403, 404, 413, 422, 429)
 """Statuses by which servers say that they did nothing for a request: it counts, and costs no tokens."""
-TEMPLATES = PARAMS / "templates"
 SHOWN_CHARACTERS = 300
 """Of a server's words, in a message."""
 
@@ -474,6 +469,8 @@ def request_body(request: Request, settings: Settings) -> dict[str, Any]:
     if sampling.stop:
         body["stop"] = list(sampling.stop)
     if settings.endpoint == "completions":
+        from codestress.inference.engines.chat_template import render  # here: few need jinja2
+
         body["prompt"] = render(settings.chat_template, messages) + prefill
         return body
     body["messages"] = messages
@@ -482,27 +479,6 @@ def request_body(request: Request, settings: Settings) -> dict[str, Any]:
         # Without both flags vLLM closes the begun turn and starts another, silently.
         body |= {"add_generation_prompt": False, "continue_final_message": True}
     return body
-
-
-def render(template: str, messages: list[dict[str, str]]) -> str:
-    """The prompt as a model's own chat template writes it, up to where its answer begins."""
-    try:
-        return _template(template).render(messages=messages, add_generation_prompt=True)
-    except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
-        raise EngineError(f"{shown(TEMPLATES / template)}: cannot write this prompt: {error}") from None
-
-
-@cache
-def _template(name: str) -> Template:
-    path = TEMPLATES / name
-    if not path.is_file():
-        names = sorted(one.name for one in TEMPLATES.glob("*.jinja"))
-        raise EngineError(f"settings.chat_template = {name!r}: not in {shown(TEMPLATES)}{nearest(name, names)}")
-    environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
-    try:
-        return environment.from_string(path.read_text(encoding="utf-8"))
-    except (TemplateError, OSError, ValueError, RecursionError) as error:
-        raise EngineError(f"{shown(path)}: is no chat template: {error}") from None
 
 
 def _most_tokens(body: dict[str, Any]) -> tuple[int, int]:
