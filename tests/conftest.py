@@ -11,18 +11,28 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import hypothesis
 import pytest
 
 from codestress.paths import PACKAGE
-from codestress.pipeline.artefacts import artefact_names
+from codestress.pipeline.artefacts import artefact_names, read_artefact
 from codestress.sandbox.executor import Executor
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = str(Path(sys.executable).with_name("codestress"))
+Case = TypeVar("Case")
+THOROUGH = True
+"""Whether all is tested that there is: not in `make test`, which leaves out what is slow."""
+NAMED = (
+    *("codecrash/tab01", "codecrash/tab09", "codecrash/tab10", "codecrash/tab13", "faultloc/tab02", "origin/fig02"),
+    *("origin/fig03", "origin/fig04", "origin/fig06", "origin/sec63", "semtrace/fig01", "semtrace/fig06"),
+    *("semtrace/tab01", "semtrace/tab04"),
+)
+"""Artefacts of which tests know what is in them."""
 JOBS = max(1, (os.cpu_count() or 1) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 """Notebooks at a time in one build, so that all test processes together keep the processors busy and no more."""
 
@@ -49,6 +59,23 @@ def exposed() -> dict[str, str]:
     """What this machine does not protect from programs of strangers."""
     with Executor(workers=1) as executor:
         return executor.exposed()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    global THOROUGH
+    THOROUGH = "not slow" not in config.option.markexpr
+
+
+def some(cases: Sequence[Case], every: int) -> Sequence[Case]:
+    """All cases in `make test-all`; in `make test` one of so many, which find what is wrong with all of them."""
+    return cases if THOROUGH else cases[::every]
+
+
+def smoke_names() -> list[str]:
+    """What the smoke build has: all artefacts in `make test-all`; in `make test` one of each notebook, and those of
+    which tests know what is in them."""
+    first = {read_artefact(name).notebook: name for name in reversed(artefact_names())}
+    return [name for name in artefact_names() if THOROUGH or name in {*first.values(), *NAMED}]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -86,15 +113,15 @@ def kept(config: pytest.Config, name: str, *sources: Path) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def smoke(request: pytest.FixtureRequest) -> Path:
-    """The outputs of `codestress build --profile smoke`, one for all test processes; not to be changed.
+    """The outputs of `codestress build --profile smoke` (`smoke_names`), one for all test processes; not to be changed.
 
     They are kept for the next run, which builds what is out of date; when code changes, all is asked and built anew.
     """
     with kept(request.config, "smoke", PACKAGE) as outputs:
-        done = codestress("build", "--profile", "smoke", "--jobs", str(JOBS), outputs=outputs)
+        done = codestress("build", *smoke_names(), "--profile", "smoke", "--jobs", str(JOBS), outputs=outputs)
         assert done.returncode == 0, done.stderr
         states = re.findall(r"(\d+) (?:built|up to date)", done.stdout)
-        assert sum(map(int, states)) == len(artefact_names())
+        assert sum(map(int, states)) == len(smoke_names())
     return outputs
 
 

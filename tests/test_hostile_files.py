@@ -30,7 +30,7 @@ from codestress.problems.problem_files import read_problems
 from codestress.report.checked import read_manifest
 from codestress.report.claims import COLUMNS as LEDGER
 from codestress.validation import read_yaml
-from conftest import ROOT, exposed
+from conftest import ROOT, THOROUGH, exposed
 
 DEEP = 200_000
 KINDS: dict[str, Callable[[bytes, random.Random], bytes]] = {
@@ -277,11 +277,12 @@ def check_outcome(command: str, file: str, kind: str, done: dict[str, Any]) -> N
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_file_ends_in_a_traceback(console: Console, command: str) -> None:
-    for file in COMMANDS[command]:
+    for number, file in enumerate(COMMANDS[command]):
         content = (console.root / file).read_bytes()
         well = console.run(command, file, content)
         assert well["status"] == 0 or command.startswith(MAY_FAIL), well
-        for kind, changed in cases(file, content).items():
+        damaged = [*cases(file, content).items()]
+        for kind, changed in damaged if THOROUGH else damaged[number % 3 :: 3]:
             check_outcome(command, file, kind, console.run(command, file, changed))
 
 

@@ -343,6 +343,7 @@ def test_explorers_are_found_and_have_their_controls_first(browser: Browser, tmp
                     assert page.get_by_text("Error displaying widget").count() == 0
 
 
+@pytest.mark.slow
 def test_a_point_is_dragged_in_voila(browser: Browser, tmp_path: Path) -> None:
     with voila(ROOT / "notebooks/explore/fit.ipynb", tmp_path) as address, opened(browser, address, address) as page:
         dragged(page)
@@ -386,6 +387,7 @@ def test_the_first_links_of_the_index_run_in_jupyterlab(browser: Browser, tmp_pa
                 page.wait_for_timeout(500)
 
 
+@pytest.mark.slow
 def test_the_page_of_a_tried_model_prints_on_two_and_fits_a_phone(browser: Browser, tmp_path: Path) -> None:
     subject = registered("sim-near", 60)
     page_of = tried(subject, 0.05, tmp_path, "MODEL=sim-near", lambda _: None, tmp_path / "s.sqlite")

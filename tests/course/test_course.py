@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from codestress.course.oracles import line_of_fault, oracle_ceiling
 from codestress.errors import DataError
 from codestress.literals import parse_literal, same_value
 from codestress.paths import PACKAGE
-from conftest import ROOT, codestress, kept
+from conftest import ROOT, codestress, kept, some
 
 pytestmark = pytest.mark.isolation
 
@@ -27,15 +28,28 @@ pytest.importorskip("otter")
 
 @pytest.fixture(scope="session")
 def built(request: pytest.FixtureRequest) -> Path:
-    """Both versions of all assignments, built as a teacher does; it fails where a solution does not get all points."""
-    with kept(request.config, "course", PACKAGE, ROOT / "notebooks" / "course") as folder:
+    """Both versions of all assignments, in `make test` of the first, built as a teacher does; it fails where a solution
+    does not get all points."""
+    names = some(assignment_names(), len(assignment_names()))
+    with kept(request.config, f"course of {len(names)}", PACKAGE, ROOT / "notebooks" / "course") as folder:
         done = folder / "done"
         if not done.exists():
-            build = codestress("course", "build", "--output", str(folder / "built"), outputs=folder)
+            project = folder / "project"
+            shutil.copytree(ROOT / "params", project / "params")
+            (project / "notebooks" / "course").mkdir(parents=True)
+            for name in names:
+                shutil.copy(ROOT / "notebooks" / "course" / f"{name}.ipynb", project / "notebooks" / "course")
+            command = ("course", "build", "--output", str(folder / "built"))
+            build = codestress(*command, outputs=folder, CODESTRESS_ROOT=str(project))
             assert build.returncode == 0, build.stderr
-            assert build.stdout.count("solution 10 of 10 points") == len(assignment_names())
+            assert build.stdout.count("solution 10 of 10 points") == len(names)
             done.touch()
     return folder / "built"
+
+
+def names_in(built: Path) -> list[str]:
+    """The assignments that were built."""
+    return sorted(path.name for path in (built / "teacher").iterdir())
 
 
 def submission(folder: Path, *cells: str) -> Path:
@@ -62,7 +76,7 @@ def test_there_are_five_assignments_with_solutions_and_hidden_tests() -> None:
 
 
 def test_students_get_neither_solutions_nor_hidden_tests(built: Path) -> None:
-    for name in assignment_names():
+    for name in names_in(built):
         student = (built / "student" / name / f"{name}.ipynb").read_text(encoding="utf-8")
         assert "SOLUTION" not in student
         tests = "".join(path.read_text() for path in (built / "student" / name / "tests").glob("*.py"))
@@ -73,7 +87,7 @@ def test_students_get_neither_solutions_nor_hidden_tests(built: Path) -> None:
 
 
 def test_a_blank_submission_gets_nothing(built: Path) -> None:
-    for name in assignment_names():
+    for name in names_in(built):
         graded = grade(built / "student" / name / f"{name}.ipynb", built / "teacher" / name / "tests", "ada")
         assert graded.score == 0, (name, graded.scores)
         assert graded.total == 10
@@ -210,7 +224,7 @@ def test_the_grader_s_student_decides_the_data(built: Path) -> None:
     assert material.problems("ada", 3) != material.problems("ben", 3)
     assert material.problems("Ada ", 3) == material.problems("ada", 3)
     assert material.answers("ada", 5) == material.answers("ada", 5)
-    for name in assignment_names()[:2]:
+    for name in names_in(built)[:2]:
         solution = built / "teacher" / name / f"{name}.ipynb"
         for student in ("ada", "ben"):
             assert grade(solution, built / "teacher" / name / "tests", student).score == 10

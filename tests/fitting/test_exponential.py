@@ -73,7 +73,7 @@ def test_every_resample_is_fitted_as_scipy_fits_it(floor: bool, weighted: bool) 
         assert ours[:free] == pytest.approx(scipys, rel=2e-4, abs=2e-4)
 
 
-@pytest.mark.parametrize("floor", [0.0, 0.15])
+@pytest.mark.parametrize("floor", [pytest.param(0.0, marks=pytest.mark.slow), 0.15])
 def test_intervals_cover_the_truth_as_often_as_they_say(floor: float) -> None:
     """500 simulated studies; the binomial error of 95 % is 1 point, and a percentile interval is slightly short."""
     rng = np.random.default_rng(2)

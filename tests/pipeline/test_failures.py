@@ -267,7 +267,7 @@ def test_no_server_is_a_clear_error(project: Project) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("at", [3, 20, "notebook"])
+@pytest.mark.parametrize("at", [pytest.param(3, marks=pytest.mark.slow), 20, "notebook"])
 def test_a_build_that_is_killed_goes_on_where_it_was(project: Project, at: int | str) -> None:
     """Killed after so many requests, or while the notebook is executed."""
     project.artefact("one")

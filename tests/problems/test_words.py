@@ -8,6 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
+import pytest
 from words import collect
 
 from codestress.problems.words import TARGET_WORDS, word_list
@@ -21,6 +22,7 @@ def test_the_embedded_list_has_enough_distinct_plain_words() -> None:
     assert TARGET_WORDS.isdisjoint(words)
 
 
+@pytest.mark.slow
 def test_the_maker_finds_it_in_this_pythons_documentation_without_importing_anything() -> None:
     found = collect()
     assert {"antigravity", "this", "idlelib", "turtledemo"}.isdisjoint(sys.modules)

@@ -112,6 +112,15 @@ class Behind:
         return {name: found[name] for name in found if name in fewest}
 
     @cached_property
+    def called(self) -> dict[str, list[tuple[Scalar, ...]]]:
+        """The values of each factor as a figure may call them."""
+        ways = {name: (self.spoken.get(name, {}), *self.others.get(name, ())) for name in self.factors}
+        return {
+            name: [tuple(way.get(value, value) for value in self.factors[name]) for way in those]
+            for name, those in ways.items()
+        }
+
+    @cached_property
     def right(self) -> dict[str, NDArray[np.bool_]]:
         """By rule: which answers are correct."""
         answers = self.results.answers
@@ -176,8 +185,7 @@ class Behind:
     def _told(self, name: str, one: Drawn) -> list[tuple[Scalar, int]]:
         """The values of a factor that may be meant, each with how surely: 3 in words, 2 by its place, 1 by its rank."""
         values = self.factors[name]
-        for called in (self.spoken.get(name, {}), *self.others.get(name, ())):
-            words = tuple(called.get(value, value) for value in values)
+        for words in self.called[name]:
             if worded := _worded(one.words, name, words):
                 return [(value, 3) for value, word in zip(values, words, strict=True) if word in worded]
             if "" in words:

@@ -110,8 +110,11 @@ def segments(text: str) -> list[str]:
 
 def numbered_segments(text: str) -> list[tuple[int, str]]:
     """The segments of a text, each with the number of its line, from 0 on."""
+    lines = text.split("\n")
+    if max(map(len, lines)) <= 200:
+        return [(number, line) for number, line in enumerate(lines) if line and not line.isspace()]
     found: list[tuple[int, str]] = []
-    for number, line in enumerate(text.split("\n")):
+    for number, line in enumerate(lines):
         if len(line) > 200:
             found += [(number, piece) for piece in re.split(r"(?<=[.!?]) +", line)]
         elif line.strip():

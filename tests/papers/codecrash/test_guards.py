@@ -28,6 +28,7 @@ from codestress.sandbox.executor import Execution, Executor
 from codestress.sandbox.runtimes import missing
 from codestress.seeding import rng
 from codestress.types import Source
+from conftest import some
 
 REWRITING: tuple[Perturbation, ...] = ("REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS")
 
@@ -86,10 +87,10 @@ def test_hostile_programs_keep_their_meaning_or_are_refused_with_a_reason(
 @pytest.mark.isolation
 def test_the_guards_are_what_keeps_them(hostile: list[Checked], executor: Executor) -> None:
     inputs = {str(number): list(one.others) for number, one in enumerate(PYTHON)}
-    for perturbation in ("REN", "GBC"):
-        drawn = [make_variants(hostile, perturbation, executor, seed=seed, guard="tag") for seed in range(4)]
-        assert any(differing(hostile, one, inputs, executor) for one in drawn)
-        variants = drawn[0]
+    for perturbation in some(("REN", "GBC"), 2):
+        drawn = (make_variants(hostile, perturbation, executor, seed=seed, guard="tag") for seed in range(4))
+        variants = next(drawn)
+        assert any(differing(hostile, one, inputs, executor) for one in (variants, *drawn))
         doubtful = [one for one in variants.values() if one.doubt]
         assert doubtful
         assert all(one.status == "applied" for one in doubtful)
@@ -153,9 +154,9 @@ def test_inputs_are_of_the_same_types_and_reach_for_the_programs_constants() -> 
 
 @pytest.mark.skipif(bool(missing("javascript")), reason="no Node")
 def test_calls_that_share_a_process_end_as_those_that_have_their_own(executor: Executor) -> None:
-    checked, _ = check_problems(contest_problems("javascript")[::8], executor, 0)
+    checked, _ = check_problems(some(contest_problems("javascript")[::8], 4), executor, 0)
     calls = [(one.problem, text) for one in checked for text in one.inputs]
-    assert len(calls) > 25
+    assert len(calls) > 2 * len(checked) > 4
     alone = [run_calls([call], executor)[0] for call in calls]
     assert repr(run_calls(calls, executor)) == repr(alone)  # nan is nan
     code = "function f(x) { return x.length.toFixed(); }"

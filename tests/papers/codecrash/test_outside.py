@@ -14,6 +14,7 @@ from codestress.papers.codecrash.commands import perturb
 from codestress.papers.codecrash.perturbations.outside import perturbed_rows
 from codestress.papers.codecrash.perturbations.variants import PERTURBATIONS
 from codestress.sandbox.executor import Executor, Outcome, Program
+from conftest import THOROUGH
 
 CODE = """def double(words, least=1):
     found = []
@@ -72,7 +73,8 @@ def test_variants_do_the_same_and_messages_stand_where_they_are_said_to(tmp_path
         rows = [GOOD | {"code": code, "input": '["ab", "c"], 1'}, WHOLE | {"code": code, "input": 'double(["ab"], 0)'}]
     path = written(tmp_path, *rows)
     made = perturbed_rows(path, PERTURBATIONS, language, seed=1)
-    assert made == perturbed_rows(path, PERTURBATIONS, language, seed=1)
+    if THOROUGH or language == "python":
+        assert made == perturbed_rows(path, PERTURBATIONS, language, seed=1)
     applied = [row for row in made if row["state"] == "applied"]
     assert {row["condition"] for row in applied} >= {"VAN", "REN", "MCC", "MPS", "MHC"}
     calls = [Program(row["code"], call=f"{row['function']}({row['input']})") for row in applied]

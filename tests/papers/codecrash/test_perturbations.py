@@ -29,6 +29,7 @@ from codestress.papers.codecrash.perturbations.renaming import rename
 from codestress.papers.codecrash.perturbations.structure import insert_garbage, reformat_conditions
 from codestress.papers.codecrash.perturbations.values import NoOtherValue, other_value
 from codestress.papers.codecrash.perturbations.variants import (
+    Checked,
     Perturbation,
     called,
     check_problems,
@@ -473,12 +474,17 @@ def test_no_perturbation_changes_any_program_of_cruxeval(executor: Executor, sha
     )
 
 
-@pytest.mark.skipif(bool(missing("javascript")), reason="Node is not installed")
-@pytest.mark.parametrize("perturbation", ALL)
-def test_javascript_keeps_its_meaning(perturbation: Perturbation, executor: Executor) -> None:
+@pytest.fixture(scope="module")
+def scripts(executor: Executor) -> list[Checked]:
     checked, faults = check_problems(contest_problems("javascript")[:16], executor, 0)
     assert not faults
-    variants = make_variants(checked, perturbation, executor, seed=0)
+    return checked
+
+
+@pytest.mark.skipif(bool(missing("javascript")), reason="Node is not installed")
+@pytest.mark.parametrize("perturbation", ALL)
+def test_javascript_keeps_its_meaning(perturbation: Perturbation, scripts: list[Checked], executor: Executor) -> None:
+    variants = make_variants(scripts, perturbation, executor, seed=0)
     statuses = [one.status for one in variants.values()]
     assert statuses.count("applied") >= (10 if perturbation == "RTF" else 16), [one.why for one in variants.values()]
     assert "rejected" not in statuses

@@ -24,6 +24,7 @@ from codestress.problems.generated.drawing import Draw
 from codestress.sandbox.executor import Executor, Limits, Program
 from codestress.sandbox.runtimes import missing
 from codestress.seeding import rng
+from conftest import some
 from standard_library import standard_source
 
 PYTHON = '''\
@@ -421,6 +422,7 @@ def test_the_same_seed_gives_the_same_bytes(number: int, spm: str, strength: int
 def test_the_kits_java_programs_and_their_mutants_compile_and_run(tmp_path: Path) -> None:
     programs_there = program_set("java", 50, 300).programs
     assert len(programs_there) >= 20
+    programs_there = some(programs_there, 4)
     folders = {}
     for number, correct in enumerate(programs_there):
         site = random.Random(number).choice(fault_sites(correct.code, "java"))
@@ -473,7 +475,7 @@ def test_a_run_shows_the_faults_that_are_asked_about_and_not_the_silent_ones() -
     drawn = random.Random(5)
     with Executor(limits=Limits(cpu_s=4, wall_s=20)) as executor:
         for chosen, shown in ((drawn.sample(silent, 3), False), (drawn.sample(loud, 3), True)):
-            for correct, site in chosen:
+            for correct, site in some(chosen, 3):
                 programs = [
                     Program(f"{code}\n", correct.id, run)
                     for run in correct.runs

@@ -7,6 +7,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,19 @@ import numpy as np
 from codestress.papers.origin.connections import TARGET
 from codestress.papers.origin.reading import LINK
 from codestress.papers.origin.scoring import most_others, names, other_functions, score_unlock
-from codestress.simulated.reading import COPIED, Prospect, Settings, follow_probability, prospect
+from codestress.simulated.reading import COPIED, Prospect, Settings, follow_probability, prospect, segments
 from codestress.simulated.truth import share_of_kept
 from codestress.types import Outcome, Prompt, Response
+
+
+@lru_cache(maxsize=4)
+def _links(*texts: str) -> tuple[dict[str, str], dict[str, int]]:
+    """Where each name comes from, and the number of the segment that says so; readers share prompts."""
+    origins, places = dict[str, str](), dict[str, int]()
+    for number, piece in enumerate(one for text in texts for one in segments(text)):
+        for link in LINK.finditer(piece):
+            origins[link[2]], places[link[2]] = link[1], number
+    return origins, places
 
 
 def chance(prompt: Prompt, settings: Mapping[str, Any], retries: int) -> float:
@@ -25,10 +36,7 @@ def chance(prompt: Prompt, settings: Mapping[str, Any], retries: int) -> float:
     """
     reader = Settings.model_validate(settings)
     seen = prospect(prompt, reader)
-    origins, places = {}, {}
-    for number, text in enumerate(seen.pieces):
-        for link in LINK.finditer(text):
-            origins[link[2]], places[link[2]] = link[1], number
+    origins, places = _links(*(message.content for message in prompt.messages))
     word, way = TARGET[-1], []
     while word in origins and word != TARGET[0] and places[word] not in way:
         way.append(places[word])

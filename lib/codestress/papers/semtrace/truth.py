@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from codestress.papers.semtrace.reading import likely_inputs, parameters, predic
 from codestress.papers.semtrace.recall import right_inputs, score_output_completion
 from codestress.problems.program import Problem
 from codestress.seeding import rng
-from codestress.simulated.reading import KEYED, Reading, Settings, prospect
+from codestress.simulated.reading import KEYED, Reading, Settings, prospect, segments
 from codestress.simulated.truth import share_of_kept
 from codestress.types import Outcome, Prompt, Response, Source
 
@@ -24,6 +25,12 @@ PLAIN, THOROUGH = Settings(capacity=1), Settings(capacity=1, thorough=True)
 """Readers that have kept what they have kept: how they answer depends on nothing else of their settings."""
 MOST_LINES = 12
 """Of a program whose subsets of lines are all tried."""
+
+
+@lru_cache(maxsize=4)
+def _without_keys(*texts: str) -> list[str]:
+    """The segments of messages; readers share prompts."""
+    return [KEYED.sub("", piece) for text in texts for piece in segments(text)]
 
 
 def predicted(
@@ -41,12 +48,13 @@ def predicted(
     lines = [text for text, _ in every if text.strip()]
     there = np.array([not gone for text, gone in every if text.strip()])
     shown = [text for text, here in zip(lines, there, strict=True) if here]
-    start = replace(seen, pieces=[KEYED.sub("", text) for text in seen.pieces]).find(shown)
+    plain = _without_keys(*(message.content for message in prompt.messages))
+    start = replace(seen, pieces=plain).find(shown)
     if start is None:
         return None
     if not prompt.prefill:
         return 0.0
-    followed = any(KEYED.sub("", text)[:1].isspace() for text in seen.pieces[start + len(shown) :])
+    followed = any(text[:1].isspace() for text in plain[start + len(shown) :])
     kept = np.zeros(len(lines))
     kept[there] = seen.kept[start : start + len(shown)]
     needed = _needed_of_trace(problem, lines)
