@@ -35,6 +35,7 @@ def built(request: pytest.FixtureRequest) -> Path:
         done = folder / "done"
         if not done.exists():
             project = folder / "project"
+            shutil.rmtree(project, ignore_errors=True)  # of a run that was killed
             shutil.copytree(ROOT / "params", project / "params")
             (project / "notebooks" / "course").mkdir(parents=True)
             for name in names:
