@@ -37,6 +37,7 @@ def built(request: pytest.FixtureRequest) -> Path:
             project = folder / "project"
             shutil.rmtree(project, ignore_errors=True)  # of a run that was killed
             shutil.copytree(ROOT / "params", project / "params")
+            shutil.copy(ROOT / "requirements.lock", project)
             (project / "notebooks" / "course").mkdir(parents=True)
             for name in names:
                 shutil.copy(ROOT / "notebooks" / "course" / f"{name}.ipynb", project / "notebooks" / "course")
