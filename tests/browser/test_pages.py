@@ -110,6 +110,12 @@ def test_the_report_filters_claims_and_figures_and_keeps_it_in_the_address(brows
         figures = page.get_by_role("search", name="Figures")
         figures.get_by_label("Paper").select_option("faultloc")
         assert {"faultloc"} == {card.get_attribute("data-paper") for card in page.locator("article.card:visible").all()}
+        cards = page.locator("article.card")
+        expect(figures.locator("output")).to_have_text(
+            f"{page.locator('article.card:visible').count()} of {cards.count()}"
+        )
+        assert page.locator("article.card:visible tbody tr").count() > 0
+        assert page.locator("#cards tbody tr[hidden]").count() == 0
         card = page.locator("article.card:visible").first
         image = card.locator("img")
         image.scroll_into_view_if_needed()

@@ -216,6 +216,9 @@ def test_a_context_that_nobody_told_of_is_learnt_from_the_first_refusal(refusal:
         "the request exceeds the available context size, try increasing it",
         "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 1500.",
         "prompt is too long: 1,600 tokens > 1,500 maximum",
+        "<html><head><title>413 Request Entity Too Large</title></head></html>",
+        "Payload Too Large",
+        "Invalid 'messages[0].content': string too long.",
         "The input token count (1600) exceeds the maximum number of tokens allowed (1500).",
     ],
 )

@@ -188,9 +188,9 @@ def _columns(path: Path) -> dict[str, list[str]]:
 
 
 def _numbers(cells: list[str]) -> list[float]:
-    """nan where nothing stands; none of a column with a word in it."""
+    """nan where nothing stands; none of a column with a word in it, as `1_2` is one."""
     try:
-        return [float(cell or "nan") for cell in cells]
+        return [float(cell.replace("_", " ") or "nan") for cell in cells]
     except ValueError:
         return []
 

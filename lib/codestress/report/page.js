@@ -12,7 +12,7 @@ const forms = new Map();
 for (const form of document.querySelectorAll("form[data-filters]")) {
   const group = document.getElementById(form.dataset.filters);
   const told = form.querySelector("output");
-  const rows = [...group.querySelectorAll("tbody tr, article")];
+  const rows = [...group.querySelectorAll(":scope > article, :scope > tbody > tr")];
   const texts = new Map();
   const textOf = (row) => {
     if (!texts.has(row)) {

@@ -38,7 +38,9 @@ those of the same paper, and those of all, whose texts differ (words have more c
 SAID = re.compile(r"context (?:length|window|size)\b[^0-9]{0,20}([0-9]{3,8})", re.I)
 """How servers that refuse a prompt say how long one may be."""
 TOO_LONG = re.compile(
-    r"context[ _](?:length|window|size)|(?:prompt|input|messages?|sequence|request) (?:is |are )?too (?:long|large)"
+    r"context[ _](?:length|window|size)"
+    r"|(?:prompt|inputs?|messages?|sequence|request|entity|payload|content|body|text|string)[ :]+(?:is |are )?too"
+    r" (?:long|large)"
     r"|exceeds? .{0,40}(?:tokens|length|context)|reduce the length|tokens.{0,30} must (?:be|have) (?:<|less|at most)",
     re.I | re.S,
 )
