@@ -82,6 +82,32 @@ def test_javascript_ends(executor: Executor) -> None:
             assert execution.outcome is outcome, (source, execution)
 
 
+LEAVES = [
+    ("left = 5; var kept = 6; function f() { return typeof left + typeof kept }", "numbernumber"),
+    (
+        "let left = 7; class Kept {} function f() { return typeof left + typeof Kept + typeof kept }",
+        "numberfunctionundefined",
+    ),
+    ("function f() { return typeof left + typeof Kept }", "undefinedundefined"),
+    ("escape = 3; function f() { return escape }", 3),
+    ("function f() { return typeof escape }", "function"),
+    ("parseInt = null; function f() { return String(parseInt) }", "null"),
+    ("function f() { return parseInt('12') }", 12),
+]
+"""Programs that leave names behind or take some away, and what each of them returns."""
+
+
+def test_javascript_of_the_kit_ends_together_as_alone(executor: Executor) -> None:
+    """Several share a process; one that is cut off there is judged where it is the first."""
+    codes = [source for pair in zip(JAVASCRIPT, [*LEAVES, *LEAVES], strict=False) for source, _ in pair]
+    programs = [Program(source, "f", (1,), source=Source.KIT) for source in codes]
+    together = run(executor, "javascript", *programs)
+    assert together == [one for program in programs for one in run(executor, "javascript", program)]
+    returned = dict(zip(codes, together, strict=True))
+    for source, value in LEAVES:
+        assert (source, returned[source].value) == (source, value)
+
+
 JAVA = """
 public class Main {
     static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }

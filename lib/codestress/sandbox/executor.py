@@ -228,7 +228,7 @@ class Executor:
         for source, group in itertools.groupby(programs, key=lambda program: program.source):
             if source is Source.STRANGER and not self._closed:
                 self.admit(language)
-            size = 1 if language != "python" else TOGETHER if source is Source.KIT else APART
+            size = 1 if language == "java" else TOGETHER if source is Source.KIT else APART
             while chunk := list(itertools.islice(group, size)):
                 _ran[language, source, how] += len(chunk)
                 yield chunk

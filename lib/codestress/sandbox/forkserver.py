@@ -96,7 +96,7 @@ class Server:
     def fork(self, programs: list[dict[str, Any]], job: dict[str, Any]) -> list[dict[str, str]]:
         """Runs programs in one child; at least the first of them comes to an end, one way or the other.
 
-        With a `command` (Node, Java) the child becomes it, for one program on its standard input. A child that cannot
+        With a `command` (Node, Java) the child becomes it, with the programs on its standard input. A child that cannot
         start is an error of this process, which ends with it: no program is judged by that.
         """
         token = os.urandom(TOKEN_BYTES).hex()
@@ -120,9 +120,12 @@ class Server:
                 raise ChildProcessError(f"a child could not be started: {why.decode(errors='replace')}")
             deadline = time.monotonic() + job["limits"]["wall_s"]
             if job["command"]:
-                give(feed, f"{token}\n{programs[0]['input']}".encode("utf-8", "surrogatepass"), deadline)
+                given = "\n".join([token, *(program["input"] for program in programs)])
+                give(feed, given.encode("utf-8", "surrogatepass"), deadline)
             os.close(feed)
-            return watch(pid, reader, deadline, len(programs), job["limits"], token)
+            done = watch(pid, reader, deadline, len(programs), job["limits"], token)
+            # An interpreter has the limits of one program, so that only its first is judged by them.
+            return done[:-1] if job["command"] and len(done) > 1 and not done[-1]["line"] else done
         finally:
             os.close(reader)
             os.close(failed)

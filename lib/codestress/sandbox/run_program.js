@@ -1,13 +1,12 @@
-// Runs one JavaScript program and writes what it returns, as the children for Python do. Its standard input holds the
-// token, then a JSON object: source, function, arguments, steps, the name of their counter. Line 1 of the output: the token, then JSON.
+// Runs JavaScript programs and writes what they return, as the children for Python do. Its standard input holds the token,
+// then a line for each program, a JSON object: source, function, arguments, steps, the name of their counter, whether it
+// is the kit's own. A line of the output: the token, then JSON. Only the kit's own come several at once: one after the
+// other, until one runs out of steps.
 "use strict";
 const fs = require("node:fs");
 const vm = require("node:vm");
 
-const input = fs.readFileSync(0, "utf8");
-const cut = input.indexOf("\n");
-const token = input.slice(0, cut);
-const program = JSON.parse(input.slice(cut + 1));
+const [token, ...programs] = fs.readFileSync(0, "utf8").split("\n").map((line, number) => (number ? JSON.parse(line) : line));
 const LARGEST = 200000;
 // Held here, whatever the program puts in their place.
 const { writeSync } = fs;
@@ -21,7 +20,6 @@ class Refused {
 
 function report(...outcome) {
   writeSync(3, `${token} ${JSON.stringify(outcome).replace(/[\u007f-\uffff]/g, escaped)}\n`);
-  exit(0);
 }
 
 function escaped(character) {
@@ -70,33 +68,66 @@ function decode(document) {
   return decoders[tag](content);
 }
 
-let left = program.steps;
-const outOfSteps = `${token} ["step limit", "more than ${program.steps.toLocaleString("en")} loop rounds and calls"]\n`;
-Object.defineProperty(globalThis, program.counter, {
-  value: () => {
-    if (--left < 0) {
-      writeSync(3, outOfSteps);
-      exit(0);
-    }
-  },
-});
-if (!program.own) {
-  // What would compile or load code that has no counter in it. (`eval` is refused by an option of the command.)
-  for (const name of ["mainModule", "binding", "_linkedBinding", "getBuiltinModule", "dlopen", "execve"]) delete process[name];
-  delete globalThis.WebAssembly;
+function count(program) {
+  let left = program.steps;
+  const outOfSteps = `${token} ["step limit", "more than ${program.steps.toLocaleString("en")} loop rounds and calls"]\n`;
+  Object.defineProperty(globalThis, program.counter, {
+    configurable: program.own,
+    value: () => {
+      if (--left < 0) {
+        writeSync(3, outOfSteps);
+        exit(0);
+      }
+    },
+  });
 }
-try {
-  let script;
+
+// What the program is called by. One of the kit's own keeps its names to itself, so that the next may have them too.
+function load(program) {
+  const called = program.function || "() => null";
+  const script = new vm.Script(program.source, { filename: "<program>" });
+  if (program.own) return () => new vm.Script(`(() => {\n${program.source}\n;return (${called});})()`).runInThisContext();
+  return () => {
+    script.runInThisContext();
+    return new vm.Script(`(${called})`).runInThisContext();
+  };
+}
+
+function run(program) {
+  let loaded;
   try {
-    script = new vm.Script(program.source, { filename: "<program>" });
+    loaded = load(program);
   } catch (error) {
-    report("syntax error", String(error.message));
+    return ["syntax error", String(error.message)];
   }
-  if (!program.counted) report("tampered", "its steps cannot be counted");
-  script.runInThisContext();
-  const called = new vm.Script(`(${program.function || "() => null"})`).runInThisContext();
-  report("returned", encode(called(...program.arguments.map(decode))));
-} catch (error) {
-  if (error instanceof Refused) report(...error.outcome);
-  report("raised", String(error?.name ?? typeof error), String(error?.message ?? error).slice(0, 200));
+  if (!program.counted) return ["tampered", "its steps cannot be counted"];
+  try {
+    return ["returned", encode(loaded()(...program.arguments.map(decode)))];
+  } catch (error) {
+    if (error instanceof Refused) return error.outcome;
+    return ["raised", String(error?.name ?? typeof error), String(error?.message ?? error).slice(0, 200)];
+  }
 }
+
+const globals = () => Object.getOwnPropertyDescriptors(globalThis);
+const before = globals();
+
+// Takes away what a program left in the global object; false where it changed what was there.
+function cleared() {
+  const now = globals();
+  const added = Object.getOwnPropertyNames(globalThis).filter((name) => !Object.hasOwn(before, name));
+  const same = ([name, was]) => ["value", "get", "set"].every((part) => Object.is(was[part], now[name]?.[part]));
+  return added.every((name) => Reflect.deleteProperty(globalThis, name)) && Object.entries(before).every(same);
+}
+
+for (const program of programs) {
+  count(program);
+  if (!program.own) {
+    // What would compile or load code that has no counter in it. (`eval` is refused by an option of the command.)
+    for (const name of ["mainModule", "binding", "_linkedBinding", "getBuiltinModule", "dlopen", "execve"]) delete process[name];
+    delete globalThis.WebAssembly;
+  }
+  report(...run(program));
+  if (!program.own || !cleared()) break;
+}
+exit(0);
