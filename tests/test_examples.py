@@ -66,6 +66,7 @@ NOT_TYPED = {
     "make bench": "an hour of measurements",
     "python -I -S": "a part of that",
     "python bench/plans.py": "minutes, and writes params/plans.csv; report/test_report.py reads it",
+    "python bench/readings.py": "40 minutes; papers/codecrash/test_further_readings.py calls it",
     "python docs/undecided.py": "writes docs/ledger.md, which report/test_statements.py compares with it",
     "make test": "this run",
     "make test-all": "this run",

@@ -231,8 +231,10 @@ class Trials:
     steps: Callable[[Trial], int] = lambda _: 1
     """Requests that a trial makes when all goes well: for plans."""
     chance: Callable[[Trial, Prompt, Mapping[str, Any]], float | None] | None = None
-    """With which probability an instrument with these settings answers a trial right, computed, not drawn: what
-    estimates are held against. None where nobody can say."""
+    """With which probability an instrument with these settings answers a trial right: what estimates are held against.
+    It owes nothing to the answers that are scored. None where nobody can say."""
+    known: str = "from their parameters"
+    """Where `chance` is known from, in words."""
     not_run: tuple[NotRun, ...] = ()
     own: Mapping[str, Trials] = field(default_factory=dict)
     """By model: the trials of one with settings of its own, in place of these; judged by the same rules."""

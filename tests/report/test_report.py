@@ -401,6 +401,9 @@ def test_a_title_names_the_smallest_and_the_largest_by_what_tells_them_apart() -
     assert extremes(shares) == "4 % (a b, d 1) to 85 % (c, d 1)"
     assert extremes(shares.iloc[:2]) == "4 % (a b) to 85 % (c)"
     assert extremes(shares.iloc[:1], " points", 1) == "4.4 points (a b)"
+    asked = pd.Series([1, 2], pd.MultiIndex.from_tuples([(True, 20), (False, 80)], names=["qac", "distractors"]))
+    told = {"qac": {True: "query twice", False: "query once"}}
+    assert extremes(asked, spoken=told) == "1 % (query twice, 20 distractors) to 2 % (query once, 80 distractors)"
     assert extremes(pd.Series([-0.2, 0.3, 7], ["a", "b", "c"]), "") == "0 (2 of 3) to 7 (c)"
     assert extremes(pd.Series([1.0, 1.0], ["a", "b"])) == "1 % (2 of 2)"
     assert extremes(pd.Series([np.nan], ["a"])) == "(not known)"

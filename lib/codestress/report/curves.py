@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from codestress.fitting.bootstrap import DOUBTED
 from codestress.report.style import COLOURS, MARKERS, PUBLISHED
@@ -35,6 +35,12 @@ def draw_truth(ax: Axes, places: pd.Series, points: pd.DataFrame, colour: str, s
     """A broad pale line through what is true of an instrument (`true`), behind its estimates, where that is known."""
     if "true" in points and points["true"].notna().any():
         ax.plot(places, scale * points["true"], color=colour, alpha=0.35, linewidth=4, zorder=1, solid_capstyle="butt")
+
+
+def mark_truth(ax: Axes, values: ArrayLike, places: Sequence[float], *, around: bool = False) -> None:
+    """A diamond at what is true of an instrument, at each place where that is known; `around`: behind dots."""
+    size, zorder = (6.5, 1.5) if around else (3.5, 4.0)
+    ax.plot(values, places, "D", color="black", mfc="white", markersize=size, zorder=zorder)
 
 
 def draw_curves(

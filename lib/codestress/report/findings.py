@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -44,9 +44,12 @@ def span(low: float, high: float, scale: float = 100, digits: int = 1) -> str:
     return f"[{scale * low:.{digits}f}, {'∞' if high == float('inf') else f'{scale * high:.{digits}f}'}]"
 
 
-def extremes(values: pd.Series, unit: str = " %", digits: int = 0) -> str:
+def extremes(
+    values: pd.Series, unit: str = " %", digits: int = 0, spoken: Mapping[str, Mapping[Any, str]] | None = None
+) -> str:
     """The smallest and the largest of some numbers, with what tells their index apart: `4 % (sim-near) to 85 %
-    (sim-wide)`; how many where several are as small or as large."""
+    (sim-wide)`; how many where several are as small or as large. `spoken` says what values of a level are called;
+    other numbers stand before the name of what they count (80 distractors), else behind it (d 15)."""
     known = values.dropna().astype(float).round(digits) + 0.0  # no -0
     if known.empty:
         return "(not known)"
@@ -55,10 +58,16 @@ def extremes(values: pd.Series, unit: str = " %", digits: int = 0) -> str:
     told = []
     for value in sorted({known.min(), known.max()}):
         found = labels[(known == value).to_numpy()].to_dict("records")
-        words = [one if isinstance(one, str) else f"{name} {one}" for name, one in found[0].items()]
+        words = [_spoken(name, one, (spoken or {}).get(name, {})) for name, one in found[0].items()]
         where = ", ".join(words).replace("_", " ") if len(found) == 1 else f"{len(found)} of {len(known)}"
         told.append(f"{value:,.{digits}f}{unit} ({where})")
     return " to ".join(told)
+
+
+def _spoken(level: str, value: Any, words: Mapping[Any, str]) -> str:
+    if value in words or isinstance(value, str):
+        return words.get(value, str(value))
+    return f"{value} {level}" if level.endswith("s") else f"{level} {value}"
 
 
 def describe_findings(table: pd.DataFrame) -> str:

@@ -35,7 +35,7 @@ from codestress.sandbox.executor import programs_run, ran
 from codestress.scoring.frames import answers_frame
 from codestress.types import NotRun
 
-TRUTH_NOTE = "pale line, diamond: what is true of them, from their parameters; {held} of {intervals} intervals hold it"
+TRUTH_NOTE = "pale line, diamond: what is true of them, {known}; {held} of {intervals} intervals hold it"
 READERS = "simulated readers (not models)"
 SIMULATED_NOTE = "sim-…: simulated readers with known parameters, not language models"
 
@@ -81,15 +81,15 @@ def publish(
     changed = os.environ.get("CODESTRESS_CHANGED", "")
     held = coverage(data) if simulated else None
     notes = [SIMULATED_NOTE] if simulated and results.answers else []
-    notes += [TRUTH_NOTE.format(**held)] if held else []
+    true = [TRUTH_NOTE.format(**held, known=results.questions.known)] if held and results.questions else []
+    notes += true
     notes += [without_numbers(artefact)] if without_numbers(artefact) else []
     notes += [f"{one.label}: not run here" for one in results.not_run]
     notes += wrap(f"changed: {changed}", 100) if changed else []
     for number, note in enumerate(notes):
         below = (-0.06 - 0.11 * number) / figure.get_size_inches()[1]
         figure.text(0.995, below, note, ha="right", va="top", fontsize=6.5, color="#555555")
-    told = [TRUTH_NOTE.format(**held)] if held else []
-    told += [without_numbers(artefact)] if without_numbers(artefact) else []
+    told = [*true, *([without_numbers(artefact)] if without_numbers(artefact) else [])]
     told += [f"{one.label}: not run here" for one in results.not_run]
     told += [f"Changed: {changed}"] if changed else []
     title = _worded(title)
@@ -150,7 +150,7 @@ def coverage(drawn: pd.DataFrame) -> dict[str, int] | None:
     """
     if not {"true", "low", "high"} <= {*drawn.columns}:
         return None
-    known = drawn[drawn["true"].notna()]
+    known = drawn.dropna(subset=["true", "low", "high"])
     held = (known["low"] - 1e-9 <= known["true"]) & (known["true"] <= known["high"] + 1e-9)
     return {"held": int(held.sum()), "intervals": len(known)} if len(known) else None
 

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from codestress.report.curves import interval, look
+from codestress.report.curves import interval, look, mark_truth
 from codestress.report.style import COLOURS, HATCHES, PUBLISHED, use_style
 
 
@@ -107,7 +107,8 @@ def _points(ax: Axes, frame: pd.DataFrame, *, published: bool) -> None:
             elinewidth=0.9,
             label=condition,
         )
-        _mark_truth(ax, part, places)
+        if "true" in part:
+            mark_truth(ax, 100 * part["true"], places)
     _label_rows(ax, labels, conditions)
 
 
@@ -132,7 +133,8 @@ def _bars(ax: Axes, frame: pd.DataFrame, *, published: bool) -> None:
         ax.errorbar(
             share, places, xerr=[share - low, high - share], fmt="none", ecolor="#111111", elinewidth=0.9, capsize=2
         )
-        _mark_truth(ax, part, places)
+        if "true" in part:
+            mark_truth(ax, 100 * part["true"], places)
         for place, value, top in zip(places, share, high, strict=True):
             if value == value:
                 end = value if top != top else top
@@ -140,12 +142,6 @@ def _bars(ax: Axes, frame: pd.DataFrame, *, published: bool) -> None:
                     f"{value:.1f}", (end, place), xytext=(3, 0), textcoords="offset points", va="center", fontsize=6.5
                 )
     _label_rows(ax, labels, conditions)
-
-
-def _mark_truth(ax: Axes, part: pd.DataFrame, places: list[float]) -> None:
-    """A diamond at what is true of an instrument, where that is known."""
-    if "true" in part:
-        ax.plot(100 * part["true"], places, "D", color="black", mfc="white", markersize=3.5, zorder=4)
 
 
 def _label_rows(ax: Axes, labels: list[str], conditions: Sequence[str]) -> None:

@@ -202,7 +202,7 @@ def test_published_points_stand_under_their_own_data_set() -> None:
     }  # fmt: skip
     assert panels("cruxeval", "generated", "merge") == {"CRUXEval": theirs["cruxeval"]}
     table = pd.DataFrame([row | {"dataset": "generated", "mode": "direct", "average_tokens": 1, "tokens_low": 1}])
-    table = table.assign(tokens_high=1, most_tokens=1)
+    table = table.assign(tokens_high=1, most_tokens=1, true_tokens=1)
     _, points = reasoning.token_points(table, reasoning.published_reasoning())
     assert set(points["panel"]) == {"published: CRUXEval", "published: LiveCodeBench"}
     _, points = reasoning.token_points(table.assign(dataset="cruxeval"), reasoning.published_reasoning())

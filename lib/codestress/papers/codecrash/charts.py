@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from codestress.papers.codecrash.reasoning import STAGES
 from codestress.papers.codecrash.results.collapse import Collapse
-from codestress.report.curves import interval, legend_above, look, say_lack
+from codestress.report.curves import interval, legend_above, look, mark_truth, say_lack
 from codestress.report.style import COLOURS, HATCHES, PUBLISHED, WRONG, use_style
 
 LONGEST_TITLE = 40
@@ -145,6 +145,8 @@ def _dots(
     places = [place - 0.35 + (number[0] + 0.5) * step for place in range(len(rows))]
     colour, marker = look(number[0])
     ax.errorbar(value, places, xerr=[value - low, high - value], fmt=marker, color=colour, capsize=1.5, **options)
+    if "true" in part:
+        mark_truth(ax, part.set_index("condition").reindex(rows)["true"], places, around=True)
     return places, marker, colour
 
 

@@ -7,12 +7,12 @@ them, a variant that does not mean the same as its program is never asked.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from string import Template
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -21,6 +21,7 @@ from codestress.functions import file_of
 from codestress.generation.prompts import prompt_text
 from codestress.literals import parse_json
 from codestress.notes import noted
+from codestress.papers.codecrash import further_readings
 from codestress.papers.codecrash.assertions import score_assertion, score_assertion_as_run
 from codestress.papers.codecrash.contest_programs import contest_problems, positional
 from codestress.papers.codecrash.perturbations.edits import Guard
@@ -280,12 +281,18 @@ def predictions(given: Questions) -> Trials:
             return unread(response, "no program in a fenced block")
         return rule(problem_of(trial), given.task, response)
 
+    def chance(trial: Trial, prompt: Prompt, settings: Mapping[str, Any]) -> float | None:
+        after = (asked(trial, problem_of(trial)),) if trial.factors["refactor"] else ()
+        return further_readings.share_right(settings, prompt, *after)
+
     return Trials(
         trials,
         render,
         {"strict": partial(judge, score_assertion), "reference": partial(judge, score_assertion_as_run)},
         follow_up=follow_up if any(given.refactor) else None,
         steps=lambda trial: 2 if trial.factors["refactor"] else 1,
+        chance=chance,
+        known=f"estimated from {further_readings.FURTHER} further readings of each question",
         not_run=not_run(given.languages),
     )
 
@@ -365,12 +372,17 @@ def custom_files(given: Perturbed) -> list[Path]:
     return [file_of(own.function) for name, own in own_perturbations().items() if name in given.perturbations]
 
 
+def files_of_answers(given: Perturbed) -> list[Path]:
+    """These, and what is known of simulated readers."""
+    return [further_readings.READINGS, *custom_files(given)]
+
+
 STUDIES = {
-    "answers": Study(Questions, predictions, custom_files),
-    "shares": Study(Shares, predictions, custom_files),
-    "means": Study(Shares, predictions, custom_files),
-    "predictions": Study(Predictions, predictions, custom_files),
-    "density": Study(DensitySweep, predictions, custom_files),
+    "answers": Study(Questions, predictions, files_of_answers),
+    "shares": Study(Shares, predictions, files_of_answers),
+    "means": Study(Shares, predictions, files_of_answers),
+    "predictions": Study(Predictions, predictions, files_of_answers),
+    "density": Study(DensitySweep, predictions, files_of_answers),
     "published": Study(RecomputedByDraws, no_questions),
     "variants": Study(Perturbed, nothing_asked, custom_files),
 }

@@ -18,7 +18,8 @@ from codestress.types import Response, Trials
 
 def changed_verdicts(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
     """For each condition: of the problems that all vanilla candidates get right, those that all perturbed candidates
-    get wrong, and the other way round. Columns: CELL, broken, right_before, share, low, high, mended, wrong_before."""
+    get wrong, and the other way round. Columns: CELL, broken, right_before, share, low, high, true (of these that were
+    right before), mended, wrong_before."""
     scores = scores_by_problem(answers, rule)
     scores = scores[scores["dataset"] != MERGE]
     rows = []
@@ -33,7 +34,8 @@ def changed_verdicts(answers: pd.DataFrame, *, rule: str, confidence: float) -> 
                 "right_before": len(right),
                 "share": broken / len(right) if len(right) else math.nan,
             }
-            | {"low": low, "high": high, "mended": int((wrong["score"] == 1).sum()), "wrong_before": len(wrong)}
+            | {"low": low, "high": high, "true": ((1 - right["true"]) ** right["candidates"]).mean(skipna=False)}
+            | {"mended": int((wrong["score"] == 1).sum()), "wrong_before": len(wrong)}
         )
     return pd.DataFrame(rows)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
@@ -36,15 +37,19 @@ SPOKEN: dict[str, Mapping[Any, str]] = {
 
 
 def scores_by_problem(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """One row for each condition and problem: `score` (the share of its candidates that are right), `status`, and
-    `question`, of which problems hang together."""
+    """One row for each condition and problem: `score` (the share of its candidates that are right), `true` (what that
+    is of an instrument, nan where nobody knows), `candidates` (their number), `status`, and `question`, of which
+    problems hang together."""
+    known = rule == "strict" and "chance" in answers
+    answers = answers.assign(true=answers["chance"] if known else math.nan)
     merged = answers.assign(
         dataset=MERGE, **{name: answers["dataset"] + "/" + answers[name] for name in ("problem", "question")}
     )
     both = pd.concat([answers, merged]) if answers["dataset"].nunique() > 1 else answers
     grouped = both.groupby([*CELL, "problem"], sort=False)
     return grouped.agg(
-        score=(f"value_{rule}", "mean"), status=("status", "first"), question=("question", "first")
+        **{"score": (f"value_{rule}", "mean"), "true": ("true", "first"), "candidates": ("true", "size")},
+        **{"status": ("status", "first"), "question": ("question", "first")},
     ).reset_index()
 
 
@@ -90,10 +95,9 @@ def named(table: pd.DataFrame, among: Sequence[str] = ("dataset", *SETTING)) -> 
 
 
 def share_panels(table: pd.DataFrame, *columns: str) -> dict[str, pd.DataFrame]:
-    """What `share_bars` draws of a table whose `columns` hold a share and both ends of its interval."""
-    titles = dict(
-        zip(["perturbation", "model", *columns], ["label", "condition", "accuracy", "low", "high"], strict=True)
-    )
+    """What `share_bars` draws of a table whose `columns` hold a share, both ends of its interval, and what is true."""
+    drawn = ["label", "condition", "accuracy", "low", "high", "true"]
+    titles = dict(zip(["perturbation", "model", *columns], drawn, strict=True))
     panels = named(table).drop(columns="condition").groupby("panel", sort=False)
     return {str(panel): part[list(titles)].rename(columns=titles) for panel, part in panels}
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from codestress.fitting.proportions import clustered_mean
 from codestress.papers.codecrash.results.conditions import CELL, SETTING, cells, named
-from codestress.papers.codecrash.results.differences import POINTS, RELATIVE, differences
+from codestress.papers.codecrash.results.differences import POINTS, RELATIVE, TRUE, differences
 from codestress.papers.codecrash.studies import MESSAGES
 from codestress.types import Response
 
@@ -17,7 +17,7 @@ def by_density(answers: pd.DataFrame, texts: Mapping[str, Response], *, rule: st
     """For each model, setting, perturbation and density (0: vanilla): Pass@1, difference to vanilla and tokens.
 
     Columns of `differences`, and tokens, tokens_low, tokens_high: the mean length of the whole answer as its server
-    counts it (with what was thought before it), over questions.
+    counts it (with what was thought before it), over questions; true_tokens, as in `answers`.
     """
     table = differences(answers, rule=rule, confidence=confidence)
     vanilla = answers[answers["perturbation"] == "VAN"]
@@ -29,6 +29,7 @@ def by_density(answers: pd.DataFrame, texts: Mapping[str, Response], *, rule: st
         mean, (low, high), *_ = clustered_mean(part["tokens"], part["question"], confidence=confidence)
         scores = part.groupby("problem")[f"value_{rule}"].mean()
         tokens = {"tokens": mean, "tokens_low": low, "tokens_high": high}
+        tokens |= {"true_tokens": part["true_tokens"].mean(skipna=False)}
         rows.append(cell | tokens | {"pass_at_1_pct": 100 * float(scores.mean())})
     merged = pd.DataFrame(rows).merge(table.drop(columns="pass_at_1_pct"), on=CELL, how="left")
     merged.loc[merged["density"] == 0, [*POINTS, *RELATIVE]] = 0.0
@@ -42,12 +43,13 @@ def _length(key: str, tokens: float | None, texts: Mapping[str, Response]) -> fl
 
 
 def density_points(table: pd.DataFrame, *, show: str, relative: bool) -> pd.DataFrame:
-    """The points to draw: model, panel, density, value, low, high."""
+    """The points to draw: model, panel, density, value, low, high, true (no difference without messages is)."""
     columns = ("tokens", "tokens_low", "tokens_high") if show == "tokens" else RELATIVE if relative else POINTS
+    true = table["true_tokens"] if show == "tokens" else table[TRUE[columns]].where(table["density"] > 0)
     alone = not any(table[name].nunique() > 1 for name in ("dataset", *SETTING))
     panels = table["perturbation"] if alone else table["perturbation"] + ", " + named(table)["panel"]
-    points = table.assign(panel=panels)[["model", "panel", "density", *columns]]
-    return points.set_axis(["model", "panel", "density", "value", "low", "high"], axis=1)
+    points = table.assign(panel=panels, true=true)[["model", "panel", "density", *columns, "true"]]
+    return points.set_axis(["model", "panel", "density", "value", "low", "high", "true"], axis=1)
 
 
 def describe_density(points: pd.DataFrame, unit: str) -> str:

@@ -15,6 +15,7 @@ from codestress.papers.codecrash.results.conditions import CELL, MERGE, SETTING,
 
 POINTS = ("points", "points_low", "points_high")
 RELATIVE = ("relative_pct", "relative_low", "relative_high")
+TRUE = {POINTS: "true_points", RELATIVE: "true_relative_pct"}
 
 
 def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
@@ -22,21 +23,23 @@ def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Da
 
     Columns: `CELL`, problems, questions (that they are of), vanilla_pct and pass_at_1_pct (0 to 100), points,
     points_low, points_high, relative_pct, relative_low, relative_high; the same three of each for the problems that the
-    perturbation was `applied` to, with how many; pass_at_1_other_rule_pct. Intervals are over questions, paired. And
-    lost_pct: of what was right of the vanilla programs, the share that is not any more; where there are controls
-    (AGAIN, BLANK), which lose for no reason, net_points and net_lost_pct: without their mean.
+    perturbation was `applied` to, with how many; pass_at_1_other_rule_pct. Intervals are over questions, paired. Of
+    instruments true_points and true_relative_pct (nan where nobody knows). And lost_pct: of what was right of the
+    vanilla programs, the share that is not any more; where there are controls (AGAIN, BLANK), which lose for no reason,
+    net_points and net_lost_pct: without their mean.
     """
     other = "reference" if rule == "strict" else "strict"
     scores = scores_by_problem(answers, rule)
     others = scores_by_problem(answers, other).groupby(CELL, sort=False)["score"].mean()
     keys = ["model", "dataset", "language", "task", "mode"]
     plain = scores[(scores["perturbation"] == "VAN") & ~scores["ignore"] & ~scores["refactor"]]
-    baselines = {group: part.set_index("problem")["score"] for group, part in plain.groupby(keys, sort=False)}
+    plains = {group: part.set_index("problem") for group, part in plain.groupby(keys, sort=False)}
     rows = []
     for cell, part in cells(scores):
-        baseline = baselines.get(tuple(cell[key] for key in keys))
-        if baseline is None or (cell["perturbation"] == "VAN" and not cell["ignore"] and not cell["refactor"]):
+        vanilla = plains.get(tuple(cell[key] for key in keys))
+        if vanilla is None or (cell["perturbation"] == "VAN" and not cell["ignore"] and not cell["refactor"]):
             continue
+        baseline = vanilla["score"]
         mine = part.set_index("problem")
         common = mine.index.intersection(baseline.index)
         applied = common[(mine.loc[common, "status"] == "applied").to_numpy()]
@@ -49,6 +52,9 @@ def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Da
                 lost = (baseline[common] * (1 - mine.loc[common, "score"])).mean()
                 row |= {"lost_pct": 100 * lost / baseline[common].mean() if baseline[common].any() else math.nan}
                 row |= {"pass_at_1_pct": 100 * mine.loc[common, "score"].mean()}
+                before, after = (one.loc[common, "true"].mean(skipna=False) for one in (vanilla, mine))
+                row |= {TRUE[POINTS]: 100 * (after - before)}
+                row |= {TRUE[RELATIVE]: 100 * (after / before - 1) if before else math.nan}
             for columns, numbers in ((POINTS, found.absolute), (RELATIVE, found.relative)):
                 row |= {f"{prefix}{name}": 100 * number for name, number in zip(columns, numbers, strict=True)}
         row |= {"applied_problems": len(applied), f"pass_at_1_{other}_pct": 100 * others[tuple(cell.values())]}
@@ -69,9 +75,10 @@ def _net_of_controls(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def difference_points(table: pd.DataFrame, *, relative: bool) -> pd.DataFrame:
-    """The points to draw: model, panel, condition, value, low, high (in % of vanilla or in points)."""
-    columns = ["model", "panel", "condition", *(RELATIVE if relative else POINTS)]
-    return compared(table)[columns].set_axis(["model", "panel", "condition", "value", "low", "high"], axis=1)
+    """The points to draw: model, panel, condition, value, low, high, true (in % of vanilla or in points)."""
+    kind = RELATIVE if relative else POINTS
+    columns = ["model", "panel", "condition", *kind, TRUE[kind]]
+    return compared(table)[columns].set_axis(["model", "panel", "condition", "value", "low", "high", "true"], axis=1)
 
 
 def compared(table: pd.DataFrame) -> pd.DataFrame:

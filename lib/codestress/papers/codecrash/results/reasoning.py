@@ -29,7 +29,8 @@ def with_reasoning(answers: pd.DataFrame, texts: Mapping[str, Response]) -> pd.D
 
 def reasoning_table(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
     """Table 4: for each model, data set and perturbation Pass@1, the difference to vanilla in points with interval,
-    reasoning tokens (mean with interval, maximum) and collapses."""
+    reasoning tokens (mean with interval, maximum; `true_tokens`: their mean in truth) and collapses. `answers` as
+    `with_reasoning` makes them, with `further_readings.lengths`."""
     table = differences(answers, rule=rule, confidence=confidence)
     points = table.set_index(CELL)[[*POINTS]]
     rows = []
@@ -49,6 +50,7 @@ def reasoning_table(answers: pd.DataFrame, *, rule: str, confidence: float) -> p
                 **found,
             }
             | {"average_tokens": mean, "tokens_low": low, "tokens_high": high}
+            | {"true_tokens": known["true_thought"].mean(skipna=False) if "true_thought" in known else math.nan}
             | {
                 "most_tokens": most,
                 "collapses": int(part["collapsed"].sum()),
@@ -116,7 +118,8 @@ def published_claims(published: pd.DataFrame) -> pd.DataFrame:
 def token_points(table: pd.DataFrame, published: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """What `token_dots` draws: the regenerated points and the paper's, in panels of their own data sets."""
     names = {"average_tokens": "average", "tokens_low": "low", "tokens_high": "high", "most_tokens": "most"}
-    points = named(table).rename(columns=names)[["model", "panel", "condition", *names.values()]]
+    renamed = named(table).rename(columns={**names, "true_tokens": "true"})
+    points = renamed[["model", "panel", "condition", *names.values(), "true"]]
     panels = named(table).drop_duplicates("dataset").set_index("dataset")["panel"].to_dict()
     theirs = published.rename(columns={**names, "perturbation": "condition"})
     theirs["panel"] = [panels.get(dataset, own_panel(dataset)) for dataset in theirs["dataset"]]

@@ -95,16 +95,20 @@ def position_points(table: pd.DataFrame, *, show: str, relative: bool, confidenc
     return drawn.assign(true=points["true_relative" if relative else "true"]) if "true" in points else drawn
 
 
+SPOKEN: dict[str, dict[Any, str]] = {
+    "qac": {True: "query on both sides", False: "query after the code"},
+    "keys": {True: "with keys", False: "without keys"},
+}
+"""What figures call the values of these factors."""
+
+
 def _panel_name(row: dict[Hashable, Any], varying: Sequence[str]) -> str:
     words = [str(row["task"]).replace("_", " ")] if "task" in varying or not varying else []
     if "dataset" in varying:
         words.append(DATASETS[str(row["dataset"])])
     if "metric" in varying:
         words.append(METRICS[str(row["metric"])] or "exact matches")
-    if "qac" in varying:
-        words.append("query on both sides" if row["qac"] else "query after the code")
-    if "keys" in varying:
-        words.append("with keys" if row["keys"] else "without keys")
+    words += [SPOKEN[name][row[name]] for name in SPOKEN if name in varying]
     return ", ".join(words)
 
 
