@@ -135,9 +135,10 @@ def _bars(ax: Axes, frame: pd.DataFrame, *, published: bool) -> None:
         )
         if "true" in part:
             mark_truth(ax, 100 * part["true"], places)
-        for place, value, top in zip(places, share, high, strict=True):
+        marked = 100 * part["true"] if "true" in part else share
+        for place, value, *beyond in zip(places, share, high, marked, strict=True):
             if value == value:
-                end = value if top != top else top
+                end = max([value, *(one for one in beyond if one == one)])
                 ax.annotate(
                     f"{value:.1f}", (end, place), xytext=(3, 0), textcoords="offset points", va="center", fontsize=6.5
                 )
