@@ -140,7 +140,7 @@ def _bars(ax: Axes, frame: pd.DataFrame, *, published: bool) -> None:
             if value == value:
                 end = max([value, *(one for one in beyond if one == one)])
                 ax.annotate(
-                    f"{value:.1f}", (end, place), xytext=(3, 0), textcoords="offset points", va="center", fontsize=6.5
+                    f"{value:.1f}", (end, place), xytext=(5, 0), textcoords="offset points", va="center", fontsize=6.5
                 )
     _label_rows(ax, labels, conditions)
 
