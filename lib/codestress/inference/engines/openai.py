@@ -54,6 +54,13 @@ OVERLOADED = (429, 503, 529)
 """Statuses by which servers ask for fewer requests."""
 NOT_PROCESSED = (400, 401, 402, 403, 404, 413, 422, 429)
 """Statuses by which servers say that they did nothing for a request: it counts, and costs no tokens."""
+REMEDIES = {
+    401: "The server wants a key: name its environment variable in the model's settings.key_env.",
+    402: "The account has no credit left: add some, then run the same command again.",
+    403: "The server does not let this account use the model: check the account's rights and the region.",
+    404: "Check the model's id in params/models.yaml, and base_url, which for most servers ends in /v1.",
+}
+"""What to do where no request can succeed, by the status that says so."""
 SHOWN_CHARACTERS = 300
 """Of a server's words, in a message."""
 
@@ -208,7 +215,9 @@ class OpenAIEngine:
         return await future
 
     async def _answers(self, request: Request, count: int) -> list[Response]:
-        body = await self._body(request)
+        body = request_body(request, self._settings)
+        if request.prompt.prefill and self._settings.endpoint == "chat":
+            await self._check_prefill(request.model)
         if count > 1:
             body["n"] = count
         problem = ""
@@ -244,13 +253,6 @@ class OpenAIEngine:
 
     async def close(self) -> None:
         await self.client.close()
-
-    async def _body(self, request: Request) -> dict[str, Any]:
-        """What is sent, once the server is known to understand it."""
-        body = request_body(request, self._settings)
-        if request.prompt.prefill and self._settings.endpoint == "chat":
-            await self._check_prefill(request.model)
-        return body
 
     async def _check_prefill(self, model: str) -> None:
         """Once for a model: `EngineError` where the server does not verifiably continue a begun answer."""
@@ -337,30 +339,16 @@ class OpenAIEngine:
         body = error.body
         words = body["message"] if isinstance(body, dict) and isinstance(body.get("message"), str) else ""
         message = f"{self._who}: status {error.status_code}: {self._shown(words or error.response.text)}"
-        remedy = self._remedy(402 if error.code == "insufficient_quota" else error.status_code)
-        if remedy:
-            return EngineError(f"{message}\n{remedy}", self._name)
+        status = 402 if error.code == "insufficient_quota" else error.status_code
+        if status == 401 and self._settings.key_env:
+            return EngineError(f"{message}\nCheck the key in {self._settings.key_env}.", self._name)
+        if status in REMEDIES:
+            return EngineError(f"{message}\n{REMEDIES[status]}", self._name)
         if error.response.is_redirect:
             target = self._shown(error.response.headers["location"])
             return EngineError(f"{message} (redirects are not followed: to {target}); correct base_url", self._name)
         wait = error.response.headers.get("retry-after")
         return RequestFailed(f"{message} (Retry-After: {self._shown(wait)})" if wait else message)
-
-    def _remedy(self, status: int) -> str | None:
-        """What to do where no request can succeed."""
-        key_env = self._settings.key_env
-        match status:
-            case 401 if not key_env:
-                return "The server wants a key: name its environment variable in the model's settings.key_env."
-            case 401:
-                return f"Check the key in {key_env}."
-            case 402:
-                return "The account has no credit left: add some, then run the same command again."
-            case 403:
-                return "The server does not let this account use the model: check the account's rights and the region."
-            case 404:
-                return "Check the model's id in params/models.yaml, and base_url, which for most servers ends in /v1."
-        return None
 
     def _connection_failure(self, error: APIConnectionError) -> EngineError | RequestFailed:
         import httpx2
@@ -494,8 +482,7 @@ def _said_tokens(content: bytes) -> tuple[int | None, int | None]:
         body = parse_json(content)
     except ValueError:
         return None, None
-    usage = body.get("usage") if isinstance(body, dict) else None
-    return _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    return _count(body, "usage", "prompt_tokens"), _count(body, "usage", "completion_tokens")
 
 
 def _http_client(settings: Settings, limiter: Limiter, engine: OpenAIEngine) -> httpx2.AsyncClient:
