@@ -142,7 +142,7 @@ async def asked_once(entry: ModelEntry, prefill: str) -> str:
             return str(error).split("begins one: ")[1].split(".\n")[0]
         raise
     except RequestFailed as error:
-        raise EngineError(f"{error}", entry.name) from None
+        raise EngineError(f"{error}") from None
     finally:
         await engine.close()
     return ""
@@ -196,7 +196,7 @@ def row_at(url: str, model_id: str, key_env: str, *, ask: bool) -> ModelEntry:
         entry = checked(entry)[0] if ask else rows.get(entry.name, entry)
     except EngineError as error:
         known = f"\nTo use its answers without it: MODELS={' or '.join(rows)}" if rows else ""
-        raise EngineError(f"{error}{known}", error.model) from None
+        raise EngineError(f"{error}{known}") from None
     write_registry({**rows, entry.name: entry}.values(), SERVED)
     return entry
 

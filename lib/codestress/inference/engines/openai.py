@@ -264,8 +264,7 @@ class OpenAIEngine:
                 f"{self._who}: this endpoint cannot continue a begun answer, and the prompt begins one: {fault}.\n"
                 "Have the question begin it, as the paper did for GPT 4.1: SET=prefill=user. Or in params/models.yaml "
                 "set the model's settings.prefill to 'vllm' if a vLLM server answers there, or `endpoint: completions` "
-                "with the model's chat_template, which every server with /v1/completions can do.",
-                self._name,
+                "with the model's chat_template, which every server with /v1/completions can do."
             )
 
     async def _fault_of_prefill(self, model: str) -> str:
@@ -341,12 +340,12 @@ class OpenAIEngine:
         message = f"{self._who}: status {error.status_code}: {self._shown(words or error.response.text)}"
         status = 402 if error.code == "insufficient_quota" else error.status_code
         if status == 401 and self._settings.key_env:
-            return EngineError(f"{message}\nCheck the key in {self._settings.key_env}.", self._name)
+            return EngineError(f"{message}\nCheck the key in {self._settings.key_env}.")
         if status in REMEDIES:
-            return EngineError(f"{message}\n{REMEDIES[status]}", self._name)
+            return EngineError(f"{message}\n{REMEDIES[status]}")
         if error.response.is_redirect:
             target = self._shown(error.response.headers["location"])
-            return EngineError(f"{message} (redirects are not followed: to {target}); correct base_url", self._name)
+            return EngineError(f"{message} (redirects are not followed: to {target}); correct base_url")
         wait = error.response.headers.get("retry-after")
         return RequestFailed(f"{message} (Retry-After: {self._shown(wait)})" if wait else message)
 
@@ -356,7 +355,7 @@ class OpenAIEngine:
 
         cause = error.__cause__
         if any(isinstance(one, socket.gaierror) for one in _causes(error)):
-            return EngineError(f"{self._who}: no such host\nCheck base_url, and the network.", self._name)
+            return EngineError(f"{self._who}: no such host\nCheck base_url, and the network.")
         if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
             return RequestFailed(
                 f"{self._who}: no server answers at {self._base_url} ({self._shown(str(cause))}); "
@@ -415,9 +414,7 @@ def open_engine(entry: ModelEntry) -> OpenAIEngine:
     try:
         url = TypeAdapter(HttpUrl).validate_python(base_url)
     except ValidationError:
-        raise EngineError(
-            f"{entry.name}: {source} is not an address such as http://localhost:8000/v1", entry.name
-        ) from None
+        raise EngineError(f"{entry.name}: {source} is not an address such as http://localhost:8000/v1") from None
     if url.username or url.password or url.query:
         raise EngineError(
             f"{entry.name}: the base_url must not hold a user, password or query; a key belongs into the environment "
@@ -428,14 +425,12 @@ def open_engine(entry: ModelEntry) -> OpenAIEngine:
     if settings.key_env and not key:
         raise EngineError(
             f"{entry.name}: the environment variable {settings.key_env} is not set.\n"
-            f"export {settings.key_env}=… with your key, or run offline with MODELS=sim-near",
-            entry.name,
+            f"export {settings.key_env}=… with your key, or run offline with MODELS=sim-near"
         )
     if not all("!" <= character <= "~" for character in key):
         raise EngineError(
             f"{entry.name}: the value of {settings.key_env} cannot be a key: it holds spaces, line breaks or letters "
-            "outside ASCII; copy it again",
-            entry.name,
+            "outside ASCII; copy it again"
         )
     return OpenAIEngine(entry, settings, base_url, key)
 

@@ -51,7 +51,7 @@ class OpenAIBatch:
 
     def __init__(self, entry: ModelEntry, settings: Settings) -> None:
         if settings.endpoint != "chat":
-            raise EngineError(f"{entry.name}: batch mode is for endpoint: chat", entry.name)
+            raise EngineError(f"{entry.name}: batch mode is for endpoint: chat")
         self.batch = settings.batch
         self._entry = entry
         self._settings = settings
@@ -111,8 +111,7 @@ class OpenAIBatch:
         if request.prompt.prefill:
             raise EngineError(
                 f"{self._entry.name}: batch mode cannot continue a begun answer, and the prompt begins one: use "
-                "a model with settings.prefill, or have the question begin the answer: SET=prefill=user.",
-                self._entry.name,
+                "a model with settings.prefill, or have the question begin the answer: SET=prefill=user."
             )
         body = openai.request_body(request, self._settings)
         line = {"custom_id": request.key, "method": "POST", "url": "/v1/chat/completions", "body": body}

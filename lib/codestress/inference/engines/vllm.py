@@ -57,8 +57,7 @@ class VLLMEngine:
         except ImportError:
             raise EngineError(
                 f"{entry.name}: vllm is not installed here. On a GPU machine: conda env create -f environment-gpu.yml; "
-                "elsewhere use engine: openai and the address of a vLLM server.",
-                entry.name,
+                "elsewhere use engine: openai and the address of a vLLM server."
             ) from None
         self.batch = settings.batch
         self._vllm = vllm
@@ -68,9 +67,7 @@ class VLLMEngine:
         try:
             self._model = vllm.LLM(**arguments(entry, settings))
         except Exception as error:  # whatever vLLM raises: nothing can be asked
-            raise EngineError(
-                f"{entry.name}: vLLM cannot load {settings.model or entry.id}: {error}", entry.name
-            ) from None
+            raise EngineError(f"{entry.name}: vLLM cannot load {settings.model or entry.id}: {error}") from None
         invariant = " batch-invariant" if settings.batch_invariant else ""
         self._answered_by = f"{entry.id} vllm {vllm.__version__}{invariant}"
 
