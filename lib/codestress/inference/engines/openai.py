@@ -29,8 +29,7 @@ from pydantic import (
 
 from codestress.errors import EngineError
 from codestress.inference.budget import FEWEST_CHARACTERS_PER_TOKEN, Budget, Sum, one_request, said_or_most
-from codestress.inference.engines.base import RequestFailed
-from codestress.inference.engines.base import served_identity as identity
+from codestress.inference.engines.base import RequestFailed, served_identity
 from codestress.inference.engines.limiter import LONGEST_PAUSE_S, Limiter
 from codestress.inference.engines.secrets import Secret
 from codestress.inference.registry import ModelEntry
@@ -42,7 +41,7 @@ if TYPE_CHECKING:  # at run time imported with the first engine that is opened: 
     import httpx2
     from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 
-__all__ = ["OpenAIEngine", "Settings", "identity", "open_engine"]
+identity = served_identity
 
 CONNECT_S = 30.0
 GARBLED_RETRIES = 2

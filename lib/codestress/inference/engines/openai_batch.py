@@ -18,8 +18,7 @@ from tqdm import tqdm
 
 from codestress.errors import EngineError
 from codestress.inference.engines import openai
-from codestress.inference.engines.base import RequestFailed
-from codestress.inference.engines.base import served_identity as identity
+from codestress.inference.engines.base import RequestFailed, served_identity
 from codestress.inference.registry import ModelEntry
 from codestress.literals import parse_json
 from codestress.paths import OUTPUTS, shown, write_whole
@@ -28,7 +27,7 @@ from codestress.types import Request, Response
 if TYPE_CHECKING:
     from openai.types import Batch
 
-__all__ = ["OpenAIBatch", "Settings", "identity", "open_engine"]
+identity = served_identity
 
 LARGEST_FILE = 100_000_000
 """Bytes; the API takes 200 MB."""

@@ -15,13 +15,12 @@ from typing import Any, Literal
 from pydantic import Field
 
 from codestress.errors import EngineError, ParameterError
-from codestress.inference.engines.base import RequestFailed
-from codestress.inference.engines.base import served_identity as identity
+from codestress.inference.engines.base import RequestFailed, served_identity
 from codestress.inference.registry import ModelEntry
 from codestress.types import Request, Response, Usage, now
 from codestress.validation import Strict
 
-__all__ = ["Settings", "VLLMEngine", "identity", "open_engine"]
+identity = served_identity
 
 
 class Settings(Strict):
