@@ -16,7 +16,7 @@ import numpy as np
 from codestress.fitting.exponential import fit_exponential
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_of
-from codestress.papers.semtrace.line_removal import removable, subsets
+from codestress.papers.semtrace.line_removal import removable
 from codestress.papers.semtrace.studies import Questions, target_positions
 from codestress.problems.generated import generated_problems
 
@@ -48,7 +48,7 @@ def fit() -> float:
     cells: dict[tuple[int, float], int] = {}
     for number, problem in enumerate(problems):
         lines = removable(problem.code)
-        for mask in subsets(lines):
+        for mask in range(2**lines):
             share = round(mask.bit_count() / lines, 9)
             places.setdefault(share, 0)
             cells[number, share] = cells.get((number, share), 0) + 1

@@ -24,10 +24,8 @@ class ArchiveError(CodestressError):
 class EngineError(CodestressError):
     """No request of a model can be answered: key, server, model id."""
 
-    def __init__(self, message: str, model: str = "") -> None:
-        super().__init__(message)
-        self.model = model
-        """The registry's name of the model."""
+    model = ""
+    """The registry's name of the model that was asked."""
 
 
 class IncompleteError(CodestressError):

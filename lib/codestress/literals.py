@@ -12,8 +12,9 @@ import operator
 import re
 import warnings
 from collections.abc import Callable, Hashable, Sized
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+T = TypeVar("T")
 LONGEST_TEXT = 100_000
 """Characters that are parsed at all."""
 LARGEST_BITS = 50_000
@@ -106,7 +107,8 @@ def literal_of(node: ast.expr) -> Literal:
             case ast.Set():
                 return {value(item) for item in node.elts}
             case ast.Dict():
-                return {value(_key(key)): value(item) for key, item in zip(node.keys, node.values, strict=True)}
+                pairs = zip(node.keys, node.values, strict=True)
+                return {value(_given(key, "key")): value(item) for key, item in pairs}
             case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Invert()):
                 operand = value(node.operand)
                 if not isinstance(operand, Number) or isinstance(operand, bool):
@@ -125,7 +127,7 @@ def literal_of(node: ast.expr) -> Literal:
                 left_over -= sum(len(one) for one in arguments if isinstance(one, Sized))
                 if left_over < 0:
                     raise NotLiteral("a call that makes a huge value")
-                names = [_name(item) for item in node.keywords]
+                names = [_given(item.arg, "keyword") for item in node.keywords]
                 if len(set(names)) < len(names):
                     raise NotLiteral("a keyword that is given twice")
                 return _constructed(
@@ -170,10 +172,10 @@ _KINDS = {
 }
 
 
-def _key(node: ast.expr | None) -> ast.expr:
-    if node is None:
-        raise NotLiteral("** in place of a key")
-    return node
+def _given(what: T | None, place: str) -> T:
+    if what is None:
+        raise NotLiteral(f"** in place of a {place}")
+    return what
 
 
 def _is_complex_form(node: ast.BinOp, left: object, right: object) -> bool:
@@ -210,12 +212,6 @@ def _elements(value: Any) -> int:
     if isinstance(value, list | tuple | set | frozenset):
         return len(value) + sum(map(_elements, value))
     return value.bit_length() // 64 if isinstance(value, int) else 0
-
-
-def _name(keyword: ast.keyword) -> str:
-    if keyword.arg is None:
-        raise NotLiteral("** in place of a keyword")
-    return keyword.arg
 
 
 ITEMS = (list, tuple, str, range)

@@ -112,7 +112,8 @@ def check(model: type[Checked], values: Any, sources: Mapping[str, str] | str) -
             key = location[0] if location else ""
             source = sources if isinstance(sources, str) else sources.get(key, "default")
             if problem["type"] == "extra_forbidden":
-                advice = _unknown(location[-1], _fields(model, location[:-1]))
+                fields, now = _fields(model, location[:-1]), RENAMED.get(location[-1])
+                advice = f"is called {now!r} now" if now in fields else "unknown key" + nearest(location[-1], fields)
             elif problem["type"] == "missing":
                 advice = "required, but not given"
             else:
@@ -124,18 +125,9 @@ def check(model: type[Checked], values: Any, sources: Mapping[str, str] | str) -
 
 
 RENAMED = {
-    "again": "recheck",
-    "n_seeds": "n_programs",
-    "place": "depth",
-    "seeds": "programs",
-    "target_place": "depth",
+    **{"again": "recheck", "n_seeds": "n_programs", "place": "depth", "seeds": "programs", "target_place": "depth"}
 }
 """Parameters' names of earlier versions, and what they are called now."""
-
-
-def _unknown(name: str, fields: list[str]) -> str:
-    now = RENAMED.get(name)
-    return f"is called {now!r} now" if now in fields else "unknown key" + nearest(name, fields)
 
 
 def _fields(model: type[BaseModel], location: list[str]) -> list[str]:

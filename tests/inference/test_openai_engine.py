@@ -140,10 +140,9 @@ def test_without_a_prefill_vllm_is_asked_as_any_other() -> None:
 def test_a_prefill_that_cannot_be_continued_is_not_sent() -> None:
     with (
         OpenAIServer() as server,
-        pytest.raises(EngineError, match=r"(?s)cannot continue.*settings\.prefill") as caught,
+        pytest.raises(EngineError, match=r"(?s)cannot continue.*settings\.prefill"),
     ):
         ask(server.base_url, question(prefill="The answer is"))
-    assert caught.value.model == "served"
     assert not server.requests
 
 
@@ -443,7 +442,6 @@ def test_other_requests_go_on_when_one_fails() -> None:
 def test_fatal(reply: Reply, words: str) -> None:
     with OpenAIServer(lambda _: reply) as server, pytest.raises(EngineError, match=words) as caught:
         ask(server.base_url, retries=3)
-    assert caught.value.model == "served"
     assert str(caught.value).startswith(f"served (served-1) at {server.base_url}: status ")
     assert len(server.requests) == 1
 

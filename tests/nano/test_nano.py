@@ -68,7 +68,7 @@ def test_what_was_read_before_does_not_change_the_logits(model: Nano) -> None:
     for tokens, expected in zip(prompts, fresh, strict=True):
         np.testing.assert_allclose(model.logits(tokens), expected, atol=2e-4)
     model.logits(prompts[0])
-    assert model.shared == len(prompts[0])
+    assert len(model._read) == len(prompts[0])
 
 
 def test_attention_is_a_distribution(model: Nano) -> None:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codestress.papers.semtrace.line_removal import removable, subsets, without_lines
+from codestress.papers.semtrace.line_removal import removable, without_lines
 from codestress.problems.generated import generated_problems
 from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem
@@ -100,7 +100,7 @@ def line_statistics(problems: list[Problem]) -> dict[str, float]:
     parts = Counter(type(node).__name__ for node in trees)
     parsing = total = 0
     for problem in problems:
-        for mask in subsets(removable(problem.code)):
+        for mask in range(2 ** removable(problem.code)):
             total += 1
             parsing += _parses(without_lines(problem.code, mask))
     shares = {f"output {kind}": kinds[kind] for kind in ("str", "list", "int", "dict", "bool", "tuple")}

@@ -185,7 +185,7 @@ def explain(artefact: str, knobs: Knobs, where: tuple[str, ...], outcome: str, l
 
     The figure as it was built, of --profile, of --models and --set, or PAPER/ARTEFACT@CHANGES."""
     from codestress.pipeline.built import built, folder_of
-    from codestress.pipeline.explain import answers_of, changed_since
+    from codestress.pipeline.explain import answers_of
     from codestress.pipeline.explain import explain as explained
     from codestress.types import Outcome
     from codestress.validation import nearest
@@ -209,7 +209,8 @@ def explain(artefact: str, knobs: Knobs, where: tuple[str, ...], outcome: str, l
         raise ParameterError(f"{artefact}: nothing is asked for it; its numbers are facts, see its notebook")
     rules = results.answers[0].scores
     rule = manifest["rule"] if manifest.get("rule") in rules else next(iter(rules))
-    if manifest and changed_since(results, rule, manifest):
+    now = (results.requests_sha256(), results.counts(rule))
+    if manifest and (manifest.get("requests_sha256"), manifest["counts"]) != now:
         click.echo(
             f"{artefact}: the figure has other answers or verdicts: code, models or answers have changed since; build "
             f"it again: {manifest['command']}",

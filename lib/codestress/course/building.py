@@ -50,16 +50,11 @@ def assignment_names() -> list[str]:
     return sorted(path.stem for path in MASTERS.glob("*.ipynb"))
 
 
-def known_assignment(name: str) -> str:
-    """The name, or an error with the nearest one."""
+def tests_of(name: str, folder: Path) -> Path:
+    """All tests of an assignment that was built; `ParameterError` with the nearest name where there is none."""
     if name not in assignment_names():
         raise ParameterError(f"{name}: no such assignment{nearest(name, assignment_names())}")
-    return name
-
-
-def tests_of(name: str, folder: Path) -> Path:
-    """All tests of an assignment that was built."""
-    tests = folder / "teacher" / known_assignment(name) / "tests"
+    tests = folder / "teacher" / name / "tests"
     if not tests.is_dir():
         raise ParameterError(f"{tests}: not there; make course builds it")
     return tests

@@ -62,13 +62,13 @@ def course_grade(
     Beside the points: what each failed test expected, what came and where to read, as a file for each student.
     A file's name is the student's, which decides the hidden data: hand-ins are ada.ipynb, ben.ipynb, …
     """
-    from codestress.course.building import MASTERS, known_assignment, tests_of
+    from codestress.course.building import MASTERS, tests_of
     from codestress.course.feedback import write_feedback
     from codestress.course.grading import grade
 
     if student and len(notebooks) > 1:
         raise click.UsageError("--student names one student; give one notebook with it")
-    tests = tests_of(known_assignment(assignment), built.absolute())
+    tests = tests_of(assignment, built.absolute())
     results = []
     unread = 0
     for path in notebooks:

@@ -52,13 +52,6 @@ def telling(source: str) -> str:
     return TOLD + ast.unparse(ast.fix_missing_locations(tree)) + "\n"
 
 
-def told_file(path: Path, folder: str) -> Path:
-    """The file with tests, telling; in a folder of its own."""
-    copy = Path(folder) / path.name
-    copy.write_text(telling(path.read_text(encoding="utf-8")), encoding="utf-8")
-    return copy
-
-
 def sections(master: Path) -> tuple[dict[str, str], str]:
     """The heading of each question of an assignment, and what its introduction says to read."""
     headings: dict[str, str] = {}
@@ -85,7 +78,7 @@ def write_feedback(folder: Path, master: Path, results: Sequence[Graded]) -> Pat
             lines += ["", f"## {headings.get(name, name)}", "", f"{graded.scores[name]:g} of {possible:g} points."]
             lines += [f"- {message}" for message in graded.failed[name]]
         lines += ["", f"Where to read: the section of that name in the assignment; {reading}"] if reading else []
-        name = _safe(graded.student)
+        name = re.sub(r"[^\w.-]+", "_", graded.student).strip(".") or "_"  # as that of a file
         names[name] += 1
         again = f"-{names[name]}" if names[name] > 1 else ""  # two files of one name overwrite nothing
         write_whole(folder / f"{name}{again}.md", "\n".join(lines) + "\n")
@@ -95,16 +88,8 @@ def write_feedback(folder: Path, master: Path, results: Sequence[Graded]) -> Pat
     table.writerow(["student", *questions, "points", "of"])
     for graded in results:
         points = [f"{graded.scores.get(name, 0):g}" for name in questions]
-        table.writerow([_plain(graded.student), *points, f"{graded.score:g}", f"{graded.total:g}"])
+        formula = graded.student[:1] in "=+-@\t\r"  # to a spreadsheet
+        name = f"'{graded.student}" if formula else graded.student
+        table.writerow([name, *points, f"{graded.score:g}", f"{graded.total:g}"])
     write_whole(folder / "grades.csv", text.getvalue())
     return folder / "grades.csv"
-
-
-def _safe(student: str) -> str:
-    """A student's name as that of a file."""
-    return re.sub(r"[^\w.-]+", "_", student).strip(".") or "_"
-
-
-def _plain(student: str) -> str:
-    """A name that a spreadsheet takes for no formula."""
-    return f"'{student}" if student[:1] in "=+-@\t\r" else student

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from codestress.course.feedback import told_file
+from codestress.course.feedback import telling
 from codestress.errors import CodestressError, DataError
 from codestress.pipeline.notebooks import read_notebook
 from codestress.sandbox.executor import Executor, Limits, Program
@@ -205,7 +205,9 @@ def _otter_file(path: Path) -> Any:
         ) from None
     try:
         with tempfile.TemporaryDirectory() as folder:
-            return ExceptionTestFile.from_file(str(told_file(path, folder)))
+            copy = Path(folder) / path.name
+            copy.write_text(telling(path.read_text(encoding="utf-8")), encoding="utf-8")
+            return ExceptionTestFile.from_file(str(copy))
     except Exception as error:  # whatever a damaged file raises when it is executed
         told = str(error).partition("\n")[0]
         raise DataError(f"{path}: no tests of otter: {type(error).__name__}: {told}; make course writes them") from None

@@ -35,7 +35,7 @@ from codestress.paths import STORE
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.plan import make_plan
 from codestress.report.publish import SIMULATED_NOTE
-from codestress.report.style import COLOURS, MARKERS, use_style
+from codestress.report.style import COLOURS, MARKERS, styled_figure, use_style
 from codestress.scoring.frames import answers_frame
 
 NOT_FACTORS = ("simulated", "finish_reason", "seconds", "attempts", "key", "earlier")
@@ -56,8 +56,7 @@ def factors_in(frame: pd.DataFrame, most: int) -> list[str]:
 
 def share_figure(frame: pd.DataFrame, x: str, line: str, rule: str) -> Figure:
     """Shares of right answers against one factor, a line for each value of another, with Wilson's 95 % intervals."""
-    use_style()
-    figure = Figure(figsize=(4.8, 3.4), layout="constrained")
+    figure = styled_figure(4.8, 3.4)
     axes = figure.subplots()
     values = sorted(frame[x].unique(), key=lambda v: (isinstance(v, str), v))
     places = {value: n for n, value in enumerate(values)}

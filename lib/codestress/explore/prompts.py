@@ -25,7 +25,9 @@ from codestress.explore.controls import (
 )
 from codestress.inference.registry import load_registry
 from codestress.pipeline.artefacts import Overrides, resolve
-from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Trial, Trials
+from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Trials
+
+MARK = "<mark style='border-left: 3px solid #0072B2; padding-left: 4px'>"
 
 
 def prompt_html(prompt: Prompt, beside: Prompt | None = None) -> str:
@@ -37,7 +39,7 @@ def prompt_html(prompt: Prompt, beside: Prompt | None = None) -> str:
         lines = message.content.split("\n")
         new = _new_lines(before, lines) if beside else set()
         changed += len(new)
-        body = "\n".join(_marked(line) if n in new else escape(line) for n, line in enumerate(lines))
+        body = "\n".join(f"{MARK}{escape(line)}</mark>" if n in new else escape(line) for n, line in enumerate(lines))
         parts.append(f"<strong>{escape(message.role)}</strong>{pre(body)}")
     if prompt.prefill:
         parts.append(f"<strong>assistant, begun</strong>{pre(escape(prompt.prefill))}")
@@ -59,16 +61,6 @@ def _new_lines(before: list[str], lines: list[str]) -> set[int]:
         for n in range(start, end)
         if lines[n].strip()
     }
-
-
-def _marked(line: str) -> str:
-    return f"<mark style='border-left: 3px solid #0072B2; padding-left: 4px'>{escape(line)}</mark>"
-
-
-def factors_html(trial: Trial) -> str:
-    """The factors of a trial on one line."""
-    told = ", ".join(f"{name} = {value}" for name, value in factors_of(trial).items())
-    return f"<p>{escape(told)}</p>"
 
 
 def prompt_explorer(artefact: str = "origin/fig04", profile: str = "demo") -> widgets.Widget:
@@ -113,7 +105,8 @@ def prompt_explorer(artefact: str = "origin/fig04", profile: str = "demo") -> wi
         trial = trials.items[nearest_trial(trials, wanted, last)]
         other = trials.items[nearest_trial(trials, {**first, "problem": trial.problem})]
         beside = trials.render(other) if compare.value and other is not trial else None
-        return factors_html(trial) + prompt_html(trials.render(trial), beside)
+        told = ", ".join(f"{name} = {value}" for name, value in factors_of(trial).items())
+        return f"<p>{escape(told)}</p>" + prompt_html(trials.render(trial), beside)
 
     def draw(last: str = "problem") -> None:
         if "trials" in state:

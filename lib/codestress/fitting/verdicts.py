@@ -89,10 +89,7 @@ def difference(ours: Measured, theirs: Measured) -> Interval:
     """Interval of ours - theirs, independent of each other: square and add (Zou and Donner 2008), which for two shares
     of many items is Newcombe's."""
     between = ours.value - theirs.value
-    return Interval(
-        between - math.hypot(ours.down, theirs.up),
-        between + math.hypot(ours.up, theirs.down),
-    )
+    return Interval(between - math.hypot(ours.down, theirs.up), between + math.hypot(ours.up, theirs.down))
 
 
 def repeated_difference(ours: ArrayLike, theirs: float, confidence: float = 0.95) -> Interval:

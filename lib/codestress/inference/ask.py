@@ -136,7 +136,17 @@ class _ModelRun:
         """The budget's limit was reached."""
 
     async def run(self) -> None:
-        """Fills `replies`. The engine is opened only when something must be asked."""
+        """Fills `replies`; an `EngineError` says of which model it is."""
+        try:
+            await self.ask_missing()
+        except (EngineError, BaseExceptionGroup) as error:
+            first = first_error(error)
+            if isinstance(first, EngineError):
+                first.model = self.entry.name
+            raise first from None
+
+    async def ask_missing(self) -> None:
+        """The engine is opened only when something must be asked."""
         work = self.work()
         first = next(work, None)
         if first is None:
@@ -155,14 +165,6 @@ class _ModelRun:
                     await self.ask_batches(engine, ordered)
                 else:
                     await self.ask_all(engine, ordered)
-        except BaseExceptionGroup as errors:
-            error = first_error(errors)
-            if isinstance(error, EngineError):
-                error.model = self.entry.name
-            raise error from None
-        except EngineError as error:
-            error.model = self.entry.name
-            raise
         finally:
             await engine.close()
 

@@ -69,8 +69,9 @@ def served_at(url: str, model_id: str, key_env: str, who: str) -> ModelEntry:
         raise ParameterError(f"{who} {url}: the server offers no {model_id!r}{nearest(model_id, served)}")
     chosen = model_id or next(iter(served))
     where = urlsplit(base_url)
+    name = f"{chosen}@{where.hostname}{f'-{where.port}' if where.port else ''}"
     return ModelEntry(
-        name=_name(f"{chosen}@{where.hostname}{f'-{where.port}' if where.port else ''}"),
+        name=re.sub(r"[^\w.@-]+", "-", name).strip("-.")[:80],  # for folders and figures
         engine="openai",
         id=chosen,
         # Another server's model of the same name is another model.
@@ -141,7 +142,7 @@ async def asked_once(entry: ModelEntry, prefill: str) -> str:
             return str(error).split("begins one: ")[1].split(".\n")[0]
         raise
     except RequestFailed as error:
-        raise EngineError(f"{error}", entry.name) from None
+        raise EngineError(f"{error}") from None
     finally:
         await engine.close()
     return ""
@@ -195,7 +196,7 @@ def row_at(url: str, model_id: str, key_env: str, *, ask: bool) -> ModelEntry:
         entry = checked(entry)[0] if ask else rows.get(entry.name, entry)
     except EngineError as error:
         known = f"\nTo use its answers without it: MODELS={' or '.join(rows)}" if rows else ""
-        raise EngineError(f"{error}{known}", error.model) from None
+        raise EngineError(f"{error}{known}") from None
     write_registry({**rows, entry.name: entry}.values(), SERVED)
     return entry
 
@@ -204,8 +205,3 @@ def write_registry(entries: Iterable[ModelEntry], path: Path) -> None:
     """A registry of these rows."""
     rows = {one.name: one.model_dump(exclude={"name", "archive"}, exclude_defaults=True) for one in entries}
     write_whole(path, yaml.safe_dump(rows, allow_unicode=True, sort_keys=False))
-
-
-def _name(text: str) -> str:
-    """For folders and figures: letters, digits and few signs."""
-    return re.sub(r"[^\w.@-]+", "-", text).strip("-.")[:80]

@@ -175,8 +175,7 @@ class Budget:
             raise EngineError(
                 f"{entry.name}: BUDGET_USD is set, and params/models.yaml has no price for this model.\n"
                 "Add `price: {input: …, output: …, date: …}` (dollars per million tokens) to its row, "
-                "or limit BUDGET_TOKENS or MAX_REQUESTS instead.",
-                entry.name,
+                "or limit BUDGET_TOKENS or MAX_REQUESTS instead."
             )
 
     def reserve(self, entry: ModelEntry, request: Request) -> bool:

@@ -58,8 +58,6 @@ class Order:
     """The index of the request at each position."""
     leaders: list[int]
     """For each position the earlier one that first computes what it shares with its neighbour before; -1 for none."""
-    saved: float
-    """Share of all blocks that lie in prefixes asked before: what a cache that forgets nothing saves, 0 to 1."""
 
 
 def prefix_order(chains: Sequence[bytes]) -> Order:
@@ -67,7 +65,6 @@ def prefix_order(chains: Sequence[bytes]) -> Order:
     requests = sorted(range(len(chains)), key=lambda index: chains[index])
     leaders: list[int] = []
     path: list[tuple[int, int]] = []  # prefixes of the prompt before: blocks, and the position that computes them first
-    known = total = 0
     before = b""
     for position, index in enumerate(requests):
         now = chains[index]
@@ -83,10 +80,8 @@ def prefix_order(chains: Sequence[bytes]) -> Order:
         blocks = len(now) // WIDTH
         if not path or path[-1][0] < blocks:
             path.append((blocks, position))
-        known += shared
-        total += blocks
         before = now
-    return Order(requests, leaders, known / total if total else 0.0)
+    return Order(requests, leaders)
 
 
 class Schedule:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from codestress.errors import EngineError
 from codestress.inference.budget import Budget
@@ -48,23 +48,12 @@ async def probe(entry: ModelEntry) -> AsyncIterator[Ability]:
         again = await ask(question, sample=1)
         same = again.text == first.text
         yield Ability("says the same again at temperature 0", same, "" if same else f"{again.text.strip()[:60]!r}")
-        yield Ability(
-            "says which model it is", bool(first.answered_by), first.answered_by or "manifests cannot name it"
-        )
-        usage = first.usage
-        told = ", ".join(
-            f"{name} {value}"
-            for name, value in (
-                ("prompt", usage.prompt_tokens),
-                ("answer", usage.completion_tokens),
-                ("reasoning", usage.reasoning_tokens),
-                ("cached", usage.cached_tokens),
-            )
-            if value is not None
-        )
-        yield Ability(
-            "reports tokens", usage.prompt_tokens is not None, told or "budgets in tokens and dollars cannot hold"
-        )
+        by = first.answered_by
+        yield Ability("says which model it is", bool(by), by or "manifests cannot name it")
+        counts = zip(("prompt", "answer", "reasoning", "cached"), astuple(first.usage), strict=True)
+        told = ", ".join(f"{name} {value}" for name, value in counts if value is not None)
+        counted = first.usage.prompt_tokens is not None
+        yield Ability("reports tokens", counted, told or "budgets in tokens and dollars cannot hold")
         short = await ask("Count from 1 to 100, separated by commas.", max_tokens=8)
         cut = short.finish_reason == "length"
         yield Ability("is cut off where max_tokens says", cut, f"{short.finish_reason}: {short.text.strip()[:60]!r}")
@@ -80,8 +69,7 @@ async def probe(entry: ModelEntry) -> AsyncIterator[Ability]:
         else:
             sense = "" if begun.text.lstrip().startswith("2") else ", which is not how 42 goes on"
             yield Ability("continues a begun answer", True, f"{begun.text.strip()[:60]!r}{sense}")
-        many = engine.batch if isinstance(engine, BatchEngine) else engine.concurrency
-        many = min(many, MOST_AT_ONCE)
+        many = min(engine.batch if isinstance(engine, BatchEngine) else engine.concurrency, MOST_AT_ONCE)
         together = await asyncio.gather(*(ask(f"What is {n} + {n}?") for n in range(many)), return_exceptions=True)
         failed = [one for one in together if isinstance(one, BaseException)]
         told = f"{failed[0]}; the row's settings.concurrency says how many builds ask at once" if failed else ""

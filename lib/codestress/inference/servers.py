@@ -47,8 +47,7 @@ def belongs(entry: ModelEntry, archive: str = "") -> Belongs:
                 f"{entry.name}: answers to the same questions are in {archive or 'the store'} from another server: "
                 f"{then} (row {row}); this row asks {now}.\n"
                 f"Give {entry.name} a `revision` of its own in params/models.yaml, for instance revision: "
-                f'"{entry.revision or entry.id}, {urlsplit(now).hostname or "elsewhere"}", {elsewhere}',
-                entry.name,
+                f'"{entry.revision or entry.id}, {urlsplit(now).hostname or "elsewhere"}", {elsewhere}'
             )
 
     return check

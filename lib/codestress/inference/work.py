@@ -9,7 +9,6 @@ import sys
 from array import array
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import Protocol
 
 from tqdm import tqdm
 
@@ -22,16 +21,6 @@ WINDOW = 8
 LOCK_PAUSE_S = 0.2
 
 
-class Work(Protocol):
-    """What is to be asked, handed to several workers."""
-
-    async def take(self) -> tuple[int, Asked] | None:
-        """The next of it, with its position; None when no more is left."""
-        ...
-
-    def done(self, position: int) -> None: ...
-
-
 class InTurn:
     """In the order of the trials, rendered as it is taken."""
 
@@ -39,6 +28,7 @@ class InTurn:
         self.work = work
 
     async def take(self) -> tuple[int, Asked] | None:
+        """The next of it, with its position; None when no more is left."""
         asked = next(self.work, None)
         return None if asked is None else (0, asked)
 
@@ -85,6 +75,10 @@ class Ordered:
             if asked is not None:
                 return asked
         return None
+
+
+Work = InTurn | Ordered
+"""What is to be asked, handed to several workers."""
 
 
 @contextlib.asynccontextmanager

@@ -89,11 +89,6 @@ class Nano:
         """Of a text as it is."""
         return list(self.tokenizer.encode(text, add_special_tokens=False).ids)
 
-    @property
-    def shared(self) -> int:
-        """Tokens in the cache."""
-        return len(self._read)
-
     def _forward(self, tokens: Sequence[int], seen: list[Array] | None = None) -> Array:
         """States of the last layer, [tokens, hidden]; keys and values go into the cache."""
         first, last = len(self._read), len(self._read) + len(tokens)

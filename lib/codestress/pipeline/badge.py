@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,14 +45,11 @@ def examine(profile: str, offline: str) -> Iterator[Criterion]:
     clean = changed is not None and not changed
     yield Criterion("available", "everything is committed", clean, "git status is clean" if clean else "see git status")
     commit = (git("rev-parse", "HEAD") or "")[:12]
-    yield Criterion(
-        "available",
-        "archived with a DOI",
-        _has_doi(),
-        "CITATION.cff has a doi"
-        if _has_doi()
-        else "deposit the commit (Zenodo, figshare) and put its doi into CITATION.cff",
+    doi = _has_doi()
+    told = (
+        "CITATION.cff has a doi" if doi else "deposit the commit (Zenodo, figshare) and put its doi into CITATION.cff"
     )
+    yield Criterion("available", "archived with a DOI", doi, told)
     yield _clean_clone(offline, commit)
     pins = ROOT / "requirements.lock"
     yield Criterion("reusable", "versions are pinned", pins.is_file(), shown(pins))
@@ -64,24 +62,16 @@ def examine(profile: str, offline: str) -> Iterator[Criterion]:
     mine = len(list((OUTPUTS / MINE).glob("*/*/manifest.json")))
     detail = f"{len(built)} of {len(artefact_names())} in {shown(OUTPUTS / profile)}"
     detail += f"; {mine} in {shown(OUTPUTS / MINE)} do not count" if mine else ""
-    yield Criterion(
-        "reproduced", "every artefact is built", not missing, detail + (f"; not {missing[0]}" if missing else "")
-    )
+    detail += f"; not {missing[0]}" if missing else ""
+    yield Criterion("reproduced", "every artefact is built", not missing, detail)
     counts = _verdicts(profile, built)
-    decided = counts.get("reproduced", 0) + counts.get("differs", 0)
-    told = ", ".join(f"{verdict}: {count}" for verdict, count in counts.items())
-    yield Criterion(
-        "reproduced",
-        "the papers' numbers are reproduced",
-        decided > 0 and not counts.get("differs"),
-        told or "no ledger",
-    )
-    yield Criterion(
-        "reproduced",
-        "all claims were put to the test",
-        decided > 0 and not counts.get("not run"),
-        f"{counts.get('not run', 0)} not run: they need the models that the ledger names",
-    )
+    any_decided = counts["reproduced"] + counts["differs"] > 0
+    told = ", ".join(f"{verdict}: {count}" for verdict, count in counts.items()) or "no ledger"
+    reproduced = any_decided and not counts["differs"]
+    yield Criterion("reproduced", "the papers' numbers are reproduced", reproduced, told)
+    told = f"{counts['not run']} not run: they need the models that the ledger names"
+    tested = any_decided and not counts["not run"]
+    yield Criterion("reproduced", "all claims were put to the test", tested, told)
 
 
 def ready_for(criteria: Sequence[Criterion]) -> list[str]:
@@ -95,7 +85,8 @@ def _clean_clone(profile: str, commit: str) -> Criterion:
     if not commit:
         return Criterion("functional", what, False, "this is no clone of git")
     walls = (["unshare", "--map-root-user", "--net"], ["bwrap", "--dev-bind", "/", "/", "--unshare-net"])
-    wall = next((one for one in walls if shutil.which(one[0]) and _works([*one, "true"])), None)
+    tried = ((one, subprocess.run([*one, "true"], capture_output=True)) for one in walls if shutil.which(one[0]))
+    wall = next((one for one, done in tried if done.returncode == 0), None)
     if wall is None:
         return Criterion("functional", what, False, "neither unshare nor bwrap can shut off the network here")
     with tempfile.TemporaryDirectory() as folder:
@@ -118,21 +109,16 @@ def _clean_clone(profile: str, commit: str) -> Criterion:
     return Criterion("functional", what, done.returncode == 0, f"commit {commit}: {last[0].split(';')[0]}")
 
 
-def _works(command: Sequence[str]) -> bool:
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
-
-
 def _has_doi() -> bool:
     path = ROOT / "CITATION.cff"
     return path.is_file() and any(line.startswith("doi:") for line in path.read_text(encoding="utf-8").splitlines())
 
 
-def _verdicts(profile: str, built: Sequence[str]) -> dict[str, int]:
+def _verdicts(profile: str, built: Sequence[str]) -> Counter[str]:
+    """Most frequent first."""
     ledgers = [path for name in built if (path := OUTPUTS / profile / name / "claims.csv").is_file()]
-    if not ledgers:
-        return {}
-    frames = pd.concat([read_table(path, ["verdict"]) for path in ledgers])
-    return {str(verdict): int(count) for verdict, count in frames["verdict"].value_counts().items()}
+    frames = [read_table(path, ["verdict"])["verdict"] for path in ledgers]
+    return Counter(pd.concat(frames).value_counts().to_dict() if frames else {})
 
 
 def write(criteria: Sequence[Criterion]) -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from codestress.errors import IncompleteError
 from codestress.inference.ask import ask
@@ -75,9 +74,3 @@ def explain(
             trials.of(answer.model).render(answer.trial).messages[-1].content,
             answer.error,
         )
-
-
-def changed_since(results: Results, rule: str, manifest: Mapping[str, Any]) -> bool:
-    """Whether a figure has other answers or verdicts than are here now: code, registry or store have changed."""
-    keys, counts = manifest.get("requests_sha256"), manifest.get("counts")
-    return (keys, counts) != (results.requests_sha256(), results.counts(rule))

@@ -55,13 +55,15 @@ def folders() -> list[Path]:
     return [*([Path(given)] if given else []), DATA]
 
 
+def at_hand(name: str) -> Path | None:
+    """The first copy of a file, by its path below the data folder."""
+    return next((path for folder in folders() if (path := folder / name).is_file()), None)
+
+
 def state(file: DataFile) -> str:
     """`ok`, `missing`, or what is wrong with the first copy found."""
-    for folder in folders():
-        path = folder / file.path
-        if path.is_file():
-            return _verdict(path.read_bytes(), file)
-    return "missing"
+    path = at_hand(file.path)
+    return _verdict(path.read_bytes(), file) if path else "missing"
 
 
 def _verdict(content: bytes, file: DataFile) -> str:
@@ -77,19 +79,16 @@ def data_file(name: str, path: str) -> Path:
     files = {file.path: file for file in dataset.files}
     if path not in files:
         raise DataError(f"data set {name}: {path}: not among its files in {shown(CATALOGUE)}{nearest(path, files)}")
-    file = files[path]
-    for folder in folders():
-        candidate = folder / path
-        if candidate.is_file():
-            verdict = _verdict(candidate.read_bytes(), file)
-            if verdict != "ok":
-                raise DataError(f"{candidate}: {verdict}; remove it and run `codestress data fetch {name}`")
-            return candidate
-    places = " or ".join(str(folder) for folder in folders())
-    raise DataError(
-        f"data set {name}: {path} is not in {places}; run `codestress data fetch {name}` (needs a network), "
-        "or set CODESTRESS_DATA to a folder that has it"
-    )
+    found = at_hand(path)
+    if found is None:
+        raise DataError(
+            f"data set {name}: {path} is not in {' or '.join(map(str, folders()))}; run `codestress data fetch {name}` "
+            "(needs a network), or set CODESTRESS_DATA to a folder that has it"
+        )
+    verdict = _verdict(found.read_bytes(), files[path])
+    if verdict != "ok":
+        raise DataError(f"{found}: {verdict}; remove it and run `codestress data fetch {name}`")
+    return found
 
 
 def find_dataset(name: str) -> DataSet:

@@ -12,7 +12,7 @@ from typing import Any
 
 from codestress.errors import DataError
 from codestress.literals import NotLiteral, parse_json, parse_literal, parse_program
-from codestress.problems.datasets import data_file, folders
+from codestress.problems.datasets import at_hand, data_file, folders
 from codestress.problems.program import Problem
 
 
@@ -37,10 +37,10 @@ def livecodebench() -> list[Problem]:
     No copy could be had to pin its hash: put the file where `DataError` says.
     """
     name = "livecodebench/execution-v2.jsonl"
-    path = next((folder / name for folder in folders() if (folder / name).is_file()), None)
+    path = at_hand(name)
     if path is None:
         raise DataError(
-            f"{name}: not found in {' or '.join(str(folder) for folder in folders())}. Save the test split of "
+            f"{name}: not found in {' or '.join(map(str, folders()))}. Save the test split of "
             "livecodebench/execution-v2 there as JSON Lines, or take problems = ['contest'], the kit's own."
         )
     return read_problems(path).problems

@@ -6,16 +6,15 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from codestress.report.curves import draw_curves, legend_above
-from codestress.report.style import use_style
+from codestress.report.style import styled_figure
 
 
 def density_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
     """`points`: model, panel, density (what is put in), value, low, high. A panel for each kind of thing put in."""
-    use_style()
     panels, models = (list(dict.fromkeys(points[name])) for name in ("panel", "model"))
     across = min(2, len(panels))
     down = -(-len(panels) // across)
-    figure = Figure(figsize=(7.0, 0.7 + 2.1 * down))
+    figure = styled_figure(7.0, 0.7 + 2.1 * down)
     axes = list(figure.subplots(down, across, sharex=True, sharey=True, squeeze=False).flat)
     for ax, panel in zip(axes, panels, strict=False):
         draw_curves(ax, points[points["panel"] == panel], models, "density", value="value", scale=1, size=3.5)

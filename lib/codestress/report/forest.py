@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,6 @@ def forest(
     for number, (label, part) in enumerate(groups):
         colour = COLOURS[number]
         for row in part.itertuples():
-            sure = bool(row.decided) if decided else True
             y = names.index(row.label) + shift[number]
             left, right = ax.get_xlim()
             low, high = max(row.low, left), min(row.high, right)
@@ -34,16 +34,9 @@ def forest(
                 if beyond:
                     ax.plot([end], [y], marker=marker, color=colour, markersize=3.5, clip_on=False)
             if left < row.value < right:
-                face = colour if sure else "white"
-                ax.plot(
-                    [row.value],
-                    [y],
-                    marker=MARKERS[number],
-                    color=colour,
-                    markerfacecolor=face,
-                    linestyle="none",
-                    markersize=4,
-                )
+                face = "white" if decided and not row.decided else colour
+                look: dict[str, Any] = {"marker": MARKERS[number], "color": colour, "markerfacecolor": face}
+                ax.plot([row.value], [y], **look, linestyle="none", markersize=4)
         if label:
             ax.plot([], [], marker=MARKERS[number], color=colour, linewidth=1.1, label=str(label))
     ax.set_yticks(range(len(names)), list(names))

@@ -3,6 +3,7 @@ build says of it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -92,15 +93,9 @@ def _number(rows: pd.DataFrame) -> str:
 
 def _counted(rows: pd.DataFrame) -> str:
     """How many numbers have which verdict, on which evidence; a single one without its count."""
-    said = []
-    for (verdict, evidence), part in rows.groupby(["verdict", "evidence"], sort=False):
-        word = str(verdict) if verdict in ("not run", "no verdict") else f"{verdict} ({evidence})"
-        said.append((len(part), word))
-    counts: dict[str, int] = {}
-    for count, word in said:
-        counts[word] = counts.get(word, 0) + count
-    one = len(rows) == 1
-    if one:
+    plain = rows["verdict"].isin(["not run", "no verdict"])
+    counts = Counter(rows["verdict"].where(plain, rows["verdict"] + " (" + rows["evidence"] + ")"))
+    if len(rows) == 1:
         row = rows.iloc[0]
         here = f": {row['regenerated']:.4g} {row['unit']}" if row["regenerated"] == row["regenerated"] else ""
         return f"{next(iter(counts))}{here}"

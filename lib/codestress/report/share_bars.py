@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from codestress.report.curves import interval, look, mark_truth
-from codestress.report.style import COLOURS, HATCHES, PUBLISHED, use_style
+from codestress.report.style import COLOURS, HATCHES, PUBLISHED, styled_figure
 
 
 def share_bars(panels: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
@@ -19,12 +19,11 @@ def share_bars(panels: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
     shape. A diamond stands at what is `true` of an instrument, where a table has that. What is published of the rows
     of another panel stands in it, as its last condition.
     """
-    use_style()
     panels = beside_published(panels)
     rows = [
         frame["label"].nunique() * (_many(frame) or max(1, frame["condition"].nunique())) for frame in panels.values()
     ]
-    figure = Figure(figsize=(7.0, 0.2 * sum(rows) + 0.5 * len(panels) + 0.6))
+    figure = styled_figure(7.0, 0.2 * sum(rows) + 0.5 * len(panels) + 0.6)
     axes = figure.subplots(len(panels), 1, height_ratios=rows, sharex=True, squeeze=False)
     for ax, (title, frame) in zip(axes[:, 0], panels.items(), strict=True):
         (_points if _many(frame) else _bars)(ax, frame, published=title.startswith("published"))

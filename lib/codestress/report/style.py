@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.resources import as_file, files
 
 from matplotlib import style
+from matplotlib.figure import Figure
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++")
@@ -16,6 +17,12 @@ RIGHT, WRONG, OTHER = "#009E73", "#F3B08A", "#BBBBBB"
 
 
 def use_style() -> None:
-    """Applies codestress.mplstyle; every figure starts with it."""
+    """Applies codestress.mplstyle."""
     with as_file(files("codestress.report") / "codestress.mplstyle") as path:
         style.use(str(path))
+
+
+def styled_figure(width: float, height: float) -> Figure:
+    """An empty figure of so many inches, in our style."""
+    use_style()
+    return Figure(figsize=(width, height))

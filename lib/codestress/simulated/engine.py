@@ -14,8 +14,6 @@ from codestress.simulated.reading import Reading, Settings, read, summary
 from codestress.simulated.runs import run_together
 from codestress.types import CHARACTERS_PER_TOKEN, Request, Response, Usage, now
 
-__all__ = ["Settings", "SimulatedReader", "open_engine"]
-
 REVISION = "aaf498d05d35d335"
 """Of the readers' code, part of every key of theirs: a new one wherever an answer changes (a test compares answers with
 those of this revision)."""

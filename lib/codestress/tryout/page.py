@@ -11,7 +11,6 @@ from importlib.resources import files
 from pathlib import Path
 
 import pandas as pd
-from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from codestress import __version__
@@ -19,6 +18,7 @@ from codestress.inference.budget import cost
 from codestress.inference.run import Answer
 from codestress.inference.servers import server_of
 from codestress.paths import write_whole
+from codestress.report.notebook_page import page_environment
 from codestress.tryout.counts import Counted
 from codestress.tryout.panel import as_svg, panel
 from codestress.tryout.sampling import Part, Sample
@@ -46,8 +46,8 @@ def write_page(folder: Path, subject: Subject, sampled: Sample, counts: Sequence
     """`index.html`, `cells.csv` and `answers.csv` in a folder that needs nothing else; returns the page."""
     entry, answers = subject.entry, [answer for part in sampled.parts for answer in part.answers]
     panels = [_panel(subject, part, one) for part, one in zip(sampled.parts, counts, strict=True)]
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string((files("codestress.tryout") / "page.html").read_text(encoding="utf-8"))
+    text = (files("codestress.tryout") / "page.html").read_text(encoding="utf-8")
+    template = page_environment().from_string(text)
     every = [outcome for one in panels for outcome in one.outcomes]
     known = dict.fromkeys([*(outcome.value for outcome in Outcome), *every])
     failed = Counter(answer.error.split("\n")[0] for answer in answers if answer.error)

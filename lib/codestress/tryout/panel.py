@@ -10,7 +10,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from codestress.report.headline import Headline
-from codestress.report.style import COLOURS, PUBLISHED, use_style
+from codestress.report.style import COLOURS, PUBLISHED, styled_figure
 
 SPREAD = 0.3
 """Published models of one cell stand so far to either side, in their order, so that none hides another."""
@@ -18,8 +18,7 @@ SPREAD = 0.3
 
 def panel(name: str, cells: pd.DataFrame, headline: Headline) -> Figure:
     """Shares of right answers by cell: grey, the published ones, a dot each; in colour, this model."""
-    use_style()
-    figure = Figure(figsize=(4.6, 2.5), layout="constrained")
+    figure = styled_figure(4.6, 2.5)
     ax = figure.subplots()
     published = headline.published()
     for place, cell in enumerate(headline.cells):

@@ -198,7 +198,7 @@ def sample(
             told = True
             after, left = time.monotonic() - started, budget.until - time.monotonic()
             tell(f"new answers of all papers after {after:.0f} s; {_fits(parts, left)}")
-        correct = sum(_right(answer) for answer in part.answers)
+        correct = sum(answer.scores["strict"].outcome is Outcome.CORRECT for answer in part.answers)
         tell(f"{part.headline.title}: {correct} of {len(part.answers)} right; {_clock(budget.until)} left")
     sampled.seconds = time.monotonic() - started
     sampled.failed = budget.failed
@@ -223,10 +223,6 @@ def _fits(parts: Sequence[Part], left: float) -> str:
 def _room(prompt: Prompt) -> int:
     """Characters of a prompt and of the longest answer to it."""
     return prompt.characters + CHARACTERS_PER_TOKEN * prompt.sampling.max_tokens
-
-
-def _right(answer: Answer) -> bool:
-    return answer.scores["strict"].outcome is Outcome.CORRECT
 
 
 def _clock(until: float) -> str:

@@ -76,8 +76,7 @@ def function(path: Path, name: str) -> Subject:
     except EngineError as error:
         raise EngineError(
             f"{error}\nIt is called as {name}(messages, prefill=…, temperature=…, top_p=…, max_tokens=…, stop=…), "
-            "messages being dictionaries of role and content, and returns the answer's text.",
-            name,
+            "messages being dictionaries of role and content, and returns the answer's text."
         ) from None
     return Subject(entry, Reach(None, True))
 

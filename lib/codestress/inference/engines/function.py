@@ -21,8 +21,6 @@ from codestress.inference.registry import ModelEntry
 from codestress.types import Request, Response, now
 from codestress.validation import Strict
 
-__all__ = ["FunctionEngine", "Settings", "open_engine"]
-
 
 class Settings(Strict):
     """A row's `settings` in params/models.yaml."""
@@ -86,5 +84,5 @@ def open_engine(entry: ModelEntry) -> FunctionEngine:
     try:
         function = load_function(settings.function, f"{entry.name}: settings.function")
     except ParameterError as error:
-        raise EngineError(str(error), entry.name) from None
+        raise EngineError(str(error)) from None
     return FunctionEngine(entry, settings, function)

@@ -29,8 +29,7 @@ from pydantic import (
 
 from codestress.errors import EngineError
 from codestress.inference.budget import FEWEST_CHARACTERS_PER_TOKEN, Budget, Sum, one_request, said_or_most
-from codestress.inference.engines.base import RequestFailed
-from codestress.inference.engines.base import served_identity as identity
+from codestress.inference.engines.base import RequestFailed, served_identity
 from codestress.inference.engines.limiter import LONGEST_PAUSE_S, Limiter
 from codestress.inference.engines.secrets import Secret
 from codestress.inference.registry import ModelEntry
@@ -42,7 +41,7 @@ if TYPE_CHECKING:  # at run time imported with the first engine that is opened: 
     import httpx2
     from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 
-__all__ = ["OpenAIEngine", "Settings", "identity", "open_engine"]
+identity = served_identity
 
 CONNECT_S = 30.0
 GARBLED_RETRIES = 2
@@ -54,6 +53,13 @@ OVERLOADED = (429, 503, 529)
 """Statuses by which servers ask for fewer requests."""
 NOT_PROCESSED = (400, 401, 402, 403, 404, 413, 422, 429)
 """Statuses by which servers say that they did nothing for a request: it counts, and costs no tokens."""
+REMEDIES = {
+    401: "The server wants a key: name its environment variable in the model's settings.key_env.",
+    402: "The account has no credit left: add some, then run the same command again.",
+    403: "The server does not let this account use the model: check the account's rights and the region.",
+    404: "Check the model's id in params/models.yaml, and base_url, which for most servers ends in /v1.",
+}
+"""What to do where no request can succeed, by the status that says so."""
 SHOWN_CHARACTERS = 300
 """Of a server's words, in a message."""
 
@@ -208,7 +214,9 @@ class OpenAIEngine:
         return await future
 
     async def _answers(self, request: Request, count: int) -> list[Response]:
-        body = await self._body(request)
+        body = request_body(request, self._settings)
+        if request.prompt.prefill and self._settings.endpoint == "chat":
+            await self._check_prefill(request.model)
         if count > 1:
             body["n"] = count
         problem = ""
@@ -245,13 +253,6 @@ class OpenAIEngine:
     async def close(self) -> None:
         await self.client.close()
 
-    async def _body(self, request: Request) -> dict[str, Any]:
-        """What is sent, once the server is known to understand it."""
-        body = request_body(request, self._settings)
-        if request.prompt.prefill and self._settings.endpoint == "chat":
-            await self._check_prefill(request.model)
-        return body
-
     async def _check_prefill(self, model: str) -> None:
         """Once for a model: `EngineError` where the server does not verifiably continue a begun answer."""
         if self._continues is None:
@@ -262,8 +263,7 @@ class OpenAIEngine:
                 f"{self._who}: this endpoint cannot continue a begun answer, and the prompt begins one: {fault}.\n"
                 "Have the question begin it, as the paper did for GPT 4.1: SET=prefill=user. Or in params/models.yaml "
                 "set the model's settings.prefill to 'vllm' if a vLLM server answers there, or `endpoint: completions` "
-                "with the model's chat_template, which every server with /v1/completions can do.",
-                self._name,
+                "with the model's chat_template, which every server with /v1/completions can do."
             )
 
     async def _fault_of_prefill(self, model: str) -> str:
@@ -337,30 +337,16 @@ class OpenAIEngine:
         body = error.body
         words = body["message"] if isinstance(body, dict) and isinstance(body.get("message"), str) else ""
         message = f"{self._who}: status {error.status_code}: {self._shown(words or error.response.text)}"
-        remedy = self._remedy(402 if error.code == "insufficient_quota" else error.status_code)
-        if remedy:
-            return EngineError(f"{message}\n{remedy}", self._name)
+        status = 402 if error.code == "insufficient_quota" else error.status_code
+        if status == 401 and self._settings.key_env:
+            return EngineError(f"{message}\nCheck the key in {self._settings.key_env}.")
+        if status in REMEDIES:
+            return EngineError(f"{message}\n{REMEDIES[status]}")
         if error.response.is_redirect:
             target = self._shown(error.response.headers["location"])
-            return EngineError(f"{message} (redirects are not followed: to {target}); correct base_url", self._name)
+            return EngineError(f"{message} (redirects are not followed: to {target}); correct base_url")
         wait = error.response.headers.get("retry-after")
         return RequestFailed(f"{message} (Retry-After: {self._shown(wait)})" if wait else message)
-
-    def _remedy(self, status: int) -> str | None:
-        """What to do where no request can succeed."""
-        key_env = self._settings.key_env
-        match status:
-            case 401 if not key_env:
-                return "The server wants a key: name its environment variable in the model's settings.key_env."
-            case 401:
-                return f"Check the key in {key_env}."
-            case 402:
-                return "The account has no credit left: add some, then run the same command again."
-            case 403:
-                return "The server does not let this account use the model: check the account's rights and the region."
-            case 404:
-                return "Check the model's id in params/models.yaml, and base_url, which for most servers ends in /v1."
-        return None
 
     def _connection_failure(self, error: APIConnectionError) -> EngineError | RequestFailed:
         import httpx2
@@ -368,7 +354,7 @@ class OpenAIEngine:
 
         cause = error.__cause__
         if any(isinstance(one, socket.gaierror) for one in _causes(error)):
-            return EngineError(f"{self._who}: no such host\nCheck base_url, and the network.", self._name)
+            return EngineError(f"{self._who}: no such host\nCheck base_url, and the network.")
         if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
             return RequestFailed(
                 f"{self._who}: no server answers at {self._base_url} ({self._shown(str(cause))}); "
@@ -427,9 +413,7 @@ def open_engine(entry: ModelEntry) -> OpenAIEngine:
     try:
         url = TypeAdapter(HttpUrl).validate_python(base_url)
     except ValidationError:
-        raise EngineError(
-            f"{entry.name}: {source} is not an address such as http://localhost:8000/v1", entry.name
-        ) from None
+        raise EngineError(f"{entry.name}: {source} is not an address such as http://localhost:8000/v1") from None
     if url.username or url.password or url.query:
         raise EngineError(
             f"{entry.name}: the base_url must not hold a user, password or query; a key belongs into the environment "
@@ -440,14 +424,12 @@ def open_engine(entry: ModelEntry) -> OpenAIEngine:
     if settings.key_env and not key:
         raise EngineError(
             f"{entry.name}: the environment variable {settings.key_env} is not set.\n"
-            f"export {settings.key_env}=… with your key, or run offline with MODELS=sim-near",
-            entry.name,
+            f"export {settings.key_env}=… with your key, or run offline with MODELS=sim-near"
         )
     if not all("!" <= character <= "~" for character in key):
         raise EngineError(
             f"{entry.name}: the value of {settings.key_env} cannot be a key: it holds spaces, line breaks or letters "
-            "outside ASCII; copy it again",
-            entry.name,
+            "outside ASCII; copy it again"
         )
     return OpenAIEngine(entry, settings, base_url, key)
 
@@ -494,8 +476,7 @@ def _said_tokens(content: bytes) -> tuple[int | None, int | None]:
         body = parse_json(content)
     except ValueError:
         return None, None
-    usage = body.get("usage") if isinstance(body, dict) else None
-    return _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    return _count(body, "usage", "prompt_tokens"), _count(body, "usage", "completion_tokens")
 
 
 def _http_client(settings: Settings, limiter: Limiter, engine: OpenAIEngine) -> httpx2.AsyncClient:

@@ -18,8 +18,7 @@ from tqdm import tqdm
 
 from codestress.errors import EngineError
 from codestress.inference.engines import openai
-from codestress.inference.engines.base import RequestFailed
-from codestress.inference.engines.base import served_identity as identity
+from codestress.inference.engines.base import RequestFailed, served_identity
 from codestress.inference.registry import ModelEntry
 from codestress.literals import parse_json
 from codestress.paths import OUTPUTS, shown, write_whole
@@ -28,7 +27,7 @@ from codestress.types import Request, Response
 if TYPE_CHECKING:
     from openai.types import Batch
 
-__all__ = ["OpenAIBatch", "Settings", "identity", "open_engine"]
+identity = served_identity
 
 LARGEST_FILE = 100_000_000
 """Bytes; the API takes 200 MB."""
@@ -51,7 +50,7 @@ class OpenAIBatch:
 
     def __init__(self, entry: ModelEntry, settings: Settings) -> None:
         if settings.endpoint != "chat":
-            raise EngineError(f"{entry.name}: batch mode is for endpoint: chat", entry.name)
+            raise EngineError(f"{entry.name}: batch mode is for endpoint: chat")
         self.batch = settings.batch
         self._entry = entry
         self._settings = settings
@@ -111,8 +110,7 @@ class OpenAIBatch:
         if request.prompt.prefill:
             raise EngineError(
                 f"{self._entry.name}: batch mode cannot continue a begun answer, and the prompt begins one: use "
-                "a model with settings.prefill, or have the question begin the answer: SET=prefill=user.",
-                self._entry.name,
+                "a model with settings.prefill, or have the question begin the answer: SET=prefill=user."
             )
         body = openai.request_body(request, self._settings)
         line = {"custom_id": request.key, "method": "POST", "url": "/v1/chat/completions", "body": body}

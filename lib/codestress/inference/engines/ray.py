@@ -28,8 +28,6 @@ from codestress.paths import OUTPUTS
 from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling, Usage
 from codestress.validation import Strict
 
-__all__ = ["RayEngine", "Settings", "open_engine"]
-
 
 class Worker(Strict):
     """The engine inside each worker, with its own settings."""
@@ -66,9 +64,7 @@ class RayEngine:
             import ray
             import ray.data
         except ImportError:
-            raise EngineError(
-                f"{entry.name}: ray is not installed here: pip install -e '.[cluster]'", entry.name
-            ) from None
+            raise EngineError(f"{entry.name}: ray is not installed here: pip install -e '.[cluster]'") from None
         self._ray = ray
         self.batch = settings.batch
         self._entry = entry
@@ -80,7 +76,7 @@ class RayEngine:
                 ray.init(address=settings.address or None, include_dashboard=False, log_to_driver=False)
             except (ConnectionError, ValueError, RuntimeError) as error:
                 where = settings.address or "this machine"
-                raise EngineError(f"{entry.name}: Ray does not start on {where}: {error}", entry.name) from None
+                raise EngineError(f"{entry.name}: Ray does not start on {where}: {error}") from None
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
 
@@ -109,9 +105,7 @@ class RayEngine:
         try:
             await job
         except Exception as error:  # whatever Ray raises; what was answered has been handed on
-            raise EngineError(
-                f"{self._entry.name}: the cluster gave up: {str(error)[-600:]}", self._entry.name
-            ) from None
+            raise EngineError(f"{self._entry.name}: the cluster gave up: {str(error)[-600:]}") from None
         shutil.rmtree(self._folder, ignore_errors=True)
 
     async def close(self) -> None:

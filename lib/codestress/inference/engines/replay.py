@@ -31,8 +31,7 @@ class Replay(Engine):
             raise EngineError(
                 f"{self._entry.name}: {shown(self._path)} has no answer to a request: "
                 f"{difference(self._rows.values(), request)}.\n"
-                "Build with the parameters and the version that made the archive, or ask the model: without REPLAY.",
-                self._entry.name,
+                "Build with the parameters and the version that made the archive, or ask the model: without REPLAY."
             )
         self._belongs(row.model, row.server)
         return row.response

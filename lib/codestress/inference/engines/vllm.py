@@ -15,13 +15,12 @@ from typing import Any, Literal
 from pydantic import Field
 
 from codestress.errors import EngineError, ParameterError
-from codestress.inference.engines.base import RequestFailed
-from codestress.inference.engines.base import served_identity as identity
+from codestress.inference.engines.base import RequestFailed, served_identity
 from codestress.inference.registry import ModelEntry
 from codestress.types import Request, Response, Usage, now
 from codestress.validation import Strict
 
-__all__ = ["Settings", "VLLMEngine", "identity", "open_engine"]
+identity = served_identity
 
 
 class Settings(Strict):
@@ -57,8 +56,7 @@ class VLLMEngine:
         except ImportError:
             raise EngineError(
                 f"{entry.name}: vllm is not installed here. On a GPU machine: conda env create -f environment-gpu.yml; "
-                "elsewhere use engine: openai and the address of a vLLM server.",
-                entry.name,
+                "elsewhere use engine: openai and the address of a vLLM server."
             ) from None
         self.batch = settings.batch
         self._vllm = vllm
@@ -68,9 +66,7 @@ class VLLMEngine:
         try:
             self._model = vllm.LLM(**arguments(entry, settings))
         except Exception as error:  # whatever vLLM raises: nothing can be asked
-            raise EngineError(
-                f"{entry.name}: vLLM cannot load {settings.model or entry.id}: {error}", entry.name
-            ) from None
+            raise EngineError(f"{entry.name}: vLLM cannot load {settings.model or entry.id}: {error}") from None
         invariant = " batch-invariant" if settings.batch_invariant else ""
         self._answered_by = f"{entry.id} vllm {vllm.__version__}{invariant}"
 

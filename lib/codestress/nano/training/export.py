@@ -48,7 +48,8 @@ def export(run: Path, folder: Path, shape: Configuration, seed: int) -> None:
     named = {"eos_token": END, "pad_token": PAD, "chat_template": CHAT_TEMPLATE}
     kind = {"tokenizer_class": "PreTrainedTokenizerFast", "clean_up_tokenization_spaces": False}
     _write(folder / "tokenizer_config.json", {**kind, **named, "model_max_length": shape.max_position_embeddings})
-    progress = saved["progress"]
+    progress, cores = saved["progress"], f"{platform.machine()}, {os.cpu_count()} cores"
+    device = torch.cuda.get_device_name() if torch.cuda.is_available() else cores
     manifest = {
         "sha256": hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest(),
         "parameters": int(sum(np.prod(array.shape) for array in weights.values())),
@@ -56,16 +57,10 @@ def export(run: Path, folder: Path, shape: Configuration, seed: int) -> None:
         "steps": progress["step"],
         "tokens": progress["tokens"],
         "hours": round(progress["seconds"] / 3600, 2),
-        "hardware": f"{_device()}, torch {torch.__version__}",
+        "hardware": f"{device}, torch {torch.__version__}",
         "log": progress["log"],
     }
     _write(folder / "manifest.json", manifest)
-
-
-def _device() -> str:
-    if torch.cuda.is_available():
-        return torch.cuda.get_device_name()
-    return f"{platform.machine()}, {os.cpu_count()} cores"
 
 
 def _write(path: Path, content: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from codestress.papers.codecrash.reasoning import STAGES
 from codestress.papers.codecrash.results.collapse import Collapse
 from codestress.report.curves import interval, legend_above, look, mark_truth, say_lack
-from codestress.report.style import COLOURS, HATCHES, PUBLISHED, WRONG, use_style
+from codestress.report.style import COLOURS, HATCHES, PUBLISHED, WRONG, styled_figure
 
 LONGEST_TITLE = 40
 STATUSES = {
@@ -119,8 +119,7 @@ def _panels(
     titles: Sequence[str], rows: Sequence[str], shape: tuple[int, int], height: float, xlabel: str
 ) -> tuple[Figure, list[Axes]]:
     """A figure of panels whose rows are conditions, from above; panels without a title are not shown."""
-    use_style()
-    figure = Figure(figsize=(7.0, height))
+    figure = styled_figure(7.0, height)
     grid = figure.subplots(*shape, sharex=True, sharey=True, squeeze=False)
     axes: list[Axes] = list(grid.flat)
     for ax, title in zip(axes, titles, strict=False):
@@ -153,8 +152,7 @@ def _dots(
 def doubt_growth(found: Collapse, stages: pd.DataFrame) -> Figure:
     """Words of doubt up to each token of a response, a quadratic through them, where it begins to repeat itself, and
     its stages (Figure 3). `stages`: stage, first_token."""
-    use_style()
-    figure = Figure(figsize=(7.0, 2.9))
+    figure = styled_figure(7.0, 2.9)
     ax = figure.subplots()
     ax.plot("tokens", "doubts", ".", data=found.curve, color=COLOURS[0], markersize=4, label="words of doubt so far")
     end = float(found.curve["tokens"].max())
@@ -197,9 +195,8 @@ def status_bars(table: pd.DataFrame) -> Figure:
     """What became of perturbations, as stacked bars of shares; how many of those that were not applied is written in
     words. `table`: panel, condition, and the counts applied, unchanged, refused, rejected. A panel for each data set
     and language, whose title says what was left as it was."""
-    use_style()
     rows = table.groupby("panel", sort=False).size()
-    figure = Figure(figsize=(7.0, 0.6 + 0.2 * rows.sum() + 0.35 * len(rows)))
+    figure = styled_figure(7.0, 0.6 + 0.2 * rows.sum() + 0.35 * len(rows))
     axes = figure.subplots(len(rows), 1, height_ratios=list(rows), squeeze=False)[:, 0]
     for ax, (panel, part) in zip(axes, table.groupby("panel", sort=False), strict=True):
         total = part[list(STATUSES)].sum(axis=1)

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from codestress.report.forest import forest
-from codestress.report.style import use_style
+from codestress.report.style import styled_figure
 
 
 def published_chart(
@@ -19,8 +19,7 @@ def published_chart(
 
     The tables of `results/published.py`; `names` are those of the data sets, two. Hollow: not decided.
     """
-    use_style()
-    figure = Figure(figsize=(7.0, 8.4))
+    figure = styled_figure(7.0, 8.4)
     above, below = figure.subfigures(2, 1, height_ratios=[1.25, 1.0], squeeze=False)[:, 0]
     left, right = above.subplots(1, 2, width_ratios=[1.0, 1.15])
     plain = ranks[ranks["perturbation"] == "VAN"].assign(series=ranks["dataset"].map(names))

@@ -9,13 +9,12 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from codestress.report.curves import MEAN, draw_curves, legend_above, look, say_lack
-from codestress.report.style import COLOURS, PUBLISHED, RIGHT, use_style
+from codestress.report.style import COLOURS, PUBLISHED, RIGHT, styled_figure
 
 
 def count_bars(panels: dict[str, pd.DataFrame], *, ylabel: str) -> Figure:
     """A table has label and count; panels whose title begins with `published` are grey."""
-    use_style()
-    figure = Figure(figsize=(7.0, 2.3))
+    figure = styled_figure(7.0, 2.3)
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for ax, (title, frame) in zip(axes, panels.items(), strict=True):
         colour = PUBLISHED if title.startswith("published") else COLOURS[0]
@@ -30,9 +29,8 @@ def count_bars(panels: dict[str, pd.DataFrame], *, ylabel: str) -> Figure:
 def heat_map(panels: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
     """A panel for each title, one below the other; a table has row, column, accuracy (0 to 1) and perhaps what is true
     of instruments, which stands beside it, or tasks, which is written under it."""
-    use_style()
     sizes = [frame["row"].nunique() for frame in panels.values()]
-    figure = Figure(figsize=(5.6, 0.7 + 0.36 * sum(sizes) + 0.45 * len(panels)))
+    figure = styled_figure(5.6, 0.7 + 0.36 * sum(sizes) + 0.45 * len(panels))
     axes = figure.subplots(len(panels), 1, height_ratios=sizes, squeeze=False)[:, 0]
     order = list(dict.fromkeys(column for frame in reversed(panels.values()) for column in frame["column"]))
     first = list(dict.fromkeys(row for frame in panels.values() for row in frame["row"]))
@@ -63,12 +61,11 @@ def strength_curves(points: pd.DataFrame, lacks: Mapping[str, float]) -> Figure:
     """`points`: model, panel (language and mutation), density (the strength), value, low, high (%). A row for each
     language, a column for each mutation, the last for all together, where the paper's mean stands too. What is written
     in a panel is what the mean loses from the weakest to the strongest mutation, in points."""
-    use_style()
     names = points["panel"].str.removeprefix("published, ").str.split(", ", n=1, expand=True)
     points = points.assign(language=names[0], mutation=names[1])
     mutations, languages, models = (list(dict.fromkeys(points[name])) for name in ("mutation", "language", "model"))
     mutations = [*(one for one in mutations if one != ALL), *([ALL] if ALL in mutations else [])]
-    figure = Figure(figsize=(7.0, 0.9 + 1.5 * len(languages)))
+    figure = styled_figure(7.0, 0.9 + 1.5 * len(languages))
     grid = figure.subplots(len(languages), len(mutations), sharex=True, sharey=True, squeeze=False)
     for (language, mutation), part in points.groupby(["language", "mutation"], sort=False):
         ax = grid[languages.index(language)][mutations.index(mutation)]
@@ -114,11 +111,10 @@ def named_lines(table: pd.DataFrame) -> Figure:
     """One program for each language: its lines from left to right, a row for each condition, a mark at the line that
     each model named, and a box around the faulty one. `table`: language, problem, condition, model, faulty_line,
     faulty, named_line."""
-    use_style()
     models = list(dict.fromkeys(table["model"]))
     panels = [part for _, part in table.groupby(["language", "problem"], sort=False)]
     rows = [part["condition"].nunique() for part in panels]
-    figure = Figure(figsize=(7.0, 0.9 + 0.3 * sum(rows) + 0.6 * len(panels)))
+    figure = styled_figure(7.0, 0.9 + 0.3 * sum(rows) + 0.6 * len(panels))
     axes = figure.subplots(len(panels), 1, height_ratios=[1 + count for count in rows], squeeze=False)[:, 0]
     for ax, part in zip(axes, panels, strict=True):
         conditions = list(dict.fromkeys(part["condition"]))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
 from codestress.papers.faultloc.faults.sites import KINDS
-from codestress.report.headline import Headline, Reach
+from codestress.report.headline import Headline
 from codestress.report.published import published_models, published_numbers
 
 LABELS = {
@@ -20,17 +18,6 @@ PROGRAMS = 400
 """Enough for off-by-one faults, which few programs have room for."""
 LINES = 300
 """The longest program: some 3,500 tokens."""
-
-
-def _parameters(_: Reach) -> dict[str, Any]:
-    return {"programs": ["installed"], "n_programs": PROGRAMS, "max_lines": LINES, "spms": [], "controls": []}
-
-
-def _deviates(_: Reach) -> tuple[str, ...]:
-    return (
-        "functions of installed packages, 50 to 300 lines, not the paper's programs",
-        "every task counts; the paper counts those that at least one of its models finds, which lifts its shares",
-    )
 
 
 def _published() -> pd.DataFrame:
@@ -50,8 +37,13 @@ HEADLINE = Headline(
     title="Fault Localizability",
     question="Given a program and what it should do, does it name the line with the fault?",
     study="localization",
-    parameters=_parameters,
-    deviates=_deviates,
+    parameters=lambda _: {
+        **{"programs": ["installed"], "n_programs": PROGRAMS, "max_lines": LINES, "spms": [], "controls": []}
+    },
+    deviates=lambda _: (
+        "functions of installed packages, 50 to 300 lines, not the paper's programs",
+        "every task counts; the paper counts those that at least one of its models finds, which lifts its shares",
+    ),
     cell=lambda trial: LABELS[str(trial.factors["fault"])],
     cells=tuple(LABELS[kind] for kind in KINDS),
     axis="kind of fault",

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from codestress.report.forest import forest
-from codestress.report.style import use_style
+from codestress.report.style import styled_figure
 
 NUMBERS = ["value", "low", "high"]
 
@@ -19,8 +19,7 @@ def published_chart(
 
     The tables of `results/published.py`; `languages` are two, with their names.
     """
-    use_style()
-    figure = Figure(figsize=(7.0, 9.0))
+    figure = styled_figure(7.0, 9.0)
     above, middle, below = figure.subfigures(3, 1, height_ratios=[1.5, 1.2, 0.55], squeeze=False)[:, 0]
     models = list(dict.fromkeys(cells["label"]))
     for ax, (language, name) in zip(above.subplots(1, 2, sharey=True), languages.items(), strict=True):

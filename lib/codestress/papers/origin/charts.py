@@ -15,7 +15,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from codestress.papers.origin.decay import FittedSide
 from codestress.report.curves import draw_points, say_lack
-from codestress.report.style import COLOURS, HATCHES, OTHER, RIGHT, WRONG, use_style
+from codestress.report.style import COLOURS, HATCHES, OTHER, RIGHT, WRONG, styled_figure
 
 LOOKS: dict[str, dict[str, Any]] = {
     "correct": {"facecolor": RIGHT, "edgecolor": RIGHT, "hatch": ""},
@@ -32,10 +32,9 @@ def outcome_map(panels: dict[str, pd.DataFrame], trained: Mapping[str, int] | No
     an instrument (`true`: with which probability each is right). A line marks the longest list on which a model was
     `trained`, where it was.
     """
-    use_style()
     models = {title: dict(list(cells.groupby("model", sort=False))) for title, cells in panels.items()}
     heights = [len(rows) for rows in models.values()]
-    figure = Figure(figsize=(7.0, 0.19 * sum(heights) + 0.45 * len(panels) + 0.5))
+    figure = styled_figure(7.0, 0.19 * sum(heights) + 0.45 * len(panels) + 0.5)
     axes = figure.subplots(len(panels), 1, height_ratios=heights, sharex=True, squeeze=False)
     every = pd.concat(panels.values())
     step = max(_step(row) for rows in models.values() for row in rows.values())
@@ -97,8 +96,7 @@ def distance_curve(shares: pd.DataFrame, fits: Sequence[FittedSide]) -> Figure:
 
     Points with intervals, each series with its own marker; fitted curves are dashed. The published series is grey.
     """
-    use_style()
-    figure = Figure(figsize=(7.0, 3.3))
+    figure = styled_figure(7.0, 3.3)
     ax = figure.subplots()
     places = sorted(shares["d"].unique())
     colours = draw_points(ax, shares, lambda number, part: part["d"] + 0.12 * (number - 0.5), line="", width=0.9)
@@ -125,10 +123,9 @@ def length_curve(
     (a cell of the paper), accuracy, what is `true` of instruments. `outcomes`: label, characters, outcome, share;
     `order` lists the outcomes from the best to the worst. `note` stands at the end.
     """
-    use_style()
     labels = list(dict.fromkeys(outcomes["label"]))
     heights = [2.5, *([1.7] if grid["depth"].nunique() > 1 else []), 2.1, *([0.2] if note else [])]
-    figure = Figure(figsize=(7.0, sum(heights)))
+    figure = styled_figure(7.0, sum(heights))
     above, *middle, below = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
     if note:
         below.text(0.01, 0.5, note, fontsize=7, va="center")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
-from codestress.report.headline import Headline, Reach
+from codestress.report.headline import Headline
 from codestress.report.published import published_models, published_numbers
-from codestress.types import Trial
 
 LENGTHS = {"16–63": 64, "64–127": 128, "128–255": 256, "256–511": 512, "512–944": 945}
 """Lines of a list: what is drawn, and the first number of lines beyond."""
@@ -19,21 +16,6 @@ STEP = 8
 def length(lines: int) -> str:
     """The cell of a list with so many lines."""
     return next(name for name, beyond in LENGTHS.items() if lines < beyond)
-
-
-def _cell(trial: Trial) -> str:
-    return length(int(trial.factors["lines"] or 0))
-
-
-def _parameters(_: Reach) -> dict[str, Any]:
-    return {"d": [15], "step": STEP, "lists": LISTS}
-
-
-def _deviates(_: Reach) -> tuple[str, ...]:
-    return (
-        f"the kit's own words in {LISTS} lists, not the authors' one list",
-        "answers up to 1,024 tokens, as the paper's text has it; the authors' harness cut them at 256",
-    )
 
 
 def _published() -> pd.DataFrame:
@@ -53,9 +35,12 @@ HEADLINE = Headline(
     title="Find the Origin",
     question="Can it follow two links in a list of links when the list grows? The links stand 15 lines apart.",
     study="outcomes",
-    parameters=_parameters,
-    deviates=_deviates,
-    cell=_cell,
+    parameters=lambda _: {"d": [15], "step": STEP, "lists": LISTS},
+    deviates=lambda _: (
+        f"the kit's own words in {LISTS} lists, not the authors' one list",
+        "answers up to 1,024 tokens, as the paper's text has it; the authors' harness cut them at 256",
+    ),
+    cell=lambda trial: length(int(trial.factors["lines"] or 0)),
     cells=tuple(LENGTHS),
     axis="lines in the list",
     published=_published,

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import ScalarFormatter
 
 from codestress.report.forest import forest
-from codestress.report.style import use_style
+from codestress.report.style import styled_figure
 
 
 def published_chart(pairs: pd.DataFrame, lengths: pd.DataFrame, distances: pd.DataFrame) -> Figure:
@@ -17,10 +17,9 @@ def published_chart(pairs: pd.DataFrame, lengths: pd.DataFrame, distances: pd.Da
     (lines), describes. `distances`: the same with side in place of list. Hollow: not decided, or a curve that does not
     describe its points.
     """
-    use_style()
     models = list(dict.fromkeys(lengths["model"]))
     comparisons = list(dict.fromkeys(pairs["comparison"]))
-    figure = Figure(figsize=(7.0, 7.2))
+    figure = styled_figure(7.0, 7.2)
     above, below = figure.subfigures(2, 1, height_ratios=[1.0, 1.25], squeeze=False)[:, 0]
     panels = above.subplots(1, len(comparisons), sharey=True)
     for ax, comparison in zip(panels, comparisons, strict=True):

@@ -38,15 +38,12 @@ def score_strict(response: Response, expected: str) -> Score:
     answer = extract_final_answer(response.text)
     if answer == expected.casefold():
         return Score(Outcome.CORRECT, 1.0, answer)
-    if response.finish_reason == "length" and (answer is None or _ends_with_answer(response.text, answer)):
+    end = response.text.rstrip(_DECORATION + "\n").casefold()
+    if response.finish_reason == "length" and (answer is None or end.endswith(answer)):
         return Score(Outcome.TRUNCATED, 0.0, answer or "")
     if answer is None:
         return Score(Outcome.UNPARSABLE, 0.0, "no word after FINAL ANSWER:")
     return Score(Outcome.INCORRECT, 0.0, answer)
-
-
-def _ends_with_answer(text: str, answer: str) -> bool:
-    return text.rstrip(_DECORATION + "\n").casefold().endswith(answer)
 
 
 def score_reference(response: Response, expected: str) -> Score:

@@ -117,16 +117,13 @@ def find_the_origin(given: Chains) -> Trials:
         opening = (Message("system", given.system),) if given.system else ()
         return Prompt((*opening, Message("user", text)), sampling)
 
-    def strict(_: Trial, response: Response) -> Score:
-        return score_strict(response, connections.TARGET[0])
-
-    def reference(_: Trial, response: Response) -> Score:
-        return score_reference(response, connections.TARGET[0])
-
     return Trials(
         trials,
         render,
-        {"strict": strict, "reference": reference},
+        {
+            "strict": lambda _, response: score_strict(response, connections.TARGET[0]),
+            "reference": lambda _, response: score_reference(response, connections.TARGET[0]),
+        },
         retry_temperatures=(given.retry_temperature,) * given.retries,
         chance=lambda _, prompt, settings: truth.chance(prompt, settings, given.retries),
     )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 from matplotlib.figure import Figure
 
-from codestress.report.style import COLOURS, HATCHES, use_style
+from codestress.report.style import COLOURS, HATCHES, styled_figure
 from codestress.types import Prompt
 
 
@@ -17,8 +17,7 @@ def rope_bases(table: pd.DataFrame, context: int) -> Figure:
 
     Columns used: name, rope_base (None where unknown), smallest_base, lowest_bound, highest_bound, reaches_bound.
     """
-    use_style()
-    figure = Figure(figsize=(7.0, 0.28 * len(table) + 0.9))
+    figure = styled_figure(7.0, 0.28 * len(table) + 0.9)
     ax = figure.subplots()
     for place, row in enumerate(table.itertuples()):
         if pd.notna(row.rope_base):
@@ -49,13 +48,12 @@ def rope_bases(table: pd.DataFrame, context: int) -> Figure:
 def template_pages(prompts: Sequence[tuple[str, int, Prompt]]) -> Figure:
     """The templates as they are filled in, side by side, each with the least distractors, and how long it is with how
     many. `prompts`: task, distractors, prompt."""
-    use_style()
     least = min(count for _, count, _ in prompts)
     pages = {task: _page(prompt) for task, count, prompt in prompts if count == least}
     down = -(-len(pages) // 2)
     lengths = [text.count("\n") + 3 for text in pages.values()]
     heights = [max(lengths[2 * row : 2 * row + 2]) for row in range(down)]
-    figure = Figure(figsize=(7.0, 0.45 * down + 0.094 * sum(heights)))
+    figure = styled_figure(7.0, 0.45 * down + 0.094 * sum(heights))
     axes = list(figure.subplots(down, 2, squeeze=False, height_ratios=heights).flat)
     for ax, (task, text) in zip(axes, pages.items(), strict=False):
         characters = [f"{prompt.characters:,} with {count}" for name, count, prompt in prompts if name == task]

@@ -8,7 +8,6 @@ import pandas as pd
 
 from codestress.report.headline import Headline, Reach
 from codestress.report.published import published_numbers
-from codestress.types import Trial
 
 FUNCTIONS = 20
 """The fewest that the paper puts around the target."""
@@ -48,12 +47,6 @@ def _deviates(reach: Reach) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _cell(trial: Trial) -> str:
-    if not trial.factors["distractors"]:
-        return "alone"
-    return PLACES[int(trial.factors["position"] or 0)]
-
-
 def _published() -> pd.DataFrame:
     numbers = published_numbers("semtrace/tab01") or {}
     at = numbers["columns"].index("SemTrace")
@@ -70,7 +63,7 @@ HEADLINE = Headline(
     study="baselines",
     parameters=_parameters,
     deviates=_deviates,
-    cell=_cell,
+    cell=lambda trial: PLACES[int(trial.factors["position"] or 0)] if trial.factors["distractors"] else "alone",
     cells=("alone", *PLACES),
     axis="place of the function among the others",
     published=_published,

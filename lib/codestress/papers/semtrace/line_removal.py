@@ -6,20 +6,13 @@ versions. CRUXEval's 800 programs have 71,994 of them; in three the first line i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 
 def removable(code: str) -> int:
     """Lines that may be removed: all but the first."""
     return code.count("\n")
 
 
-def subsets(lines: int) -> Iterator[int]:
-    """All subsets of that many lines, as bit masks; 0 removes nothing."""
-    yield from range(2**lines)
-
-
 def without_lines(code: str, removed: int) -> str:
-    """The program without the lines of a bit mask: bit i is line i + 2."""
+    """The program without the lines of a bit mask (there are `2 ** removable`): bit i is line i + 2."""
     first, *others = code.split("\n")
     return "\n".join([first, *(line for i, line in enumerate(others) if not removed >> i & 1)])

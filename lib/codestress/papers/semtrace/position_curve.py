@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from codestress.report.curves import draw_curves, legend_above
-from codestress.report.style import use_style
+from codestress.report.style import styled_figure
 
 
 def position_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
@@ -14,9 +14,8 @@ def position_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
 
     A panel for each row and column, a curve with its interval for each model, all panels on one scale.
     """
-    use_style()
     rows, columns, models = (list(dict.fromkeys(points[name])) for name in ("row", "column", "model"))
-    figure = Figure(figsize=(7.0, 1.0 + 1.65 * len(rows)))
+    figure = styled_figure(7.0, 1.0 + 1.65 * len(rows))
     panels = figure.subplots(len(rows), len(columns), sharex=True, sharey="row", squeeze=False)
     for (row, column), part in points.groupby(["row", "column"], sort=False):
         ax = panels[rows.index(row)][columns.index(column)]

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from codestress.report.forest import forest
-from codestress.report.style import COLOURS, MARKERS, use_style
+from codestress.report.style import COLOURS, MARKERS, styled_figure
 
 
 def published_chart(table: pd.DataFrame, keys: pd.DataFrame) -> Figure:
@@ -15,8 +15,7 @@ def published_chart(table: pd.DataFrame, keys: pd.DataFrame) -> Figure:
     `table`: model, task, keys, share, low, high (0 to 1). `keys`: model, task, difference, low, high (-1 to 1),
     decided; what is not is hollow.
     """
-    use_style()
-    figure = Figure(figsize=(7.0, 6.4))
+    figure = styled_figure(7.0, 6.4)
     above, below = figure.subfigures(2, 1, height_ratios=[1.2, 1.0], squeeze=False)[:, 0]
     plain = table[~table["keys"]]
     models = plain[plain["task"] == "SemTrace"].sort_values("share", ascending=False)["model"].tolist()

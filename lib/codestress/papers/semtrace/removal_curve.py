@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from codestress.report.curves import interval, legend_above, look, say_lack
-from codestress.report.style import PUBLISHED, use_style
+from codestress.report.style import PUBLISHED, styled_figure
 
 
 def removal_curve(
@@ -23,9 +23,8 @@ def removal_curve(
     All from 0 to 1. Points grow with the number of programs behind them; bands are the curves' intervals.
     `published`: the one point that the paper states in numbers. `programs` names what lines were removed from.
     """
-    use_style()
     tasks, models = (list(dict.fromkeys(points[name])) for name in ("task", "model"))
-    figure = Figure(figsize=(7.0, 3.6))
+    figure = styled_figure(7.0, 3.6)
     panels = figure.subplots(1, len(tasks), sharex=True, sharey=True, squeeze=False)[0]
     for (task, model), part in points.groupby(["task", "model"], sort=False):
         ax, number = panels[tasks.index(task)], models.index(model)

@@ -18,7 +18,7 @@ from codestress.errors import ParameterError
 from codestress.generation.prompts import prompt_text
 from codestress.papers.semtrace import distractors as distractor_functions
 from codestress.papers.semtrace import recall, truth
-from codestress.papers.semtrace.line_removal import removable, subsets, without_lines
+from codestress.papers.semtrace.line_removal import removable, without_lines
 from codestress.papers.semtrace.mixing import MOST_FRAGMENTS, line_keys, mix, with_keys
 from codestress.papers.semtrace.traces import trace_problems
 from codestress.parameters import Facts, Parameters, RecomputedByDraws, Seeded, Study, for_each_model, no_questions
@@ -347,9 +347,9 @@ def line_removal(given: LineRemoval) -> Trials:
 
 def _masks(problem: Problem, versions: int, seed: int) -> list[int]:
     """The subsets of lines to remove; a drawn part of them keeps the untouched program."""
-    masks = list(subsets(removable(problem.code)))
+    masks = range(2 ** removable(problem.code))
     if not versions or versions >= len(masks):
-        return masks
+        return [*masks]
     drawn = rng(seed, "versions", problem.id).permutation(len(masks) - 1)[: versions - 1]
     return [0, *sorted(int(i) + 1 for i in drawn)]
 

@@ -44,35 +44,21 @@ def localized(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence
         found = (int(reference.sum()), float(reference.mean()))
         chances = (part["chance"], part.loc[part["kept"], "chance_kept"]) if known else ()
         rows.append((*names, *whole, *kept, *found, *(one.mean(skipna=False) for one in chances)))
-    counts = [
-        "tasks",
-        "found",
-        "accuracy",
-        "low",
-        "high",
-        "kept",
-        "programs_kept",
-        "accuracy_kept",
-        "kept_low",
-        "kept_high",
-    ]
+    shares, kept_shares = ["accuracy", "low", "high"], ["accuracy_kept", "kept_low", "kept_high"]
+    counts = ["tasks", "found", *shares, "kept", "programs_kept", *kept_shares]
     counts += ["found_reference", "accuracy_reference", *(["true", "true_kept"] if known else [])]
     table = pd.DataFrame(rows, columns=["model", *by, *counts])
     ceiling = table.groupby(list(by), sort=False, as_index=False)[["tasks", "kept", "programs_kept"]].max()
-    ones = {
-        name: 1.0
-        for name in ("accuracy", "low", "high", "accuracy_kept", "kept_low", "kept_high", "accuracy_reference")
-    }
+    ones = dict.fromkeys([*shares, *kept_shares, "accuracy_reference"], 1.0)
     oracle = ceiling.assign(model=ORACLE, found=ceiling["tasks"], found_reference=ceiling["tasks"], **ones)
     return pd.concat([table, oracle], ignore_index=True)[list(table.columns)]
 
 
 def by_relevance(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
     """As `localized`, by how well people judged specification and program to fit; empty where nobody judged them."""
-    judged = answers[answers["relevance"].notna()]
+    judged, by = answers[answers["relevance"].notna()], ["language", "relevance"]
     if judged.empty:
-        return pd.DataFrame(columns=["model", "language", "relevance"])
-    by = ["language", "relevance"]
+        return pd.DataFrame(columns=["model", *by])
     return localized(judged, by, rule=rule, confidence=confidence)
 
 

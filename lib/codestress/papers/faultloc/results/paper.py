@@ -15,11 +15,14 @@ def published_heat() -> pd.DataFrame:
     return published_cells("faultloc/fig09", "row", "column").rename(columns={"value": "accuracy"})
 
 
-def published_localization() -> pd.DataFrame:
+A_PROGRAM = 4
+"""Tasks of one kind of fault that the paper's protocol makes of a program at most, one a quarter."""
+
+
+def published_localization(confidence: float = 0.95) -> pd.DataFrame:
     """Table II's cells: language, name (its), fault, label, model (the registry's name), value (%), of (tasks),
     programs (a quarter of them), flag (what is said of a cell that disagrees with the paper's own Figure 7), low, high
-    (Wilson's, 0 to 1: tasks of a program hang together, and a kind of fault has at most four in one, so that each four
-    tasks count once).
+    (Wilson's, 0 to 1: tasks of a program hang together, and each `A_PROGRAM` count once).
     """
     numbers = published_numbers("faultloc/tab02") or {}
     flags = {
@@ -28,12 +31,13 @@ def published_localization() -> pd.DataFrame:
     }
     cells = published_cells("faultloc/tab02", "language", "fault", "label")
     of = [numbers["denominators"][row.language][row.fault] for row in cells.itertuples()]
-    intervals = [wilson(value / 100 * n / 4, n / 4) for value, n in zip(cells["value"], of, strict=True)]
+    programs = [n / A_PROGRAM for n in of]
+    intervals = [wilson(one / 100 * n, n, confidence) for one, n in zip(cells["value"], programs, strict=True)]
     return cells.assign(
         name=cells["language"].map(LANGUAGE_NAMES),
         model=cells["label"].map(published_models("faultloc")),
         of=of,
-        programs=[n / 4 for n in of],
+        programs=programs,
         low=[one.low for one in intervals],
         high=[one.high for one in intervals],
         flag=[flags.get((row.language, row.fault, row.label), "") for row in cells.itertuples()],

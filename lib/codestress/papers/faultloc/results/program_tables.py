@@ -155,22 +155,11 @@ def _around(program: FaultyProgram, lines: int = 4) -> str:
     return "\n".join(f"{'>' if number == program.line else ' '} {number:4} {line}" for number, line in shown)
 
 
-def _unknown_size(entry: ModelEntry) -> str:
-    if entry.simulated:
-        return "simulated"
-    return "undisclosed" if entry.licence == "proprietary" else "not in the registry"
-
-
 def model_facts(models: Sequence[ModelEntry]) -> pd.DataFrame:
     """Table III: name, size, category, licence."""
-    return pd.DataFrame(
-        [
-            {
-                "name": entry.name,
-                "size": str(entry.architecture.get("size", _unknown_size(entry))),
-                "category": str(entry.architecture.get("category", "")),
-                "licence": entry.licence,
-            }
-            for entry in models
-        ]
-    )
+    rows = []
+    for entry in models:
+        undisclosed = "undisclosed" if entry.licence == "proprietary" else "not in the registry"
+        size = str(entry.architecture.get("size", "simulated" if entry.simulated else undisclosed))
+        rows.append((entry.name, size, str(entry.architecture.get("category", "")), entry.licence))
+    return pd.DataFrame(rows, columns=["name", "size", "category", "licence"])

@@ -13,25 +13,21 @@ import pandas as pd
 from codestress.fitting.multiplicity import LEVEL, with_holm
 from codestress.fitting.over_models import mean_difference
 from codestress.fitting.proportions import Interval, newcombe, wilson
-from codestress.papers.faultloc.results.paper import published_counts, published_heat, published_localization
+from codestress.papers.faultloc.results.paper import A_PROGRAM, published_counts, published_heat, published_localization
 from codestress.report.findings import Finding, points, span
 from codestress.report.published import published_cells, published_numbers
 from codestress.types import LANGUAGE_NAMES
 
 RETURNS = "MisplacedReturn"
 """The one kind whose public labels are all right."""
-A_PROGRAM = 4
-"""Tasks of one kind of fault that the paper's protocol makes of a program at most, one a quarter."""
 
 
 def cells(confidence: float) -> pd.DataFrame:
     """Table II: language, fault, label, of (tasks), share, low, high (Wilson, each `A_PROGRAM` tasks counting once),
     flag (where Figure 7 contradicts it)."""
-    table = published_localization()
-    share = table["value"] / 100
-    ends = [wilson(one * n, n, confidence) for one, n in zip(share, table["of"] / A_PROGRAM, strict=True)]
-    numbers = {"share": share, "low": [one.low for one in ends], "high": [one.high for one in ends]}
-    return table[["language", "fault", "label", "of", "flag"]].assign(**numbers)
+    table = published_localization(confidence)
+    columns = ["language", "fault", "label", "of", "flag", "share", "low", "high"]
+    return table.assign(share=table["value"] / 100)[columns]
 
 
 def returns(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
@@ -51,16 +47,13 @@ def returns(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["language", "label", "returns", "others", "difference", "low", "high"])
 
 
-def _programs() -> pd.Series:
-    """Programs of each language (Figure 5)."""
-    return published_cells("faultloc/fig05", "language", "lines").groupby("language")["value"].sum()
-
-
 def kept(confidence: float) -> pd.DataFrame:
     """Figure 7 by model and language: language, label, total, localized, after (counts), found (localized of all), kept
     (after of localized), with found_low to kept_high (Wilson; so many tasks count once as a program has on average)."""
     counts = published_counts().rename(columns={"pf_localized": "localized", "pf_spm_localized": "after"})
-    programs = counts["language"].map(_programs())
+    programs = counts["language"].map(
+        published_cells("faultloc/fig05", "language", "lines").groupby("language")["value"].sum()
+    )
     a_program = counts["total"] / programs
     found, left = counts["localized"] / counts["total"], counts["after"] / counts["localized"]
     table = counts.assign(found=found, kept=left)

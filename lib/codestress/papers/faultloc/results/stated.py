@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import pandas as pd
 
@@ -67,9 +68,7 @@ def _by_model(part: pd.DataFrame, estimate: Callable[[pd.DataFrame], Moved]) -> 
 def _over_all(answers: pd.DataFrame, rule: str) -> Iterator[Number]:
     value = f"value_{rule}"
     again = _again(answers, rule)
-
-    def accuracy(part: pd.DataFrame) -> Moved:
-        return share(part[value])
+    accuracy = partial(_share_of, value)
 
     def over_languages(part: pd.DataFrame) -> Moved:
         return mean([accuracy(one) for _, one in part.groupby("language")])
@@ -88,12 +87,12 @@ def _over_all(answers: pd.DataFrame, rule: str) -> Iterator[Number]:
     plain = answers[(answers["spm"] == "none") & (answers[value] > 0)]
     for quarter in (1, 4):
         found = plain.assign(here=(plain["quarter"] == quarter).astype(float))
-        yield f"found in quarter {quarter}", TOGETHER, _here(found)
-        yield f"found in quarter {quarter}", OVER_MODELS, _by_model(found, _here)
+        yield f"found in quarter {quarter}", TOGETHER, share(found["here"])
+        yield f"found in quarter {quarter}", OVER_MODELS, _by_model(found, partial(_share_of, "here"))
 
 
-def _here(part: pd.DataFrame) -> Moved:
-    return share(part["here"])
+def _share_of(column: str, part: pd.DataFrame) -> Moved:
+    return share(part[column])
 
 
 def _lost(accuracy: Moved) -> Moved:
@@ -103,10 +102,7 @@ def _lost(accuracy: Moved) -> Moved:
 def _over_strengths(answers: pd.DataFrame, language: str, rule: str) -> Iterator[Number]:
     """Accuracy at both ends, the fall between them, and for each step (section V-B3: first to last)."""
     again = _again(answers, rule)
-    value = f"value_{rule}"
-
-    def accuracy(part: pd.DataFrame) -> Moved:
-        return share(part[value])
+    accuracy = partial(_share_of, f"value_{rule}")
 
     def over_mutations(part: pd.DataFrame) -> Moved:
         return mean([accuracy(one) for _, one in part.groupby("spm")])

@@ -14,7 +14,7 @@ from codestress.papers.faultloc.scoring import named_line
 from codestress.papers.faultloc.studies import Localization, asked_about, tasks_of
 from codestress.paths import STORE
 from codestress.scoring.judging import said
-from codestress.types import LANGUAGE_NAMES, Response, Scalar
+from codestress.types import LANGUAGE_NAMES, Scalar
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,9 @@ def story(given: Localization, answers: Iterable[Answer], problems: Iterable[str
         task = tasks[trial.factors["source"]][trial.problem]  # type: ignore[index]
         program = asked_about(given.of_model(answer.model), task, trial, response)
         if isinstance(program, FaultyProgram):
-            found.append(Told(answer, program, _named(response)))
+            named = named_line(said(response.text))
+            found.append(Told(answer, program, named[0] if named else None))
     return found
-
-
-def _named(response: Response) -> int | None:
-    found = named_line(said(response.text))
-    return found[0] if found else None
 
 
 def condition_of(factors: Mapping[str, Scalar]) -> str:
@@ -95,12 +91,8 @@ def story_cells(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     cells = table.assign(row=table["condition"], column=table["model"], accuracy=table["found"])
     cells["text"] = [_words(row.named_line, row.faulty_line, row.found) for row in table.itertuples()]
     programs = cells.groupby(["language", "problem"], sort=False)
-    return {f"{language}: {name_of(str(problem))}": part for (language, problem), part in programs}
-
-
-def name_of(problem: str) -> str:
-    """Program and fault of a task, without its number among them."""
-    return ", ".join(problem.split("/")[:2])
+    # Program and fault of a task, without its number among them.
+    return {f"{language}: {', '.join(str(task).split('/')[:2])}": part for (language, task), part in programs}
 
 
 def _words(named: object, faulty: object, found: object) -> str:

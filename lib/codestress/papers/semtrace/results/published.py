@@ -12,7 +12,8 @@ import pandas as pd
 
 from codestress.fitting.multiplicity import LEVEL, with_holm
 from codestress.fitting.over_models import mean_difference, rank_correlation
-from codestress.fitting.proportions import newcombe, wilson
+from codestress.fitting.proportions import newcombe
+from codestress.fitting.summaries import with_accuracy
 from codestress.fitting.two_shares import open_ranks, two_shares_p
 from codestress.report.findings import Finding, listed, points, span
 from codestress.report.published import published_cells
@@ -30,10 +31,8 @@ def scores(confidence: float) -> pd.DataFrame:
     keyed = published_cells("semtrace/tab02", "model", "task").assign(keys=True)
     table = pd.concat([plain, keyed.assign(task=keyed["task"].str.removesuffix(", with keys"))], ignore_index=True)
     n = table["model"].map(FEWER).fillna(PROBLEMS).astype(int)
-    counts = (table["value"] / 100 * n).round()
-    ends = [wilson(correct, asked, confidence) for correct, asked in zip(counts, n, strict=True)]
-    numbers = {"n": n, "share": counts / n, "low": [one.low for one in ends], "high": [one.high for one in ends]}
-    return table.drop(columns="value").assign(**numbers)
+    counted = table.assign(n=n, value=(table["value"] / 100 * n).round())
+    return with_accuracy(counted, "value", "n", confidence).rename(columns={"accuracy": "share"}).drop(columns="value")
 
 
 def with_keys(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
