@@ -148,6 +148,7 @@ def _become_kernel(request: dict[str, Any]) -> None:
     """In the child: a session, an environment and random numbers of its own, then what ipykernel's launcher does."""
     try:
         gc.enable()
+        gc.set_threshold(100_000)  # answers, trees and figures are many objects, and hardly any is garbage
         die_with_parent()
         os.setsid()
         os.environ.clear()

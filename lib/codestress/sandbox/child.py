@@ -11,6 +11,7 @@ import math
 import os
 import resource
 import sys
+from functools import lru_cache
 from types import CodeType
 from typing import Any
 
@@ -46,8 +47,7 @@ def _run(program: dict[str, Any], limits: dict[str, Any], token: str, result: in
             line = line[os.write(result, line) :]
 
     try:
-        source = decode(program["source"])
-        code = compile(source, FILENAME, "exec", dont_inherit=True)
+        code = _compiled(decode(program["source"]))
         call = compile(decode(program["call"]), FILENAME, "eval", dont_inherit=True) if program["call"] else None
         arguments = decode(program["arguments"])
     except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError) as error:
@@ -70,6 +70,12 @@ def _run(program: dict[str, Any], limits: dict[str, Any], token: str, result: in
         report("output limit", "too many elements")
     except BaseException as error:  # whatever a program raises is its outcome
         report("raised", type.__getattribute__(type(error), "__name__"), _message(error))
+
+
+@lru_cache(maxsize=1)
+def _compiled(source: str) -> CodeType:
+    """Neighbours are often one program with different calls."""
+    return compile(source, FILENAME, "exec", dont_inherit=True)
 
 
 def _value(code: CodeType, call: CodeType | None, function: str, arguments: Any, names: dict[str, Any]) -> Any:

@@ -134,7 +134,7 @@ def block_numbers(text: str) -> list[int]:
 
 
 @lru_cache(maxsize=64)
-def _placed(*texts: str) -> tuple[list[str], list[int]]:
+def placed(*texts: str) -> tuple[list[str], list[int]]:
     """The segments of messages, and of each the number of its line; readers share prompts."""
     found = [segment for text in texts for segment in numbered_segments(text)]
     return [piece for _, piece in found], [line for line, _ in found]
@@ -172,7 +172,7 @@ class Prospect:
 
 def prospect(prompt: Prompt, reader: Settings) -> Prospect:
     """The segments of all messages, and the probability that each is kept."""
-    pieces, lines = _placed(*(message.content for message in prompt.messages))
+    pieces, lines = placed(*(message.content for message in prompt.messages))
     places = (np.arange(len(pieces)) + 0.5) / max(1, len(pieces))
     missed = 1 - keep_probability(reader, places, prompt.characters / CHARACTERS_PER_TOKEN)
     shown = [*(message.content for message in prompt.messages), prompt.prefill]

@@ -18,6 +18,7 @@ from codestress.papers.codecrash.perturbations.variants import (
     Variant,
     check_problems,
     make_variants,
+    on_unseen,
     run_calls,
     unseen_differences,
 )
@@ -103,10 +104,11 @@ def test_what_differs_on_inputs_that_validation_did_not_use_is_found(executor: E
     [one], _ = check_problems([Problem("p", "def f(n):\n    return n", "f", "5", "5")], executor, 0)
     tried = [argument_values(replace(one.problem, arguments=text))[0] for text in one.inputs]
     other = replace(one.problem, code=f"def f(n):\n    return n if n in {tried} else None")
+    unseen = on_unseen([one], executor, 0)
     for problem, found in ((one.problem, False), (other, True)):
-        told = unseen_differences([one], {"p": Variant(problem, "applied")}, executor, 0)
+        told = unseen_differences(unseen, {"p": Variant(problem, "applied")}, executor)
         assert bool(told["p"]) == found
-    assert not unseen_differences([one], {"p": Variant(other, "rejected")}, executor, 0)
+    assert not unseen_differences(unseen, {"p": Variant(other, "rejected")}, executor)
 
 
 def test_what_changes_no_tree_is_run_on_its_own_input_alone(

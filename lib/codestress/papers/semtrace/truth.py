@@ -17,7 +17,7 @@ from codestress.papers.semtrace.reading import likely_inputs, parameters, predic
 from codestress.papers.semtrace.recall import right_inputs, score_output_completion
 from codestress.problems.program import Problem
 from codestress.seeding import rng
-from codestress.simulated.reading import KEYED, Reading, Settings, prospect, segments
+from codestress.simulated.reading import KEYED, Reading, Settings, placed, prospect, segments
 from codestress.simulated.truth import share_of_kept
 from codestress.types import Outcome, Prompt, Response, Source
 
@@ -31,6 +31,13 @@ MOST_LINES = 12
 def _without_keys(*texts: str) -> list[str]:
     """The segments of messages; readers share prompts."""
     return [KEYED.sub("", piece) for text in texts for piece in segments(text)]
+
+
+@lru_cache(maxsize=4)
+def _keyed(*texts: str) -> tuple[list[int], dict[str, int]]:
+    """The segments of messages that are lines with keys, and the last one of each key."""
+    found = [(number, text) for number, text in enumerate(placed(*texts)[0]) if KEYED.match(text)]
+    return [number for number, _ in found], {text[:6]: number for number, text in found}
 
 
 def predicted(
@@ -72,8 +79,7 @@ def retrieved(prompt: Prompt, settings: Mapping[str, Any], lines: Sequence[str],
     another that reads the same."""
     reader = Settings.model_validate(settings)
     seen = prospect(prompt, reader)
-    keyed = [number for number, text in enumerate(seen.pieces) if KEYED.match(text)]
-    places = {seen.pieces[number][:6]: number for number in keyed}
+    keyed, places = _keyed(*(message.content for message in prompt.messages))
     asked = [places[key] for key in keys if key in places]
     if [seen.pieces[number][7:] for number in asked] != [*lines]:
         return 0.0  # a line so long that it is read in pieces

@@ -7,6 +7,7 @@ import copy
 import json
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 from codestress.literals import NotLiteral, parse_literal
@@ -117,7 +118,9 @@ def with_values(problem: Problem, texts: Sequence[str]) -> str:
     return ", ".join(f"{keyword}{text}" for keyword, text in zip(keywords, texts, strict=True))
 
 
+@lru_cache(maxsize=64)
 def call_of(problem: Problem) -> ast.Call:
+    """A call with the problem's arguments, to be looked at alone."""
     node = ast.parse(f"f({problem.arguments}\n)", mode="eval").body
     if not isinstance(node, ast.Call) or any(one.arg is None for one in node.keywords):
         raise NotLiteral("no call")

@@ -98,16 +98,25 @@ class PythonProgram:
     def __init__(self, problem: Problem, original: Problem | None = None) -> None:
         self.problem = problem
         self.original = original or problem
-        self.tree = ast.parse(f"{problem.code}\n{problem.function}({problem.arguments}\n)")
-        last = self.tree.body[-1]
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The program, and its call as the last statement."""
+        problem = self.problem
+        tree = ast.parse(f"{problem.code}\n{problem.function}({problem.arguments}\n)")
+        last = tree.body[-1]
         if not isinstance(last, ast.Expr) or not isinstance(last.value, ast.Call):
             raise NotPerturbed(f"{problem.function}({problem.arguments}) is no call")
-        self.call = last.value
+        return tree
+
+    @property
+    def call(self) -> ast.Call:
+        return self.tree.body[-1].value  # type: ignore[attr-defined, no-any-return]
 
     @property
     def code(self) -> str:
         """The program as its tree is now, without the call."""
-        return ast.unparse(ast.fix_missing_locations(ast.Module(self.tree.body[:-1], [])))
+        return ast.unparse(ast.Module(self.tree.body[:-1], []))
 
     def perturbed(self, sites: Iterable[Site], doubts: Iterable[str] = ()) -> Perturbed:
         """The problem with the tree as it is now; as it was where nothing was touched."""

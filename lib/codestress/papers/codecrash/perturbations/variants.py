@@ -309,20 +309,25 @@ def _left_out(made: Perturbed) -> bool:
     return all(site.kind in ("variable", "function") for site in made.sites)
 
 
-def unseen_differences(
-    problems: Sequence[Checked], variants: Mapping[str, Variant], executor: Executor, seed: int
-) -> dict[str, str]:
-    """For each applied variant of a program with inputs that validation did not use, how it differs on them."""
+def on_unseen(problems: Sequence[Checked], executor: Executor, seed: int) -> dict[str, Checked]:
+    """Programs on inputs that validation did not use, by id; none where there are no such inputs."""
     others: dict[str, Checked] = {}
     for one in problems:
         draw = Draw(rng(seed, "unseen", one.problem.id))
         texts = [text for text in other_inputs(one.problem, draw, UNSEEN + INPUTS) if text not in one.inputs][:UNSEEN]
-        if texts and variants[one.problem.id].status == "applied":
+        if texts:
             others[one.problem.id] = replace(one, inputs=tuple(texts))
     executions = run_calls([(one.problem, text) for one in others.values() for text in one.inputs], executor)
     before = iter(executions)
-    others = {name: replace(one, executions=tuple(next(before) for _ in one.inputs)) for name, one in others.items()}
-    return _differences({name: Perturbed(variants[name].problem) for name in others}, others, executor)
+    return {name: replace(one, executions=tuple(next(before) for _ in one.inputs)) for name, one in others.items()}
+
+
+def unseen_differences(
+    unseen: Mapping[str, Checked], variants: Mapping[str, Variant], executor: Executor
+) -> dict[str, str]:
+    """For each applied variant of a program with unseen inputs, how it differs on them."""
+    applied = {name: Perturbed(variants[name].problem) for name in unseen if variants[name].status == "applied"}
+    return _differences(applied, unseen, executor)
 
 
 def _differences(

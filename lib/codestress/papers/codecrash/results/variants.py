@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,13 @@ import pandas as pd
 from codestress.fitting.summaries import with_accuracy
 from codestress.inference.run import stored_responses
 from codestress.literals import parse_literal, same_value
-from codestress.papers.codecrash.perturbations.variants import Variant, run_calls, unseen_differences
+from codestress.papers.codecrash.perturbations.variants import (
+    Checked,
+    Variant,
+    on_unseen,
+    run_calls,
+    unseen_differences,
+)
 from codestress.papers.codecrash.results.conditions import told
 from codestress.papers.codecrash.studies import (
     MESSAGES,
@@ -89,9 +96,14 @@ def differing_unseen(given: Perturbed) -> pd.DataFrame:
     tried (variants with such inputs), differ, share and Wilson's interval (accuracy, low, high), example."""
     rows = []
     with Executor() as executor:
-        for source, language, perturbation, found in _each(given):
+
+        @cache
+        def unseen(source: str, language: Language) -> dict[str, Checked]:
             usable, _ = checked_problems(source, language, given.n_problems, given.translations, given.seed)
-            told = unseen_differences(usable, found, executor, given.seed)
+            return on_unseen(usable, executor, given.seed)
+
+        for source, language, perturbation, found in _each(given):
+            told = unseen_differences(unseen(source, language), found, executor)
             different = [why for why in told.values() if why]
             group = {"dataset": source, "language": language, "perturbation": perturbation}
             rows.append(group | {"tried": len(told), "differ": len(different), "example": "; ".join(different[:1])})

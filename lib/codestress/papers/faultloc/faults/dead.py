@@ -206,12 +206,14 @@ def _java_parts(snippet: str) -> frozenset[str]:
 
 def java_never_runs(node: Node) -> bool:
     """A condition of written-out values without `else`, or a loop that counts from its end on, with a block."""
+    if node.type not in ("if_statement", "for_statement"):
+        return False
     condition = node.child_by_field_name("condition")
     if node.type == "if_statement" and node.child_by_field_name("alternative") is None:
         body = node.child_by_field_name("consequence")
         return body is not None and body.type == "block" and _java_value(condition) is False
     body, start = node.child_by_field_name("body"), node.child_by_field_name("init")
-    if node.type != "for_statement" or condition is None or body is None or body.type != "block" or start is None:
+    if node.type == "if_statement" or condition is None or body is None or body.type != "block" or start is None:
         return False
     counters = start.children_by_field_name("declarator")
     left = condition.child_by_field_name("left")

@@ -52,7 +52,9 @@ def tree_of(code: str) -> ast.Module:
         raise NotNeutral(f"does not parse: {error}") from None
 
 
+@lru_cache(maxsize=64)
 def java_root(code: str) -> Node:
+    """The tree of a Java program, to be looked at alone."""
     _lines_are_certain(code)
     if ESCAPE.search(code):
         raise NotNeutral("a unicode escape that may be part of the program's form")
