@@ -17,7 +17,8 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "bench"))
 import readings
 
 from codestress.inference.registry import load_registry
-from codestress.papers.codecrash.further_readings import FURTHER, share_right
+from codestress.papers.codecrash.further_readings import FURTHER
+from codestress.papers.codecrash.further_readings import readings as further
 from codestress.papers.codecrash.results import cases, conditions, density, differences, stability
 from codestress.pipeline.artefacts import Overrides, artefact_names, resolve
 from codestress.simulated.engine import open_engine
@@ -46,7 +47,9 @@ def test_other_readings_say_the_same() -> None:
     trials, entry = artefact.trials(), load_registry()["sim-trusting"]
     reader = open_engine(entry)
     shares = [
-        (trial, share_right(entry.settings, trials.render(trial)) or 0.0) for trial in trials.items if not trial.sample
+        (trial, known.right)
+        for trial in trials.items
+        if not trial.sample and (known := further(entry.settings, trials.render(trial)))
     ]
     chosen = [(trial, share) for trial, share in shares if 0.1 < share < 0.9][::10][:12]
     assert len(chosen) == 12
@@ -65,7 +68,7 @@ def test_a_question_of_another_seed_is_not_known() -> None:
     (artefact,) = resolve(["codecrash/tab01"], "demo", Overrides(settings=("seed=7",)), load_registry())
     trials, entry = artefact.trials(), load_registry()["sim-trusting"]
     mhc = [trial for trial in trials.items if trial.factors["perturbation"] == "MHC"]
-    assert any(share_right(entry.settings, trials.render(trial)) is None for trial in mhc)
+    assert any(further(entry.settings, trials.render(trial)) is None for trial in mhc)
 
 
 def drawn(random: np.random.Generator, problems: int, candidates: int) -> pd.DataFrame:

@@ -11,14 +11,10 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-import pandas as pd
-
-from codestress.inference.run import Results
 from codestress.paths import PARAMS
 from codestress.simulated.engine import REVISION
 from codestress.types import Prompt
@@ -58,22 +54,6 @@ def _readings() -> dict[str, Readings]:
         }
 
 
-def share_right(settings: Mapping[str, Any], *prompts: Prompt) -> float | None:
-    """The share of further readings that were answered right; None where the question was not read further."""
-    found = _readings().get(question_key(settings, *prompts))
-    return None if found is None else found.right
-
-
-def lengths(results: Results) -> pd.DataFrame:
-    """true_tokens and true_thought of each answer, in tokens: the means of the further readings; nan of models, and
-    where the question was not read further. Rows as in `results`; of questions that are asked in one step."""
-    settings = {entry.name: entry.settings for entry in results.models if entry.simulated}
-    trials, unknown = results.questions, Readings(math.nan, math.nan, math.nan)
-    found = []
-    for answer in results.answers:
-        known = unknown
-        if trials is not None and answer.model in settings:
-            prompt = trials.of(answer.model).render(answer.trial)
-            known = _readings().get(question_key(settings[answer.model], prompt), unknown)
-        found.append(known)
-    return pd.DataFrame({"true_tokens": [one.tokens for one in found], "true_thought": [one.thought for one in found]})
+def readings(settings: Mapping[str, Any], *prompts: Prompt) -> Readings | None:
+    """What came of the further readings of a question; None where there were none."""
+    return _readings().get(question_key(settings, *prompts))

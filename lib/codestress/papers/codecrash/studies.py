@@ -283,7 +283,8 @@ def predictions(given: Questions) -> Trials:
 
     def chance(trial: Trial, prompt: Prompt, settings: Mapping[str, Any]) -> float | None:
         after = (asked(trial, problem_of(trial)),) if trial.factors["refactor"] else ()
-        return further_readings.share_right(settings, prompt, *after)
+        known = further_readings.readings(settings, prompt, *after)
+        return known.right if known else None
 
     return Trials(
         trials,

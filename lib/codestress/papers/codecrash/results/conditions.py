@@ -8,6 +8,8 @@ from typing import Any, cast
 
 import pandas as pd
 
+from codestress.inference.run import Results
+from codestress.papers.codecrash.further_readings import Readings, readings
 from codestress.papers.codecrash.perturbations.variants import TAGGED
 from codestress.papers.codecrash.studies import MESSAGES
 from codestress.types import LANGUAGE_NAMES
@@ -51,6 +53,20 @@ def scores_by_problem(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
         **{"score": (f"value_{rule}", "mean"), "true": ("true", "first"), "candidates": ("true", "size")},
         **{"status": ("status", "first"), "question": ("question", "first")},
     ).reset_index()
+
+
+def true_lengths(results: Results) -> pd.DataFrame:
+    """true_tokens and true_thought of each answer, in tokens: the means of further readings; nan of models, and where
+    the question was not read further. Rows as in `results`; of questions that are asked in one step."""
+    settings = {entry.name: entry.settings for entry in results.models if entry.simulated}
+    unknown, found = Readings(math.nan, math.nan, math.nan), []
+    for answer in results.answers:
+        known = None
+        if results.questions is not None and answer.model in settings:
+            prompt = results.questions.of(answer.model).render(answer.trial)
+            known = readings(settings[answer.model], prompt)
+        found.append(known or unknown)
+    return pd.DataFrame({"true_tokens": [one.tokens for one in found], "true_thought": [one.thought for one in found]})
 
 
 def panel_name(row: Mapping[Any, Any], varying: Sequence[str]) -> str:

@@ -30,7 +30,7 @@ def with_reasoning(answers: pd.DataFrame, texts: Mapping[str, Response]) -> pd.D
 def reasoning_table(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
     """Table 4: for each model, data set and perturbation Pass@1, the difference to vanilla in points with interval,
     reasoning tokens (mean with interval, maximum; `true_tokens`: their mean in truth) and collapses. `answers` as
-    `with_reasoning` makes them, with `further_readings.lengths`."""
+    `with_reasoning` makes them, with `true_lengths`."""
     table = differences(answers, rule=rule, confidence=confidence)
     points = table.set_index(CELL)[[*POINTS]]
     rows = []
