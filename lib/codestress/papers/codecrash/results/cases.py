@@ -34,10 +34,17 @@ def changed_verdicts(answers: pd.DataFrame, *, rule: str, confidence: float) -> 
                 "right_before": len(right),
                 "share": broken / len(right) if len(right) else math.nan,
             }
-            | {"low": low, "high": high, "true": ((1 - right["true"]) ** right["candidates"]).mean(skipna=False)}
+            | {"low": low, "high": high, "true": math.nan if cell["refactor"] else _true_share(right)}
             | {"mended": int((wrong["score"] == 1).sum()), "wrong_before": len(wrong)}
         )
     return pd.DataFrame(rows)
+
+
+def _true_share(right: pd.DataFrame) -> float:
+    """Of problems that were right before: all candidates anew, but for a question that is the same. Not for programs
+    that were cleaned up: they may be the same program then, which is answered as before."""
+    missed = (1 - right["true"]) ** right["candidates"]
+    return float(missed.where(right["status"] == "applied", 0 * missed).mean(skipna=False))
 
 
 def _paired(scores: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
