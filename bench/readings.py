@@ -13,14 +13,14 @@ import asyncio
 import csv
 import io
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from tqdm import tqdm
 
 from codestress.inference.engines.base import Engine
 from codestress.inference.registry import ModelEntry, load_registry
-from codestress.papers.codecrash.further_readings import FURTHER, READINGS, question_key
+from codestress.papers.codecrash.further_readings import COLUMNS, FURTHER, READINGS, Readings, known, question_key
 from codestress.papers.codecrash.reasoning import reasoning_tokens
 from codestress.paths import write_whole
 from codestress.pipeline.artefacts import Overrides, artefact_names, resolve
@@ -77,19 +77,12 @@ async def read_further(
     return sum(rights), sum(tokens) / FURTHER, sum(thoughts) / FURTHER
 
 
-def known() -> dict[str, tuple[str, ...]]:
-    """What the file says of each question."""
-    if not READINGS.exists():
-        return {}
-    with READINGS.open(encoding="utf-8", newline="") as file:
-        return {question: tuple(told) for question, *told in list(csv.reader(file))[1:]}
-
-
-def write(found: dict[str, tuple[str, ...]]) -> None:
+def write(found: Mapping[str, Readings]) -> None:
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["question", "right", "tokens", "thought"])
-    rows.writerows([question, *told] for question, told in sorted(found.items()))
+    rows.writerow(COLUMNS)
+    for question, (right, tokens, thought) in sorted(found.items()):
+        rows.writerow([question, round(right * FURTHER), f"{tokens:g}", f"{thought:g}"])
     write_whole(READINGS, text.getvalue())
 
 
@@ -98,28 +91,27 @@ def main() -> None:
     given.add_argument("--other", type=int, default=0, metavar="N")
     other = given.parse_args().other
     every = list(questions())
-    counts = known()
+    before = known() if READINGS.exists() else {}
     readers = {entry.name: open_engine(entry) for *_, entry in every}
     if other:
-        chosen = [every[int(i)] for i in rng(0, "other readings").permutation(len(every))[:other]]
+        read = [one for one in every if one[0] in before]
+        chosen = [read[int(i)] for i in rng(0, "other readings").permutation(len(read))[:other]]
         again = [
             asyncio.run(read_further(trials, trial, entry, readers[entry.name], FIRST + FURTHER))[0]
             for _, trials, trial, entry in tqdm(chosen)
         ]
-        off = [new - int(counts[key][0]) for new, (key, *_) in zip(again, chosen, strict=True)]
+        off = [new - round(before[key].right * FURTHER) for new, (key, *_) in zip(again, chosen, strict=True)]
         expected = math.sqrt(sum(2 * new * (FURTHER - new) / FURTHER for new in again))
-        print(
-            f"{sum(again)} right of {FURTHER * other:,}, {sum(off):+d} to the file (one standard error: {expected:.0f})"
-        )
+        told = f"{sum(again)} right of {FURTHER * len(chosen):,}, {sum(off):+d} to the file"
+        print(f"{told} (one standard error: {expected:.0f})")
         return
-    wanted = {key for key, *_ in every}
-    found = {key: count for key, count in counts.items() if key in wanted}
+    found = {key: before[key] for key, *_ in every if key in before}
     for number, (key, trials, trial, entry) in enumerate(tqdm(every)):
         if key not in found:
             right, *lengths = asyncio.run(read_further(trials, trial, entry, readers[entry.name], FIRST))
-            found[key] = (str(right), *(f"{length:g}" for length in lengths))
+            found[key] = Readings(right / FURTHER, *lengths)
         if number % 100 == 99:
-            write(counts | found)
+            write(before | found)
     write(found)
 
 

@@ -210,7 +210,7 @@ def explain(artefact: str, knobs: Knobs, where: tuple[str, ...], outcome: str, l
     rules = results.answers[0].scores
     rule = manifest["rule"] if manifest.get("rule") in rules else next(iter(rules))
     now = (results.requests_sha256(), results.counts(rule))
-    if manifest and (manifest.get("requests_sha256"), manifest["counts"]) != now:
+    if manifest and (manifest.get("requests_sha256"), manifest.get("counts")) != now:
         click.echo(
             f"{artefact}: the figure has other answers or verdicts: code, models or answers have changed since; build "
             f"it again: {manifest['command']}",

@@ -16,8 +16,9 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "bench"))
 
 import readings
 
+from codestress.errors import DataError
 from codestress.inference.registry import load_registry
-from codestress.papers.codecrash.further_readings import FURTHER
+from codestress.papers.codecrash.further_readings import FURTHER, READINGS, known
 from codestress.papers.codecrash.further_readings import readings as further
 from codestress.papers.codecrash.results import cases, conditions, density, differences, stability
 from codestress.pipeline.artefacts import Overrides, artefact_names, resolve
@@ -49,8 +50,6 @@ def test_other_readings_say_the_same(name: str) -> None:
     (artefact,) = resolve([name], "demo", Overrides(), load_registry())
     entry = artefact.models[-1]
     trials, reader = artefact.trials().of(entry.name), open_engine(entry)
-    if trials.not_run:
-        pytest.skip(trials.not_run[0].why)
     assert trials.chance
     shares = [
         (trial, trials.chance(trial, trials.render(trial), entry.settings))
@@ -76,6 +75,40 @@ def test_a_question_of_another_seed_is_not_known() -> None:
     trials, entry = artefact.trials(), load_registry()["sim-trusting"]
     mhc = [trial for trial in trials.items if trial.factors["perturbation"] == "MHC"]
     assert any(further(entry.settings, trials.render(trial)) is None for trial in mhc)
+
+
+LINES = READINGS.read_text(encoding="utf-8").splitlines()[:3]
+DAMAGED = ["401,1,1", "-1,1,1", "9" * 5000 + ",1,1", "1,nan,1", "1,1,inf", "1,1,-2", "1,1", "1,1,1,1", "x,1,1", ""]
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        *((1, text) for text in ("", "question,right", LINES[1])),
+        *((3, f"00ff,{one}") for one in DAMAGED),
+        (3, LINES[1]),
+    ],
+)
+def test_a_damaged_file_is_named_with_its_line(tmp_path: Path, line: int, text: str) -> None:
+    path = tmp_path / "codecrash.csv"
+    path.write_text("\n".join([*LINES[: line - 1], text, *LINES[line:]]), encoding="utf-8")
+    with pytest.raises(DataError, match=rf"codecrash\.csv, line {line}: .*git checkout"):
+        known(path)
+
+
+@pytest.mark.parametrize("content", [None, b"", b"question,right,tokens,thought\n\xff"])
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "codecrash.csv"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(DataError, match=r"codecrash\.csv"):
+        known(path)
+
+
+def test_the_bench_writes_what_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readings, "READINGS", tmp_path / "codecrash.csv")
+    readings.write(known())
+    assert (tmp_path / "codecrash.csv").read_bytes() == READINGS.read_bytes()
 
 
 def drawn(random: np.random.Generator, problems: int, candidates: int) -> pd.DataFrame:

@@ -8,20 +8,24 @@ there, as those of another seed, have no such value.
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from codestress.paths import PARAMS
+from codestress.errors import DataError
+from codestress.paths import PARAMS, shown
+from codestress.problems.problem_files import read_text
 from codestress.simulated.engine import REVISION
 from codestress.types import Prompt
 
 READINGS = PARAMS / "readings" / "codecrash.csv"
 """Columns: question (`question_key`), right (of `FURTHER` readings, by the strict rule), and the mean tokens of the
 answer and of what was thought before it."""
+REMEDY = "`git checkout params/readings` brings it back, `python bench/readings.py` adds what it lacks"
 FURTHER = 400
 """Readings of each question. The mean over 32 questions has a standard error of at most 0.45 points."""
 
@@ -43,17 +47,29 @@ class Readings(NamedTuple):
     """Mean length of what was thought before it, in tokens."""
 
 
+COLUMNS = ["question", "right", "tokens", "thought"]
+
+
 @cache
-def _readings() -> dict[str, Readings]:
-    with READINGS.open(encoding="utf-8", newline="") as file:
-        rows = csv.reader(file)
-        next(rows)
-        return {
-            question: Readings(int(right) / FURTHER, float(tokens), float(thought))
-            for question, right, tokens, thought in rows
-        }
+def known(path: Path = READINGS) -> dict[str, Readings]:
+    """What came of the further readings, by question; `DataError` where a file says no such thing."""
+    head, *rows = read_text(path).splitlines() or [""]
+    if head.split(",") != COLUMNS:
+        raise DataError(f"{shown(path)}, line 1: not {','.join(COLUMNS)}; {REMEDY}")
+    found: dict[str, Readings] = {}
+    for number, line in enumerate(rows, start=2):
+        try:
+            question, right, *lengths = line.split(",")
+            told = Readings(int(right) / FURTHER, *map(float, lengths))
+            sound = 0 <= told.right <= 1 and all(math.isfinite(one) and one >= 0 for one in told)
+        except (ValueError, TypeError, OverflowError):
+            sound = False
+        if not sound or question in found:
+            raise DataError(f"{shown(path)}, line {number}: no question's readings (of {FURTHER}), or twice; {REMEDY}")
+        found[question] = told
+    return found
 
 
 def readings(settings: Mapping[str, Any], *prompts: Prompt) -> Readings | None:
     """What came of the further readings of a question; None where there were none."""
-    return _readings().get(question_key(settings, *prompts))
+    return known().get(question_key(settings, *prompts))
