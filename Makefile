@@ -159,7 +159,7 @@ style:
 	$(BIN)/mypy lib
 
 suite:
-	$(BIN)/pytest -n 2 --dist worksteal $(SUITE)
+	$(BIN)/pytest -n 3 --dist worksteal $(SUITE)
 
 # Opt-in: gigabytes, some five minutes, Linux. UV_TORCH_BACKEND=cpu fetches the small build of torch.
 test-vllm: $(READY_DEV) .venv-servers/ready

@@ -19,7 +19,7 @@ from codestress.course.oracles import line_of_fault, oracle_ceiling
 from codestress.errors import DataError
 from codestress.literals import parse_literal, same_value
 from codestress.paths import PACKAGE
-from conftest import ROOT, codestress, kept, some
+from conftest import ROOT, THOROUGH, codestress, kept, some
 
 pytestmark = pytest.mark.isolation
 
@@ -226,7 +226,7 @@ def test_the_grader_s_student_decides_the_data(built: Path) -> None:
     assert material.problems("ada", 3) != material.problems("ben", 3)
     assert material.problems("Ada ", 3) == material.problems("ada", 3)
     assert material.answers("ada", 5) == material.answers("ada", 5)
-    for name in names_in(built)[:2]:
+    for name in names_in(built)[: 2 if THOROUGH else 1]:
         solution = built / "teacher" / name / f"{name}.ipynb"
         for student in ("ada", "ben"):
             assert grade(solution, built / "teacher" / name / "tests", student).score == 10

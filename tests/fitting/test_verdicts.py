@@ -28,6 +28,7 @@ from codestress.fitting.verdicts import (
     p_value,
     repeated_difference,
 )
+from conftest import some
 
 
 @pytest.mark.parametrize(
@@ -140,7 +141,7 @@ def test_the_words_keep_their_levels_with_less_simple_numbers(design: str) -> No
 SLOW = ("max-t", "dip:", "fitted", "ledger:")
 
 
-@pytest.mark.parametrize("items", bench_coverage.SIZES)
+@pytest.mark.parametrize("items", some(bench_coverage.SIZES, 3))
 def test_intervals_cover(items: int) -> None:
     """As bench_coverage, 200 studies a cell: three standard errors of 95 % are 4.6 points."""
     for name, size, checks in bench_coverage.scenarios():

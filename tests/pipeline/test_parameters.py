@@ -21,6 +21,7 @@ from codestress.pipeline import artefacts, notebooks
 from codestress.pipeline.artefacts import Overrides, artefact_names, load_profile, profile_names, resolve, select
 from codestress.pipeline.notebooks import About, check_parameters_cell, schemas, sync
 from codestress.validation import read_yaml
+from conftest import some
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +53,7 @@ def test_every_artefact_of_every_profile_resolves_and_renders(profile: str, regi
     chosen = resolve(select([], load_profile(profile)), profile, Overrides(), registry)
     assert len(chosen) == len(artefact_names()) >= 15
     missing = []
-    for artefact in chosen:
+    for artefact in some(chosen, 3):
         try:
             trials = artefact.trials()
             assert bool(trials.items) == (artefact.study_name not in ASK_NOTHING), artefact.name

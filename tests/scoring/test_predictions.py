@@ -137,8 +137,11 @@ def test_any_text_is_arguments_or_an_error(text: str) -> None:
 
 
 @pytest.mark.isolation
-def test_the_self_test_passes_under_strict_and_shows_what_reference_lets_through(executor: Executor) -> None:
-    rows = list(selftest(some(generated_problems(60), 6), executor))
+def test_the_self_test_passes_under_strict_and_shows_what_reference_lets_through(
+    executor: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("codestress.scoring.selftest.EXPLOITED", some(EXPLOITED, 2))  # some use up their time on each
+    rows = list(selftest(some(generated_problems(60), 12), executor))
     assert [row for row in rows if not row.ok] == []
     strict = {(row.task, row.kind): row.right / row.asked for row in rows if row.rule == "strict"}
     assert strict == {
@@ -149,7 +152,7 @@ def test_the_self_test_passes_under_strict_and_shows_what_reference_lets_through
     reference = {row.task: set(row.passed) for row in rows if row.rule == "reference" and row.kind == "exploits"}
     assert {"or True", "chained comparison", "equal to everything", "mock"} <= reference["output"]
     assert {"the output, commented", "chained comparison", "short circuit"} <= reference["input"]
-    assert all(row.asked > 200 for row in rows if row.kind == "exploits")
+    assert all(row.asked > 100 for row in rows if row.kind == "exploits")
 
 
 @pytest.mark.slow

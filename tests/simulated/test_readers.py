@@ -21,6 +21,7 @@ from codestress.scoring.frames import answers_frame
 from codestress.simulated.engine import answer_text
 from codestress.simulated.reading import Settings, follow_probability, keep_probability, segments
 from codestress.types import Trials
+from conftest import some
 
 READERS = {name: Settings.model_validate(e.settings) for name, e in load_registry().items() if e.simulated}
 
@@ -52,7 +53,7 @@ def right_probability(trials: Trials, reader: Settings) -> np.ndarray:
     return np.array(chances)
 
 
-@pytest.mark.parametrize("name", list(READERS))
+@pytest.mark.parametrize("name", some([*READERS], 3))
 def test_shares_are_what_the_parameters_say(name: str, tmp_path: Path) -> None:
     trials, answers = asked(tmp_path, [name], d=[1, 15, -15], lists=6, step=40, max_tokens=4000)
     chances = right_probability(trials, READERS[name])

@@ -90,7 +90,7 @@ class Behind:
     @cached_property
     def models(self) -> list[str]:
         """The longest names first, so that none is found within another."""
-        return sorted({answer.model for answer in self.results.answers}, key=len, reverse=True)
+        return sorted({answer.model for answer in self.results.answers}, key=lambda name: (-len(name), name))
 
     @cached_property
     def factors(self) -> dict[str, list[Scalar]]:

@@ -215,7 +215,8 @@ LAYOUT_TABLES = ("GSUB", "GPOS", "GDEF", "BASE", "kern")
 
 def _save_figure(figure: Figure, folder: Path, title: str, alt: str) -> Bbox:
     """Returns what part of the figure was saved, in inches."""
-    figure.draw_without_rendering()
+    if figure.axes and (engine := figure.get_layout_engine()):
+        engine.execute(figure)
     Options._drop_tables_default = list(dict.fromkeys([*Options._drop_tables_default, *LAYOUT_TABLES]))
     margin = 0.08
     about = {"Title": title}

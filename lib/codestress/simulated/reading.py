@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import compress
 from typing import Literal
 
 import numpy as np
@@ -108,8 +108,9 @@ def segments(text: str) -> list[str]:
     return [piece for _, piece in numbered_segments(text)]
 
 
+@lru_cache(maxsize=64)
 def numbered_segments(text: str) -> list[tuple[int, str]]:
-    """The segments of a text, each with the number of its line, from 0 on."""
+    """The segments of a text, each with the number of its line, from 0 on; readers share prompts."""
     lines = text.split("\n")
     if max(map(len, lines)) <= 200:
         return [(number, line) for number, line in enumerate(lines) if line and not line.isspace()]
@@ -126,16 +127,16 @@ def block_numbers(text: str) -> list[int]:
     """For each line of a text the number of its block: one begins at a line without indentation after an empty one."""
     numbers, block, empty = [], 0, True
     for line in text.split("\n"):
-        content = KEYED.sub("", line)
+        content = line[7:] if line[6:7] == " " and KEYED.match(line) else line
         block += bool(empty and content and not content[0].isspace())
-        empty = not content.strip()
+        empty = not content or content.isspace()
         numbers.append(block)
     return numbers
 
 
 @lru_cache(maxsize=64)
 def placed(*texts: str) -> tuple[list[str], list[int]]:
-    """The segments of messages, and of each the number of its line; readers share prompts."""
+    """The segments of messages, and of each the number of its line."""
     found = [segment for text in texts for segment in numbered_segments(text)]
     return [piece for _, piece in found], [line for line, _ in found]
 
@@ -164,11 +165,6 @@ class Prospect:
         """The probability that each segment is kept."""
         return 1 - self.missed
 
-    def find(self, texts: Sequence[str]) -> int | None:
-        """The number of the first of some segments that stand one after the other; None where they do not."""
-        size = len(texts)
-        return next((i for i in range(len(self.pieces) - size + 1) if self.pieces[i : i + size] == [*texts]), None)
-
 
 def prospect(prompt: Prompt, reader: Settings) -> Prospect:
     """The segments of all messages, and the probability that each is kept."""
@@ -188,13 +184,11 @@ def read(request: Request, reader: Settings) -> Reading:
     draw = [request.sample, request.attempt, prompt.sampling.temperature] if prompt.sampling.temperature > 0 else []
     random = rng(0, "reader", request.model, request.revision, shown, *draw)
     seen = prospect(prompt, reader)
-    kept = random.random(len(seen.pieces)) >= seen.missed
+    kept = (random.random(len(seen.pieces)) >= seen.missed).tolist()
     question = prompt.messages[-1].content.rstrip().rsplit("\n\n", 1)[-1]
-    indices = [int(i) for i in np.flatnonzero(kept)]
-    pieces, lines = [(i, seen.pieces[i]) for i in indices], [seen.lines[i] for i in indices]
+    pieces, lines = [*compress(enumerate(seen.pieces), kept)], [*compress(seen.lines, kept)]
     block_of = _blocks(*(message.content for message in prompt.messages)) if reader.thorough else []
-    blocks = [block_of[i] for i in indices if reader.thorough]
-    return Reading(pieces, question, reader, random, lines, prompt.source, blocks)
+    return Reading(pieces, question, reader, random, lines, prompt.source, [*compress(block_of, kept)])
 
 
 def write(steps: list[str], conclusion: str, marker: str, reading: Reading, prefill: str) -> str:

@@ -75,7 +75,8 @@ def run_pieces(programs: Sequence[Program], language: Language = "python") -> li
     if len(_ends) + len(missing) > KNOWN:
         _ends.clear()
         missing = dict(zip(keys, programs, strict=True))
-    _ends.update(zip(missing, _executor().run(missing.values(), language=language), strict=True))
+    if missing:
+        _ends.update(zip(missing, _executor().run(missing.values(), language=language), strict=True))
     return [_ends[key] for key in keys]
 
 

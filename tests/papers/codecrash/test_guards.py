@@ -76,7 +76,7 @@ def test_hostile_programs_keep_their_meaning_or_are_refused_with_a_reason(
     perturbation: Perturbation, hostile: list[Checked], executor: Executor
 ) -> None:
     inputs = {str(number): list(one.others) for number, one in enumerate(PYTHON)}
-    for seed in range(2):
+    for seed in some(range(2), 2):
         variants = make_variants(hostile, perturbation, executor, seed=seed)
         assert not differing(hostile, variants, inputs, executor)
         assert all(one.why for one in variants.values() if one.status == "refused")
@@ -85,10 +85,11 @@ def test_hostile_programs_keep_their_meaning_or_are_refused_with_a_reason(
         assert sum(one.status in ("applied", "unchanged") for one in variants.values()) > 0.5 * len(hostile)
 
 
+@pytest.mark.slow
 @pytest.mark.isolation
 def test_the_guards_are_what_keeps_them(hostile: list[Checked], executor: Executor) -> None:
     inputs = {str(number): list(one.others) for number, one in enumerate(PYTHON)}
-    for perturbation in some(("REN", "GBC"), 2):
+    for perturbation in ("REN", "GBC"):
         drawn = (make_variants(hostile, perturbation, executor, seed=seed, guard="tag") for seed in range(4))
         variants = next(drawn)
         assert any(differing(hostile, one, inputs, executor) for one in (variants, *drawn))
@@ -156,9 +157,9 @@ def test_inputs_are_of_the_same_types_and_reach_for_the_programs_constants() -> 
 
 @pytest.mark.skipif(bool(missing("javascript")), reason="no Node")
 def test_calls_that_share_a_process_end_as_those_that_have_their_own(executor: Executor) -> None:
-    checked, _ = check_problems(some(contest_problems("javascript")[::8], 4), executor, 0)
-    calls = [(one.problem, text) for one in checked for text in one.inputs]
-    assert len(calls) > 2 * len(checked) > 4
+    checked, _ = check_problems(some(contest_problems("javascript")[::8], 2), executor, 0)
+    calls = some([(one.problem, text) for one in checked for text in one.inputs], 4)
+    assert len(calls) > len(checked) > 2
     alone = [run_calls([call], executor)[0] for call in calls]
     assert repr(run_calls(calls, executor)) == repr(alone)  # nan is nan
     code = "function f(x) { return x.length.toFixed(); }"

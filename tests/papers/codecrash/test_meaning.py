@@ -120,7 +120,7 @@ def test_what_the_guards_let_pass_of_the_corpus_means_the_same(language: Languag
     problems = [Problem(one.why, one.code, "f", one.asked, "", language, Source.KIT) for one in corpus]
     unseen = [(one.asked, *one.others) for one in corpus]
     with Executor() as executor:
-        for seed in range(4):
+        for seed in some(range(4), 2):
             found, _ = differences(problems, unseen, seed, executor)
             assert not found, found[0]
 

@@ -72,9 +72,11 @@ def test_variants_do_the_same_and_messages_stand_where_they_are_said_to(tmp_path
         code += "    if (word.length > 1) {\n      found.push(word + word);\n    }\n  }\n  return found;\n}"
         rows = [GOOD | {"code": code, "input": '["ab", "c"], 1'}, WHOLE | {"code": code, "input": 'double(["ab"], 0)'}]
     path = written(tmp_path, *rows)
-    made = perturbed_rows(path, PERTURBATIONS, language, seed=1)
-    if THOROUGH or language == "python":
-        assert made == perturbed_rows(path, PERTURBATIONS, language, seed=1)
+    quick = language == "javascript" and not THOROUGH
+    conditions = ["VAN", "REN", "PSC-ALL", "MCC", "MPS", "MHC"] if quick else PERTURBATIONS
+    made = perturbed_rows(path, conditions, language, seed=1)
+    if not quick:
+        assert made == perturbed_rows(path, conditions, language, seed=1)
     applied = [row for row in made if row["state"] == "applied"]
     assert {row["condition"] for row in applied} >= {"VAN", "REN", "MCC", "MPS", "MHC"}
     calls = [Program(row["code"], call=f"{row['function']}({row['input']})") for row in applied]

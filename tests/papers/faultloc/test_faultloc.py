@@ -37,6 +37,7 @@ from codestress.report.share_bars import share_bars
 from codestress.report.style import MARKERS
 from codestress.scoring.frames import answers_frame
 from codestress.types import Outcome, Response, Trials
+from conftest import THOROUGH
 from openai_server import OpenAIServer, Received, Reply, completion
 
 SMALL: dict[str, Any] = {
@@ -438,7 +439,7 @@ def test_no_comment_of_the_demo_accuses_the_fault() -> None:
     """All mutants of Figure 6, and of as many programs again, with comments of the kit's own, of both kinds."""
     given = next(iter(resolve(["faultloc/fig06"], "demo", Overrides(), load_registry()))).parameters
     assert isinstance(given, faultloc.Localization)
-    given = given.model_copy(update={"n_programs": 2 * given.n_programs})
+    given = given.model_copy(update={"n_programs": 2 * given.n_programs if THOROUGH else given.n_programs // 2})
     accusations = bank("python", "accuses elsewhere").comments
     assert not any(map(ACCUSES.search, bank("python").comments))
     seen = Counter[str]()
@@ -449,7 +450,7 @@ def test_no_comment_of_the_demo_accuses_the_fault() -> None:
                 seen[said] += 1
                 around = "\n".join(made.code.split("\n")[max(0, made.line - 3) : made.line + 2])
                 assert not any(text in around for text in accusations), (task.id, said, strength)
-    assert min(seen.values()) > 700, seen
+    assert min(seen.values()) > (700 if THOROUGH else 100), seen
 
 
 QUEENS: dict[str, Any] = {"programs": ["queens"], "faults": ["OffByOne"], "n_programs": 0, "strengths": [2]}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 
 from codestress.simulated.reading import Reading, follow_probability, summary, write
 
@@ -82,10 +81,8 @@ def decrypt(reading: Reading, prefill: str) -> str | None:
 def take_hint(reading: Reading, prefill: str) -> str | None:
     """Gives the sentence that the text asks for as its response, when both sentences were kept."""
     kept = [text for _, text in reading.kept]
-    for before, hint in pairwise(kept):
-        if "if used as a response for this text" in hint:
-            return write([], before, "", reading, prefill)
-    return None
+    hint = next((number for number, text in enumerate(kept) if "if used as a response for this text" in text), 0)
+    return write([], kept[hint - 1], "", reading, prefill) if hint else None
 
 
 TASKS = (find_origin, review_code, decrypt, take_hint)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import islice, product, takewhile
 from typing import Any
@@ -153,14 +153,20 @@ def run_ahead(readings: Sequence[Reading], tries: Sequence[str]) -> None:
 def kept_function(reading: Reading) -> list[str]:
     """The kept lines of the function f, without keys: from its head to the next line that is not indented, or to the
     end of its block for who notices it."""
-    lines = [KEYED.sub("", text) for _, text in reading.kept]
-    start = next((i for i, line in enumerate(lines) if line.startswith("def f(")), None)
+    heads = (number for number, (_, text) in enumerate(reading.kept) if "def f(" in text)
+    start = next((number for number in heads if _unkeyed(reading, number).startswith("def f(")), None)
     if start is None:
         return []
+    after: Iterable[int] = range(start + 1, len(reading.kept))
     if reading.blocks:
-        lines = [line for line, block in zip(lines, reading.blocks, strict=True) if block <= reading.blocks[start]]
-    body = takewhile(lambda line: line.startswith(" ") or not line.strip(), lines[start + 1 :])
-    return [lines[start], *body]
+        after = takewhile(lambda number: reading.blocks[number] <= reading.blocks[start], after)
+    lines = (_unkeyed(reading, number) for number in after)
+    return [_unkeyed(reading, start), *takewhile(lambda line: line.startswith(" ") or not line.strip(), lines)]
+
+
+def _unkeyed(reading: Reading, number: int) -> str:
+    """A kept segment without the key before it."""
+    return KEYED.sub("", reading.kept[number][1])
 
 
 def _first_argument(arguments: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -17,7 +16,7 @@ from codestress.papers.semtrace.reading import likely_inputs, parameters, predic
 from codestress.papers.semtrace.recall import right_inputs, score_output_completion
 from codestress.problems.program import Problem
 from codestress.seeding import rng
-from codestress.simulated.reading import KEYED, Reading, Settings, placed, prospect, segments
+from codestress.simulated.reading import KEYED, Reading, Settings, placed, prospect
 from codestress.simulated.truth import share_of_kept
 from codestress.types import Outcome, Prompt, Response, Source
 
@@ -27,10 +26,11 @@ MOST_LINES = 12
 """Of a program whose subsets of lines are all tried."""
 
 
-@lru_cache(maxsize=4)
-def _without_keys(*texts: str) -> list[str]:
-    """The segments of messages; readers share prompts."""
-    return [KEYED.sub("", piece) for text in texts for piece in segments(text)]
+def _find(pieces: Sequence[str], lines: Sequence[str]) -> int | None:
+    """Where a program's lines stand among the segments of a prompt, with keys or without."""
+    heads = (number for number, text in enumerate(pieces) if text.endswith(lines[0]))
+    those = ((number, pieces[number : number + len(lines)]) for number in heads)
+    return next((number for number, one in those if [KEYED.sub("", text) for text in one] == [*lines]), None)
 
 
 @lru_cache(maxsize=4)
@@ -55,13 +55,12 @@ def predicted(
     lines = [text for text, _ in every if text.strip()]
     there = np.array([not gone for text, gone in every if text.strip()])
     shown = [text for text, here in zip(lines, there, strict=True) if here]
-    plain = _without_keys(*(message.content for message in prompt.messages))
-    start = replace(seen, pieces=plain).find(shown)
+    start = _find(seen.pieces, shown)
     if start is None:
         return None
     if not prompt.prefill:
         return 0.0
-    followed = any(text[:1].isspace() for text in plain[start + len(shown) :])
+    followed = any(KEYED.sub("", text)[:1].isspace() for text in seen.pieces[start + len(shown) :])
     kept = np.zeros(len(lines))
     kept[there] = seen.kept[start : start + len(shown)]
     needed = _needed_of_trace(problem, lines)
