@@ -47,7 +47,6 @@ def _file_digest(path: Path) -> str:
 
 def inputs_of(artefact: Artefact) -> dict[str, str]:
     """Name of each input to its hash."""
-    modules = closure(artefact)
     inputs = {
         f"notebook {shown(artefact.notebook)}": _file_digest(artefact.notebook),
         "parameters": digest(artefact.parameters.model_dump_json().encode()),
@@ -55,7 +54,7 @@ def inputs_of(artefact: Artefact) -> dict[str, str]:
         f"data {shown(PARAMS / 'datasets.yaml')}": _file_digest(PARAMS / "datasets.yaml"),
     }
     inputs |= {f"model {m.name}": digest(m.model_dump_json().encode()) for m in artefact.models}
-    inputs |= {f"module {shown(path)}": _file_digest(path) for path in sorted(modules)}
+    inputs |= {f"module {shown(path)}": _file_digest(path) for path in closure(artefact)}
     parameters = artefact.parameters.model_dump()
     named = parameters.get("problems", ())
     files = [
@@ -93,7 +92,7 @@ def git(*arguments: str) -> str | None:
     return done.stdout.strip()
 
 
-def closure(artefact: Artefact) -> frozenset[Path]:
+def closure(artefact: Artefact) -> tuple[Path, ...]:
     """Files of this package that the notebook, its study or its models' engines import, directly or not."""
     paper = artefact.study_name.partition(".")[0]
     engines = frozenset(ENGINES[model.engine] for model in artefact.models)
@@ -101,7 +100,7 @@ def closure(artefact: Artefact) -> frozenset[Path]:
 
 
 @cache
-def _closure(notebook: Path, modules: frozenset[str]) -> frozenset[Path]:
+def _closure(notebook: Path, modules: frozenset[str]) -> tuple[Path, ...]:
     waiting = set(_notebook_imports(notebook) | modules)
     seen: set[Path] = set()
     while waiting:
@@ -109,14 +108,12 @@ def _closure(notebook: Path, modules: frozenset[str]) -> frozenset[Path]:
         if path is not None and path not in seen:
             seen.add(path)
             waiting |= _imports_of(path)
-    return frozenset(seen.union(*(_data_files(folder) for folder in {path.parent for path in seen})))
+    return tuple(sorted(seen.union(*(_data_files(folder) for folder in {path.parent for path in seen}))))
 
 
 def modules_of(artefact: Artefact) -> list[str]:
     """The names of the modules among them."""
-    files = sorted(
-        path for path in closure(artefact) if path.suffix == ".py" and (path.parent / "__init__.py").exists()
-    )
+    files = [path for path in closure(artefact) if path.suffix == ".py" and (path.parent / "__init__.py").exists()]
     names = [".".join(["codestress", *path.relative_to(PACKAGE).with_suffix("").parts]) for path in files]
     return [name.removesuffix(".__init__") for name in names]
 
