@@ -18,6 +18,7 @@ from typing import TypeVar
 import hypothesis
 import pytest
 
+import codestress.pipeline.quick_nbformat
 from codestress.paths import PACKAGE
 from codestress.pipeline.artefacts import artefact_names, read_artefact
 from codestress.sandbox.executor import Executor
@@ -38,6 +39,9 @@ JOBS = max(1, (os.cpu_count() or 1) // int(os.environ.get("PYTEST_XDIST_WORKER_C
 
 for name in ("MAKEFLAGS", "MAKELEVEL"):  # of the `make` that began the tests: what tests make has its own
     os.environ.pop(name, None)
+# Tests begin hundreds of processes, each of which would compile all modules anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 hypothesis.settings.register_profile("any machine", deadline=None)
 hypothesis.settings.load_profile("any machine")
 
@@ -74,7 +78,7 @@ def some(cases: Sequence[Case], every: int) -> Sequence[Case]:
 def smoke_names() -> list[str]:
     """What the smoke build has: all artefacts in `make test-all`; in `make test` one of each notebook, and those of
     which tests know what is in them."""
-    first = {read_artefact(name).notebook: name for name in reversed(artefact_names())}
+    first = {read_artefact(name).notebook: name for name in [*reversed(artefact_names()), *NAMED]}
     return [name for name in artefact_names() if THOROUGH or name in {*first.values(), *NAMED}]
 
 

@@ -23,7 +23,10 @@ from codestress.sandbox.executor import Executor, Limits, Program
 from codestress.scoring.predictions import Answer, score_answers
 from conftest import some
 
-PROBLEMS = generated_problems(800)
+
+@pytest.fixture(scope="module")
+def problems() -> list[Problem]:
+    return list(generated_problems(800))
 
 
 @given(st.integers(0, 2**40))
@@ -60,10 +63,10 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_hashes() -> None:
     assert len(digests) == 1
 
 
-def test_fewer_problems_are_the_first_of_more_and_seeds_differ() -> None:
-    assert generated_problems(40) == PROBLEMS[:40]
+def test_fewer_problems_are_the_first_of_more_and_seeds_differ(problems: list[Problem]) -> None:
+    assert generated_problems(40) == problems[:40]
     other = generated_problems(200, seed=1)
-    assert len({p.code for p in other} & {p.code for p in PROBLEMS}) < 20
+    assert len({p.code for p in other} & {p.code for p in problems}) < 20
     assert [p.id for p in other[:2]] == ["generated_0", "generated_1"]
 
 
@@ -72,18 +75,18 @@ def test_no_two_problems_are_the_same() -> None:
     assert len({problem.code for problem in many}) == len(many)
 
 
-def test_they_run_in_the_sandbox_within_few_steps() -> None:
+def test_they_run_in_the_sandbox_within_few_steps(problems: list[Problem]) -> None:
     with Executor(limits=Limits(steps=2100)) as executor:
-        gold = [Answer(problem, problem.call) for problem in PROBLEMS]
+        gold = [Answer(problem, problem.call) for problem in problems]
         assert {score.outcome.value for score in score_answers(gold, "input", "strict", executor)} == {"correct"}
 
 
 @pytest.mark.isolation
-def test_no_line_could_go() -> None:
+def test_no_line_could_go(problems: list[Problem]) -> None:
     """Single lines taken out: what still parses mostly fails or returns something else on the one example given."""
     with Executor() as executor:
         chosen = [
-            (p, without_lines(p.code, 1 << line)) for p in some(PROBLEMS[:300], 5) for line in range(removable(p.code))
+            (p, without_lines(p.code, 1 << line)) for p in some(problems[:300], 5) for line in range(removable(p.code))
         ]
         runs = executor.run((Program(code, call=p.call) for p, code in chosen))
         same = sum(repr(e.value) == p.output for (p, _), e in zip(chosen, runs, strict=True))
@@ -133,8 +136,8 @@ CRUXEVAL = {
 """Measured on the 800 problems (71,994 versions, 48,607 of which do not parse)."""
 
 
-def test_they_are_like_cruxevals() -> None:
-    found = line_statistics(PROBLEMS)
+def test_they_are_like_cruxevals(problems: list[Problem]) -> None:
+    found = line_statistics(problems)
     assert found["median lines"] == CRUXEVAL["median lines"]
     assert found["lines"] == pytest.approx(CRUXEVAL["lines"], abs=0.5)
     assert found["characters"] == pytest.approx(CRUXEVAL["characters"], rel=0.15)

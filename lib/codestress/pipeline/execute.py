@@ -19,13 +19,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from codestress.pipeline import quick_nbformat  # noqa: F401
 from codestress.pipeline.kernels import AVAILABLE, Forked, Nursery
 
 # Forked before what this process imports, so that both import at the same time.
 NURSERY = Nursery() if AVAILABLE and __name__ == "__main__" else None
-
-# jsonschema builds its grammar in a second, for addresses, which no notebook has to be checked for.
-sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
 import nbformat
 import papermill

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import codestress.pipeline.quick_nbformat  # noqa: F401
 from codestress.errors import DataError, ParameterError
 from codestress.inference.registry import load_registry
 from codestress.literals import parse_json
