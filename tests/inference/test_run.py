@@ -392,7 +392,7 @@ def test_a_run_killed_ten_times_asks_nothing_twice_but_what_was_in_flight(
         stored: set[str] = set()
         asked: dict[str, int] = {}
         """How often a question had been asked when its answer was first seen in the store."""
-        goals = some(sorted(random.Random(time.time_ns()).sample(range(20, 260), 10)), 3)
+        goals = some(sorted(random.Random(time.time_ns()).sample(range(20, 260), 10)), 5)
         for goal in goals:
             process = child(store, models, count)
             wait_for_requests(server, goal, process)

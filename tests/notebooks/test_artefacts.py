@@ -293,6 +293,7 @@ def test_plan_show_and_report(smoke: Path) -> None:
     assert "responses" in codestress("store", "status", outputs=smoke).stdout
 
 
+@pytest.mark.slow
 def test_commands_that_the_report_prints_work_as_typed(smoke: Path) -> None:
     index = (smoke / "smoke/index.html").read_text()
     plans = re.findall(r"^(?:<pre>)?make plan (\S+) MODELS=(\S+)$", index, re.MULTILINE)

@@ -361,6 +361,7 @@ def test_a_missing_data_set_fails_what_needs_it_and_nothing_else(tmp_path: Path)
     assert "origin/sec63" in planned.stdout
 
 
+@pytest.mark.slow
 def test_prompts_beyond_a_model_s_window_are_said_before_the_first_call(tmp_path: Path) -> None:
     """GPT-3.5 Turbo has 16,385 tokens; the key is never asked for."""
     environment = {**os.environ, "CODESTRESS_OUTPUTS": str(tmp_path), "OPENAI_API_KEY": ""}

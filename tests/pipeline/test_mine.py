@@ -153,6 +153,7 @@ def test_a_changed_figure_lies_apart_and_says_so_everywhere(project: Project) ->
     assert label not in (outputs / "demo/index.html").read_text() + (outputs / "mine/index.html").read_text()
 
 
+@pytest.mark.slow
 def test_it_is_up_to_date_fails_and_is_built_again_by_itself(project: Project) -> None:  # noqa: F811
     for name in ("one", "two"):
         project.artefact(name)
@@ -181,6 +182,7 @@ def states(project: Project, *arguments: str) -> dict[str, str]:  # noqa: F811
     return {one["name"]: one["state"] for one in json.loads(done.stdout)}
 
 
+@pytest.mark.slow
 def test_explain_says_where_a_figure_is_not_of_these_answers(project: Project) -> None:  # noqa: F811
     project.artefact("one")
     assert project.run("build", kernels=True).returncode == 0

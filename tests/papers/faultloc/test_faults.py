@@ -422,7 +422,7 @@ def test_the_same_seed_gives_the_same_bytes(number: int, spm: str, strength: int
 def test_the_kits_java_programs_and_their_mutants_compile_and_run(tmp_path: Path) -> None:
     programs_there = program_set("java", 50, 300).programs
     assert len(programs_there) >= 20
-    programs_there = some(programs_there, 4)
+    programs_there = some(programs_there, 7)
     folders = {}
     for number, correct in enumerate(programs_there):
         site = random.Random(number).choice(fault_sites(correct.code, "java"))
