@@ -81,12 +81,7 @@ def program_set(source: Source, min_lines: int, max_lines: int, selection: Selec
 
 
 def first_programs(
-    source: Source,
-    min_lines: int,
-    max_lines: int,
-    count: int,
-    ids: Collection[str] = (),
-    selection: Selection = "kit",
+    source: Source, min_lines: int, max_lines: int, count: int, ids: Collection[str] = (), selection: Selection = "kit"
 ) -> list[CorrectProgram]:
     """The first programs of the same, no further one is read; 0: all. Where there are ids, those that have them."""
     kept = _kept(source, min_lines, max_lines, Counter(), selection)

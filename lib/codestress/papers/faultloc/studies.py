@@ -392,13 +392,7 @@ def _localized(task: AnyTask, response: Response) -> bool:
 
 def _mutated(task: AnyTask, trial: Trial, content: Content) -> FaultyProgram | str:
     """The mutated program, or why there is none."""
-    return mutated_program(
-        task,
-        trial.factors["spm"],
-        int(trial.factors["strength"] or 1),
-        content,
-        trial.seed,
-    )
+    return mutated_program(task, trial.factors["spm"], int(trial.factors["strength"] or 1), content, trial.seed)
 
 
 @lru_cache(maxsize=20_000)
