@@ -258,26 +258,14 @@ def localization(given: Localization) -> Trials:
     for spm in given.spms:
         told = given.said if "comments" in spm else [""]
         conditions += [(spm, strength, said) for said in told for strength in given.strengths]
-    trials = [
-        Trial(
-            name,
-            {
-                "source": source,
-                "language": task.correct.language,
-                "relevance": task.correct.relevance,
-                "fault": task.kind,
-                "quarter": task.quarter + 1,
-                "spm": spm,
-                "strength": strength,
-                "said": said,
-                **({"refused": task.refused} if given.selection == "artifact" else {}),
-            },
-            given.seed,
-        )
-        for source, tasks in table.items()
-        for name, task in tasks.items()
-        for spm, strength, said in conditions
-    ]
+    trials = []
+    for source, name, task in ((source, *one) for source, tasks in table.items() for one in tasks.items()):
+        correct = task.correct
+        told = {"source": source, "language": correct.language, "relevance": correct.relevance, "fault": task.kind}
+        refused = {"refused": task.refused} if given.selection == "artifact" else {}
+        for spm, strength, said in conditions:
+            asked = {"quarter": task.quarter + 1, "spm": spm, "strength": strength, "said": said}
+            trials.append(Trial(name, told | asked | refused, given.seed))
     sampling = Sampling(temperature=given.temperature, max_tokens=given.max_tokens)
 
     def task_of(trial: Trial) -> Task:

@@ -44,10 +44,8 @@ def seed_tables(given: Programs) -> tuple[pd.DataFrame, pd.DataFrame]:
 def seed_counts(given: Programs) -> pd.DataFrame:
     """How many programs each source has as its authors published them, and how many of them pass the kit's
     filters: source, published, passed."""
-    rows = []
-    for source in given.programs:
-        found = program_set(source, given.min_lines, given.max_lines, given.selection)
-        rows.append((source, found.published, sum(not one.refused for one in found.programs)))
+    found = {one: program_set(one, given.min_lines, given.max_lines, given.selection) for one in given.programs}
+    rows = [(name, one.published, sum(not program.refused for program in one.programs)) for name, one in found.items()]
     return pd.DataFrame(rows, columns=["source", "published", "passed"])
 
 
