@@ -57,6 +57,7 @@ from codestress.types import (
     Prompt,
     Response,
     Sampling,
+    Scalar,
     Score,
     Trial,
     Trials,
@@ -261,11 +262,12 @@ def localization(given: Localization) -> Trials:
     trials = []
     for source, name, task in ((source, *one) for source, tasks in table.items() for one in tasks.items()):
         correct = task.correct
-        told = {"source": source, "language": correct.language, "relevance": correct.relevance, "fault": task.kind}
-        refused = {"refused": task.refused} if given.selection == "artifact" else {}
-        for spm, strength, said in conditions:
-            asked = {"quarter": task.quarter + 1, "spm": spm, "strength": strength, "said": said}
-            trials.append(Trial(name, told | asked | refused, given.seed))
+        about: dict[str, Scalar] = {"source": source, "language": correct.language, "relevance": correct.relevance}
+        about |= {"fault": task.kind, "quarter": task.quarter + 1}
+        refused: dict[str, Scalar] = {"refused": task.refused} if given.selection == "artifact" else {}
+        for change, times, words in conditions:
+            asked: dict[str, Scalar] = {"spm": change, "strength": times, "said": words}
+            trials.append(Trial(name, about | asked | refused, given.seed))
     sampling = Sampling(temperature=given.temperature, max_tokens=given.max_tokens)
 
     def task_of(trial: Trial) -> Task:

@@ -29,10 +29,7 @@ if TYPE_CHECKING:
 
 def check_snippet(snippet: str, program: str, language: Language) -> None:
     """`NotNeutral` where a snippet is not of the grammar, or changes this program by being there."""
-    if language == "java":
-        _check_java(snippet, program)
-    else:
-        _check_python(snippet, program)
+    (_check_java if language == "java" else _check_python)(snippet, program)
 
 
 # --- Python ---------------------------------------------------------------------------------------------------------

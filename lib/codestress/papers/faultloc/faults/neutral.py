@@ -142,6 +142,13 @@ def quarter_of(line: int, lines: int) -> int:
     return min(QUARTERS - 1, QUARTERS * (line - 1) // max(1, lines))
 
 
+TAKEN = {
+    "java": frozenset((*JAVA_WORDS, "java", "javax", "System", "Math", "String", "StringBuilder", "Object")),
+    "python": frozenset((*keyword.kwlist, *keyword.softkwlist, *dir(builtins))),
+}
+"""Words of each language, and what it has built in or treats apart."""
+
+
 @dataclass(frozen=True)
 class _Making:
     """A mutation that is being made, as `mutate` is asked for it."""
@@ -218,8 +225,9 @@ class _Making:
         """Variables that appear first in the quarter, else others too, with names that neither program nor edits
         have."""
         found = variables(self.program.code, self.language)
-        used = words_of(self.program.code).union(*(words_of(edit.text) for edit in edits))
-        fresh = [name for name in self.content.names if name not in used and _can_be_name(name, self.language)]
+        taken = words_of(self.program.code).union(TAKEN[self.language], *(words_of(edit.text) for edit in edits))
+        names = (one for one in self.content.names if one.isidentifier() and one.isascii() and one[:2] != "__")
+        fresh = [name for name in names if name not in taken]
         first = {name: self.lines.line_of(spans[0][0]) for name, spans in found.items()}
         inside = [name for name in found if quarter_of(first[name], self.program.lines) == self.quarter]
         if len(inside) < self.strength:
@@ -294,15 +302,3 @@ def _java_places(code: str) -> list[int]:
                 found.add(row + 1)
             last_row = child.end_point[0]
     return sorted(found)
-
-
-TAKEN = {
-    "java": frozenset((*JAVA_WORDS, "java", "javax", "System", "Math", "String", "StringBuilder", "Object")),
-    "python": frozenset((*keyword.kwlist, *keyword.softkwlist, *dir(builtins))),
-}
-"""Words of each language, and what it has built in or treats apart."""
-
-
-def _can_be_name(name: str, language: Language) -> bool:
-    """Whether a variable may have this name."""
-    return name.isidentifier() and name.isascii() and not name.startswith("__") and name not in TAKEN[language]

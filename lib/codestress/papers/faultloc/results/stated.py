@@ -75,11 +75,8 @@ def _over_all(answers: pd.DataFrame, rule: str) -> Iterator[Number]:
         part = again[again["spm"] == spm]
         yield f"accuracy under {spm}", "languages together", by_model(part)
         if part["language"].nunique() > 1:
-            yield (
-                f"accuracy under {spm}",
-                "mean of two languages",
-                _mean_over("model", partial(_mean_over, "language", accuracy), part),
-            )
+            by_language = _mean_over("model", partial(_mean_over, "language", accuracy), part)
+            yield f"accuracy under {spm}", "mean of two languages", by_language
     plain = answers[(answers["spm"] == "none") & (answers[value] > 0)]
     for quarter in (1, 4):
         found = plain.assign(here=(plain["quarter"] == quarter).astype(float))
