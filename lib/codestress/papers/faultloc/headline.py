@@ -5,14 +5,12 @@ from __future__ import annotations
 import pandas as pd
 
 from codestress.papers.faultloc.faults.sites import KINDS
+from codestress.papers.faultloc.results.paper import published_localization
 from codestress.report.headline import Headline
-from codestress.report.published import published_models, published_numbers
 
 LABELS = {
-    "IncorrectBooleanLogic": "Boolean logic",
-    "MisplacedReturn": "return",
-    "OffByOne": "off by one",
-    "OperatorSwap": "operator",
+    **{"IncorrectBooleanLogic": "Boolean logic", "MisplacedReturn": "return"},
+    **{"OffByOne": "off by one", "OperatorSwap": "operator"},
 }
 PROGRAMS = 400
 """Enough for off-by-one faults, which few programs have room for."""
@@ -21,16 +19,9 @@ LINES = 300
 
 
 def _published() -> pd.DataFrame:
-    numbers = published_numbers("faultloc/tab02") or {}
-    names = published_models("faultloc")
-    known = {label.replace("-", " ").casefold(): name for label, name in names.items()}
-    rows = [
-        (known.get(label.replace("-", " ").casefold(), label), LABELS[kind], share / 100, total)
-        for kind, shares in numbers["values"]["python"].items()
-        for label, share in zip(numbers["columns"], shares, strict=True)
-        for total in [numbers["denominators"]["python"][kind]]
-    ]
-    return pd.DataFrame(rows, columns=["model", "cell", "share", "n"])
+    cells = published_localization()
+    cells = cells[cells["language"] == "python"].reset_index(drop=True)
+    return cells[["model"]].assign(cell=cells["fault"].map(LABELS), share=cells["value"] / 100, n=cells["of"])
 
 
 HEADLINE = Headline(

@@ -81,12 +81,7 @@ def program_set(source: Source, min_lines: int, max_lines: int, selection: Selec
 
 
 def first_programs(
-    source: Source,
-    min_lines: int,
-    max_lines: int,
-    count: int,
-    ids: Collection[str] = (),
-    selection: Selection = "kit",
+    source: Source, min_lines: int, max_lines: int, count: int, ids: Collection[str] = (), selection: Selection = "kit"
 ) -> list[CorrectProgram]:
     """The first programs of the same, no further one is read; 0: all. Where there are ids, those that have them."""
     kept = _kept(source, min_lines, max_lines, Counter(), selection)
@@ -97,15 +92,8 @@ def _kept(
     source: Source, min_lines: int, max_lines: int, dropped: Counter[str], selection: Selection
 ) -> Iterator[CorrectProgram]:
     """The programs one after the other; what is dropped, or refused and kept all the same, is counted."""
-    readers: dict[Source, Callable[[], Iterable[CorrectProgram]]] = {
-        "installed": _installed,
-        "java": _java,
-        "queens": _queens,
-        "alpaca": _alpaca,
-        "codesearchnet": _codesearchnet,
-    }
     kept: set[str] = set()
-    for program in readers[source]():
+    for program in READERS[source]():
         why = rejection(program, min_lines, max_lines)
         if why or program.code in kept:
             why = why or "a program that is there already"
@@ -196,20 +184,11 @@ QUEENS = (
 def _queens() -> Iterator[CorrectProgram]:
     """N-Queens in both languages, with section II's fault: the lower diagonal is looked at for one row too few."""
     folder = files(__package__) / "queens"
-    rows: tuple[tuple[Language, str, str, str], ...] = (
-        (
-            "python",
-            "python.txt",
-            "Each is a list of rows, one for each column.",
-            "for below in range(row + 1, size - 1):",
-        ),
-        (
-            "java",
-            "NQueens.java",
-            "N is the argument; each is printed as its rows, one for each column.",
-            "for (int below = row + 1; below < size - 1; below++) {",
-        ),
-    )
+    python, java = "for below in range(row + 1, size - 1):", "for (int below = row + 1; below < size - 1; below++) {"
+    rows: list[tuple[Language, str, str, str]] = [
+        ("python", "python.txt", "Each is a list of rows, one for each column.", python),
+        ("java", "NQueens.java", "N is the argument; each is printed as its rows, one for each column.", java),
+    ]
     for language, name, told, faulty in rows:
         code = normalised((folder / name).read_text(encoding="utf-8"))
         yield CorrectProgram(f"NQueens.{language}", code, f"{QUEENS} {told}", language, faulty=faulty)
@@ -225,6 +204,11 @@ def _codesearchnet() -> Iterator[CorrectProgram]:
         judged = row.get("csn_relevance") or []
         best = max(judged) if isinstance(judged, list) and judged else None
         yield CorrectProgram(str(row["id"]), normalised(row["code"]), row["instruction"], "java", (), best)
+
+
+READERS: dict[Source, Callable[[], Iterable[CorrectProgram]]] = {
+    **{"installed": _installed, "java": _java, "queens": _queens, "alpaca": _alpaca, "codesearchnet": _codesearchnet}
+}
 
 
 def packed_rows(name: str) -> Iterator[dict[str, Any]]:

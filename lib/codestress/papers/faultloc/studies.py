@@ -10,7 +10,7 @@ import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from string import Template
 from typing import Annotated, Any, Literal
 
@@ -57,6 +57,7 @@ from codestress.types import (
     Prompt,
     Response,
     Sampling,
+    Scalar,
     Score,
     Trial,
     Trials,
@@ -120,63 +121,37 @@ class Localization(Mutations, Asked):
 
 @dataclass(frozen=True)
 class Task:
-    """A program with one fault."""
-
-    id: str
-    correct: CorrectProgram
-    site: FaultSite
-
-    @property
-    def program(self) -> FaultyProgram:
-        return FaultyProgram(self.site.apply(self.correct.code), self.site.line)
-
-    @property
-    def quarter(self) -> int:
-        """Of the fault in the faulty program, 0 to 3."""
-        return self.program.quarter
-
-    @property
-    def kind(self) -> Kind:
-        return self.site.kind
-
-    @property
-    def refused(self) -> str:
-        """Why the kit's filters would not have kept it."""
-        return self.correct.refused
-
-    @property
-    def label_is_right(self) -> bool:
-        """Whether undoing the edit gives the program back, and the labelled line is the one that differs."""
-        program, before = self.program, self.correct.code.split("\n")
-        lines, at = program.code.split("\n"), program.line - 1
-        more = len(lines) > len(before)
-        rest = before if more else [*before[:at], *before[at + 1 :]]
-        same = [*lines[:at], *lines[at + 1 :]] == rest and (more or lines[at] != before[at])
-        return same and self.site.undo(program.code) == self.correct.code
-
-
-@dataclass(frozen=True)
-class PublishedTask:
-    """A faulty program of the public artifact with the label that it has there."""
+    """A program with one fault: of the kit's own sites, or one of the public artifact with the label that it has."""
 
     id: str
     correct: CorrectProgram
     kind: Kind
     program: FaultyProgram
     refused: str
-    label_is_right: bool
-    """Whether the label is the first line that differs from the program, as it is counted in the data set."""
+    """Why the kit's filters would not have kept it."""
+    site: FaultSite | None = None
+    """None for one of the artifact."""
+    changed: int | None = None
+    """The first line of one of the artifact that differs from the program, as it is counted in the data set."""
 
     @property
     def quarter(self) -> int:
         """Of the label, 0 to 3; of one behind the last line, 3."""
         return self.program.quarter
 
+    @property
+    def label_is_right(self) -> bool:
+        """Whether the labelled line is the one that differs, and undoing the edit gives the program back."""
+        if self.site is None:
+            return self.changed == self.program.line
+        before, lines, at = self.correct.code.split("\n"), self.program.code.split("\n"), self.program.line - 1
+        more = len(lines) > len(before)
+        rest = before if more else [*before[:at], *before[at + 1 :]]
+        same = [*lines[:at], *lines[at + 1 :]] == rest and (more or lines[at] != before[at])
+        return same and self.site.undo(self.program.code) == self.correct.code
 
-AnyTask = Task | PublishedTask
 
-
-def tasks_of(given: Programs, source: Source) -> Mapping[str, AnyTask]:
+def tasks_of(given: Programs, source: Source) -> Mapping[str, Task]:
     """The tasks of a source by id: for each program, kind and quarter as many sites as asked for, drawn by the seed.
 
     Mutants that do not parse, and those of the kit's own programs that no run shows, are drawn again. Of the artifact's
@@ -199,31 +174,28 @@ def _tasks(which: Which, kinds: tuple[Kind, ...], per_quarter: int, seed: int) -
         for site in sites_of(program):
             total = program.lines + (site.kind == "MisplacedReturn")
             by_place.setdefault((site.kind, quarter_of(site.line, total)), []).append(site)
-        for kind in kinds:
-            for quarter in range(4):
-                sites = by_place.get((kind, quarter), [])
-                order = rng(seed, "sites", program.id, kind, quarter).permutation(len(sites))
-                made = 0
-                for index in order:
-                    if per_quarter and made == per_quarter:
-                        break
-                    task = Task(f"{program.id}/{kind}/{quarter + 1}.{made + 1}", program, sites[int(index)])
-                    if parses(task.program.code, program.language) and not is_silent(program, task.site):
-                        tasks[task.id] = task
-                        made += 1
+        for kind, quarter in itertools.product(kinds, range(4)):
+            sites = by_place.get((kind, quarter), [])
+            order = rng(seed, "sites", program.id, kind, quarter).permutation(len(sites))
+            drawn = (sites[index] for index in order)
+            made = ((site, FaultyProgram(site.apply(program.code), site.line)) for site in drawn)
+            usable = (one for one in made if parses(one[1].code, program.language) and not is_silent(program, one[0]))
+            for number, (site, faulty) in enumerate(itertools.islice(usable, per_quarter or None), start=1):
+                name = f"{program.id}/{kind}/{quarter + 1}.{number}"
+                tasks[name] = Task(name, program, kind, faulty, program.refused, site)
     return tasks
 
 
 @cache
-def _published_tasks(which: Which, kinds: tuple[Kind, ...], per_quarter: int, seed: int) -> dict[str, PublishedTask]:
+def _published_tasks(which: Which, kinds: tuple[Kind, ...], per_quarter: int, seed: int) -> dict[str, Task]:
     programs = {one.id: one for one in first_programs(*which)}
-    by_place: dict[tuple[str, Kind, int], list[PublishedTask]] = {}
+    by_place: dict[tuple[str, Kind, int], list[Task]] = {}
     for row in packed_rows("python_buggy_tasks.jsonl.gz"):
         kind, base = PUBLISHED_KINDS[row["sam"]], str(row["base"])
         if kind in kinds and base in programs:
             task = _published_task(programs[base], kind, row)
             by_place.setdefault((base, kind, task.quarter), []).append(task)
-    tasks: dict[str, PublishedTask] = {}
+    tasks: dict[str, Task] = {}
     for program, kind, quarter in itertools.product(programs, kinds, range(4)):
         found = by_place.get((program, kind, quarter), [])
         order = rng(seed, "published", program, kind, quarter).permutation(len(found))
@@ -235,20 +207,19 @@ PUBLISHED_KINDS: dict[str, Kind] = {**{kind: kind for kind in KINDS}, "BooleanLo
 """What the artifact calls the faults."""
 
 
-def _published_task(program: CorrectProgram, kind: Kind, row: Mapping[str, Any]) -> PublishedTask:
+def _published_task(program: CorrectProgram, kind: Kind, row: Mapping[str, Any]) -> Task:
     """A row of the artifact, with the first reason for which the kit's filters would have refused it."""
     faulty = FaultyProgram(normalised(row["buggy_code"]), int(row["line_no"]))
-    right = row["changed_line"] == faulty.line
     reasons = (
         (program.refused, program.refused),
         (not parses(faulty.code, "python"), "the faulty program does not parse"),
         (row["changed_line"] is None, "the faulty program is the correct one"),
         (faulty.line > faulty.lines, "the label is no line of the program"),
-        (not right, "the label is another line than the changed one"),
+        (row["changed_line"] != faulty.line, "the label is another line than the changed one"),
     )
     why = next((told for holds, told in reasons if holds), "")
     name = f"{program.id}/{kind}/{faulty.quarter + 1}.{row['variant']}"
-    return PublishedTask(name, program, kind, faulty, why, right)
+    return Task(name, program, kind, faulty, why, changed=row["changed_line"])
 
 
 @lru_cache(maxsize=4096)
@@ -288,45 +259,32 @@ def localization(given: Localization) -> Trials:
     for spm in given.spms:
         told = given.said if "comments" in spm else [""]
         conditions += [(spm, strength, said) for said in told for strength in given.strengths]
-    trials = [
-        Trial(
-            name,
-            {
-                "source": source,
-                "language": task.correct.language,
-                "relevance": task.correct.relevance,
-                "fault": task.kind,
-                "quarter": task.quarter + 1,
-                "spm": spm,
-                "strength": strength,
-                "said": said,
-                **({"refused": task.refused} if given.selection == "artifact" else {}),
-            },
-            given.seed,
-        )
-        for source, tasks in table.items()
-        for name, task in tasks.items()
-        for spm, strength, said in conditions
-    ]
+    trials = []
+    for source, name, task in ((source, *one) for source, tasks in table.items() for one in tasks.items()):
+        correct = task.correct
+        about: dict[str, Scalar] = {"source": source, "language": correct.language, "relevance": correct.relevance}
+        about |= {"fault": task.kind, "quarter": task.quarter + 1}
+        refused: dict[str, Scalar] = {"refused": task.refused} if given.selection == "artifact" else {}
+        for change, times, words in conditions:
+            asked: dict[str, Scalar] = {"spm": change, "strength": times, "said": words}
+            trials.append(Trial(name, about | asked | refused, given.seed))
     sampling = Sampling(temperature=given.temperature, max_tokens=given.max_tokens)
 
-    def task_of(trial: Trial) -> AnyTask:
+    def task_of(trial: Trial) -> Task:
         return table[trial.factors["source"]][trial.problem]  # type: ignore[index]
 
     def render(trial: Trial) -> Prompt:
         task = task_of(trial)
         return localize_prompt(task.correct, task.program.code, given.numbered, sampling)
 
-    def steps(trial: Trial) -> int:
-        return _steps(given, trial)
-
     def follow_up(trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
         task = task_of(trial)
-        if len(responses) == steps(trial) or not _localized(task, responses[0]):
+        left = _steps(given, trial) - len(responses)
+        if not left or not _localized(task, responses[0]):
             return None
-        if len(responses) == steps(trial) - 2:
+        if left == 2:
             return content_prompt(task, trial, sampling)
-        mutated = _mutated(task, trial, _content(task, trial, given, responses))
+        mutated = _mutated(given, task, trial, responses)
         if isinstance(mutated, str):
             return None
         prompt = localize_prompt(task.correct, mutated.code, given.numbered, sampling)
@@ -343,7 +301,7 @@ def localization(given: Localization) -> Trials:
         task = task_of(trial)
         if trial.factors["spm"] == "none":
             return truth.named(prompt, settings, task.program.line)
-        mutated = _mutated(task, trial, _content(task, trial, given, ()))
+        mutated = _mutated(given, task, trial, ())
         if given.content == "model" or isinstance(mutated, str):
             return None
         if mutated.code == task.program.code and not given.temperature:
@@ -360,7 +318,7 @@ def localization(given: Localization) -> Trials:
         },
         chance=chance,
         follow_up=follow_up if given.spms else None,
-        steps=steps,
+        steps=partial(_steps, given),
     )
 
 
@@ -372,39 +330,36 @@ def _steps(given: Localization, trial: Trial) -> int:
     return 3 if given.content == "model" and written else 2
 
 
-def asked_about(given: Localization, task: AnyTask, trial: Trial, response: Response) -> FaultyProgram | str:
+def asked_about(given: Localization, task: Task, trial: Trial, response: Response) -> FaultyProgram | str:
     """The program that a response to a trial speaks of, with its faulty line; else why the trial was skipped."""
     if trial.factors["spm"] == "none":
         return task.program
     responses = (*response.earlier, response)
     if not _localized(task, responses[0]):
         return "not localized before"
-    mutated = _mutated(task, trial, _content(task, trial, given, responses))
+    mutated = _mutated(given, task, trial, responses)
     return str(mutated) if len(responses) < _steps(given, trial) else mutated
 
 
 @lru_cache(maxsize=20_000)
-def _localized(task: AnyTask, response: Response) -> bool:
+def _localized(task: Task, response: Response) -> bool:
     """Whether the fault was found, exactly: worked out once for each response."""
     program = task.program
     return score_location(response, program.line, program.code, 0).outcome is Outcome.CORRECT
 
 
-def _mutated(task: AnyTask, trial: Trial, content: Content) -> FaultyProgram | str:
-    """The mutated program, or why there is none."""
-    return mutated_program(
-        task,
-        trial.factors["spm"],
-        int(trial.factors["strength"] or 1),
-        content,
-        trial.seed,
-    )
+def _mutated(given: Localization, task: Task, trial: Trial, responses: tuple[Response, ...]) -> FaultyProgram | str:
+    """The mutated program, with the kit's content or what the second response wrote, or why there is none."""
+    said: Said = "accuses elsewhere" if trial.factors["said"] == "accuses elsewhere" else "describes"
+    if given.content == "bank" or len(responses) < 2:
+        content = bank(task.correct.language, said, given.comments)
+    else:
+        content = read_content(responses[1].text, said, given.comments)
+    return mutated_program(task, trial.factors["spm"], int(trial.factors["strength"] or 1), content, trial.seed)
 
 
 @lru_cache(maxsize=20_000)
-def mutated_program(
-    task: AnyTask, spm: Spm | Control, strength: int, content: Content, seed: int
-) -> FaultyProgram | str:
+def mutated_program(task: Task, spm: Spm | Control, strength: int, content: Content, seed: int) -> FaultyProgram | str:
     """A neutral mutation of a task, else why there is none."""
     return drawn_mutation(task.program, task.id, spm, task.correct.language, strength, content, seed)
 
@@ -428,13 +383,6 @@ def drawn_mutation(
         except NotNeutral as error:
             why = str(error)
     return f"no neutral mutation: {why}"
-
-
-def _content(task: AnyTask, trial: Trial, given: Localization, responses: tuple[Response, ...]) -> Content:
-    said: Said = "accuses elsewhere" if trial.factors["said"] == "accuses elsewhere" else "describes"
-    if given.content == "bank" or len(responses) < 2:
-        return bank(task.correct.language, said, given.comments)
-    return read_content(responses[1].text, said, given.comments)
 
 
 def read_content(text: str, said: Said = "describes", put: Put = "replace") -> Content:
@@ -480,7 +428,7 @@ COMMENTS = {
 }
 
 
-def content_prompt(task: AnyTask, trial: Trial, sampling: Sampling) -> Prompt:
+def content_prompt(task: Task, trial: Trial, sampling: Sampling) -> Prompt:
     """Asks the model under test for what its program is to be mutated with (section IV-C)."""
     strength = int(trial.factors["strength"] or 1)
     parts = [part for part in str(trial.factors["spm"]).split("+") if part in WANTED]

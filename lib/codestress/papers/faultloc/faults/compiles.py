@@ -37,20 +37,23 @@ class Declared:
     def of(cls, root: Node) -> Declared:
         found = cls()
         for node in nodes(root):
-            kind = text_of(node.child_by_field_name("type")) or "?"
-            if node.type == "method_declaration":
-                kind += text_of(node.child_by_field_name("dimensions"))
-                found.methods.setdefault(text_of(node.child_by_field_name("name")), set()).add(kind)
-            elif node.type in ("local_variable_declaration", "field_declaration", "spread_parameter"):
-                for one in (child for child in node.named_children if child.type == "variable_declarator"):
-                    held = kind + text_of(one.child_by_field_name("dimensions"))
-                    found.variables.setdefault(text_of(one.child_by_field_name("name")), set()).add(held)
-            elif node.type in ("formal_parameter", "enhanced_for_statement", "resource", "instanceof_expression"):
-                held = kind + text_of(node.child_by_field_name("dimensions"))
-                found.variables.setdefault(text_of(node.child_by_field_name("name")), set()).add(held)
-            elif node.type in ("inferred_parameters", "lambda_expression", "record_pattern_component", "type_pattern"):
-                for one in (child for child in node.children if child.type == "identifier"):
-                    found.variables.setdefault(text_of(one), set()).add("?")
+            kind, table = text_of(node.child_by_field_name("type")) or "?", found.variables
+            match node.type:
+                case "method_declaration":
+                    named, table = [node], found.methods
+                case "formal_parameter" | "enhanced_for_statement" | "resource" | "instanceof_expression":
+                    named = [node]
+                case "local_variable_declaration" | "field_declaration" | "spread_parameter":
+                    named = [child for child in node.named_children if child.type == "variable_declarator"]
+                case "inferred_parameters" | "lambda_expression" | "record_pattern_component" | "type_pattern":
+                    for one in (child for child in node.children if child.type == "identifier"):
+                        table.setdefault(text_of(one), set()).add("?")
+                    continue
+                case _:
+                    continue
+            for one in named:
+                held = kind + text_of(one.child_by_field_name("dimensions"))
+                table.setdefault(text_of(one.child_by_field_name("name")), set()).add(held)
         return found
 
     def is_number(self, node: Node | None, depth: int = 0) -> bool:
@@ -74,9 +77,8 @@ class Declared:
                 name = text_of(node.child_by_field_name("field"))
                 known = name in ("length", "MAX_VALUE", "MIN_VALUE") and name not in self.variables
                 return (known and not depth) or _are_numbers(self.variables.get(name, set()), depth)
-        if depth:
-            return False
-        match node.type:
+            case _ if depth:
+                return False
             case "unary_expression":
                 return not text_of(node).startswith("!")
             case "update_expression":
@@ -84,10 +86,9 @@ class Declared:
             case "cast_expression":
                 return text_of(node.child_by_field_name("type")) in NUMBERS
             case "binary_expression" | "assignment_expression":
-                if text_of(node.child_by_field_name("operator")) in ("-", "*", "/", "%", "<<", ">>", ">>>"):
-                    return True
-                if text_of(node.child_by_field_name("operator")) not in ("+", "+=", "=", "-=", "*=", "/=", "%="):
-                    return False
+                sign = text_of(node.child_by_field_name("operator"))
+                if sign not in ("+", "+=", "=", "-=", "*=", "/=", "%="):
+                    return sign in ("-", "*", "/", "%", "<<", ">>", ">>>")
                 return all(self.is_number(node.child_by_field_name(side)) for side in ("left", "right"))
             case "ternary_expression":
                 return all(self.is_number(node.child_by_field_name(side)) for side in ("consequence", "alternative"))
@@ -98,15 +99,13 @@ class Declared:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if other == "/" and text_of(right).strip("0.LlFfDd()") == "" and right is not None and right.type in LITERALS:
             return False
-        for one in around(node):
-            if one.type in ("switch_label", "annotation", "element_value_pair"):
-                return False
+        if any(one.type in ("switch_label", "annotation", "element_value_pair") for one in around(node)):
+            return False
         if node.type == "assignment_expression":
             return sign != "+" or (self.is_number(left) and self.is_number(right))
         wanted = self._wanted(node)
-        if wanted in NARROW:
-            return False
-        return sign != "+" or wanted in NUMBERS or (self.is_number(left) and self.is_number(right))
+        added = wanted in NUMBERS or (self.is_number(left) and self.is_number(right))
+        return wanted not in NARROW and (sign != "+" or added)
 
     def _wanted(self, node: Node) -> str:
         """The type that an expression's surroundings ask for; empty where they ask for none that is known."""

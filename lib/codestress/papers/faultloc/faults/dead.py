@@ -29,10 +29,7 @@ if TYPE_CHECKING:
 
 def check_snippet(snippet: str, program: str, language: Language) -> None:
     """`NotNeutral` where a snippet is not of the grammar, or changes this program by being there."""
-    if language == "java":
-        _check_java(snippet, program)
-    else:
-        _check_python(snippet, program)
+    (_check_java if language == "java" else _check_python)(snippet, program)
 
 
 # --- Python ---------------------------------------------------------------------------------------------------------
@@ -104,17 +101,14 @@ def _bound_by(program: str) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(bound), frozenset().union(*(one.global_names | one.nonlocal_names for one in scopes))
 
 
+NOTHING = ("[]", "()", "{}", "''", "u''", "b''", "range(0)", "dict()", "list()", "set()")
+
+
 def never_runs(node: ast.stmt) -> bool:
     """A condition or a loop without `else` whose body is never entered."""
     if isinstance(node, ast.If | ast.While):
         return not node.orelse and _value(node.test) is False
-    if not isinstance(node, ast.For) or node.orelse:
-        return False
-    if isinstance(node.iter, ast.List | ast.Tuple | ast.Dict):
-        return not (node.iter.keys if isinstance(node.iter, ast.Dict) else node.iter.elts)
-    if isinstance(node.iter, ast.Constant):
-        return node.iter.value in ("", b"")
-    return isinstance(node.iter, ast.Call) and ast.unparse(node.iter) in ("range(0)", "dict()", "list()", "set()")
+    return isinstance(node, ast.For) and not node.orelse and ast.unparse(node.iter) in NOTHING
 
 
 def _value(test: ast.expr) -> bool | None:
@@ -208,14 +202,13 @@ def java_never_runs(node: Node) -> bool:
     """A condition of written-out values without `else`, or a loop that counts from its end on, with a block."""
     if node.type not in ("if_statement", "for_statement"):
         return False
-    condition = node.child_by_field_name("condition")
-    if node.type == "if_statement" and node.child_by_field_name("alternative") is None:
-        body = node.child_by_field_name("consequence")
-        return body is not None and body.type == "block" and _java_value(condition) is False
-    body, start = node.child_by_field_name("body"), node.child_by_field_name("init")
-    if node.type == "if_statement" or condition is None or body is None or body.type != "block" or start is None:
+    condition, start = node.child_by_field_name("condition"), node.child_by_field_name("init")
+    body = node.child_by_field_name("consequence" if node.type == "if_statement" else "body")
+    if condition is None or body is None or body.type != "block":
         return False
-    counters = start.children_by_field_name("declarator")
+    if node.type == "if_statement":
+        return node.child_by_field_name("alternative") is None and _java_value(condition) is False
+    counters = start.children_by_field_name("declarator") if start is not None else []
     left = condition.child_by_field_name("left")
     if len(counters) != 1 or text_of(left) != text_of(counters[0].child_by_field_name("name")):
         return False

@@ -17,25 +17,27 @@ TRACES = (
     *("format_exception_only", "currentframe", "getsource", "getsourcelines", "getframeinfo", "f_code", "__code__"),
     *("settrace", "setprofile", "inspect", "builtins", "__builtins__"),
 )
-NAMES = frozenset(
-    (
+NAMED: dict[Aspect, set[str]] = {
+    "names": {
         *(*TRACES, "f_locals", "__annotations__", "signature", "getfullargspec", "getcallargs", "getargvalues"),
         *("get_type_hints", "dis", "co_varnames"),
-    )
-)
-LINES = frozenset(
-    (
+    },
+    "lines": {
         *(*TRACES, "f_lineno", "tb_lineno", "extract_stack", "extract_tb", "format_tb", "format_stack", "walk_tb"),
         *("print_stack", "print_tb", "walk_stack", "__file__", "getline", "getlines", "f_lasti", "stack_info"),
-    )
-)
-DYNAMIC = frozenset(("locals", "vars", "eval", "exec", "dir"))
+    },
+    "order": {"__dict__", "getmembers", "classify_class_attrs", "co_firstlineno", *TRACES},
+}
+DYNAMIC: dict[Aspect, set[str]] = {
+    "names": {"locals", "vars", "eval", "exec", "dir"},
+    "lines": set(),
+    "order": {"locals", "vars", "eval", "exec"},
+}
 """Functions that see the names of variables."""
-ORDER = frozenset(("__dict__", "getmembers", "classify_class_attrs", "co_firstlineno", *TRACES))
-JAVA = {
-    "lines": frozenset(("getStackTrace", "StackWalker", "getLineNumber", "dumpStack")),
-    "names": frozenset(("getParameters",)),
-    "order": frozenset(("getMethods", "getDeclaredMethods", "getStackTrace", "StackWalker", "getLineNumber")),
+JAVA: dict[Aspect, set[str]] = {
+    "lines": {"getStackTrace", "StackWalker", "getLineNumber", "dumpStack"},
+    "names": {"getParameters"},
+    "order": {"getMethods", "getDeclaredMethods", "getStackTrace", "StackWalker", "getLineNumber"},
 }
 
 
@@ -52,24 +54,19 @@ def looks_at(aspect: Aspect, code: str, language: Language) -> str:
     for node in ast.walk(tree):
         match node:
             case ast.Name(id=name):
-                seen = {"names": DYNAMIC, "order": DYNAMIC - {"dir"}, "lines": frozenset[str]()}[aspect]
-                found |= {name} & (seen | _named(aspect))
+                found |= {name} & (DYNAMIC[aspect] | NAMED[aspect])
             case ast.Attribute(value=value, attr=name):
                 instance = name == "__dict__" and isinstance(value, ast.Name) and value.id == "self"
-                found |= set() if instance else {name} & _named(aspect)
+                found |= set() if instance else {name} & NAMED[aspect]
             case ast.alias(name=name):
-                found |= set(name.split(".")) & _named(aspect)
+                found |= set(name.split(".")) & NAMED[aspect]
             case ast.Constant(value=str(text)):
-                found |= {text} & _named(aspect)
+                found |= {text} & NAMED[aspect]
                 if aspect == "lines" and ("(lineno)" in text or "{lineno" in text):
                     found.add("lineno")
             case ast.ExceptHandler() if aspect == "names" and reads_message(node):
                 found.add(f"the message of {node.name}")
     return min(found, default="")
-
-
-def _named(aspect: Aspect) -> frozenset[str]:
-    return {"names": NAMES, "lines": LINES, "order": ORDER}[aspect]
 
 
 def _java_names(code: str) -> set[str]:

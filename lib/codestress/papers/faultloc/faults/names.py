@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -61,10 +60,9 @@ def _free_names(tree: ast.Module, names: Names) -> set[str]:
         owners.setdefault(occurrence.name, set()).add(names.binding(occurrence))
     found = set()
     for name, scopes in owners.items():
-        kinds = [scope.bound[name] if scope is not None else {"unbound"} for scope in scopes]
-        functions = all(scope is not None and scope.kind in ("function", "comprehension") for scope in scopes)
-        plain = all(kind <= {"parameter", "variable"} for kind in kinds)
-        if functions and plain and name not in barred and name not in ("self", "cls") and not name.startswith("__"):
+        inside = [one for one in scopes if one is not None and one.kind in ("function", "comprehension")]
+        plain = len(inside) == len(scopes) and all(one.bound[name] <= {"parameter", "variable"} for one in inside)
+        if plain and name not in barred and name not in ("self", "cls") and not name.startswith("__"):
             found.add(name)
     return found
 
@@ -76,10 +74,8 @@ def _named_by_callers(tree: ast.Module, names: Names) -> set[str]:
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     spread = any(keyword.arg is None for call in calls for keyword in call.keywords)
     called = {id(call.func) for call in calls}
-    used = set[str]()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name | ast.Attribute) and id(node) not in called:
-            used.add(node.id if isinstance(node, ast.Name) else node.attr)
+    uses = (node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute) and id(node) not in called)
+    used = {node.id if isinstance(node, ast.Name) else node.attr for node in uses}
     found = set[str]()
     for scope in names.scopes:
         function = scope.node
@@ -97,9 +93,8 @@ def _named_by_callers(tree: ast.Module, names: Names) -> set[str]:
 def _is_public(function: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> bool:
     """Whether somebody who reads no text but the program's interface can call it: a method, or a function of the
     module, without an underscore."""
-    if function.name.startswith("_") and not function.name.endswith("__"):
-        return False
-    return scope.parent is not None and scope.parent.kind != "function"
+    hidden = function.name.startswith("_") and not function.name.endswith("__")
+    return not hidden and scope.parent is not None and scope.parent.kind != "function"
 
 
 # --- Java -----------------------------------------------------------------------------------------------------------
@@ -149,13 +144,10 @@ def _declared_in(node: Node) -> Node | None:
     parent = node.parent
     if parent is None or parent.child_by_field_name("name") != node:
         return None
-    declaration = parent
-    if parent.type == "variable_declarator" and parent.parent is not None:
-        declaration = parent.parent
-    if declaration.type not in (*DECLARING, "local_variable_declaration"):
+    declaration = parent.parent if parent.type == "variable_declarator" else parent
+    if declaration is None or declaration.type not in (*DECLARING, "local_variable_declaration"):
         return None
-    owner: Iterator[Node] = (one for one in around(declaration) if one.type in (*SCOPES, *JAVA_TYPES))
-    scope = next(owner, None)
+    scope = next((one for one in around(declaration) if one.type in (*SCOPES, *JAVA_TYPES)), None)
     return None if scope is None or scope.type in JAVA_TYPES else scope
 
 

@@ -129,22 +129,8 @@ def mutate(
         raise NotNeutral("the label is no line of the program")
     if spm != "names" and (seen := looks_at("lines", program.code, language)):
         raise NotNeutral(f"the program sees the numbers of its lines ({seen})")
-    if spm == "functions":
-        mutated = _reordered(program, language, draw, strength, quarter)
-    elif spm == "blank_line":
-        [line] = _taken(_nearest(_statements(program.code, language), program, quarter, 1), 1, draw, "places")
-        start = Lines.of(program.code).starts[line - 1]
-        mutated = program.edited([Edit(start, start, "\n")])
-    else:
-        edits: list[Edit] = []
-        for part in reversed(spm.split("+")):
-            if part == "names":
-                edits += _renamed(program, language, draw, strength, quarter, content.names, edits)
-            elif part == "dead_code":
-                edits += _dead(program, language, draw, strength, quarter, content.dead_code)
-            else:
-                edits += _commented(program, language, draw, strength, quarter, content)
-        mutated = program.edited(edits)
+    making = _Making(program, language, draw, strength, quarter, content, Lines.of(program.code))
+    mutated = making.reordered() if spm == "functions" else program.edited(making.edits(spm))
     why = equivalence_error(program.code, mutated.code, spm, language) if prove else ""
     if why:
         raise NotNeutral(f"{spm}: {why}")
@@ -156,68 +142,121 @@ def quarter_of(line: int, lines: int) -> int:
     return min(QUARTERS - 1, QUARTERS * (line - 1) // max(1, lines))
 
 
-def _taken(items: Sequence[T], count: int, draw: Draw, what: str) -> list[T]:
-    """So many different ones, drawn."""
-    if len(items) < count:
-        raise NotNeutral(f"only {len(items)} {what} for {count}")
-    left = list(items)
-    return [left.pop(draw.integer(0, len(left) - 1)) for _ in range(count)]
+TAKEN = {
+    "java": frozenset((*JAVA_WORDS, "java", "javax", "System", "Math", "String", "StringBuilder", "Object")),
+    "python": frozenset((*keyword.kwlist, *keyword.softkwlist, *dir(builtins))),
+}
+"""Words of each language, and what it has built in or treats apart."""
 
 
-# --- comments and dead code -----------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class _Making:
+    """A mutation that is being made, as `mutate` is asked for it."""
 
+    program: FaultyProgram
+    language: Language
+    draw: Draw
+    strength: int
+    quarter: int
+    content: Content
+    lines: Lines
 
-def _dead(
-    program: FaultyProgram, language: Language, draw: Draw, strength: int, quarter: int, snippets: Sequence[str]
-) -> list[Edit]:
-    """Snippets at different places of a quarter; where it has fewer, at the nearest ones beside it."""
-    chosen = _taken(list(snippets), strength, draw, "pieces of content")
-    for snippet in chosen:
-        check_snippet(snippet, program.code, language)
-    lines = Lines.of(program.code)
-    places = _taken(_nearest(_statements(program.code, language), program, quarter, strength), strength, draw, "places")
-    return [_line_before(line, text, lines) for line, text in zip(places, chosen, strict=True)]
+    def edits(self, spm: str) -> list[Edit]:
+        """Those of a mutation of the text; of a composition, which is applied from the right, all of its parts."""
+        if spm == "blank_line":
+            return [self.line_before(at, "") for at in self.places(_statements(self.program.code, self.language), 1)]
+        edits: list[Edit] = []
+        for part in reversed(spm.split("+")):
+            if part == "names":
+                edits += self.renamed(edits)
+            else:
+                edits += self.dead() if part == "dead_code" else self.commented()
+        return edits
 
+    def taken(self, items: Sequence[T], count: int, what: str) -> list[T]:
+        """So many different ones, drawn."""
+        if len(items) < count:
+            raise NotNeutral(f"only {len(items)} {what} for {count}")
+        left = list(items)
+        return [left.pop(self.draw.integer(0, len(left) - 1)) for _ in range(count)]
 
-def _commented(
-    program: FaultyProgram, language: Language, draw: Draw, strength: int, quarter: int, content: Content
-) -> list[Edit]:
-    """Comments in the place of those of a quarter or, where it has fewer, of the nearest ones; as many as still lack
-    are put in. The faulty line keeps its own, and no comment accuses it or what stands around it."""
-    accusing = content.said == "accuses elsewhere"
-    texts = [" ".join(text.split()) for text in content.comments if usable(text, language, accusing=accusing)]
-    texts = _taken(texts, strength, draw, "pieces of content")
-    lines = Lines.of(program.code)
-    old: dict[int, Place] = {}
-    if content.put == "replace":
-        for place in comments_in(program.code, language):
-            if not place.first <= program.line <= place.last and not (accusing and place.near(program.line)):
-                old[place.first] = place
-    count = min(strength, len(old))
-    replaced = _taken(_nearest(list(old), program, quarter, count), count, draw, "comments")
-    edits = [
-        Edit(old[at].start, old[at].end, old[at].form.format(text)) for at, text in zip(replaced, texts, strict=False)
-    ]
-    places = [line for line in _statements(program.code, language) if not accusing or abs(line - program.line) > NEAR]
-    left = strength - count
-    put = _taken(_nearest(places, program, quarter, left), left, draw, "places")
-    sign = "#" if language == "python" else "//"
-    return edits + [_line_before(at, f"{sign} {text}", lines) for at, text in zip(put, texts[count:], strict=True)]
+    def places(self, lines: Sequence[int], count: int, what: str = "places") -> list[int]:
+        """So many lines of the quarter, drawn; where it has fewer, the nearest ones beside it."""
+        of = self.program.lines
+        middle = (self.quarter + 0.5) * of / QUARTERS
+        ranked = sorted(lines, key=lambda line: (quarter_of(line, of) != self.quarter, abs(line - middle)))
+        inside = [line for line in ranked if quarter_of(line, of) == self.quarter]
+        return self.taken(inside if len(inside) >= count else ranked[:count], count, what)
 
+    def line_before(self, line: int, text: str) -> Edit:
+        """Lines of their own before a line, indented as it is."""
+        indent = self.lines.indent(line) if text else ""
+        block = "".join(f"{indent}{one}\n" for one in text.split("\n"))
+        return Edit(self.lines.starts[line - 1], self.lines.starts[line - 1], block)
 
-def _nearest(places: Sequence[int], program: FaultyProgram, quarter: int, count: int) -> list[int]:
-    """The lines of a quarter; where they are fewer, as many of the nearest ones as are asked for."""
-    lines = program.lines
-    middle = (quarter + 0.5) * lines / QUARTERS
-    ranked = sorted(places, key=lambda line: (quarter_of(line, lines) != quarter, abs(line - middle)))
-    inside = [line for line in ranked if quarter_of(line, lines) == quarter]
-    return inside if len(inside) >= count else ranked[:count]
+    def dead(self) -> list[Edit]:
+        chosen = self.taken(self.content.dead_code, self.strength, "pieces of content")
+        for snippet in chosen:
+            check_snippet(snippet, self.program.code, self.language)
+        places = self.places(_statements(self.program.code, self.language), self.strength)
+        return [self.line_before(line, text) for line, text in zip(places, chosen, strict=True)]
 
+    def commented(self) -> list[Edit]:
+        """Comments in the place of others or, as many as still lack, put in. The faulty line keeps its own, and no
+        comment accuses it or what stands around it."""
+        accusing, faulty = self.content.said == "accuses elsewhere", self.program.line
+        given = (text for text in self.content.comments if usable(text, self.language, accusing=accusing))
+        texts = self.taken([" ".join(text.split()) for text in given], self.strength, "pieces of content")
+        old: dict[int, Place] = {}
+        if self.content.put == "replace":
+            for place in comments_in(self.program.code, self.language):
+                if not place.first <= faulty <= place.last and not (accusing and place.near(faulty)):
+                    old[place.first] = place
+        count = min(self.strength, len(old))
+        replaced = [old[at] for at in self.places(list(old), count, "comments")]
+        edits = [Edit(one.start, one.end, one.form.format(text)) for one, text in zip(replaced, texts, strict=False)]
+        statements = _statements(self.program.code, self.language)
+        far = [line for line in statements if not accusing or abs(line - faulty) > NEAR]
+        sign = "#" if self.language == "python" else "//"
+        put = zip(self.places(far, self.strength - count), texts[count:], strict=True)
+        return edits + [self.line_before(at, f"{sign} {text}") for at, text in put]
 
-def _line_before(line: int, text: str, lines: Lines) -> Edit:
-    """Lines of their own before a line, indented as it is."""
-    block = "".join(f"{lines.indent(line)}{one}\n" for one in text.split("\n"))
-    return Edit(lines.starts[line - 1], lines.starts[line - 1], block)
+    def renamed(self, edits: Sequence[Edit]) -> list[Edit]:
+        """Variables that appear first in the quarter, else others too, with names that neither program nor edits
+        have."""
+        found = variables(self.program.code, self.language)
+        taken = words_of(self.program.code).union(TAKEN[self.language], *(words_of(edit.text) for edit in edits))
+        names = (one for one in self.content.names if one.isidentifier() and one.isascii() and one[:2] != "__")
+        fresh = [name for name in names if name not in taken]
+        first = {name: self.lines.line_of(spans[0][0]) for name, spans in found.items()}
+        inside = [name for name in found if quarter_of(first[name], self.program.lines) == self.quarter]
+        if len(inside) < self.strength:
+            inside = [*inside, *(name for name in found if name not in inside)][: self.strength]
+        chosen = self.taken(inside, self.strength, "variables")
+        new = self.taken(fresh, self.strength, "pieces of content")
+        return [Edit(*span, name) for old, name in zip(chosen, new, strict=True) for span in found[old]]
+
+    def reordered(self) -> FaultyProgram:
+        """Methods of one class (in Java, or in Python where their order cannot matter) in another order: `strength`
+        exchanges of neighbours in a list that begins in the quarter."""
+        groups = movable(self.program.code, self.language)
+        inside = [group for group in groups if quarter_of(group[0][0], self.program.lines) == self.quarter]
+        group = self.draw.choice(inside or groups)
+        order = list(range(len(group)))
+        for _ in range(self.strength):
+            at = self.draw.integer(0, len(order) - 2)
+            order[at], order[at + 1] = order[at + 1], order[at]
+        if order == sorted(order):
+            order = order[1:] + order[:1]
+        lines = list(enumerate(self.program.code.split("\n"), start=1))
+        new: list[tuple[int, str]] = []
+        done = 0
+        for (first, last), taken in zip(group, order, strict=True):
+            start, end = group[taken]
+            new += lines[done : first - 1] + lines[start - 1 : end]
+            done = last
+        numbers, texts = zip(*new, *lines[done:], strict=True)
+        return FaultyProgram("\n".join(texts), numbers.index(self.program.line) + 1)
 
 
 def _statements(code: str, language: Language) -> list[int]:
@@ -263,69 +302,3 @@ def _java_places(code: str) -> list[int]:
                 found.add(row + 1)
             last_row = child.end_point[0]
     return sorted(found)
-
-
-# --- names ----------------------------------------------------------------------------------------------------------
-
-
-def _renamed(
-    program: FaultyProgram,
-    language: Language,
-    draw: Draw,
-    strength: int,
-    quarter: int,
-    names: Sequence[str],
-    edits: Sequence[Edit],
-) -> list[Edit]:
-    """Variables that appear first in a quarter, else others too, with names that neither program nor edits have."""
-    found = variables(program.code, language)
-    used = words_of(program.code).union(*(words_of(edit.text) for edit in edits))
-    fresh = [name for name in names if name not in used and _can_be_name(name, language)]
-    lines = Lines.of(program.code)
-    first = {name: quarter_of(lines.line_of(spans[0][0]), program.lines) for name, spans in found.items()}
-    inside = [name for name in found if first[name] == quarter]
-    pool = inside if len(inside) >= strength else [*inside, *(name for name in found if name not in inside)][:strength]
-    chosen = _taken(pool, strength, draw, "variables")
-    return [
-        Edit(*span, new)
-        for old, new in zip(chosen, _taken(fresh, strength, draw, "pieces of content"), strict=True)
-        for span in found[old]
-    ]
-
-
-TAKEN = {
-    "java": frozenset((*JAVA_WORDS, "java", "javax", "System", "Math", "String", "StringBuilder", "Object")),
-    "python": frozenset((*keyword.kwlist, *keyword.softkwlist, *dir(builtins))),
-}
-"""Words of each language, and what it has built in or treats apart."""
-
-
-def _can_be_name(name: str, language: Language) -> bool:
-    """Whether a variable may have this name."""
-    return name.isidentifier() and name.isascii() and not name.startswith("__") and name not in TAKEN[language]
-
-
-# --- functions ------------------------------------------------------------------------------------------------------
-
-
-def _reordered(program: FaultyProgram, language: Language, draw: Draw, strength: int, quarter: int) -> FaultyProgram:
-    """Methods of one class (in Java, or in Python where their order cannot matter) in another order: `strength`
-    exchanges of neighbours in a list that begins in the quarter."""
-    groups = movable(program.code, language)
-    inside = [group for group in groups if quarter_of(group[0][0], program.lines) == quarter]
-    group = draw.choice(inside or groups)
-    order = list(range(len(group)))
-    for _ in range(strength):
-        at = draw.integer(0, len(order) - 2)
-        order[at], order[at + 1] = order[at + 1], order[at]
-    if order == sorted(order):
-        order = order[1:] + order[:1]
-    lines = list(enumerate(program.code.split("\n"), start=1))
-    new: list[tuple[int, str]] = []
-    done = 0
-    for (first, last), taken in zip(group, order, strict=True):
-        start, end = group[taken]
-        new += lines[done : first - 1] + lines[start - 1 : end]
-        done = last
-    numbers, texts = zip(*new, *lines[done:], strict=True)
-    return FaultyProgram("\n".join(texts), numbers.index(program.line) + 1)

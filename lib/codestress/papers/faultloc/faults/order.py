@@ -66,15 +66,7 @@ def _python_groups(code: str) -> list[Methods]:
 
 
 ACTING = (
-    ast.Call,
-    ast.NamedExpr,
-    ast.Await,
-    ast.Yield,
-    ast.YieldFrom,
-    ast.Delete,
-    ast.Import,
-    ast.ImportFrom,
-    ast.With,
+    *(ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.Delete, ast.Import, ast.ImportFrom, ast.With),
 )
 """What may do something when it is evaluated."""
 STILL = (
@@ -144,11 +136,10 @@ def _java_groups(code: str) -> list[Methods]:
         if node.type not in JAVA_CLASSES:
             continue
         group = []
-        for child in node.named_children:
-            if child.type == "method_declaration":
-                (first, last), (start, end) = (child.start_point[0] + 1, child.end_point[0] + 1), lines.span(child)
-                head, tail = lines.text[lines.starts[first - 1] : start], lines.text[end : lines.end(last)]
-                if not head.strip() and not tail.strip():
-                    group.append((first, last))
+        for child in (one for one in node.named_children if one.type == "method_declaration"):
+            first, last = child.start_point[0] + 1, child.end_point[0] + 1
+            whole = lines.text[lines.starts[first - 1] : lines.end(last)]
+            if whole.strip() == lines.text[slice(*lines.span(child))]:
+                group.append((first, last))
         groups.append(group)
     return groups

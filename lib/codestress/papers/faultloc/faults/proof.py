@@ -67,10 +67,9 @@ def _shape(part: object) -> object:
     """A tree without positions; constants as they are written, because 1, 1.0 and True are equal."""
     if not isinstance(part, ast.AST):
         return repr(part)
-    held, shape = part.__dict__, list[object]()
-    shape.append(type(part))
+    shape: list[object] = [type(part)]
     for field in part._fields:
-        value = held.get(field)
+        value = part.__dict__.get(field)
         if isinstance(value, list):
             shape.append([_shape(one) for one in value])
         elif isinstance(value, ast.AST) and not value._fields:  # an operator, a context

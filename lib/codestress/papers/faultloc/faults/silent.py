@@ -54,9 +54,10 @@ def seek() -> dict[str, list[tuple[str, int, str]]]:
 def ran(programs: Sequence[tuple[str, str, Sequence[Sequence[str]]]], *, limit_s: float = 1.5) -> list[str]:
     """What Java programs of the kit's own print and how they fail, all runs of one together: by the name of the class,
     the text and the arguments of each run, which is endless after `limit_s`."""
-    lines = []
-    for name, code, runs in programs:
-        lines.append(" ".join([name, _packed(f"{code}\n"), *(_packed("\t".join(run)) for run in runs)]))
+    lines = [
+        " ".join([name, _packed(f"{code}\n"), *(_packed("\t".join(run)) for run in runs)])
+        for name, code, runs in programs
+    ]
     with as_file(files(__package__) / "SeekDifference.java") as searcher:
         command = ["java", "-Xss16m", "-XX:TieredStopAtLevel=1", str(searcher), str(int(1000 * limit_s))]
         done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=True)

@@ -24,14 +24,7 @@ from typing import TYPE_CHECKING, Literal
 from codestress.generation.edits import Edit, Lines, edited, first_line
 from codestress.generation.scopes import FunctionNode
 from codestress.papers.faultloc.faults.compiles import Declared, may_return, may_swap_logic
-from codestress.papers.faultloc.faults.trees import (
-    JAVA_METHODS,
-    NotNeutral,
-    around,
-    blocks,
-    java_root,
-    tree_of,
-)
+from codestress.papers.faultloc.faults.trees import JAVA_METHODS, NotNeutral, around, blocks, java_root, tree_of
 from codestress.sandbox.runtimes import nodes, text_of
 from codestress.types import Language
 

@@ -8,7 +8,7 @@ import pandas as pd
 from codestress.fitting.summaries import with_accuracy
 from codestress.papers.faultloc.faults.sites import KINDS
 from codestress.papers.faultloc.programs import packed_rows
-from codestress.papers.faultloc.results.conditions import with_places
+from codestress.papers.faultloc.results.localization import with_places
 from codestress.report.published import published_numbers
 
 
@@ -20,13 +20,10 @@ def audit(tasks: str, tolerance: int) -> pd.DataFrame:
     `share` is what a perfect localizer would score; tasks whose program is the seed (39) are left out.
     """
     counts = _counted() if tasks == "counted" else _count_labels(tolerance)
-    every: dict[tuple[str, int], tuple[int, int]] = {}
-    for (fault, quarter), (within, total) in counts.items():
-        for key in ((fault, quarter), (fault, 0), ("all faults", quarter), ("all faults", 0)):
-            sums = every.get(key, (0, 0))
-            every[key] = (sums[0] + within, sums[1] + total)
-    rows = [(*key, total, within) for key, (within, total) in every.items()]
-    return with_accuracy(pd.DataFrame(rows, columns=["fault", "quarter", "tasks", "within"]), "within", "tasks")
+    sums = [counts, counts.assign(quarter=0), counts.assign(fault="all faults")]
+    every = pd.concat([*sums, sums[2].assign(quarter=0)]).sort_index(kind="stable")
+    table = every.groupby(["fault", "quarter"], as_index=False, sort=False)[["tasks", "within"]].sum()
+    return with_accuracy(table, "within", "tasks")
 
 
 def audit_cells(table: pd.DataFrame) -> pd.DataFrame:
@@ -36,16 +33,17 @@ def audit_cells(table: pd.DataFrame) -> pd.DataFrame:
     return with_places(shown, (*KINDS, "all faults"))
 
 
-def _count_labels(tolerance: int) -> dict[tuple[str, int], tuple[int, int]]:
+def _count_labels(tolerance: int) -> pd.DataFrame:
     """Labels within the tolerance, and tasks, by fault and labelled quarter (1 to 4)."""
     rows = pd.DataFrame(packed_rows("python_buggy_index.jsonl.gz")).dropna(subset=["changed_line"])
     percent = rows["line_no_percent"].str.rstrip("%").astype(int)
     quarters = 1 + np.searchsorted([25, 50, 75], percent, side="right")
     rows = rows.assign(quarter=quarters, within=(rows["line_no"] - rows["changed_line"]).abs() <= tolerance)
-    table = rows.groupby(["sam", "quarter"])["within"].agg(["sum", "size"])
-    return {(str(sam), int(q)): (int(row["sum"]), int(row["size"])) for (sam, q), row in table.iterrows()}
+    by = rows.rename(columns={"sam": "fault"}).groupby(["fault", "quarter"], as_index=False)["within"]
+    return by.agg(tasks="size", within="sum")
 
 
-def _counted() -> dict[tuple[str, int], tuple[int, int]]:
+def _counted() -> pd.DataFrame:
     counts = (published_numbers("faultloc/audit") or {"counts": {}})["counts"]
-    return {(fault, n + 1): (cell[0], cell[1]) for fault, cells in counts.items() for n, cell in enumerate(cells)}
+    rows = [(fault, n, *cell) for fault, cells in counts.items() for n, cell in enumerate(cells, start=1)]
+    return pd.DataFrame(rows, columns=["fault", "quarter", "within", "tasks"])

@@ -92,8 +92,11 @@ def published_panels(show: str) -> dict[str, pd.DataFrame]:
     if show in BARS:
         figure, keys, by, title = BARS[show]
         cells = published_cells(f"faultloc/{figure}", *keys)
-        more = {"spms": lambda: {"published (Figure 6), by model": _by_model(cells)}, "models": _by_language}
-        return {title: _bars(cells, by)} | more.get(show, dict)()
+        panels = {title: _bars(cells, by)}
+        if show == "spms":  # a row for each model, its mutations side by side
+            told = published_spm_bars().rename(columns={"condition": "label", "label": "condition"})
+            panels["published (Figure 6), by model"] = told.assign(low=np.nan, high=np.nan)
+        return panels | (_by_language() if show == "models" else {})
     languages = published_localization().groupby("name", sort=False)
     return {f"published (Table II), {name}, mean over models": _bars(part, "fault") for name, part in languages}
 
@@ -102,12 +105,6 @@ def _bars(cells: pd.DataFrame, by: str) -> pd.DataFrame:
     means = (cells["value"] / 100).groupby(cells[by], sort=False).mean()
     unknown = {"low": np.nan, "high": np.nan}
     return pd.DataFrame({"label": means.index, "condition": "published", "accuracy": means.to_numpy(), **unknown})
-
-
-def _by_model(cells: pd.DataFrame) -> pd.DataFrame:
-    """Figure 6: a row for each model, its mutations side by side."""
-    told = cells.rename(columns={"condition": "label", "label": "condition"})
-    return told.assign(accuracy=told["value"] / 100, low=np.nan, high=np.nan)
 
 
 def published_counts() -> pd.DataFrame:

@@ -12,7 +12,7 @@ import pandas as pd
 from codestress.inference.registry import ModelEntry
 from codestress.papers.faultloc.faults.neutral import FaultyProgram, Spm, bank
 from codestress.papers.faultloc.programs import program_set
-from codestress.papers.faultloc.studies import AnyTask, Mutations, Programs, mutated_program, tasks_of
+from codestress.papers.faultloc.studies import Mutations, Programs, Task, mutated_program, tasks_of
 from codestress.types import LANGUAGE_NAMES
 
 BINS = (50, 100, 200, 300, 400, 500)
@@ -44,10 +44,8 @@ def seed_tables(given: Programs) -> tuple[pd.DataFrame, pd.DataFrame]:
 def seed_counts(given: Programs) -> pd.DataFrame:
     """How many programs each source has as its authors published them, and how many of them pass the kit's
     filters: source, published, passed."""
-    rows = []
-    for source in given.programs:
-        found = program_set(source, given.min_lines, given.max_lines, given.selection)
-        rows.append((source, found.published, sum(not one.refused for one in found.programs)))
+    found = {one: program_set(one, given.min_lines, given.max_lines, given.selection) for one in given.programs}
+    rows = [(name, one.published, sum(not program.refused for program in one.programs)) for name, one in found.items()]
     return pd.DataFrame(rows, columns=["source", "published", "passed"])
 
 
@@ -90,7 +88,7 @@ def statistics_shown(table: pd.DataFrame, published: Mapping[str, int]) -> pd.Da
     return numbers.assign(programs_of=both["source"])[["programs_of", *numbers]]
 
 
-def labels_checked(tasks: Mapping[str, AnyTask]) -> pd.DataFrame:
+def labels_checked(tasks: Mapping[str, Task]) -> pd.DataFrame:
     """For each language and kind of fault how many tasks there are, and of how many undoing the edit gives the seed
     back and the labelled line is the one that differs: all of the kit's own."""
     right = [task.label_is_right for task in tasks.values()]
@@ -110,7 +108,7 @@ def selected(given: Programs) -> pd.DataFrame:
     return counts.rename(columns={"size": "tasks"})
 
 
-def refusals(tasks: Mapping[str, AnyTask], given: Mutations) -> pd.DataFrame:
+def refusals(tasks: Mapping[str, Task], given: Mutations) -> pd.DataFrame:
     """What becomes of all mutations of all tasks with the kit's content: language, spm, strength, said, state (applied
     or refused), why, tasks. Numbers are left out of reasons, so that
     they add up."""
@@ -138,7 +136,7 @@ def applied_cells(table: pd.DataFrame, refused: pd.DataFrame) -> dict[str, pd.Da
     return {title: cells.sort_values(["language", "strength", "accuracy"], ascending=[False, True, False])}
 
 
-def example(task: AnyTask, spms: Sequence[Spm], strength: int, seed: int) -> str:
+def example(task: Task, spms: Sequence[Spm], strength: int, seed: int) -> str:
     """A fault and mutations of the program around it, for people."""
     program = task.program
     parts = [f"=== {task.id}: {task.kind} in line {program.line}", _around(program)]

@@ -25,9 +25,8 @@ RETURNS = "MisplacedReturn"
 def cells(confidence: float) -> pd.DataFrame:
     """Table II: language, fault, label, of (tasks), share, low, high (Wilson, each `A_PROGRAM` tasks counting once),
     flag (where Figure 7 contradicts it)."""
-    table = published_localization(confidence)
-    columns = ["language", "fault", "label", "of", "flag", "share", "low", "high"]
-    return table.assign(share=table["value"] / 100)[columns]
+    table = published_localization(confidence).eval("share = value / 100")
+    return table[["language", "fault", "label", "of", "flag", "share", "low", "high"]]
 
 
 def returns(table: pd.DataFrame, confidence: float) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import pandas as pd
 from codestress.fitting.influence import lack_of_line, mean, share, slope
 from codestress.fitting.proportions import UNKNOWN, clustered_share, paired_difference
 from codestress.papers.faultloc.faults.neutral import CONTROLS
-from codestress.papers.faultloc.results.conditions import with_seed
+from codestress.papers.faultloc.results.localization import with_seed
 from codestress.report.curves import MEAN
 from codestress.types import LANGUAGE_NAMES, Outcome
 
@@ -52,6 +52,12 @@ def with_change(answers: pd.DataFrame) -> pd.DataFrame:
     return again.assign(change=again["spm"].where(again["spm"].isin(CONTROLS), MUTATED))
 
 
+def asked_again(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
+    """What was asked again under mutations."""
+    again = with_change(answers)
+    return again[(again["change"] == MUTATED) & (again[f"outcome_{rule}"] != Outcome.SKIPPED.value)]
+
+
 def losses(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence: float) -> pd.DataFrame:
     """What mutations lose of the faults localized before, and what of it asking again loses too: a row for each model,
     combination of `by` and control.
@@ -85,8 +91,7 @@ def strength_slopes(answers: pd.DataFrame, *, rule: str, confidence: float) -> p
     """Least-squares slope of robust accuracy over strength, in points a step, for each model and language (section
     V-B3), over programs, so that what a program adds to all strengths cancels; lack_of_fit is the p-value of a straight
     line through the shares at each strength."""
-    again = with_change(answers[answers[f"outcome_{rule}"] != Outcome.SKIPPED.value])
-    again = again[again["change"] == MUTATED]
+    again = asked_again(answers, rule)
     rows = []
     for (model, language), part in again.groupby(["model", "language"], sort=False):
         placed = part.set_index("seed_program")
@@ -118,8 +123,7 @@ def strength_points(table: pd.DataFrame) -> pd.DataFrame:
 def mean_points(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
     """Figure 8's line over the models that were asked, of each mutation and of all together, as further points of
     `strength_points`' form: their shares count alike, and programs are the clusters."""
-    again = with_change(answers[answers[f"outcome_{rule}"] != Outcome.SKIPPED.value])
-    again = named(again[again["change"] == MUTATED]).assign(all="all mutations")
+    again = named(asked_again(answers, rule)).assign(all="all mutations")
     known = "chance" in again and rule == "strict"
     rows = []
     for what in ("mutation", "all"):
@@ -154,8 +158,5 @@ def describe_strengths(points: pd.DataFrame) -> str:
 def skipped_reasons(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
     """Why trials were skipped: model, language, spm, why, trials."""
     skipped = answers[answers[f"outcome_{rule}"] == Outcome.SKIPPED.value].rename(columns={f"detail_{rule}": "why"})
-    return (
-        skipped.groupby(["model", "language", "spm", "why"], as_index=False, sort=False)
-        .size()
-        .rename(columns={"size": "trials"})
-    )
+    counts = skipped.groupby(["model", "language", "spm", "why"], as_index=False, sort=False).size()
+    return counts.rename(columns={"size": "trials"})

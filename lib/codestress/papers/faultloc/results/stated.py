@@ -9,8 +9,8 @@ import pandas as pd
 
 from codestress.fitting.influence import NOTHING, Moved, combined, mean, share
 from codestress.fitting.proportions import normal_quantile
-from codestress.papers.faultloc.results.conditions import with_seed
-from codestress.papers.faultloc.results.robustness import MUTATED, with_change
+from codestress.papers.faultloc.results.localization import with_seed
+from codestress.papers.faultloc.results.robustness import asked_again
 from codestress.report.published import read_published
 from codestress.types import Outcome
 
@@ -56,39 +56,32 @@ def stated_numbers(answers: pd.DataFrame, programs: Sequence[str], *, rule: str,
 
 
 def _again(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """What was asked again under mutations."""
-    again = with_change(answers.reset_index(drop=True)).set_index("seed_program")
-    return again[(again["change"] == MUTATED) & (again[f"outcome_{rule}"] != Outcome.SKIPPED.value)]
+    return asked_again(answers.reset_index(drop=True), rule).set_index("seed_program")
 
 
-def _by_model(part: pd.DataFrame, estimate: Callable[[pd.DataFrame], Moved]) -> Moved:
-    return mean([estimate(one) for _, one in part.groupby("model")]) if len(part) else NOTHING
+def _mean_over(by: str, estimate: Callable[[pd.DataFrame], Moved], part: pd.DataFrame) -> Moved:
+    return mean([estimate(one) for _, one in part.groupby(by)]) if len(part) else NOTHING
 
 
 def _over_all(answers: pd.DataFrame, rule: str) -> Iterator[Number]:
     value = f"value_{rule}"
     again = _again(answers, rule)
     accuracy = partial(_share_of, value)
-
-    def over_languages(part: pd.DataFrame) -> Moved:
-        return mean([accuracy(one) for _, one in part.groupby("language")])
-
-    readings = ((TOGETHER, accuracy(again)), (OVER_MODELS, _by_model(again, accuracy)))
-    for reading, one in readings:
-        yield "lost", reading, _lost(one)
+    by_model = partial(_mean_over, "model", accuracy)
+    for number, part in (("lost", again), ("lost under functions", again[again["spm"] == "functions"])):
+        yield number, TOGETHER, _lost(accuracy(part))
+        yield number, OVER_MODELS, _lost(by_model(part))
     for spm in SINGLE:
         part = again[again["spm"] == spm]
-        yield f"accuracy under {spm}", "languages together", _by_model(part, accuracy)
+        yield f"accuracy under {spm}", "languages together", by_model(part)
         if part["language"].nunique() > 1:
-            yield f"accuracy under {spm}", "mean of two languages", _by_model(part, over_languages)
-    moved = again[again["spm"] == "functions"]
-    yield "lost under functions", TOGETHER, _lost(accuracy(moved))
-    yield "lost under functions", OVER_MODELS, _lost(_by_model(moved, accuracy))
+            by_language = _mean_over("model", partial(_mean_over, "language", accuracy), part)
+            yield f"accuracy under {spm}", "mean of two languages", by_language
     plain = answers[(answers["spm"] == "none") & (answers[value] > 0)]
     for quarter in (1, 4):
         found = plain.assign(here=(plain["quarter"] == quarter).astype(float))
         yield f"found in quarter {quarter}", TOGETHER, share(found["here"])
-        yield f"found in quarter {quarter}", OVER_MODELS, _by_model(found, partial(_share_of, "here"))
+        yield f"found in quarter {quarter}", OVER_MODELS, _mean_over("model", partial(_share_of, "here"), found)
 
 
 def _share_of(column: str, part: pd.DataFrame) -> Moved:
@@ -103,12 +96,9 @@ def _over_strengths(answers: pd.DataFrame, language: str, rule: str) -> Iterator
     """Accuracy at both ends, the fall between them, and for each step (section V-B3: first to last)."""
     again = _again(answers, rule)
     accuracy = partial(_share_of, f"value_{rule}")
-
-    def over_mutations(part: pd.DataFrame) -> Moved:
-        return mean([accuracy(one) for _, one in part.groupby("spm")])
-
+    over_mutations = partial(_mean_over, "spm", accuracy)
     for reading, estimate in (("mutations together", accuracy), ("mean of the mutations", over_mutations)):
-        ends = [_by_model(again[again["strength"] == strength], estimate) for strength in (1, 8)]
+        ends = [_mean_over("model", estimate, again[again["strength"] == strength]) for strength in (1, 8)]
         fall = combined([(1.0, ends[0]), (-1.0, ends[1])])
         yield f"accuracy at strength 1, {language}", reading, ends[0]
         yield f"accuracy at strength 8, {language}", reading, ends[1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from codestress.papers.faultloc.scoring import named_line
 from codestress.papers.faultloc.studies import Localization, asked_about, tasks_of
 from codestress.paths import STORE
 from codestress.scoring.judging import said
-from codestress.types import LANGUAGE_NAMES, Scalar
+from codestress.types import LANGUAGE_NAMES
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,12 @@ class Told:
 
     @property
     def condition(self) -> str:
-        return condition_of(self.answer.trial.factors)
-
-    @property
-    def language(self) -> str:
-        return LANGUAGE_NAMES[str(self.answer.trial.factors["language"])]
+        """What was done to the program, in words."""
+        factors = self.answer.trial.factors
+        plain = {"none": "as it is", "unchanged": "unchanged", "blank_line": "blank line"}
+        accuse = ", accusing" if factors["said"] == "accuses elsewhere" else ""
+        spm = str(factors["spm"])
+        return plain.get(spm, f"{spm}, {factors['strength']}") + accuse
 
 
 def story(given: Localization, answers: Iterable[Answer], problems: Iterable[str], store: Path = STORE) -> list[Told]:
@@ -52,21 +53,13 @@ def story(given: Localization, answers: Iterable[Answer], problems: Iterable[str
     return found
 
 
-def condition_of(factors: Mapping[str, Scalar]) -> str:
-    """What was done to the program, in words."""
-    plain = {"none": "as it is", "unchanged": "unchanged", "blank_line": "blank line"}
-    accuse = ", accusing" if factors["said"] == "accuses elsewhere" else ""
-    spm = str(factors["spm"])
-    return plain.get(spm, f"{spm}, {factors['strength']}") + accuse
-
-
 def story_table(told: Iterable[Told], rule: str) -> pd.DataFrame:
     """A row for each answer: language, problem, condition, model, faulty_line, faulty (its text), named_line (none: not
     read), named (its text), found (0 or 1)."""
     return pd.DataFrame(
         [
             {
-                "language": one.language,
+                "language": LANGUAGE_NAMES[str(one.answer.trial.factors["language"])],
                 "problem": one.answer.trial.problem,
                 "condition": one.condition,
                 "model": one.answer.model,
