@@ -22,8 +22,7 @@ from codestress.papers.semtrace import studies as semtrace
 from codestress.report.publish import coverage
 from codestress.scoring.judging import said
 from codestress.simulated.engine import answer_text
-from codestress.simulated.reading import Settings, block_numbers, read
-from codestress.simulated.truth import share_of_kept
+from codestress.simulated.reading import Settings, block_numbers, read, share_of_kept
 from codestress.types import Request, Response, Sampling, Trial, Trials
 
 READINGS = 400

@@ -177,6 +177,23 @@ def prospect(prompt: Prompt, reader: Settings) -> Prospect:
     return Prospect(pieces, lines, missed)
 
 
+@lru_cache(maxsize=1)
+def _nodes() -> tuple[np.ndarray, np.ndarray]:
+    """Of the rule of Gauss and Legendre from 0 to 1, and their weights; not worked out before they are needed."""
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+    return (nodes + 1) / 2, weights / 2
+
+
+def share_of_kept(mine: float, others: np.ndarray) -> float:
+    """E[K / (K + sum of K_i)]: how often a draw from what was kept falls on one piece.
+
+    It is kept with probability `mine`, the others each with theirs, all independently. As an integral: `mine` times
+    that of the product of (1 - p_i + p_i t) over t from 0 to 1, by Gauss and Legendre.
+    """
+    nodes, weights = _nodes()
+    return float(mine * (weights * (1 - others + others * nodes[:, None]).prod(axis=1)).sum())
+
+
 def read(request: Request, reader: Settings) -> Reading:
     """Draws what is kept. At temperature 0 the same messages are always read the same way."""
     prompt = request.prompt

@@ -47,17 +47,9 @@ def counted(part: Part) -> Counted:
         these = table[table["cell"] == cell]
         share = clustered_share(these["value"], these["cluster"], CONFIDENCE)
         cells.append(
-            {
-                "cell": cell,
-                "right": int(these["value"].sum()),
-                "n": len(these),
-                "worth": effective_number(these["cluster"]),
-                "share": share.value,
-                "low": share.interval.low,
-                "high": share.interval.high,
-                "too_long": part.too_long[cell],
-                "cut": part.cut[cell],
-            }
+            {"cell": cell, "right": int(these["value"].sum()), "n": len(these)}
+            | {"worth": effective_number(these["cluster"]), "share": share.value, **share.interval._asdict()}
+            | {"too_long": part.too_long[cell], "cut": part.cut[cell]}
         )
     frame = pd.DataFrame(cells)
     return Counted(frame, outcomes(part), *_compared(frame, headline.published()))

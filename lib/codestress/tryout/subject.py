@@ -44,18 +44,12 @@ def registered(name: str, minutes: float) -> Subject:
             f"try: {name}: its engine is {entry.engine}, which does not answer within minutes; the engines openai, "
             f"{', '.join(LOCAL)} do: serve it (`make serve MODEL={name}`) and try its URL"
         )
-    return _checked(entry.model_copy(update={"settings": {**entry.settings, **_patience(minutes)}}))
+    return _checked(entry, minutes)
 
 
 def at_url(url: str, model_id: str, key_env: str, minutes: float) -> Subject:
     """A model that an OpenAI-compatible server offers, the only one where it offers one alone."""
-    entry = served_at(url, model_id, key_env, "try")
-    return _checked(entry.model_copy(update={"settings": {**entry.settings, **_patience(minutes)}}))
-
-
-def _patience(minutes: float) -> dict[str, float]:
-    """The longest overrun: after the last minute no request is sent, nor sent again."""
-    return {"timeout_s": min(max(TIMEOUT_S[0], 12 * minutes), TIMEOUT_S[1]), "retries": RETRIES}
+    return _checked(served_at(url, model_id, key_env, "try"), minutes)
 
 
 def on_loopback() -> Iterator[tuple[str, str, dict[str, int | None]]]:
@@ -81,6 +75,8 @@ def function(path: Path, name: str) -> Subject:
     return Subject(entry, Reach(None, True))
 
 
-def _checked(entry: ModelEntry) -> Subject:
-    found, told = checked(entry)
+def _checked(entry: ModelEntry, minutes: float) -> Subject:
+    """With the longest overrun: after the last minute no request is sent, nor sent again."""
+    patience = {"timeout_s": min(max(TIMEOUT_S[0], 12 * minutes), TIMEOUT_S[1]), "retries": RETRIES}
+    found, told = checked(entry.model_copy(update={"settings": {**entry.settings, **patience}}))
     return Subject(found, Reach(found.context, begins(found)), told)

@@ -22,7 +22,7 @@ from codestress.literals import parse_literal
 from codestress.papers.codecrash import studies as codecrash
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.perturbations.values import other_value
-from codestress.papers.codecrash.results import cases, collapse, differences, paper, reasoning, variants
+from codestress.papers.codecrash.results import differences, paper, reasoning, variants, verdicts
 from codestress.papers.codecrash.writing import write_hints, write_translations
 from codestress.pipeline.artefacts import Artefact, Overrides, load_profile, resolve, select
 from codestress.pipeline.plan import make_plan
@@ -374,12 +374,12 @@ def test_collapse_and_cases(tmp_path: Path) -> None:
     assert average["VAN"] < min(average["MCC"], average["MHC"])
     assert table.set_index("perturbation")["collapses"]["MHC"] >= 1
     assert table.set_index("perturbation")["collapses"]["VAN"] == 0
-    found = collapse.doubt_curve(answers, texts)
+    found = reasoning.doubt_curve(answers, texts)
     assert (found.perturbation, found.collapse_at is not None) == ("MHC", True)
     assert found.growth.r2_quadratic > found.growth.r2_linear > 0.9
-    told = cases.cases(answers, rule="strict", per_condition=1, seed=0)
+    told = verdicts.cases(answers, rule="strict", per_condition=1, seed=0)
     assert len(told) >= 1
-    text = cases.told_case(next(told.itertuples()), trials, texts)
+    text = verdicts.told_case(next(told.itertuples()), trials, texts)
     assert "answer to the perturbed program" in text
 
 

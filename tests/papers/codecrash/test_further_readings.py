@@ -20,7 +20,7 @@ from codestress.errors import DataError
 from codestress.inference.registry import load_registry
 from codestress.papers.codecrash.further_readings import FURTHER, READINGS, known
 from codestress.papers.codecrash.further_readings import readings as further
-from codestress.papers.codecrash.results import cases, conditions, density, differences, stability
+from codestress.papers.codecrash.results import conditions, differences, verdicts
 from codestress.pipeline.artefacts import Overrides, artefact_names, resolve
 from codestress.simulated.engine import open_engine
 from conftest import THOROUGH, some
@@ -133,11 +133,11 @@ def test_what_tables_call_true_is_what_many_answers_come_to() -> None:
     [row] = differences.differences(answers, rule="strict", confidence=0.95).to_dict("records")
     assert row["true_points"] == pytest.approx(-40) == pytest.approx(row["points"], abs=2)
     assert row["true_relative_pct"] == pytest.approx(-40 / 0.7) == pytest.approx(row["relative_pct"], abs=3)
-    alike = stability.stability(answers, rule="strict", confidence=0.95).set_index("perturbation")
+    alike = verdicts.stability(answers, rule="strict", confidence=0.95).set_index("perturbation")
     for perturbation, chances in (("VAN", (0.9, 0.7, 0.5)), ("MCC", (0.5, 0.3, 0.1))):
         assert alike.loc[perturbation, "true"] == pytest.approx(sum(p**3 + (1 - p) ** 3 for p in chances) / 3)
         assert alike.loc[perturbation, "same_verdict"] == pytest.approx(alike.loc[perturbation, "true"], abs=0.03)
-    [turned] = cases.changed_verdicts(answers, rule="strict", confidence=0.95).to_dict("records")
+    [turned] = verdicts.changed_verdicts(answers, rule="strict", confidence=0.95).to_dict("records")
     assert turned["true"] == pytest.approx(turned["share"], abs=0.03)
     before = {p: p**3 for p in (0.9, 0.7, 0.5)}
     expected = sum(right * (1.4 - p) ** 3 for p, right in before.items()) / sum(before.values())
@@ -152,12 +152,12 @@ def test_what_is_the_same_question_is_not_missed_anew() -> None:
     before = kept[kept["perturbation"] == "VAN"].set_index(["problem", "sample"])["value_strict"]
     told = [before[row.problem, row.sample] for row in kept[same].itertuples()]
     kept.loc[same, ["value_strict", "chance"]] = np.transpose([told, kept.loc[same, "chance"] + 0.4])
-    [row] = cases.changed_verdicts(kept, rule="strict", confidence=0.95).to_dict("records")
+    [row] = verdicts.changed_verdicts(kept, rule="strict", confidence=0.95).to_dict("records")
     right = before.groupby("problem").min()
     changed = kept[~same & kept["perturbation"].eq("MCC")].groupby("problem")["chance"].first()
     changed = changed[right[changed.index] == 1]
     assert row["true"] == pytest.approx(((1 - changed) ** 2).sum() / right.sum())
-    [cleaned] = cases.changed_verdicts(kept.assign(refactor=True), rule="strict", confidence=0.95).to_dict("records")
+    [cleaned] = verdicts.changed_verdicts(kept.assign(refactor=True), rule="strict", confidence=0.95).to_dict("records")
     assert math.isnan(cleaned["true"])
 
 
@@ -172,22 +172,22 @@ def test_nothing_is_true_where_something_is_not_known(lack: str) -> None:
         answers.loc[answers["problem"].eq("p3") & answers["perturbation"].eq("MCC"), "chance"] = math.nan
     table = differences.differences(answers, rule=rule, confidence=0.95)
     assert table[["true_points", "true_relative_pct"]].isna().all(axis=None)
-    alike = stability.stability(answers, rule=rule, confidence=0.95).set_index("perturbation")["true"]
+    alike = verdicts.stability(answers, rule=rule, confidence=0.95).set_index("perturbation")["true"]
     assert math.isnan(alike["MCC"])
     assert not alike.isna().all() or lack != "one question"
 
 
 def test_no_difference_without_messages_is_no_estimate() -> None:
     answers = drawn(np.random.default_rng(2), 12, 2).assign(completion_tokens=10.0, key="k", true_tokens=11.0)
-    table = density.by_density(answers, {}, rule="strict", confidence=0.95)
-    points = density.density_points(table, show="accuracy", relative=False).set_index("density")
+    table = differences.by_density(answers, {}, rule="strict", confidence=0.95)
+    points = differences.density_points(table, show="accuracy", relative=False).set_index("density")
     assert points.loc[1.0, "true"] == pytest.approx(-40)
     assert math.isnan(points.loc[0.0, "true"])
-    tokens = density.density_points(table, show="tokens", relative=False)
+    tokens = differences.density_points(table, show="tokens", relative=False)
     assert tokens["true"].tolist() == [11.0, 11.0]
 
 
 def test_bars_have_what_is_true() -> None:
-    table = stability.stability(drawn(np.random.default_rng(3), 9, 2), rule="strict", confidence=0.95)
+    table = verdicts.stability(drawn(np.random.default_rng(3), 9, 2), rule="strict", confidence=0.95)
     (panel,) = conditions.share_panels(table, "same_verdict", "low", "high", "true").values()
     assert panel["true"].tolist() == table["true"].tolist()

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from codestress.fitting.bootstrap import DOUBTED
-from codestress.papers.codecrash.results.collapse import fit_growth, lack_of_growth
 from codestress.papers.codecrash.results.differences import relative_difference
+from codestress.papers.codecrash.results.reasoning import fit_growth, lack_of_growth
 
 
 def test_a_known_difference() -> None:

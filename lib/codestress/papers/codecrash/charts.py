@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from codestress.papers.codecrash.reasoning import STAGES
-from codestress.papers.codecrash.results.collapse import Collapse
+from codestress.papers.codecrash.results.reasoning import Collapse
 from codestress.report.curves import interval, legend_above, look, mark_truth, say_lack
 from codestress.report.style import COLOURS, HATCHES, PUBLISHED, WRONG, styled_figure
 

@@ -7,9 +7,10 @@ them, a variant that does not mean the same as its program is never asked.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from itertools import product
 from pathlib import Path
 from string import Template
 from typing import Annotated, Any, Literal
@@ -209,6 +210,15 @@ def _variants(
         )
 
 
+def made_variants(
+    given: Perturbed,
+) -> Iterator[tuple[str, Language, Perturbation, float, dict[str, Variant]]]:
+    """Each source, language, perturbation and density (1 where none applies), and what became of its problems."""
+    for source, language, perturbation in product(given.problems, runnable(given.languages), given.perturbations):
+        for density in given.densities if perturbation in MESSAGES else [1.0]:
+            yield source, language, perturbation, density, variants(given, source, language, perturbation, density)
+
+
 @for_each_model
 def predictions(given: Questions) -> Trials:
     """Every question about every variant. What was refused or rejected is not asked; what a perturbation left
@@ -216,13 +226,7 @@ def predictions(given: Questions) -> Trials:
     (Table 8)."""
     if given.task == "input" and ("livecodebench" in given.problems or "javascript" in given.languages):
         raise ParameterError("task = 'input': not for livecodebench (one input is recorded, section 3.1) or JavaScript")
-    table: dict[tuple[str, Language, Perturbation, float], dict[str, Variant]] = {
-        (source, language, perturbation, density): variants(given, source, language, perturbation, density)
-        for source in given.problems
-        for language in runnable(given.languages)
-        for perturbation in given.perturbations
-        for density in (given.densities if perturbation in MESSAGES else [1.0])
-    }
+    table: dict[tuple[Any, ...], dict[str, Variant]] = {tuple(key): found for *key, found in made_variants(given)}
     samples = {"direct": given.samples_direct, "cot": given.samples_cot}
     trials = [
         Trial(
@@ -255,7 +259,7 @@ def predictions(given: Questions) -> Trials:
     def problem_of(trial: Trial) -> Problem:
         of = trial.factors
         density = of["density"] if of["perturbation"] in MESSAGES else 1.0
-        return table[of["dataset"], of["language"], of["perturbation"], density][trial.problem].problem  # type: ignore[index]
+        return table[of["dataset"], of["language"], of["perturbation"], density][trial.problem].problem
 
     def asked(trial: Trial, problem: Problem) -> Prompt:
         mode: Mode = "cot" if trial.factors["mode"] == "cot" else "direct"

@@ -15,8 +15,15 @@ import numpy as np
 from codestress.papers.origin.connections import TARGET
 from codestress.papers.origin.reading import LINK
 from codestress.papers.origin.scoring import most_others, names, other_functions, score_unlock
-from codestress.simulated.reading import COPIED, Prospect, Settings, follow_probability, prospect, segments
-from codestress.simulated.truth import share_of_kept
+from codestress.simulated.reading import (
+    COPIED,
+    Prospect,
+    Settings,
+    follow_probability,
+    prospect,
+    segments,
+    share_of_kept,
+)
 from codestress.types import Outcome, Prompt, Response
 
 

@@ -16,8 +16,7 @@ from codestress.papers.semtrace.reading import likely_inputs, parameters, predic
 from codestress.papers.semtrace.recall import right_inputs, score_output_completion
 from codestress.problems.program import Problem
 from codestress.seeding import rng
-from codestress.simulated.reading import KEYED, Reading, Settings, placed, prospect
-from codestress.simulated.truth import share_of_kept
+from codestress.simulated.reading import KEYED, Reading, Settings, placed, prospect, share_of_kept
 from codestress.types import Outcome, Prompt, Response, Source
 
 PLAIN, THOROUGH = Settings(capacity=1), Settings(capacity=1, thorough=True)

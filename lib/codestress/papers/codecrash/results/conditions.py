@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 
 from codestress.inference.run import Results
-from codestress.papers.codecrash.further_readings import Readings, readings
+from codestress.papers.codecrash.further_readings import readings
 from codestress.papers.codecrash.perturbations.variants import TAGGED
 from codestress.papers.codecrash.studies import MESSAGES
 from codestress.types import LANGUAGE_NAMES
@@ -29,6 +29,13 @@ SPELLED = {
 }
 """What conditions that are not the paper's are called in figures."""
 MODES = {"direct": "direct", "cot": "chain of thought"}
+WORDS: dict[str, Mapping[Any, str]] = {
+    **{"dataset": NAMES, "language": LANGUAGE_NAMES, "mode": MODES},
+    "task": {"output": "output prediction", "input": "input prediction"},
+    "ignore": {True: "told to ignore comments", False: "not told"},
+    "refactor": {True: "cleaned up first", False: "as it is"},
+}
+"""What tells panels apart, and what its values are called there; a value that is not here, by itself."""
 SPOKEN: dict[str, Mapping[Any, str]] = {
     "perturbation": SPELLED,
     "mode": MODES,
@@ -58,31 +65,20 @@ def scores_by_problem(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
 def true_lengths(results: Results) -> pd.DataFrame:
     """true_tokens and true_thought of each answer, in tokens: the means of further readings; nan of models, and where
     the question was not read further. Rows as in `results`; of questions that are asked in one step."""
-    settings = {entry.name: entry.settings for entry in results.models if entry.simulated}
-    unknown, found = Readings(math.nan, math.nan, math.nan), []
+    settings = {entry.name: entry.settings for entry in results.models if entry.simulated and results.questions}
+    found = []
     for answer in results.answers:
         known = None
-        if results.questions is not None and answer.model in settings:
-            prompt = results.questions.of(answer.model).render(answer.trial)
-            known = readings(settings[answer.model], prompt)
-        found.append(known or unknown)
-    return pd.DataFrame({"true_tokens": [one.tokens for one in found], "true_thought": [one.thought for one in found]})
+        if results.questions and answer.model in settings:
+            known = readings(settings[answer.model], results.questions.of(answer.model).render(answer.trial))
+        found.append((known.tokens, known.thought) if known else (math.nan, math.nan))
+    return pd.DataFrame(found, columns=["true_tokens", "true_thought"])
 
 
 def panel_name(row: Mapping[Any, Any], varying: Sequence[str]) -> str:
     """What a panel shows, by what differs between panels."""
-    words = [NAMES.get(row["dataset"], row["dataset"])] if "dataset" in varying or not varying else []
-    if "language" in varying:
-        words.append(LANGUAGE_NAMES[row["language"]])
-    if "task" in varying:
-        words.append(f"{row['task']} prediction")
-    if "mode" in varying:
-        words.append(MODES[row["mode"]])
-    if "ignore" in varying:
-        words.append("told to ignore comments" if row["ignore"] else "not told")
-    if "refactor" in varying:
-        words.append("cleaned up first" if row["refactor"] else "as it is")
-    return ", ".join(words)
+    shown = [name for name in ("dataset", *SETTING) if name in (varying or ["dataset"])]
+    return ", ".join(WORDS[name].get(row[name], str(row[name])) for name in shown)
 
 
 def own_panel(dataset: str) -> str:
@@ -99,7 +95,7 @@ def condition_name(row: Mapping[Any, Any]) -> str:
 def cells(frame: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
     """Each condition of a frame, and its rows."""
     for group, part in frame.groupby(CELL, sort=False):
-        yield dict(zip(CELL, cast(tuple[Any, ...], group), strict=True)), part
+        yield dict(zip(CELL, group, strict=True)), part
 
 
 def named(table: pd.DataFrame, among: Sequence[str] = ("dataset", *SETTING)) -> pd.DataFrame:
@@ -120,9 +116,10 @@ def share_panels(table: pd.DataFrame, *columns: str) -> dict[str, pd.DataFrame]:
 
 def told(head: str, table: pd.DataFrame, form: str) -> str:
     """A figure in words: each row in this form, which names columns."""
-    names = {"dataset": NAMES, "mode": MODES, "language": LANGUAGE_NAMES}
-    shown = table.assign(**{name: table[name].map(words) for name, words in names.items() if name in table})
-    return f"{head} {'; '.join(form.format(**row) for row in shown.to_dict('records'))}."
+    rows = [
+        {name: WORDS.get(name, {}).get(value, value) for name, value in row.items()} for row in table.to_dict("records")
+    ]
+    return f"{head} {'; '.join(form.format(**row) for row in rows)}."
 
 
 def prompt_files(task: str, modes: Sequence[str], languages: Sequence[str], ignore: bool, refactor: bool) -> list[str]:

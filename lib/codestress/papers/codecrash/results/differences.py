@@ -1,17 +1,27 @@
-"""CodeCrash: Pass@1 and its differences to the programs as they are (Tables 2, 3 and 5, Figure 3)."""
+"""CodeCrash: Pass@1 and its differences to the programs as they are (Tables 2, 3 and 5, Figure 3); with more and more
+misleading messages, and how long answers become (Figure 4, Table 6)."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from codestress.fitting.proportions import UNKNOWN, effective_number, paired_difference, ratio_of_shares
+from codestress.fitting.proportions import (
+    UNKNOWN,
+    clustered_mean,
+    effective_number,
+    paired_difference,
+    ratio_of_shares,
+)
 from codestress.papers.codecrash.perturbations.variants import CONTROLS
 from codestress.papers.codecrash.results.conditions import CELL, MERGE, SETTING, cells, named, scores_by_problem
+from codestress.papers.codecrash.studies import MESSAGES
+from codestress.types import Response
 
 POINTS = ("points", "points_low", "points_high")
 RELATIVE = ("relative_pct", "relative_low", "relative_high")
@@ -33,31 +43,25 @@ def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Da
     others = scores_by_problem(answers, other).groupby(CELL, sort=False)["score"].mean()
     keys = ["model", "dataset", "language", "task", "mode"]
     plain = scores[(scores["perturbation"] == "VAN") & ~scores["ignore"] & ~scores["refactor"]]
-    plains = {group: part.set_index("problem") for group, part in plain.groupby(keys, sort=False)}
     rows = []
     for cell, part in cells(scores):
-        vanilla = plains.get(tuple(cell[key] for key in keys))
-        if vanilla is None or (cell["perturbation"] == "VAN" and not cell["ignore"] and not cell["refactor"]):
+        vanilla = plain[(plain[keys] == [cell[key] for key in keys]).all(axis=1)]
+        if vanilla.empty or (cell["perturbation"] == "VAN" and not cell["ignore"] and not cell["refactor"]):
             continue
-        baseline = vanilla["score"]
-        mine = part.set_index("problem")
-        common = mine.index.intersection(baseline.index)
-        applied = common[(mine.loc[common, "status"] == "applied").to_numpy()]
-        row: dict[str, Any] = cell | {"problems": len(common), "questions": mine.loc[common, "question"].nunique()}
-        for prefix, chosen in (("", common), ("applied_", applied)):
-            questions = mine.loc[chosen, "question"]
-            found = relative_difference(baseline[chosen], mine.loc[chosen, "score"], confidence, questions)
+        both = part.merge(vanilla[["problem", "score", "true"]], on="problem", suffixes=("", "_before"))
+        before, after = both["score_before"].mean(), both["score"].mean()
+        true_before, true_after = (both[name].mean(skipna=False) for name in ("true_before", "true"))
+        lost = (both["score_before"] * (1 - both["score"])).mean()
+        row: dict[str, Any] = cell | {"problems": len(both), "questions": both["question"].nunique()}
+        for prefix, chosen in (("", both), ("applied_", both[both["status"] == "applied"])):
+            found = relative_difference(chosen["score_before"], chosen["score"], confidence, chosen["question"])
             if not prefix:
-                row |= {"vanilla_pct": 100 * baseline[common].mean()}
-                lost = (baseline[common] * (1 - mine.loc[common, "score"])).mean()
-                row |= {"lost_pct": 100 * lost / baseline[common].mean() if baseline[common].any() else math.nan}
-                row |= {"pass_at_1_pct": 100 * mine.loc[common, "score"].mean()}
-                before, after = (one.loc[common, "true"].mean(skipna=False) for one in (vanilla, mine))
-                row |= {TRUE[POINTS]: 100 * (after - before)}
-                row |= {TRUE[RELATIVE]: 100 * (after / before - 1) if before else math.nan}
+                row |= {"vanilla_pct": 100 * before, "lost_pct": 100 * lost / before if before else math.nan}
+                row |= {"pass_at_1_pct": 100 * after, TRUE[POINTS]: 100 * (true_after - true_before)}
+                row |= {TRUE[RELATIVE]: 100 * (true_after / true_before - 1) if true_before else math.nan}
             for columns, numbers in ((POINTS, found.absolute), (RELATIVE, found.relative)):
                 row |= {f"{prefix}{name}": 100 * number for name, number in zip(columns, numbers, strict=True)}
-        row |= {"applied_problems": len(applied), f"pass_at_1_{other}_pct": 100 * others[tuple(cell.values())]}
+        row |= {"applied_problems": found.items, f"pass_at_1_{other}_pct": 100 * others[tuple(cell.values())]}
         rows.append(row)
     return _net_of_controls(pd.DataFrame(rows))
 
@@ -159,6 +163,51 @@ def describe_differences(points: pd.DataFrame, *, relative: bool) -> str:
         for (panel, condition), part in points.groupby(["panel", "condition"], sort=False)
     ]
     return "Difference of Pass@1 to the vanilla programs. " + "; ".join(parts) + "."
+
+
+def by_density(answers: pd.DataFrame, texts: Mapping[str, Response], *, rule: str, confidence: float) -> pd.DataFrame:
+    """For each model, setting, perturbation and density (0: vanilla): Pass@1, difference to vanilla and tokens.
+
+    Columns of `differences`, and tokens, tokens_low, tokens_high: the mean length of the whole answer as its server
+    counts it (with what was thought before it), over questions; true_tokens, as in `answers`.
+    """
+    table = differences(answers, rule=rule, confidence=confidence)
+    vanilla = answers[answers["perturbation"] == "VAN"]
+    starts = [vanilla.assign(perturbation=name) for name in MESSAGES if name in set(answers["perturbation"])]
+    lengths = pd.concat([answers[answers["perturbation"] != "VAN"], *starts])
+    written = [len(texts[key].text) / 4 if key in texts else math.nan for key in lengths["key"]]
+    counted = lengths["completion_tokens"]
+    lengths = lengths.assign(tokens=np.where(counted.notna(), counted, written).astype(float))
+    rows = []
+    for cell, part in cells(lengths):
+        mean, (low, high), *_ = clustered_mean(part["tokens"], part["question"], confidence=confidence)
+        tokens = {"tokens": mean, "tokens_low": low, "tokens_high": high}
+        tokens |= {"true_tokens": part["true_tokens"].mean(skipna=False)}
+        rows.append(cell | tokens | {"pass_at_1_pct": 100 * part.groupby("problem")[f"value_{rule}"].mean().mean()})
+    merged = pd.DataFrame(rows).merge(table.drop(columns="pass_at_1_pct"), on=CELL, how="left")
+    merged.loc[merged["density"] == 0, [*POINTS, *RELATIVE]] = 0.0
+    return merged.sort_values(CELL, kind="stable", ignore_index=True)
+
+
+def density_points(table: pd.DataFrame, *, show: str, relative: bool) -> pd.DataFrame:
+    """The points to draw: model, panel, density, value, low, high, true (no difference without messages is)."""
+    columns = ("tokens", "tokens_low", "tokens_high") if show == "tokens" else RELATIVE if relative else POINTS
+    true = table["true_tokens"] if show == "tokens" else table[TRUE[columns]].where(table["density"] > 0)
+    alone = not any(table[name].nunique() > 1 for name in ("dataset", *SETTING))
+    panels = table["perturbation"] if alone else table["perturbation"] + ", " + named(table)["panel"]
+    points = table.assign(panel=panels, true=true)[["model", "panel", "density", *columns, "true"]]
+    return points.set_axis(["model", "panel", "density", "value", "low", "high", "true"], axis=1)
+
+
+def describe_density(points: pd.DataFrame, unit: str) -> str:
+    """The figure in words."""
+    by_curve = points.sort_values("density").groupby(["panel", "model"], sort=False)
+    ends = by_curve.agg(first=("value", "first"), last=("value", "last"), most=("density", "last"))
+    parts = [
+        f"{panel}, {model}: {row.first:.1f} {unit} without messages, {row.last:.1f} at p = {row.most:g}"
+        for (panel, model), row in ends.iterrows()
+    ]
+    return "Against the density of misleading messages. " + "; ".join(parts) + "."
 
 
 class RelativeDifference(NamedTuple):

@@ -15,12 +15,8 @@ from codestress.report.published import published_models, published_numbers
 
 QUESTIONS = {"cruxeval": 800, "livecodebench": 92, MERGE: 892}
 """Independent problems behind the paper's shares: LiveCodeBench's 479 samples come from 92 questions."""
-
-
 HEADLINE = ("PSC-ALL", "MCC", "MPS", "MHC")
 """The perturbations behind the abstract's averages."""
-
-
 PROVENANCES = {"leaderboard": "from the leaderboard alone", "read": "read from a picture"}
 """Where numbers stand that the paper's text does not have (`about` in the file of what it publishes says more)."""
 
@@ -35,10 +31,8 @@ def published_differences(task: str = "output") -> pd.DataFrame:
     names = published_models("codecrash")
     rows = list(_published_inputs() if task == "input" else _published_outputs())
     frame = pd.DataFrame(rows, columns=["label", "dataset", "mode", "perturbation", "vanilla_pct", "pass_at_1_pct"])
-    both_modes = (
-        frame.groupby("label")["mode"].transform("nunique") > 1
-    )  # who was asked in one alone is a reasoning model
-    frame = frame[both_modes].reset_index(drop=True)
+    # Who was asked in one mode alone is a reasoning model.
+    frame = frame[frame.groupby("label")["mode"].transform("nunique") > 1].reset_index(drop=True)
     numbers = published_numbers(f"codecrash/{'input' if task == 'input' else 'pass_at_1'}") or {}
     return frame.assign(
         provenance=PROVENANCES.get(numbers.get("provenance", ""), ""),
@@ -76,6 +70,11 @@ def _published_inputs() -> Iterator[tuple[str, str, str, str, float, float]]:
                 yield label, "cruxeval", mode, name, vanilla, vanilla * (1 + value / 100)
 
 
+def as_the_paper_asked(rows: pd.DataFrame) -> pd.DataFrame:
+    """Those about Python programs, without a defence."""
+    return rows[~rows["ignore"].astype(bool) & ~rows["refactor"].astype(bool) & (rows["language"] == "python")]
+
+
 def headlines(published: pd.DataFrame) -> pd.DataFrame:
     """The abstract's average degradation, in %: over 17 models and four perturbations, data sets weighted by their
     numbers of problems (version 3; version 2 weighted the perturbations). Columns: mode, degradation."""
@@ -89,7 +88,7 @@ def headlines(published: pd.DataFrame) -> pd.DataFrame:
 def compared_tables(table: pd.DataFrame, published: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """For the ledger: the published cells of what was asked for, and the regenerated ones that may stand beside them,
     those of the paper's data sets in its setting."""
-    asked = table[~table["ignore"] & ~table["refactor"] & (table["language"] == "python")]
+    asked = as_the_paper_asked(table)
     if set(asked["dataset"]) - {MERGE} != set(published_numbers("codecrash/problems") or {}):
         asked = asked[asked["dataset"] != MERGE]  # of other problems, or of one data set alone
     wanted = published[published["mode"].isin(table["mode"]) & published["perturbation"].isin(table["perturbation"])]
@@ -108,13 +107,8 @@ def own_headlines(answers: pd.DataFrame, published: pd.DataFrame, *, rule: str, 
     """
     columns = ["mode", "degradation", "low", "high", "questions"]
     counts = published_numbers("codecrash/problems") or {}
-    asked = answers[
-        answers["model"].isin(published["model"])
-        & answers["perturbation"].isin(["VAN", *HEADLINE])
-        & ~answers["ignore"]
-        & ~answers["refactor"]
-        & (answers["language"] == "python")
-    ]
+    asked = as_the_paper_asked(answers)
+    asked = asked[asked["model"].isin(published["model"]) & asked["perturbation"].isin(["VAN", *HEADLINE])]
     wanted = set(itertools.product(published["model"], counts, ["VAN", *HEADLINE]))
     rows = []
     for mode, part in asked.groupby("mode"):
@@ -142,8 +136,7 @@ def published_points(published: pd.DataFrame, table: pd.DataFrame, *, relative: 
     """
     datasets = set(published["dataset"])
     whole = set(table["dataset"]) - {MERGE} == datasets - {MERGE}
-    shown = compared(table)
-    shown = shown[(shown["language"] == "python") & ~shown["ignore"] & ~shown["refactor"]]
+    shown = as_the_paper_asked(compared(table))
     varying = [name for name in SETTING if table[name].nunique() > 1]
     parts = []
     for _, rows in shown.drop_duplicates(["dataset", *SETTING]).groupby(SETTING, sort=False):

@@ -33,16 +33,8 @@ def scores() -> pd.DataFrame:
     vanilla = table.drop_duplicates(["label", "dataset"]).assign(perturbation=VANILLA, relative_pct=0.0)
     vanilla = vanilla.assign(pass_at_1_pct=vanilla["vanilla_pct"])
     every = pd.concat([vanilla, table], ignore_index=True)
-    return pd.DataFrame(
-        {
-            "label": every["label"],
-            "dataset": every["dataset"],
-            "perturbation": every["perturbation"],
-            "share": every["pass_at_1_pct"] / 100,
-            "questions": every["dataset"].map(QUESTIONS),
-            "lost": -every["relative_pct"] / 100,
-        }
-    )
+    numbers = {"share": every["pass_at_1_pct"] / 100, "questions": every["dataset"].map(QUESTIONS)}
+    return every[["label", "dataset", "perturbation"]].assign(**numbers, lost=-every["relative_pct"] / 100)
 
 
 def rankings(table: pd.DataFrame) -> pd.DataFrame:
@@ -64,9 +56,11 @@ def rankings(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _wide(table: pd.DataFrame, dataset: str, value: str) -> pd.DataFrame:
-    part = table[table["dataset"] == dataset]
-    return part.pivot_table(index="label", columns="perturbation", values=value, sort=False)
+def _losses(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """For each data set what each model (index) loses by each perturbation (columns)."""
+    by = {"index": "label", "columns": "perturbation", "values": "lost", "sort": False}
+    perturbed = table[table["perturbation"] != VANILLA]
+    return {dataset: perturbed[perturbed["dataset"] == dataset].pivot_table(**by) for dataset in DATASETS}
 
 
 def agreement(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
@@ -76,8 +70,7 @@ def agreement(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame
     decided.
     """
     rows = []
-    for dataset in DATASETS:
-        lost = _wide(table, dataset, "lost").drop(columns=VANILLA)
+    for dataset, lost in _losses(table).items():
         for one, other in combinations(lost.columns, 2):
             draws = rng(seed, "agreement", dataset, one, other)
             found = rank_correlation(lost[one], lost[other], confidence, draws)
@@ -96,10 +89,9 @@ def by_vanilla(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFram
     decided.
     """
     rows = []
-    for dataset in DATASETS:
-        share = _wide(table, dataset, "share")
-        lost = _wide(table, dataset, "lost").drop(columns=VANILLA)
-        vanilla, n = share[VANILLA].to_numpy(), QUESTIONS[dataset]
+    plain = table[table["perturbation"] == VANILLA].set_index(["dataset", "label"])["share"]
+    for dataset, lost in _losses(table).items():
+        vanilla, n = plain[dataset][lost.index].to_numpy(), QUESTIONS[dataset]
         for perturbation in lost.columns:
             value = float(np.corrcoef(vanilla, lost[perturbation])[0, 1])
             draws = rng(seed, "vanilla", dataset, perturbation)
@@ -131,16 +123,14 @@ def between_datasets(table: pd.DataFrame, confidence: float, seed: int) -> pd.Da
     (exact sign flips), p_holm (over perturbations), decided, more (models that lose more on LiveCodeBench), models,
     correlation (Spearman, of the shares lost), correlation_low, correlation_high.
     """
-    one, other = (_wide(table, dataset, "lost").drop(columns=VANILLA) for dataset in DATASETS)
+    one, other = _losses(table).values()
     rows = []
     for perturbation in one.columns:
         first, second = one[perturbation], other[perturbation].reindex(one.index)
         found = mean_difference(second - first, confidence)
         same = rank_correlation(first, second, confidence, rng(seed, "datasets", perturbation))
-        more = int((second > first).sum())
-        means = (float(first.mean()), float(second.mean()))
-        told = (found.value, *found.interval, found.p_value, more, found.models)
-        rows.append((perturbation, *means, *told, same.value, *same.interval))
+        told = (found.value, *found.interval, found.p_value, int((second > first).sum()), found.models)
+        rows.append((perturbation, first.mean(), second.mean(), *told, same.value, *same.interval))
     columns = [
         *("perturbation", *DATASETS, "difference", "low", "high", "p", "more", "models"),
         *("correlation", "correlation_low", "correlation_high"),
@@ -160,8 +150,7 @@ def diluted(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
     stated = [one for one in read_published("codecrash")["statements"] if one["artefacts"] == ["perturbations"]]
     known = {(one["where"]["dataset"], one["where"]["perturbation"]): one["value"] / 100 for one in stated}
     rows = []
-    for dataset in DATASETS:
-        lost = _wide(table, dataset, "lost").drop(columns=VANILLA)
+    for dataset, lost in _losses(table).items():
         for perturbation in lost.columns:
             found = mean_difference(lost[perturbation], confidence)
             unchanged = known.get((dataset, perturbation), math.nan)
@@ -184,14 +173,8 @@ def findings(
     ranks: pd.DataFrame, alike: pd.DataFrame, vanilla: pd.DataFrame, datasets: pd.DataFrame, bounds: pd.DataFrame
 ) -> list[Finding]:
     """What stands first, from the tables of this module."""
-    return [
-        _ranks(ranks),
-        _agreement(alike),
-        _vanilla(vanilla),
-        _datasets(datasets),
-        _same_models(datasets),
-        _diluted(bounds),
-    ]
+    first = [_ranks(ranks), _agreement(alike), _vanilla(vanilla)]
+    return [*first, _datasets(datasets), _same_models(datasets), _diluted(bounds)]
 
 
 def _ranks(ranks: pd.DataFrame) -> Finding:

@@ -1,20 +1,41 @@
-"""CodeCrash: reasoning models: accuracy and the tokens that they think (Table 4)."""
+"""CodeCrash: reasoning models: accuracy and the tokens that they think (Table 4), and answers that doubt themselves
+more and more often (section 5, Figure 3)."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
+from codestress.fitting.bootstrap import DOUBTED
 from codestress.fitting.influence import share
 from codestress.fitting.proportions import clustered_mean
-from codestress.papers.codecrash.reasoning import collapse_start, reasoning_tokens
+from codestress.papers.codecrash.reasoning import (
+    STAGES,
+    collapse_start,
+    doubts,
+    reasoning_tokens,
+    stage_starts,
+    thinking,
+)
 from codestress.papers.codecrash.results.conditions import CELL, NAMES, cells, named, own_panel, told
 from codestress.papers.codecrash.results.differences import POINTS, differences
 from codestress.papers.codecrash.results.paper import QUESTIONS
+from codestress.papers.codecrash.studies import MESSAGES
 from codestress.report.published import published_models, published_numbers
-from codestress.types import Response
+from codestress.seeding import rng
+from codestress.types import CHARACTERS_PER_TOKEN, Response
+
+GROWTHS = 400
+"""Courses that are drawn of a curve, to see how far it lies from its points by chance."""
+DEGREES = {"quadratic": 2, "line": 1}
+PAPER_STAGES = dict(zip(STAGES, ("1", "2", "3 and 4", "5", "6"), strict=True))
+"""Those of Appendix F.6 that a rule's stage takes the place of."""
 
 
 def with_reasoning(answers: pd.DataFrame, texts: Mapping[str, Response]) -> pd.DataFrame:
@@ -32,29 +53,20 @@ def reasoning_table(answers: pd.DataFrame, *, rule: str, confidence: float) -> p
     reasoning tokens (mean with interval, maximum; `true_tokens`: their mean in truth) and collapses. `answers` as
     `with_reasoning` makes them, with `true_lengths`."""
     table = differences(answers, rule=rule, confidence=confidence)
-    points = table.set_index(CELL)[[*POINTS]]
+    points = table.set_index(CELL)[[*POINTS]].to_dict("index")
     rows = []
     for cell, part in cells(answers):
-        group = tuple(cell.values())
         known = part[part["reasoning_tokens"].notna()]
-        most = int(known["reasoning_tokens"].max()) if len(known) else math.nan
-        mean, (low, high), *_ = clustered_mean(known["reasoning_tokens"], known["question"], confidence=confidence)
-        found = points.loc[group] if group in points.index else dict.fromkeys(POINTS, 0.0)
+        spent = known["reasoning_tokens"]
+        mean, (low, high), *_ = clustered_mean(spent, known["question"], confidence=confidence)
         rows.append(
             cell
-            | {
-                "n": len(part),
-                "problems": part["problem"].nunique(),
-                "questions": part["question"].nunique(),
-                "pass_at_1_pct": 100 * part[f"value_{rule}"].mean(),
-                **found,
-            }
+            | {"n": len(part), "problems": part["problem"].nunique(), "questions": part["question"].nunique()}
+            | {"pass_at_1_pct": 100 * part[f"value_{rule}"].mean()}
+            | points.get(tuple(cell.values()), dict.fromkeys(POINTS, 0.0))
             | {"average_tokens": mean, "tokens_low": low, "tokens_high": high}
             | {"true_tokens": known["true_thought"].mean(skipna=False) if "true_thought" in known else math.nan}
-            | {
-                "most_tokens": most,
-                "collapses": int(part["collapsed"].sum()),
-            }
+            | {"most_tokens": int(spent.max()) if len(known) else math.nan, "collapses": int(part["collapsed"].sum())}
         )
     return pd.DataFrame(rows)
 
@@ -66,21 +78,16 @@ def token_growth(answers: pd.DataFrame, published: pd.DataFrame, *, confidence: 
     Columns: source (regenerated, published), model, dataset, perturbation, problems, questions, times, low, high.
     """
     rows: list[tuple[object, ...]] = []
-    for (model, dataset), part in answers.groupby(["model", "dataset"], sort=False):
-        spent = (
-            part.dropna(subset="reasoning_tokens")
-            .groupby(["perturbation", "problem", "question"], sort=False)["reasoning_tokens"]
-            .mean()
-        )
-        vanilla = spent[spent.index.get_level_values("perturbation") == "VAN"].droplevel("perturbation")
-        for perturbation in dict.fromkeys(spent.index.get_level_values("perturbation")):
-            both = pd.concat({"own": spent.loc[perturbation], "vanilla": vanilla}, axis=1, join="inner")
-            both = both.droplevel("problem")
-            if perturbation == "VAN" or both.empty:
-                continue
-            found, questions = share(both["own"], both["vanilla"]), both.index.nunique()
-            numbers = (found.value, *found.interval(questions, confidence))
-            rows.append(("regenerated", model, dataset, perturbation, len(both), questions, *numbers))
+    known = answers.dropna(subset="reasoning_tokens")
+    for (model, dataset), part in known.groupby(["model", "dataset"], sort=False):
+        each = part.groupby(["perturbation", "problem", "question"], sort=False)["reasoning_tokens"].mean()
+        spent = each.unstack("perturbation", sort=False).droplevel("problem")
+        for perturbation in spent.columns.drop("VAN") if "VAN" in spent else ():
+            both = spent[[perturbation, "VAN"]].dropna()
+            if len(both):
+                found, questions = share(both[perturbation], both["VAN"]), both.index.nunique()
+                numbers = (found.value, *found.interval(questions, confidence))
+                rows.append(("regenerated", model, dataset, perturbation, len(both), questions, *numbers))
     theirs = published.set_index(["label", "dataset", "perturbation"])["average_tokens"]
     for (label, dataset, perturbation), tokens in theirs.items():
         if perturbation != "VAN":
@@ -133,3 +140,137 @@ def describe_reasoning(table: pd.DataFrame) -> str:
         "{collapses} collapses"
     )
     return told("Reasoning tokens.", table, form)
+
+
+class Growth(NamedTuple):
+    """Least-squares fits of y over x (n,): c0 + c1 x + c2 x², and a line."""
+
+    c0: float
+    c1: float
+    c2: float
+    r2_quadratic: float
+    r2_linear: float
+
+
+def fit_growth(x: ArrayLike, y: ArrayLike) -> Growth:
+    """Fits both curves; nan where there are fewer than four points or all y are equal."""
+    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    total = float(((ys - ys.mean()) ** 2).sum()) if ys.size else 0.0
+    if ys.size < 4 or total == 0:
+        return Growth(*[math.nan] * 5)
+    fits = [np.polyfit(xs, ys, degree) for degree in DEGREES.values()]
+    return Growth(*fits[0][::-1], *(1 - float(((ys - np.polyval(fit, xs)) ** 2).sum()) / total for fit in fits))
+
+
+def lack_of_growth(x: ArrayLike, degree: int, random: np.random.Generator) -> float:
+    """p-value of a polynomial of this degree through the counts 0, 1, … at x (n,), which begin at 0: small where it
+    does not describe them. nan where there are fewer than four.
+
+    Counts up to here hang together, so that no test of independent residuals holds. Their largest distance from the
+    polynomial, against the same of counts that grow by chance as the polynomial says (a Poisson process of its slope,
+    given its last event) and have one fitted to them too. Simulated: a true curve is doubted in about 5 of 100 studies.
+    """
+    places = np.asarray(x, dtype=float)
+    if places.size < 4:
+        return math.nan
+    places = places / places[-1]
+    counts = np.arange(places.size)
+
+    def fitted(places: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+        polynomial = np.polyfit(places, counts, degree)
+        return polynomial, float(np.abs(np.polyval(polynomial, places) - counts).max())
+
+    polynomial, found = fitted(places)
+    grid = np.linspace(0, 1, 1001)
+    rates = np.maximum(np.polyval(np.polyder(polynomial), grid), 0)
+    expected = np.concatenate([[0.0], np.cumsum(rates[1:] + rates[:-1])])
+    between = np.sort(random.random((GROWTHS, places.size - 2)), axis=1)
+    drawn = np.interp(between, expected / expected[-1], grid)
+    others = [fitted(np.concatenate([[0.0], row, [1.0]]))[1] for row in drawn]
+    return float((1 + np.sum(np.array(others) >= found)) / (1 + GROWTHS))
+
+
+@dataclass(frozen=True)
+class Collapse:
+    """The response whose words of doubt are drawn."""
+
+    model: str
+    problem: str
+    perturbation: str
+    tokens: int
+    """Of the whole response, at four characters each."""
+    collapse_at: int | None
+    """Token at which it begins to repeat one unit until its end; None where it does not."""
+    curve: pd.DataFrame
+    """Columns: tokens, doubts (how many words of doubt stand up to there)."""
+    growth: Growth
+    lacks: Mapping[str, float]
+    """p-values of the lack of fit of its two curves."""
+    text: str
+    """What was thought, and what it repeats."""
+    factors: Mapping[str, Any]
+    """What `studies.variants` takes to make its program."""
+
+
+def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collapse:
+    """The longest response that collapses; where none does, the one with most words of doubt. Requests that failed
+    have none."""
+    answers = answers[answers["key"].isin(list(texts))]
+    if answers.empty:
+        raise ValueError("no answers")
+
+    def rank(row: Any) -> tuple[bool, int]:
+        text = texts[row.key].text
+        collapses = collapse_start(text) is not None
+        return collapses, len(text) if collapses else len(doubts(text))
+
+    row: Any = max(answers.itertuples(), key=rank)
+    text = texts[row.key].text
+    start = collapse_start(text)
+    thought = text[:start] if start is not None else (thinking(text) or text)
+    places = [0.0, *(place / CHARACTERS_PER_TOKEN for place in doubts(thought))]
+    curve = pd.DataFrame({"tokens": places, "doubts": range(len(places))})
+    density = row.density if row.perturbation in MESSAGES else 1.0
+    return Collapse(
+        *(row.model, row.problem, row.perturbation, -(-len(text) // CHARACTERS_PER_TOKEN)),
+        None if start is None else start // CHARACTERS_PER_TOKEN,
+        curve,
+        fit_growth(curve["tokens"], curve["doubts"]),
+        {name: lack_of_growth(curve["tokens"], degree, rng(0, name)) for name, degree in DEGREES.items()},
+        text if start is not None else thought,
+        {"source": row.dataset, "language": row.language, "perturbation": row.perturbation, "density": density},
+    )
+
+
+def stages(collapse: Collapse, answer: str, hint: str | None) -> pd.DataFrame:
+    """The stages of the response (`stage_starts`): stage, paper (its stages), first_token, tokens, doubts (words of
+    doubt), doubts_per_1000 (tokens); a row for each that there is."""
+    starts = stage_starts(collapse.text, answer, hint)
+    ends = [*list(starts.values())[1:], len(collapse.text)]
+    places = doubts(collapse.text)
+    rows = []
+    for (stage, start), end in zip(starts.items(), ends, strict=True):
+        count, tokens = sum(start <= place < end for place in places), (end - start) / CHARACTERS_PER_TOKEN
+        rate = 1000 * count / tokens if tokens else math.nan
+        rows.append((stage, PAPER_STAGES[stage], start // CHARACTERS_PER_TOKEN, round(tokens), count, rate))
+    return pd.DataFrame(rows, columns=["stage", "paper", "first_token", "tokens", "doubts", "doubts_per_1000"])
+
+
+def growth_table(collapse: Collapse) -> pd.DataFrame:
+    """The fit of `doubts` over tokens in one row."""
+    shown = {name: getattr(collapse, name) for name in ("model", "problem", "perturbation", "tokens", "collapse_at")}
+    lacks = {f"lack_of_fit_{name}": lack for name, lack in collapse.lacks.items()}
+    return pd.DataFrame([shown | {"doubts": int(collapse.curve["doubts"].max())} | collapse.growth._asdict() | lacks])
+
+
+def describe_collapse(collapse: Collapse) -> str:
+    """The figure in words."""
+    fate = "it does not collapse"
+    if collapse.collapse_at is not None:
+        fate = f"from token {collapse.collapse_at:,} on it repeats one unit to its end"
+    return (
+        f"{collapse.model} on {collapse.problem} under {collapse.perturbation}: {collapse.tokens:,} tokens, "
+        f"{int(collapse.curve['doubts'].max())} words of doubt; {fate}. R² of the quadratic "
+        f"{collapse.growth.r2_quadratic:.3f}, of a line {collapse.growth.r2_linear:.3f}."
+        + "".join(f" A {name} does not describe the points." for name, p in collapse.lacks.items() if p < DOUBTED)
+    )

@@ -21,11 +21,10 @@ from codestress.papers.codecrash.perturbations.variants import (
 )
 from codestress.papers.codecrash.results.conditions import told
 from codestress.papers.codecrash.studies import (
-    MESSAGES,
     Perturbed,
     checked_problems,
     fenced_program,
-    runnable,
+    made_variants,
     variants,
     written_by_model,
 )
@@ -33,6 +32,8 @@ from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
 from codestress.sandbox.executor import Outcome as Ending
 from codestress.types import Language
+
+STATUSES = ("applied", "unchanged", "refused", "rejected")
 
 
 def variant_counts(given: Perturbed) -> pd.DataFrame:
@@ -44,37 +45,23 @@ def variant_counts(given: Perturbed) -> pd.DataFrame:
     (of refusals and doubts, counted), why. Applied, unchanged, refused and rejected add up to problems (checked).
     """
     rows = []
-    for source in given.problems:
-        for language in runnable(given.languages):
-            usable, faults = checked_problems(source, language, given.n_problems, given.translations, given.seed)
-            for perturbation in given.perturbations:
-                for density in given.densities if perturbation in MESSAGES else [1.0]:
-                    found = variants(given, source, language, perturbation, density)
-                    counts = Counter(one.status for one in found.values())
-                    if sum(counts.values()) != len(usable):
-                        raise AssertionError(f"{perturbation}: {dict(counts)} of {len(usable)} problems")
-                    rejected = [f"{name}: {one.why}" for name, one in found.items() if one.status == "rejected"]
-                    refused = [one.why for one in found.values() if one.status == "refused"]
-                    doubts = Counter([*refused, *(one.doubt for one in found.values() if one.doubt)])
-                    rows.append(
-                        {
-                            "dataset": source,
-                            "language": language,
-                            "perturbation": perturbation,
-                            "density": density,
-                            "problems": len(usable),
-                            "applied": counts["applied"],
-                            "unchanged": counts["unchanged"],
-                            "refused": counts["refused"],
-                            "rejected": counts["rejected"],
-                            "doubtful": sum(bool(one.doubt) for one in found.values()),
-                            "drawn_again": sum(one.attempts > 1 for one in found.values()),
-                            "sites": float(np.mean([len(one.sites) for one in found.values()])) if found else 0.0,
-                            "left_out": len(faults),
-                            "reasons": "; ".join(f"{why} ({count})" for why, count in doubts.most_common()),
-                            "why": "; ".join([*(f"{name}: {why}" for name, why in faults.items()), *rejected])[:500],
-                        }
-                    )
+    for source, language, perturbation, density, found in made_variants(given):
+        usable, faults = checked_problems(source, language, given.n_problems, given.translations, given.seed)
+        made = found.values()
+        counts = Counter[str](one.status for one in made)
+        if sum(counts.values()) != len(usable):
+            raise AssertionError(f"{perturbation}: {dict(counts)} of {len(usable)} problems")
+        rejected = {name: one.why for name, one in found.items() if one.status == "rejected"}
+        refused = [one.why for one in made if one.status == "refused"]
+        doubts = Counter([*refused, *(one.doubt for one in made if one.doubt)])
+        rows.append(
+            {"dataset": source, "language": language, "perturbation": perturbation, "density": density}
+            | {"problems": len(usable), **{status: counts[status] for status in STATUSES}}
+            | {"doubtful": sum(bool(one.doubt) for one in made), "drawn_again": sum(one.attempts > 1 for one in made)}
+            | {"sites": float(np.mean([len(one.sites) for one in made])) if found else 0.0, "left_out": len(faults)}
+            | {"reasons": "; ".join(f"{why} ({count})" for why, count in doubts.most_common())}
+            | {"why": "; ".join(f"{name}: {why}" for name, why in [*faults.items(), *rejected.items()])[:500]}
+        )
     return pd.DataFrame(rows)
 
 
@@ -113,16 +100,14 @@ def differing_unseen(given: Perturbed) -> pd.DataFrame:
 
 def _each(given: Perturbed) -> Iterator[tuple[str, Language, str, dict[str, Variant]]]:
     """Each source and perturbation, with its variants at the highest density."""
-    for source in given.problems:
-        for language in runnable(given.languages):
-            for perturbation in given.perturbations:
-                found = variants(given, source, language, perturbation, max(given.densities))
-                yield source, language, perturbation, found
+    highest = given.model_copy(update={"densities": [max(given.densities)]})
+    for source, language, perturbation, _, found in made_variants(highest):
+        yield source, language, perturbation, found
 
 
 def describe_variants(table: pd.DataFrame) -> str:
     """The figure in words."""
-    counts = ", ".join(f"{{{name}}} {name}" for name in ("applied", "unchanged", "refused", "rejected"))
+    counts = ", ".join(f"{{{name}}} {name}" for name in STATUSES)
     form = "{dataset}, {language}, {perturbation}: " + counts
     return told("What became of each perturbation.", table, form)
 
@@ -150,27 +135,20 @@ def refactored(answers: pd.DataFrame, given: Perturbed) -> pd.DataFrame:
     rows = rows.drop_duplicates([*by, "cleaned"])
     texts = stored_responses(rows["cleaned"]) if len(rows) else {}
     rows = rows[rows["cleaned"].isin(list(texts))]  # but for requests that failed
-    counts: dict[tuple[str, ...], Counter[str]] = {}
-    waiting: list[tuple[tuple[str, ...], Problem]] = []
-    for row in rows.itertuples():
-        group = tuple(getattr(row, name) for name in by)
+    kinds: list[str] = []
+    waiting: list[tuple[int, Problem]] = []
+    for number, row in enumerate(rows.itertuples()):
         found = variants(given, row.dataset, row.language, row.perturbation, row.density or 1.0)
         code = fenced_program(texts[row.cleaned].text)
-        counts.setdefault(group, Counter())["programs"] += 1
+        kinds.append("failed" if code else "none")
         if code:
-            waiting.append((group, written_by_model(found[row.problem].problem, code)))
-        else:
-            counts[group]["none"] += 1
+            waiting.append((number, written_by_model(found[row.problem].problem, code)))
     with Executor() as executor:
         executions = run_calls([(problem, problem.arguments) for _, problem in waiting], executor)
-    for (group, problem), execution in zip(waiting, executions, strict=True):
-        kind = "failed"
+    for (number, problem), execution in zip(waiting, executions, strict=True):
         if execution.outcome is Ending.RETURNED:
             same = same_value(execution.value, parse_literal(problem.output).value)
-            kind = "same" if same else "different"
-        counts[group][kind] += 1
-    kinds = ["programs", "same", "different", "failed", "none"]
-    table = [
-        dict(zip(by, group, strict=True)) | {kind: found[kind] for kind in kinds} for group, found in counts.items()
-    ]
-    return pd.DataFrame(table, columns=[*by, *kinds])
+            kinds[number] = "same" if same else "different"
+    columns = {kind: [one == kind for one in kinds] for kind in ("same", "different", "failed", "none")}
+    counted = rows[by].assign(programs=1, **columns)
+    return counted.groupby(by, sort=False, as_index=False).sum()
