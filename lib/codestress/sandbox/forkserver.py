@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from codestress.sandbox import child, data, layers, seccomp, steps
+from codestress.sandbox import child, data, layers, steps
 
 TOKEN_BYTES = 8
 BACKEND_LAYERS = {
@@ -67,7 +67,7 @@ class Server:
             return lambda: layers.landlock(rules)
 
         def filtered() -> Callable[[], None]:
-            prepared = seccomp.prepared(seccomp.python_filter(layers.machine()))
+            prepared = layers.python_filter()
             return lambda: layers.filter_calls(prepared)
 
         self.landlock = self._held("landlock", "read-only", landlock, lambda: os.scandir("/"))
@@ -160,7 +160,7 @@ class Server:
     def filter_runtime(self, path: int) -> None:
         """The filter of Node and Java, for this process alone."""
         if self.filter:
-            layers.filter_calls(seccomp.prepared(seccomp.runtime_filter(layers.machine(), os.getpid(), path)))
+            layers.filter_calls(layers.runtime_filter(os.getpid(), path))
 
 
 def give(feed: int, text: bytes, deadline: float) -> None:
