@@ -13,12 +13,13 @@ from codestress.explore.controls import (
     artefact_chooser,
     control,
     dropdown,
+    follow,
     on_change,
     opened,
     paragraph,
     pre,
+    showing,
     side_by_side,
-    told,
     values_by_name,
 )
 from codestress.inference.registry import load_registry
@@ -75,18 +76,12 @@ def answer_browser(artefact: str = "codecrash/tab01", profile: str = "demo") -> 
     chooser = artefact_chooser(artefact, asking=True)
     options, panes = widgets.VBox(), widgets.HTML()
 
-    def choose() -> None:
-        options.children = ()
-        panes.value = paragraph("reading the answers …")
-        panes.value = told(listed)
-
     def listed() -> str:
         browser = _Browser(*built(chooser.value, profile), panes)
         options.children = (*browser.filters.values(), browser.beside, browser.chosen)
         return browser.shown()
 
-    on_change([chooser], choose)
-    choose()
+    follow(chooser, [options], panes, listed)
     return side_by_side([chooser, options], [panes])
 
 
@@ -113,7 +108,7 @@ class _Browser:
             self.filters["outcome"].value = "incorrect"
         self.fill()
         on_change(list(self.filters.values()), self.fill)
-        on_change([self.chosen, self.beside], lambda: setattr(panes, "value", told(self.shown)))
+        on_change([self.chosen, self.beside], showing(panes, self.shown))
 
     def fill(self) -> None:
         """Lists the answers that pass the filters, each by its outcome and the factors that tell answers apart."""
@@ -183,8 +178,7 @@ def ask_panel(artefact: str = "semtrace/fig03", profile: str = "demo") -> widget
         _, answer, _ = ask(chooser.value, model.value, questions.index, profile)
         return answer_html(questions.trials, answer, main_rule(questions.trials))
 
-    button.on_click(lambda _button: setattr(shown, "value", told(answered)))
-    on_change([chooser], lambda: setattr(shown, "value", told(choose)))
+    button.on_click(showing(shown, answered))
     on_change([model], wait)
-    shown.value = told(choose)
+    follow(chooser, [questions], shown, choose)
     return side_by_side([chooser, model, questions, button], [shown])

@@ -167,12 +167,29 @@ def on_change(controls: Sequence[widgets.Widget], act: Callable[[], None]) -> No
         control.observe(lambda _change: act(), names="value")
 
 
-def told(act: Callable[[], str]) -> str:
-    """What an action writes; an error that a person can act on as a paragraph in its place."""
-    try:
-        return act()
-    except (CodestressError, yaml.YAMLError) as error:
-        return paragraph(f"{error}", role="alert")
+def showing(pane: widgets.HTML, act: Callable[[], str]) -> Callable[..., None]:
+    """Shows what an action writes; an error that a person can act on as a paragraph in its place."""
+
+    def show(*_: object) -> None:
+        try:
+            pane.value = act()
+        except (CodestressError, yaml.YAMLError) as error:
+            pane.value = paragraph(f"{error}", role="alert")
+
+    return show
+
+
+def follow(chooser: widgets.Dropdown, boxes: Sequence[widgets.Box], pane: widgets.HTML, act: Callable[[], str]) -> None:
+    """Empties the boxes and acts, now and whenever another artefact is chosen."""
+
+    def choose() -> None:
+        for box in boxes:
+            box.children = ()
+        pane.value = paragraph("reading …")
+        showing(pane, act)()
+
+    on_change([chooser], choose)
+    choose()
 
 
 def paragraph(text: str, role: str = "note") -> str:

@@ -22,11 +22,12 @@ from codestress.explore.controls import (
     chosen_values,
     control,
     dropdown,
+    follow,
     on_change,
     paragraph,
     parameter_controls,
+    showing,
     side_by_side,
-    told,
     with_values,
 )
 from codestress.fitting.exponential import ExponentialFit, fit_exponential
@@ -103,13 +104,8 @@ def live_figure(artefact: str = "semtrace/fig01", profile: str = "demo") -> widg
     chooser = artefact_chooser(artefact, asking=True)
     axes, knobs, shown, cost = widgets.VBox(), widgets.VBox(), widgets.HTML(), widgets.HTML()
 
-    def choose() -> None:
-        axes.children = knobs.children = ()
-        cost.value = ""
-        shown.value = paragraph("reading the answers …")
-        shown.value = told(listed)
-
     def listed() -> str:
+        cost.value = ""
         found, results = built(chooser.value, profile)
         frame, rule = answers_frame(results), main_rule(found.trials())
         across, lines = factors_in(frame, MOST_PLACES), factors_in(frame, MOST_LINES)
@@ -123,18 +119,17 @@ def live_figure(artefact: str = "semtrace/fig01", profile: str = "demo") -> widg
             alt = f"right answers along {x.value}, a line for each {line.value or 'answer'}"
             return picture(share_figure(frame, x.value, line.value, rule), alt)
 
-        def price() -> None:
-            cost.value = told(lambda: paragraph(cost_of(with_values(found, chosen_values(controls)))))
+        def price() -> str:
+            return paragraph(cost_of(with_values(found, chosen_values(controls))))
 
         controls = parameter_controls(found)
         axes.children, knobs.children = (x, line), tuple(controls.values())
-        on_change([x, line], lambda: setattr(shown, "value", told(drawn)))
-        on_change(list(controls.values()), price)
-        price()
+        on_change([x, line], showing(shown, drawn))
+        on_change(list(controls.values()), showing(cost, price))
+        showing(cost, price)()
         return drawn()
 
-    on_change([chooser], choose)
-    choose()
+    follow(chooser, [axes, knobs], shown, listed)
     other = widgets.Accordion(children=[knobs], titles=("other parameters",))
     return side_by_side([chooser, axes, other, cost], [shown])
 

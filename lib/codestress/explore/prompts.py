@@ -13,13 +13,14 @@ from codestress.explore.controls import (
     chosen_values,
     control,
     factors_of,
+    follow,
     nearest_trial,
     on_change,
     opened,
     parameter_controls,
     pre,
+    showing,
     side_by_side,
-    told,
     with_values,
 )
 from codestress.types import CHARACTERS_PER_TOKEN, Prompt
@@ -64,16 +65,13 @@ def prompt_explorer(artefact: str = "origin/fig04", profile: str = "demo") -> wi
 
     def draw() -> None:
         if questions.children:
-            shown.value = told(rendered)
+            showing(shown, rendered)()
 
     questions = Questions(draw)
 
-    def choose() -> None:
+    def choose() -> str:
         knobs.children = tuple(parameter_controls(opened(chooser.value, profile)).values())
-        make()
-
-    def make() -> None:
-        shown.value = told(made)
+        return made()
 
     def made() -> str:
         values = chosen_values({one.description: one for one in knobs.children})
@@ -93,9 +91,8 @@ def prompt_explorer(artefact: str = "origin/fig04", profile: str = "demo") -> wi
         factors = ", ".join(f"{name} = {value}" for name, value in factors_of(trial).items())
         return f"<p>{escape(factors)}</p>" + prompt_html(trials.render(trial), beside)
 
-    on_change([chooser], choose)
     on_change([compare], draw)
-    apply.on_click(lambda _button: make())
-    choose()
+    apply.on_click(showing(shown, made))
+    follow(chooser, [knobs, questions], shown, choose)
     parameters = widgets.Accordion(children=[widgets.VBox([knobs, apply])], titles=("parameters",))
     return side_by_side([chooser, questions, compare, parameters], [shown])
