@@ -34,7 +34,7 @@ DOUBLE = "def f(x):\n    return 2 * x"
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch) -> Iterator[Executor]:
     """An executor whose attacks all come through, as where nothing isolates."""
-    monkeypatch.setattr(probe, "unprotected", lambda *_: dict.fromkeys(probe.PROTECTIONS, "it came through"))
+    monkeypatch.setattr(probe, "unprotected", lambda *_: dict.fromkeys(probe.GOT_THROUGH, "it came through"))
     monkeypatch.delenv(executor.UNPROTECTED, raising=False)
     with Executor(workers=1, limits=Limits(cpu_s=2, wall_s=10)) as opened:
         yield opened

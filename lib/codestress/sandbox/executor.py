@@ -189,7 +189,7 @@ class Executor:
         here: list[Language] = ["python", *(one for one in runtimes.NEEDED if not runtimes.missing(one))]
         return {
             name: {LANGUAGE_NAMES[language]: self.exposed(language).get(name, "") for language in here}
-            for name in probe.PROTECTIONS
+            for name in probe.GOT_THROUGH
         }
 
     def admit(self, language: Language = "python") -> None:

@@ -120,10 +120,7 @@ def landlock_rules(readable: Iterable[str]) -> int:
         with contextlib.suppress(FileNotFoundError):
             folder = os.open(path, getattr(os, "O_PATH", 0) | os.O_CLOEXEC)
             rights = READ_FILE | EXECUTE | (READ_DIR if os.path.isdir(path) else 0)  # noqa: PTH112
-            beneath = (ctypes.c_uint8 * 12).from_buffer_copy(
-                rights.to_bytes(8, sys.byteorder) + folder.to_bytes(4, sys.byteorder)
-            )
-            _call(libc.syscall(LANDLOCK_ADD, rules, 1, beneath, 0))
+            _call(libc.syscall(LANDLOCK_ADD, rules, 1, struct.pack("=Qi", rights, folder), 0))
             os.close(folder)
     return rules
 

@@ -146,21 +146,17 @@ def seatbelt_profile(readable: Iterable[str], executables: Iterable[str]) -> str
     devices = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
     programs = dict.fromkeys(str(Path(path).resolve()) for path in (interpreter(), *executables))
     # A framework's Python starts another executable of its own prefix.
-    return "\n".join(
-        [
-            "(version 1)",
-            "(deny default)",
-            "(allow process-fork)",
-            f"(allow process-exec {_paths('literal', programs)} {_paths('subpath', [sys.base_prefix])})",
-            "(allow process-info* (target same-sandbox))",
-            "(allow signal (target same-sandbox))",
-            "(allow sysctl-read)",
-            "(allow file-read-metadata)",
-            f'(allow file-read* (literal "/") {_paths("literal", devices)} {_paths("subpath", resolved)})',
-            f"(allow file-map-executable {_paths('subpath', resolved)})",
-            '(allow file-write-data (literal "/dev/null"))',
-        ]
-    )
+    return f"""(version 1)
+(deny default)
+(allow process-fork)
+(allow process-exec {_paths("literal", programs)} {_paths("subpath", [sys.base_prefix])})
+(allow process-info* (target same-sandbox))
+(allow signal (target same-sandbox))
+(allow sysctl-read)
+(allow file-read-metadata)
+(allow file-read* (literal "/") {_paths("literal", devices)} {_paths("subpath", resolved)})
+(allow file-map-executable {_paths("subpath", resolved)})
+(allow file-write-data (literal "/dev/null"))"""
 
 
 def _paths(kind: str, paths: Iterable[str]) -> str:
