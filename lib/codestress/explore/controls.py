@@ -163,8 +163,8 @@ class Questions(widgets.VBox):  # type: ignore[misc]
 
 def on_change(controls: Sequence[widgets.Widget], act: Callable[[], None]) -> None:
     """Acts when any of the controls has another value."""
-    for control in controls:
-        control.observe(lambda _change: act(), names="value")
+    for one in controls:
+        one.observe(lambda _change: act(), names="value")
 
 
 def showing(pane: widgets.HTML, act: Callable[[], str]) -> Callable[..., None]:

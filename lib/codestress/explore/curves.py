@@ -91,11 +91,11 @@ def cost_of(artefact: Artefact) -> str:
     rows, errors = make_plan([artefact], STORE)
     if errors:
         return "; ".join(errors.values())
-    missing, characters, answered = (
-        sum(getattr(row, name) for row in rows) for name in ("missing", "characters", "answered")
-    )
+    missing = sum(row.missing for row in rows)
     dollars = [row.dollars_high for row in rows if row.dollars_high is not None]
     price = f", at most ${sum(dollars):.2f}" if dollars else ""
+    characters = sum(row.characters for row in rows)
+    answered = sum(row.answered for row in rows)
     return f"{missing:,} new requests, {characters:,} characters{price}; {answered:,} are answered"
 
 
