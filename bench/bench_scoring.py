@@ -22,8 +22,8 @@ from codestress.papers.semtrace.line_removal import removable, without_lines
 from codestress.problems.generated import generated_problems
 from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem
-from codestress.sandbox.backends import interpreter
 from codestress.sandbox.executor import Executor, Program
+from codestress.sandbox.worker import interpreter
 from codestress.scoring.predictions import Answer, Task, score_answers
 from codestress.types import Source
 

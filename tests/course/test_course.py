@@ -15,7 +15,6 @@ from codestress.course import material
 from codestress.course.building import assignment_names
 from codestress.course.feedback import telling, write_feedback
 from codestress.course.grading import Graded, grade, read_submission
-from codestress.course.oracles import line_of_fault, oracle_ceiling
 from codestress.errors import DataError
 from codestress.literals import parse_literal, same_value
 from codestress.paths import PACKAGE
@@ -261,8 +260,8 @@ def test_material_is_what_it_says() -> None:
         assert not same_value(material.corrupted(value), value)
     tasks = material.fault_tasks("ada", 40)
     assert len(tasks) == 40
-    assert all(task["label"] >= line_of_fault(task) for task in tasks)
-    shares = [share for share in oracle_ceiling(tasks, 0) if share is not None]
+    assert all(task["label"] >= material.line_of_fault(task) for task in tasks)
+    shares = [share for share in material.oracle_ceiling(tasks, 0) if share is not None]
     assert min(shares) < 0.5
 
 

@@ -22,7 +22,7 @@ from codestress.papers.semtrace.traces import trace_problems
 from codestress.problems.generated import generated_problems
 from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem, from_stranger
-from codestress.sandbox import backends, executor, probe, runtimes, worker
+from codestress.sandbox import executor, probe, runtimes, worker
 from codestress.sandbox.executor import Executor, Limits, Program, ran
 from codestress.sandbox.executor import Outcome as Ending
 from codestress.scoring.predictions import Answer, score_answers
@@ -34,7 +34,7 @@ DOUBLE = "def f(x):\n    return 2 * x"
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch) -> Iterator[Executor]:
     """An executor whose attacks all come through, as where nothing isolates."""
-    monkeypatch.setattr(probe, "unprotected", lambda *_: dict.fromkeys(probe.PROTECTIONS, "it came through"))
+    monkeypatch.setattr(probe, "unprotected", lambda *_: dict.fromkeys(probe.GOT_THROUGH, "it came through"))
     monkeypatch.delenv(executor.UNPROTECTED, raising=False)
     with Executor(workers=1, limits=Limits(cpu_s=2, wall_s=10)) as opened:
         yield opened
@@ -140,11 +140,11 @@ def test_the_home_is_never_readable_for_the_sake_of_an_interpreter_in_it(
     node.parent.mkdir()
     node.write_text("")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert str(tmp_path) not in backends.prefixes([str(node)])
-    assert str(node) in backends.prefixes([str(node)])
+    assert str(tmp_path) not in worker.prefixes([str(node)])
+    assert str(node) in worker.prefixes([str(node)])
     monkeypatch.setattr(sys, "base_prefix", str(tmp_path))
     monkeypatch.setattr(sys, "base_exec_prefix", str(tmp_path.parent))
-    assert not any(tmp_path.is_relative_to(path) for path in backends.prefixes([]))
+    assert not any(tmp_path.is_relative_to(path) for path in worker.prefixes([]))
 
 
 # --- backends --------------------------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ EVERYTHING = {
 
 def take_away(monkeypatch: pytest.MonkeyPatch, backend: str, *layers: str, broken: str = "") -> None:
     """From workers that start from now on; `broken` is what their children then fail at."""
-    real = backends.command
+    real = worker.command
 
     def command(*arguments: object) -> list[str]:
         line = real(*arguments)  # type: ignore[arg-type]
@@ -188,7 +188,7 @@ def take_away(monkeypatch: pytest.MonkeyPatch, backend: str, *layers: str, broke
 def test_without_a_layer_that_protects_them_strangers_are_refused(
     language: Language, backend: str, removed: tuple[str, ...], open_to: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if why := runtimes.missing(language) or (backend not in [*backends.candidates(), "none"] and "no bubblewrap"):
+    if why := runtimes.missing(language) or (backend not in [*worker.candidates(), "none"] and "no bubblewrap"):
         pytest.skip(why)
     monkeypatch.delenv(executor.UNPROTECTED, raising=False)
     take_away(monkeypatch, backend, *removed)
@@ -226,7 +226,7 @@ def test_a_child_that_cannot_start_is_no_verdict_and_its_program_runs_again(monk
 
 def test_a_seatbelt_profile_denies_all_but_what_runtimes_need() -> None:
     node = '/opt/a "quoted" \\ place/bin/node'
-    profile = backends.seatbelt_profile(["/opt/kit"], [node])
+    profile = worker.seatbelt_profile(["/opt/kit"], [node])
     assert profile.startswith("(version 1)\n(deny default)\n")
     assert 'literal "/opt/a \\"quoted\\" \\\\ place/bin/node"' in profile
     allowed = [line for line in profile.splitlines() if line.startswith("(allow")]
@@ -237,21 +237,21 @@ def test_a_seatbelt_profile_denies_all_but_what_runtimes_need() -> None:
         str(Path.home())
     )
     assert profile.count("(") == profile.count(")")
-    line = backends.command("sandbox-exec", [node])
+    line = worker.command("sandbox-exec", [node])
     assert line[:2] == ["/usr/bin/sandbox-exec", "-p"]
-    assert line[3] == backends.interpreter()
+    assert line[3] == worker.interpreter()
 
 
 def test_a_mac_takes_seatbelt_and_says_none_when_it_does_not_start(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(backends.sys, "platform", "darwin")
-    monkeypatch.setattr(backends.shutil, "which", lambda _: None)
-    monkeypatch.setattr(backends, "SEATBELT", str(tmp_path / "sandbox-exec"))
-    assert backends.candidates() == ["none"]
+    monkeypatch.setattr(worker.sys, "platform", "darwin")
+    monkeypatch.setattr(worker.shutil, "which", lambda _: None)
+    monkeypatch.setattr(worker, "SEATBELT", str(tmp_path / "sandbox-exec"))
+    assert worker.candidates() == ["none"]
     (tmp_path / "sandbox-exec").write_text("#!/bin/sh\necho 'sandbox_apply: Operation not permitted' >&2\nexit 71\n")
     (tmp_path / "sandbox-exec").chmod(0o755)
-    assert backends.candidates() == ["sandbox-exec", "none"]
+    assert worker.candidates() == ["sandbox-exec", "none"]
     name, started, refused = worker.start([])
     started.close()
     assert name == "none"
@@ -265,7 +265,7 @@ def fake_engine(folder: Path, name: str) -> None:
         f'#!/bin/sh\necho "$@" > {shlex.quote(str(folder))}/{name}.said\n'
         'while [ "$1" != python3 ]; do shift; done\nshift\n'
         f"for last; do :; done\n"
-        f"kit={shlex.quote(str(backends.PACKAGE.parent))}\n"
+        f"kit={shlex.quote(str(worker.PACKAGE.parent))}\n"
         f"code=$(printf '%s' \"$last\" | sed \"s#'/kit#'$kit#g\")\n"
         f'exec {shlex.quote(sys.executable)} -S -s -P -B -W ignore -c "$code"\n'
     )
@@ -278,11 +278,11 @@ def test_a_container_is_taken_only_when_asked_for_and_tried_like_all(
 ) -> None:
     fake_engine(tmp_path, name)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.delenv(backends.CHOICE, raising=False)
+    monkeypatch.delenv(worker.CHOICE, raising=False)
     monkeypatch.delenv(executor.UNPROTECTED, raising=False)
-    assert name not in backends.candidates()
-    monkeypatch.setenv(backends.CHOICE, name)
-    assert backends.candidates() == [name]
+    assert name not in worker.candidates()
+    monkeypatch.setenv(worker.CHOICE, name)
+    assert worker.candidates() == [name]
     monkeypatch.setattr(probe, "unprotected", lambda run, _: {"files": "read"} if run(DOUBLE, (4,)) == 8 else {})
     with Executor(workers=1) as opened:
         assert opened.layers["container"] == name
@@ -298,8 +298,8 @@ def test_a_container_is_taken_only_when_asked_for_and_tried_like_all(
 
 @pytest.mark.parametrize(("choice", "told"), [("lxc", "docker or podman"), ("podman", "not on PATH")])
 def test_a_choice_that_is_none_is_said(choice: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(backends.CHOICE, choice)
-    monkeypatch.setattr(backends.shutil, "which", lambda _: None)
+    monkeypatch.setenv(worker.CHOICE, choice)
+    monkeypatch.setattr(worker.shutil, "which", lambda _: None)
     with pytest.raises(SandboxError, match=told):
         Executor()
 

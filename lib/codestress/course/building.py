@@ -6,8 +6,7 @@ import contextlib
 import io
 import shutil
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 from codestress.course.grading import Graded, grade
@@ -36,16 +35,6 @@ grades it, so that a submission could grade itself: do not use it on what you di
 """
 
 
-@dataclass(frozen=True)
-class Built:
-    """One assignment, built."""
-
-    name: str
-    student: Path
-    teacher: Path
-    solution: Graded
-
-
 def assignment_names() -> list[str]:
     return sorted(path.stem for path in MASTERS.glob("*.ipynb"))
 
@@ -60,10 +49,10 @@ def tests_of(name: str, folder: Path) -> Path:
     return tests
 
 
-def build_course(folder: Path, told: Callable[[Built], None] = lambda _: None) -> list[Built]:
-    """Every assignment, in `student/NAME` and `teacher/NAME`; an old build is replaced once all of it is there."""
+def build_course(folder: Path) -> Iterator[tuple[str, Graded]]:
+    """Every assignment, in `student/NAME` and `teacher/NAME`, and what its solution gets; an old build is replaced once
+    all of it is there."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    done: list[Built] = []
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
         new = Path(scratch) / "course"
         for name in assignment_names():
@@ -75,12 +64,10 @@ def build_course(folder: Path, told: Callable[[Built], None] = lambda _: None) -
                 raise CodestressError(
                     f"{name}: its own solution gets {solution.score:g} of {solution.total:g} points: {failed}"
                 )
-            done.append(Built(name, folder / "student" / name, folder / "teacher" / name, solution))
-            told(done[-1])
+            yield name, solution
         if folder.exists():
             shutil.rmtree(folder)
         new.rename(folder)
-    return done
 
 
 def _assign(name: str, scratch: Path, student: Path, teacher: Path) -> None:

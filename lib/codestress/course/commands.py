@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -14,7 +15,6 @@ from codestress.errors import DataError
 from codestress.paths import OUTPUTS, shown
 
 if TYPE_CHECKING:
-    from codestress.course.building import Built
     from codestress.course.grading import Graded
 
 BUILT = OUTPUTS / "course"
@@ -34,11 +34,10 @@ def course_build(output: Path) -> None:
     """Writes the student's and the teacher's version of every assignment, and grades the solutions."""
     from codestress.course.building import build_course
 
-    def told(built: Built) -> None:
-        points = f"solution {built.solution.score:g} of {built.solution.total:g} points"
-        click.echo(f"{built.name}: {shown(built.student)} and {shown(built.teacher)}; {points}")
-
-    build_course(output.absolute(), told)
+    folder = output.absolute()
+    for name, solution in build_course(folder):
+        places = " and ".join(shown(folder / version / name) for version in ("student", "teacher"))
+        click.echo(f"{name}: {places}; solution {solution.score:g} of {solution.total:g} points")
 
 
 @course.command("grade")
@@ -93,8 +92,5 @@ def course_grade(
 def _tell(graded: Graded) -> None:
     questions = "  ".join(f"{name} {graded.scores[name]:g}/{graded.possible[name]:g}" for name in graded.scores)
     click.echo(f"{graded.student}: {graded.score:g} of {graded.total:g}   {questions}")
-    for remark in graded.remarks:
-        click.echo(f"  {remark}")
-    for messages in graded.failed.values():
-        for message in messages:
-            click.echo(f"  {message}")
+    for message in itertools.chain(graded.remarks, *graded.failed.values()):
+        click.echo(f"  {message}")

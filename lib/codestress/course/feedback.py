@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from codestress.paths import write_whole
 from codestress.pipeline.notebooks import read_notebook
@@ -32,24 +32,19 @@ class _Asserts(ast.NodeTransformer):
     """Each `assert` says what it expected and what came; its own message, if it has one, stands before that."""
 
     def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
-        came = ast.Name("_came", ast.Load())
         first: ast.expr = node.test
-        again: ast.expr = came
+        again: ast.expr = ast.Name("_came", ast.Load())
         if isinstance(node.test, ast.Compare) and len(node.test.ops) == 1:
-            first, again = node.test.left, ast.Compare(came, node.test.ops, node.test.comparators)
-        told = ast.Constant(ast.unparse(node.test))
-        words: ast.expr = ast.Call(ast.Name("_told", ast.Load()), [told, came], [])
+            first, again = node.test.left, ast.Compare(again, node.test.ops, node.test.comparators)
+        words = f"_told({ast.unparse(node.test)!r}, _came)"
         if node.msg is not None:
-            form = ast.Attribute(ast.Constant("{}: {}"), "format", ast.Load())
-            words = ast.Call(form, [node.msg, words], [])
-        kept = ast.Assign([ast.Name("_came", ast.Store())], first)
-        return [kept, ast.Assert(again, words)]
+            words = f"'{{}}: {{}}'.format({ast.unparse(node.msg)}, {words})"
+        return ast.parse(f"_came = {ast.unparse(first)}\nassert {ast.unparse(again)}, {words}").body
 
 
 def telling(source: str) -> str:
     """Tests whose asserts tell what they expected."""
-    tree = _Asserts().visit(ast.parse(source))
-    return TOLD + ast.unparse(ast.fix_missing_locations(tree)) + "\n"
+    return TOLD + ast.unparse(_Asserts().visit(ast.parse(source))) + "\n"
 
 
 def sections(master: Path) -> tuple[dict[str, str], str]:
@@ -83,13 +78,11 @@ def write_feedback(folder: Path, master: Path, results: Sequence[Graded]) -> Pat
         again = f"-{names[name]}" if names[name] > 1 else ""  # two files of one name overwrite nothing
         write_whole(folder / f"{name}{again}.md", "\n".join(lines) + "\n")
     questions = list(dict.fromkeys(name for graded in results for name in graded.possible))
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["student", *questions, "points", "of"])
+    rows = []
     for graded in results:
-        points = [f"{graded.scores.get(name, 0):g}" for name in questions]
         formula = graded.student[:1] in "=+-@\t\r"  # to a spreadsheet
-        name = f"'{graded.student}" if formula else graded.student
-        table.writerow([name, *points, f"{graded.score:g}", f"{graded.total:g}"])
-    write_whole(folder / "grades.csv", text.getvalue())
+        numbers = *(graded.scores.get(name, 0) for name in questions), graded.score, graded.total
+        rows.append([f"'{graded.student}" if formula else graded.student, *(f"{number:g}" for number in numbers)])
+    table = pd.DataFrame(rows, columns=["student", *questions, "points", "of"])
+    write_whole(folder / "grades.csv", table.to_csv(index=False, lineterminator="\n"))
     return folder / "grades.csv"

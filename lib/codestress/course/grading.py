@@ -13,6 +13,7 @@ import re
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -82,24 +83,22 @@ class Graded:
         return sum(self.possible.values())
 
 
-class Function:
-    """A student's function, as the tests see it: a call runs it in the sandbox."""
+def _function(source: str, name: str, executor: Executor, left: list[float]) -> Callable[..., Any]:
+    """A student's function, as the tests see it: a call runs it in the sandbox, while of the seconds that all of a
+    submission share some are `left`."""
+    program = f"{source}\n{PLAIN.replace('{name}', name)}"
 
-    def __init__(self, source: str, name: str, executor: Executor, left: list[float]) -> None:
-        self._program = f"{source}\n{PLAIN.replace('{name}', name)}"
-        self.__name__ = name
-        self._executor = executor
-        self._left = left  # seconds, shared by all functions of a submission
-
-    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        if self._left[0] <= 0:
-            raise CannotRun(f"{self.__name__} was not tried: calls before it took {PATIENCE_S:.0f} s")
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        if left[0] <= 0:
+            raise CannotRun(f"{name} was not tried: calls before it took {PATIENCE_S:.0f} s")
         started = time.monotonic()
-        [done] = self._executor.run([Program(self._program, CALLED, arguments, keywords)])
-        self._left[0] -= time.monotonic() - started
+        [done] = executor.run([Program(program, CALLED, arguments, keywords)])
+        left[0] -= time.monotonic() - started
         if done.outcome is not Ending.RETURNED:
-            raise CannotRun(f"{self.__name__} did not return: {done.outcome} {done.detail}".rstrip())
+            raise CannotRun(f"{name} did not return: {done.outcome} {done.detail}".rstrip())
         return done.value
+
+    return call
 
 
 def read_submission(path: Path) -> Submission:
@@ -175,7 +174,7 @@ def grade(submission: Path, tests: Path, student: str) -> Graded:
     with Executor(workers=1, limits=LIMITS, packages=PACKAGES) as executor:
         executor.admit()
         left = [PATIENCE_S]
-        functions = {name: Function(read.source, name, executor, left) for name in read.names}
+        functions = {name: _function(read.source, name, executor, left) for name in read.names}
         for path in sorted(tests.glob("*.py")):
             file = _otter_file(path)
             file.run({**read.values, **functions, "STUDENT": student})

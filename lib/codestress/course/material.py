@@ -1,4 +1,5 @@
-"""What the assignments are set on: data of the kit's own, another set for every student, and what is known of them.
+"""What the assignments are set on: data of the kit's own, another set for every student, and what graders hold answers
+against.
 
 Readers are simulated here, with curves that the grader knows: an interval can be held against the truth.
 """
@@ -39,22 +40,6 @@ class AnswerRow(TypedDict):
     text: str
     kind: str
     """`right`, `wrong`, or the name of an exploit."""
-
-
-class PlaceRow(TypedDict):
-    """Whether one question was answered, with the target at one place."""
-
-    problem: int
-    place: int
-    right: int
-
-
-class RemovalRow(TypedDict):
-    """Whether one question was answered, with a share of the program's lines removed."""
-
-    problem: int
-    removed: float
-    right: int
 
 
 class FaultRow(TypedDict):
@@ -162,26 +147,23 @@ def _accepted(code: str, function: str, arguments: str, expected: str, answer: s
     return score.value == 1
 
 
-def reader_depth(student: str, purpose: str = "practice") -> float:
-    """How much worse this student's simulated reader is in the middle: what the data should tell."""
-    return float(DEPTHS[int(rng(_seed(student, "depth", purpose)).integers(len(DEPTHS)))])
-
-
 def place_answers(
     student: str, count: int = 150, depth: float | None = None, purpose: str = "practice"
-) -> list[PlaceRow]:
-    """A simulated reader's answers to `count` problems at each of 11 places, in no order.
+) -> list[dict[str, int]]:
+    """A simulated reader's answers to `count` problems at each of 11 places, in no order: problem, place, right.
 
-    Some problems are easier than others, so that answers to one problem go together.
+    It is worse in the middle by `depth`, or by what the student's name decides. Some problems are easier than others,
+    so that answers to one problem go together.
     """
-    depth = reader_depth(student, purpose) if depth is None else depth
+    if depth is None:
+        depth = DEPTHS[int(rng(_seed(student, "depth", purpose)).integers(len(DEPTHS)))]
     random = rng(_seed(student, "places", purpose, depth))
     easy = random.beta(1.2, 0.8, count)
     at = np.linspace(-1, 1, PLACES)
     loss = depth * (1 - at**2)
     right = random.random((count, PLACES)) < easy[:, None] * (1 - loss)
-    rows = [PlaceRow(problem=i, place=j, right=int(right[i, j])) for i in range(count) for j in range(PLACES)]
-    return [rows[int(i)] for i in random.permutation(len(rows))]
+    order = (divmod(int(cell), PLACES) for cell in random.permutation(right.size))
+    return [{"problem": i, "place": j, "right": int(right[i, j])} for i, j in order]
 
 
 def decay_truth(student: str, purpose: str = "practice") -> tuple[float, float, float]:
@@ -193,11 +175,12 @@ def decay_truth(student: str, purpose: str = "practice") -> tuple[float, float, 
 
 def removal_answers(
     student: str, count: int = 60, truth: tuple[float, float, float] | None = None, purpose: str = "practice"
-) -> list[RemovalRow]:
-    """A simulated reader's answers to problems with a growing share of their lines removed (section 3.4)."""
+) -> list[dict[str, float]]:
+    """A simulated reader's answers to problems with a growing share of their lines removed (section 3.4): problem,
+    removed, right."""
     height, rate, floor = truth or decay_truth(student, purpose)
     random = rng(_seed(student, "removal", purpose, height, rate, floor))
-    rows: list[RemovalRow] = []
+    rows: list[dict[str, float]] = []
     for problem in range(count):
         lines = int(random.integers(4, 11))
         shift = float(random.normal(0, 0.06))
@@ -217,12 +200,10 @@ def fault_tasks(student: str, count: int = 24, purpose: str = "practice") -> lis
         if len(rows) == count:
             break
         original = _with_comments(problem.code, random)
-        placed = _fault(original, random)
-        if placed is None:
-            continue
-        label, faulty = placed
-        shown, correct = (ast.unparse(ast.parse(text)) for text in (faulty, original))
-        rows.append(FaultRow(original=original, shown=shown, correct=correct, label=label, calls=[problem.call]))
+        if placed := _fault(original, random):
+            label, faulty = placed
+            shown, correct = (ast.unparse(ast.parse(text)) for text in (faulty, original))
+            rows.append(FaultRow(original=original, shown=shown, correct=correct, label=label, calls=[problem.call]))
     return rows
 
 
@@ -238,8 +219,6 @@ def _with_comments(code: str, random: np.random.Generator) -> str:
 
 
 _REMARKS = ("", "{indent}# see the notes of the last review", "{indent}# as before")
-
-
 _TURNED = {" == ": " != ", " < ": " <= ", " > ": " >= ", " in ": " not in ", " + ": " - ", "[0]": "[-1]"}
 
 
@@ -301,6 +280,34 @@ def outcomes(code: str, calls: Sequence[str], executor: Executor | None = None) 
     """What calls of a program come to, in the sandbox: the value's literal, or how it ended."""
     done = (executor or shared_executor()).run([Program(code, call=call) for call in calls])
     return [repr(one.value) if one.outcome is Ending.RETURNED else f"{one.outcome}: {one.detail}" for one in done]
+
+
+def renamed(code: str) -> str:
+    """A program with each local name replaced by one of its own, `local_0` and so on."""
+    tree = ast.parse(code)
+    kinds = {ast.arg: "arg", ast.Name: "id"}
+    named = [(node, kinds[type(node)]) for node in ast.walk(tree) if type(node) in kinds]
+    bound = [getattr(node, at) for node, at in named if not isinstance(getattr(node, "ctx", None), ast.Load | ast.Del)]
+    new = {name: f"local_{number}" for number, name in enumerate(dict.fromkeys(bound))}
+    for node, at in named:
+        setattr(node, at, new.get(getattr(node, at), getattr(node, at)))
+    return ast.unparse(tree)
+
+
+def line_of_fault(task: FaultRow) -> int:
+    """The only line in which what is shown differs from the correct program, from 1."""
+    pairs = zip(task["correct"].split("\n"), task["shown"].split("\n"), strict=True)
+    [line] = [number for number, (before, after) in enumerate(pairs, start=1) if before != after]
+    return line
+
+
+def oracle_ceiling(tasks: Sequence[FaultRow], tolerance: int) -> list[float | None]:
+    """Share of tasks with a label within `tolerance` lines of the fault, by the quarter in which the fault stands."""
+    quarters: list[list[bool]] = [[], [], [], []]
+    for task in tasks:
+        line = line_of_fault(task)
+        quarters[4 * (line - 1) // (task["shown"].count("\n") + 1)].append(abs(task["label"] - line) <= tolerance)
+    return [sum(quarter) / len(quarter) if quarter else None for quarter in quarters]
 
 
 def _seed(student: str, *names: str | float) -> int:

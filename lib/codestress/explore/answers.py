@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from html import escape
-from typing import Any
 
 import ipywidgets as widgets
 
 from codestress.explore.controls import (
-    LABELS,
-    WIDE,
+    Questions,
     artefact_chooser,
+    control,
     dropdown,
-    factor_controls,
-    nearest_trial,
+    follow,
     on_change,
+    opened,
     paragraph,
     pre,
+    showing,
     side_by_side,
-    told,
     values_by_name,
 )
 from codestress.inference.registry import load_registry
 from codestress.inference.run import Answer, Results, run, stored_responses
-from codestress.pipeline.artefacts import Artefact, Overrides, resolve
+from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.explain import answers_of
 from codestress.types import Scalar, Trial, Trials
 
@@ -35,9 +33,9 @@ MOST = 500
 """Answers in the list."""
 
 
-def built(name: str, profile: str = "demo", models: Sequence[str] = ()) -> tuple[Artefact, Results]:
+def built(name: str, profile: str = "demo") -> tuple[Artefact, Results]:
     """An artefact with its answers from the store; `IncompleteError` says what to build first."""
-    [artefact] = resolve([name], profile, Overrides(tuple(models)), load_registry())
+    artefact = opened(name, profile)
     return artefact, answers_of(artefact)
 
 
@@ -73,42 +71,17 @@ def _known(answer: Answer) -> dict[str, Scalar]:
     return {"model": answer.model, "problem": trial.problem, "sample": trial.sample, **trial.factors}
 
 
-def select(answers: Sequence[Answer], rule: str, wanted: Mapping[str, Scalar], outcome: str = ALL) -> list[Answer]:
-    """The answers with these factors (`all`: whatever they are) and this outcome."""
-    return [
-        answer
-        for answer in answers
-        if outcome in (ALL, answer.scores[rule].outcome.value)
-        and all(value == ALL or _known(answer).get(name) == value for name, value in wanted.items())
-    ]
-
-
-def counterpart(answers: Sequence[Answer], answer: Answer, factor: str, value: Scalar) -> Answer | None:
-    """The answer to the same question with another value of one factor; other factors as near as can be."""
-    wanted = {**_known(answer), factor: value}
-    same = [
-        a for a in answers if all(_known(a)[n] == wanted[n] for n in ("model", "problem", factor)) and a is not answer
-    ]
-    return max(same, key=lambda a: sum(_known(a).get(n) == v for n, v in wanted.items()), default=None)
-
-
 def answer_browser(artefact: str = "codecrash/tab01", profile: str = "demo") -> widgets.Widget:
     """Filter an artefact's answers, and see one beside its counterpart, vanilla beside perturbed for instance."""
     chooser = artefact_chooser(artefact, asking=True)
     options, panes = widgets.VBox(), widgets.HTML()
 
-    def choose() -> None:
-        options.children = ()
-        panes.value = paragraph("reading the answers …")
-        panes.value = told(opened)
-
-    def opened() -> str:
+    def listed() -> str:
         browser = _Browser(*built(chooser.value, profile), panes)
         options.children = (*browser.filters.values(), browser.beside, browser.chosen)
         return browser.shown()
 
-    on_change([chooser], choose)
-    choose()
+    follow(chooser, [options], panes, listed)
     return side_by_side([chooser, options], [panes])
 
 
@@ -118,65 +91,66 @@ class _Browser:
     def __init__(self, artefact: Artefact, results: Results, panes: widgets.HTML) -> None:
         self.answers, self.trials = results.answers, artefact.trials()
         self.rule = main_rule(self.trials)
-        self.rows: list[Answer] = []
-        columns = values_by_name(
+        self.rows: list[Mapping[str, Scalar]] = [
             {**_known(answer), "outcome": answer.scores[self.rule].outcome.value} for answer in self.answers
-        )
+        ]
+        columns = values_by_name(self.rows)
         self.filters = {
             name: dropdown(name, [(ALL, ALL), *((str(v), v) for v in values)])
             for name, values in columns.items()
             if 1 < len(values) <= MOST and name != "sample"
         }
-        pairs = [
-            (f"{name} = {value}", (name, value))
-            for name in self.filters
-            if name in self.trials.items[0].factors
-            for value in columns[name]
-        ]
+        factors = [name for name in self.filters if name in self.trials.items[0].factors]
+        pairs = [(f"{name} = {value}", (name, value)) for name in factors for value in columns[name]]
         self.beside = dropdown("beside", [("nothing", ()), *pairs])
-        self.chosen = widgets.Select(rows=10, layout=WIDE, style=LABELS)
-        if "incorrect" in columns.get("outcome", ()) and "outcome" in self.filters:
+        self.chosen = control(widgets.Select, "", rows=10)
+        if "outcome" in self.filters and "incorrect" in columns["outcome"]:
             self.filters["outcome"].value = "incorrect"
         self.fill()
         on_change(list(self.filters.values()), self.fill)
-        on_change([self.chosen, self.beside], lambda: setattr(panes, "value", told(self.shown)))
+        on_change([self.chosen, self.beside], showing(panes, self.shown))
 
     def fill(self) -> None:
-        """Lists the answers that pass the filters."""
-        wanted = {name: control.value for name, control in self.filters.items() if name != "outcome"}
-        outcome = self.filters["outcome"].value if "outcome" in self.filters else ALL
-        self.rows = select(self.answers, self.rule, wanted, outcome)
-        self.chosen.description = f"{len(self.rows):,} answers"
-        self.chosen.options = [
-            (_line(answer, self.rule, list(self.filters)), n) for n, answer in enumerate(self.rows[:MOST])
+        """Lists the answers that pass the filters, each by its outcome and the factors that tell answers apart."""
+        wanted = {name: one.value for name, one in self.filters.items() if one.value != ALL}
+        found = [n for n, row in enumerate(self.rows) if all(row.get(name) == value for name, value in wanted.items())]
+        names = [name for name in self.filters if name != "outcome"]
+        self.chosen.description = f"{len(found):,} answers"
+        self.chosen.options = [(self.line(n, names), n) for n in found[:MOST]]
+        self.chosen.value = found[0] if found else None
+
+    def line(self, number: int, names: list[str]) -> str:
+        row = self.rows[number]
+        factors = [str(row[name]) for name in names if name in row]
+        return f"{row['outcome']}: {', '.join(factors)}, {self.answers[number].trial.sample + 1}"
+
+    def counterpart(self, chosen: int, factor: str, value: Scalar) -> list[Answer]:
+        """The answer to the same question with another value of one factor; other factors as near as can be."""
+        wanted = {**_known(self.answers[chosen]), factor: value}
+        same = [
+            n
+            for n, row in enumerate(self.rows)
+            if n != chosen and all(row.get(name) == wanted[name] for name in ("model", "problem", factor))
         ]
-        self.chosen.value = 0 if self.rows else None
+        same.sort(key=lambda n: -sum(self.rows[n].get(name) == known for name, known in wanted.items()))
+        return [self.answers[n] for n in same[:1]]
 
     def shown(self) -> str:
         """The chosen answer, and its counterpart before it."""
-        if self.chosen.value is None:
+        chosen = self.chosen.value
+        if chosen is None:
             return paragraph("No answer has all of that.")
-        answer = self.rows[self.chosen.value]
-        other = counterpart(self.answers, answer, *self.beside.value) if self.beside.value else None
+        others = self.counterpart(chosen, *self.beside.value) if self.beside.value else []
         columns = "".join(
             f"<div style='flex: 1 1 20rem; min-width: 0'>{answer_html(self.trials, one, self.rule)}</div>"
-            for one in (other, answer)
-            if one is not None
+            for one in (*others, self.answers[chosen])
         )
         return f"<div style='display: flex; flex-wrap: wrap; gap: 1rem'>{columns}</div>"
 
 
-def _line(answer: Answer, rule: str, names: Sequence[str]) -> str:
-    """The answer in the list: its outcome, and the factors that tell answers apart."""
-    known = _known(answer)
-    factors = [str(known[name]) for name in names if name in known]
-    return f"{answer.scores[rule].outcome.value}: {', '.join(factors)}, {answer.trial.sample + 1}"
-
-
 def ask(name: str, model: str, index: int = 0, profile: str = "demo") -> tuple[Trial, Answer, str]:
     """Asks one model one of an artefact's questions, stored like any other: the trial, the judged answer, its text."""
-    [artefact] = resolve([name], profile, Overrides((model,)), load_registry())
-    trials = artefact.trials().of(model)
+    trials = opened(name, profile, (model,)).trials().of(model)
     [answer] = run(replace(trials, items=[trials.items[index]], own={}), [model], failures="count").answers
     return answer.trial, answer, _text(answer)
 
@@ -184,37 +158,27 @@ def ask(name: str, model: str, index: int = 0, profile: str = "demo") -> tuple[T
 def ask_panel(artefact: str = "semtrace/fig03", profile: str = "demo") -> widgets.Widget:
     """Ask any registered model a question of any artefact: the verdict, what was read, the raw answer, the prompt."""
     registry = load_registry()
-    chooser = artefact_chooser(artefact, asking=True)
-    model = dropdown("model", registry)
+    chooser, model = artefact_chooser(artefact, asking=True), dropdown("model", registry)
     button = widgets.Button(description="ask", button_style="primary", tooltip="a real model costs what it costs")
-    factors, shown = widgets.VBox(), widgets.HTML()
-    state: dict[str, Any] = {}
+    shown = widgets.HTML()
 
-    def choose() -> None:
-        def listed() -> str:
-            [found] = resolve([chooser.value], profile, Overrides(), registry)
-            state["trials"] = found.trials()
-            state["controls"] = factor_controls(state["trials"])
-            factors.children = tuple(state["controls"].values())
-            for name, control in state["controls"].items():
-                on_change([control], partial(touch, name))
-            model.value = found.models[0].name
-            touch("problem")
-            return answered() if registry[model.value].local else shown.value
-
-        shown.value = told(listed)
-
-    def touch(name: str) -> None:
-        wanted = {name: control.value for name, control in state["controls"].items()}
-        state["index"] = nearest_trial(state["trials"], wanted, name)
+    def wait() -> None:
         shown.value = paragraph("Press ask.")
 
-    def answered() -> str:
-        _, answer, _ = ask(chooser.value, model.value, state["index"], profile)
-        return answer_html(state["trials"], answer, main_rule(state["trials"]))
+    questions = Questions(wait)
 
-    button.on_click(lambda _button: setattr(shown, "value", told(answered)))
-    on_change([chooser], choose)
-    on_change([model], lambda: setattr(shown, "value", paragraph("Press ask.")))
-    choose()
-    return side_by_side([chooser, model, factors, button], [shown])
+    def choose() -> str:
+        found = opened(chooser.value, profile)
+        questions.of(found.trials())
+        model.value = found.models[0].name
+        wait()
+        return answered() if registry[model.value].local else shown.value
+
+    def answered() -> str:
+        _, answer, _ = ask(chooser.value, model.value, questions.index, profile)
+        return answer_html(questions.trials, answer, main_rule(questions.trials))
+
+    button.on_click(showing(shown, answered))
+    on_change([model], wait)
+    follow(chooser, [questions], shown, choose)
+    return side_by_side([chooser, model, questions, button], [shown])

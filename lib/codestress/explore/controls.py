@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from html import escape
 from typing import Annotated, Any, Literal
 
@@ -17,15 +18,16 @@ from codestress.parameters import Asked
 from codestress.pipeline.artefacts import Artefact, Overrides, artefact_names, load_study, read_artefact, resolve
 from codestress.types import Scalar, Trial, Trials
 
-FIXED = ("artefact",)
-"""Parameters that are no knobs."""
-WIDE = widgets.Layout(width="auto")
-LABELS = {"description_width": "7rem"}
+
+def control(kind: type[widgets.Widget], description: str, **more: Any) -> widgets.Widget:
+    """A control as wide as its column, with room for its name."""
+    how = {"layout": widgets.Layout(width="auto"), "style": {"description_width": "7rem"}}
+    return kind(description=description, **how, **more)
 
 
 def dropdown(description: str, options: Iterable[Any], **more: Any) -> widgets.Dropdown:
     """A list to choose from."""
-    return widgets.Dropdown(options=list(options), description=description, layout=WIDE, style=LABELS, **more)
+    return control(widgets.Dropdown, description, options=list(options), **more)
 
 
 def artefact_chooser(value: str, *, asking: bool = False) -> widgets.Dropdown:
@@ -53,22 +55,21 @@ def parameter_controls(artefact: Artefact) -> dict[str, widgets.Widget]:
     """A control for each parameter of an artefact, with its value, from the schema that checks it."""
     values = artefact.parameters.model_dump()
     fields = artefact.study.parameters.model_fields
-    return {name: _control(name, field, values[name]) for name, field in fields.items() if name not in FIXED}
+    return {name: _control(name, field, values[name]) for name, field in fields.items() if name != "artefact"}
 
 
 def _control(name: str, field: FieldInfo, value: Any) -> widgets.Widget:
-    how = {"description": name, "tooltip": field.description or "", "layout": WIDE, "style": LABELS}
-    kind = _plain(field.annotation)
-    if typing.get_origin(kind) is Literal:
-        return widgets.Dropdown(options=typing.get_args(kind), value=value, **how)
+    kind, told = _plain(field.annotation), field.description or ""
+    inner = _plain(typing.get_args(kind)[0]) if typing.get_origin(kind) is list else kind
     if kind is bool:
-        return widgets.Checkbox(value=value, **how)
-    if typing.get_origin(kind) is list:
-        inner = _plain(typing.get_args(kind)[0])
-        if typing.get_origin(inner) is Literal:
-            return widgets.SelectMultiple(options=typing.get_args(inner), value=tuple(value), rows=4, **how)
-    # Everything else as YAML, as behind `--set`: what it may be is the schema's to say.
-    return widgets.Text(value=in_one_line(value), **how)
+        return control(widgets.Checkbox, name, tooltip=told, value=value)
+    if typing.get_origin(inner) is not Literal:
+        # As YAML, as behind `--set`: what it may be is the schema's to say.
+        return control(widgets.Text, name, tooltip=told, value=in_one_line(value))
+    options = typing.get_args(inner)
+    if inner is kind:
+        return dropdown(name, options, tooltip=told, value=value)
+    return control(widgets.SelectMultiple, name, tooltip=told, options=options, value=tuple(value), rows=4)
 
 
 def in_one_line(value: Any) -> str:
@@ -82,20 +83,20 @@ def _plain(annotation: Any) -> Any:
 
 def chosen_values(controls: Mapping[str, widgets.Widget]) -> dict[str, Any]:
     """What the controls say, as the schema wants it."""
-    found = {}
-    for name, control in controls.items():
-        if isinstance(control, widgets.Text):
-            found[name] = yaml.safe_load(control.value)
-        else:
-            found[name] = list(control.value) if isinstance(control, widgets.SelectMultiple) else control.value
-    return found
+    readers: dict[type, Callable[[Any], Any]] = {widgets.Text: yaml.safe_load, widgets.SelectMultiple: list}
+    return {name: readers.get(type(one), lambda value: value)(one.value) for name, one in controls.items()}
+
+
+def opened(name: str, profile: str, models: tuple[str, ...] = (), settings: tuple[str, ...] = ()) -> Artefact:
+    """An artefact as on the command line, with these models and parameters in place of its own."""
+    [artefact] = resolve([name], profile, Overrides(models, settings), load_registry())
+    return artefact
 
 
 def with_values(artefact: Artefact, values: Mapping[str, Any]) -> Artefact:
     """The artefact with other parameters, checked as those on the command line are."""
     settings = tuple(f"{name}={in_one_line(value)}" for name, value in values.items())
-    [found] = resolve([artefact.name], artefact.profile, Overrides((), settings), load_registry())
-    return found
+    return opened(artefact.name, artefact.profile, settings=settings)
 
 
 def factors_of(trial: Trial) -> dict[str, Scalar]:
@@ -121,9 +122,7 @@ def factor_controls(trials: Trials, most: int = 400) -> dict[str, widgets.Widget
             numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in options)
             kind = widgets.SelectionSlider if numbers and name != "problem" else widgets.Dropdown
             options = sorted(options, key=float) if numbers else options  # type: ignore[arg-type]
-            controls[name] = kind(
-                options=[(str(value), value) for value in options], description=name, layout=WIDE, style=LABELS
-            )
+            controls[name] = control(kind, name, options=[(str(value), value) for value in options])
     return controls
 
 
@@ -135,21 +134,62 @@ def nearest_trial(trials: Trials, wanted: Mapping[str, Scalar], first: str = "pr
         known = factors_of(trials.items[index])
         return sum(weights.get(name, 1) * (known.get(name) == value) for name, value in wanted.items())
 
-    return max(range(len(trials.items)), key=lambda index: (agreement(index), -index))
+    return max(range(len(trials.items)), key=agreement)
+
+
+class Questions(widgets.VBox):  # type: ignore[misc]
+    """Controls for the factors of trials; `touched` is called when one of them has another value."""
+
+    def __init__(self, touched: Callable[[], None]) -> None:
+        super().__init__()
+        self.touched = touched
+
+    def of(self, trials: Trials) -> None:
+        """Shows the controls of these trials."""
+        self.trials, self.controls, self.last = trials, factor_controls(trials), "problem"
+        for name, one in self.controls.items():
+            on_change([one], partial(self._touch, name))
+        self.children = tuple(self.controls.values())
+
+    def _touch(self, name: str) -> None:
+        self.last = name
+        self.touched()
+
+    @property
+    def index(self) -> int:
+        """Of the trial that the controls name."""
+        return nearest_trial(self.trials, {name: one.value for name, one in self.controls.items()}, self.last)
 
 
 def on_change(controls: Sequence[widgets.Widget], act: Callable[[], None]) -> None:
     """Acts when any of the controls has another value."""
-    for control in controls:
-        control.observe(lambda _change: act(), names="value")
+    for one in controls:
+        one.observe(lambda _change: act(), names="value")
 
 
-def told(act: Callable[[], str]) -> str:
-    """What an action writes; an error that a person can act on as a paragraph in its place."""
-    try:
-        return act()
-    except (CodestressError, yaml.YAMLError) as error:
-        return paragraph(f"{error}", role="alert")
+def showing(pane: widgets.HTML, act: Callable[[], str]) -> Callable[..., None]:
+    """Shows what an action writes; an error that a person can act on as a paragraph in its place."""
+
+    def show(*_: object) -> None:
+        try:
+            pane.value = act()
+        except (CodestressError, yaml.YAMLError) as error:
+            pane.value = paragraph(f"{error}", role="alert")
+
+    return show
+
+
+def follow(chooser: widgets.Dropdown, boxes: Sequence[widgets.Box], pane: widgets.HTML, act: Callable[[], str]) -> None:
+    """Empties the boxes and acts, now and whenever another artefact is chosen."""
+
+    def choose() -> None:
+        for box in boxes:
+            box.children = ()
+        pane.value = paragraph("reading …")
+        showing(pane, act)()
+
+    on_change([chooser], choose)
+    choose()
 
 
 def paragraph(text: str, role: str = "note") -> str:

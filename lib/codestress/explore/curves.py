@@ -6,42 +6,42 @@ import base64
 import io
 from collections.abc import Sequence
 from html import escape
-from typing import Any
+from pathlib import Path
 
+import anywidget
 import ipywidgets as widgets
 import numpy as np
 import pandas as pd
+import traitlets
 from matplotlib import pyplot
 from matplotlib.figure import Figure
 
 from codestress.explore.answers import built, main_rule
 from codestress.explore.controls import (
-    LABELS,
-    WIDE,
     artefact_chooser,
     chosen_values,
+    control,
     dropdown,
+    follow,
     on_change,
     paragraph,
     parameter_controls,
+    showing,
     side_by_side,
-    told,
     with_values,
 )
-from codestress.explore.points import DraggablePoints
 from codestress.fitting.exponential import ExponentialFit, fit_exponential
 from codestress.fitting.proportions import wilson
 from codestress.paths import STORE
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.plan import make_plan
+from codestress.report.curves import draw_points
 from codestress.report.publish import SIMULATED_NOTE
-from codestress.report.style import COLOURS, MARKERS, styled_figure, use_style
+from codestress.report.style import COLOURS, styled_figure, use_style
 from codestress.scoring.frames import answers_frame
 
 NOT_FACTORS = ("simulated", "finish_reason", "seconds", "attempts", "key", "earlier")
 NOT_FACTORS_PREFIXES = ("outcome_", "value_", "detail_", "unresolved_", "prompt_tokens", "completion_tokens")
-
-
 MOST_PLACES, MOST_LINES = 40, len(COLOURS)
 """Values of a factor that an axis has room for, and colours there are."""
 
@@ -60,24 +60,16 @@ def share_figure(frame: pd.DataFrame, x: str, line: str, rule: str) -> Figure:
     axes = figure.subplots()
     values = sorted(frame[x].unique(), key=lambda v: (isinstance(v, str), v))
     places = {value: n for n, value in enumerate(values)}
-    groups = [("all answers", frame)] if not line else list(frame.groupby(line, sort=True))
-    for number, (name, rows) in enumerate(groups):
-        right = rows.groupby(x)[f"value_{rule}"].agg(["sum", "count"])
-        at = np.array([places[value] for value in right.index]) + 0.06 * (number - (len(groups) - 1) / 2)
-        shares = right["sum"] / right["count"]
-        ends = np.array([wilson(round(total), count) for total, count in right.itertuples(index=False)])
-        spread = np.abs(np.vstack([shares - ends[:, 0], ends[:, 1] - shares]))
-        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
-        axes.errorbar(
-            at, 100 * shares, 100 * spread, color=colour, marker=marker, label=str(name), capsize=2, linewidth=1
-        )
-    long = len(values) > 8 or max(len(str(value)) for value in values) > 8
-    axes.set_xticks(
-        range(len(values)),
-        [str(value) for value in values],
-        rotation=45 if long else 0,
-        ha="right" if long else "center",
-    )
+    label = (frame[line] if line else pd.Series("all answers", frame.index)).rename("label")
+    right = frame.groupby([label, frame[x].map(places).rename("place")])[f"value_{rule}"].agg(["sum", "count"])
+    ends = [wilson(round(total), count) for total, count in right.itertuples(index=False)]
+    shares = right.assign(accuracy=right["sum"] / right["count"], published=False).reset_index()
+    shares[["low", "high"]] = ends
+    middle = (shares["label"].nunique() - 1) / 2
+    draw_points(axes, shares, lambda number, part: part["place"] + 0.06 * (number - middle), line="-", width=1)
+    names = list(map(str, values))
+    long = len(names) > 8 or max(map(len, names)) > 8
+    axes.set_xticks(range(len(names)), names, rotation=45 if long else 0, ha="right" if long else "center")
     axes.set(xlabel=x, ylabel="right answers (%)", ylim=(-3, 103), xlim=(-0.5, len(values) - 0.5))
     if line:
         figure.legend(title=line, loc="outside upper center", ncols=3)
@@ -112,13 +104,8 @@ def live_figure(artefact: str = "semtrace/fig01", profile: str = "demo") -> widg
     chooser = artefact_chooser(artefact, asking=True)
     axes, knobs, shown, cost = widgets.VBox(), widgets.VBox(), widgets.HTML(), widgets.HTML()
 
-    def choose() -> None:
-        axes.children = knobs.children = ()
+    def listed() -> str:
         cost.value = ""
-        shown.value = paragraph("reading the answers …")
-        shown.value = told(opened)
-
-    def opened() -> str:
         found, results = built(chooser.value, profile)
         frame, rule = answers_frame(results), main_rule(found.trials())
         across, lines = factors_in(frame, MOST_PLACES), factors_in(frame, MOST_LINES)
@@ -132,18 +119,17 @@ def live_figure(artefact: str = "semtrace/fig01", profile: str = "demo") -> widg
             alt = f"right answers along {x.value}, a line for each {line.value or 'answer'}"
             return picture(share_figure(frame, x.value, line.value, rule), alt)
 
-        def price() -> None:
-            cost.value = told(lambda: paragraph(cost_of(with_values(found, chosen_values(controls)))))
+        def price() -> str:
+            return paragraph(cost_of(with_values(found, chosen_values(controls))))
 
         controls = parameter_controls(found)
         axes.children, knobs.children = (x, line), tuple(controls.values())
-        on_change([x, line], lambda: setattr(shown, "value", told(drawn)))
-        on_change(list(controls.values()), price)
-        price()
+        on_change([x, line], showing(shown, drawn))
+        on_change(list(controls.values()), showing(cost, price))
+        showing(cost, price)()
         return drawn()
 
-    on_change([chooser], choose)
-    choose()
+    follow(chooser, [axes, knobs], shown, listed)
     other = widgets.Accordion(children=[knobs], titles=("other parameters",))
     return side_by_side([chooser, axes, other, cost], [shown])
 
@@ -179,11 +165,23 @@ def fit_figure(
     return figure, fit
 
 
+class DraggablePoints(anywidget.AnyWidget):
+    """Shares `y` (0 to 1) at places `x` (not negative), and what was fitted; mouse and arrow keys change `y`."""
+
+    _esm = Path(__file__).with_name("points.js")
+    x = traitlets.List(traitlets.Float()).tag(sync=True)
+    y = traitlets.List(traitlets.Float()).tag(sync=True)
+    curve: traitlets.List[list[float]] = traitlets.List().tag(sync=True)
+    """Rows of place, fitted share, lower and upper end of its band."""
+    fitted = traitlets.List(traitlets.Float()).tag(sync=True)
+    """The fitted shares at `x`; what is missing to `y` is drawn below."""
+
+
 def fit_explorer(x: Sequence[float] = (0, 1, 2, 4, 6, 8, 12), asked: int = 60) -> widgets.Widget:
     """Drag the points of a decay and see curve, band and residuals follow, in the same chart."""
     points = DraggablePoints(x=list(x), y=[round(0.1 + 0.85 * float(np.exp(-0.25 * place)), 2) for place in x])
     floor = widgets.Checkbox(value=False, description="with a floor", indent=False)
-    number = widgets.IntSlider(value=asked, min=10, max=400, step=10, description="answers", layout=WIDE, style=LABELS)
+    number = control(widgets.IntSlider, "answers", value=asked, min=10, max=400, step=10)
     said = widgets.HTML()
     grid = np.linspace(0, max(x), 100)
 
@@ -202,13 +200,10 @@ def fit_explorer(x: Sequence[float] = (0, 1, 2, 4, 6, 8, 12), asked: int = 60) -
 
 def described(fit: ExponentialFit) -> str:
     """The fit in words, with intervals."""
-
-    def interval(value: Any) -> str:
-        return f"[{value.low:.2f}, {value.high:.2f}]"
-
+    height, rate, half = (
+        f"[{one.low:.2f}, {one.high:.2f}]" for one in (fit.height_interval, fit.rate_interval, fit.half_life_interval)
+    )
     return (
-        f"height {fit.height:.2f} {interval(fit.height_interval)}\n"
-        f"rate {fit.rate:.3f} {interval(fit.rate_interval)}\n"
-        f"half-life {fit.half_life:.1f} {interval(fit.half_life_interval)}\n"
+        f"height {fit.height:.2f} {height}\nrate {fit.rate:.3f} {rate}\nhalf-life {fit.half_life:.1f} {half}\n"
         f"floor {fit.floor:.2f}, R² {fit.r_squared:.2f}"
     )

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import difflib
-from functools import partial
 from html import escape
 
 import ipywidgets as widgets
 
 from codestress.explore.controls import (
-    LABELS,
-    WIDE,
+    Questions,
     artefact_chooser,
     chosen_values,
-    factor_controls,
+    control,
     factors_of,
+    follow,
     nearest_trial,
     on_change,
+    opened,
     parameter_controls,
     pre,
+    showing,
     side_by_side,
-    told,
     with_values,
 )
-from codestress.inference.registry import load_registry
-from codestress.pipeline.artefacts import Overrides, resolve
-from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Trials
+from codestress.types import CHARACTERS_PER_TOKEN, Prompt
 
 MARK = "<mark style='border-left: 3px solid #0072B2; padding-left: 4px'>"
 
@@ -53,68 +51,48 @@ def prompt_html(prompt: Prompt, beside: Prompt | None = None) -> str:
 
 
 def _new_lines(before: list[str], lines: list[str]) -> set[int]:
-    matcher = difflib.SequenceMatcher(None, before, lines, autojunk=False)
-    return {
-        n
-        for tag, _, _, start, end in matcher.get_opcodes()
-        if tag in ("insert", "replace")
-        for n in range(start, end)
-        if lines[n].strip()
-    }
+    blocks = difflib.SequenceMatcher(None, before, lines, autojunk=False).get_matching_blocks()
+    old = {n for block in blocks for n in range(block.b, block.b + block.size)}
+    return {n for n, line in enumerate(lines) if n not in old and line.strip()}
 
 
 def prompt_explorer(artefact: str = "origin/fig04", profile: str = "demo") -> widgets.Widget:
     """Choose an artefact, its parameters and a trial; see the prompt as a model gets it."""
-    registry = load_registry()
     chooser = artefact_chooser(artefact)
-    compare = widgets.Checkbox(value=True, description="mark what the first trial lacks", layout=WIDE, style=LABELS)
-    knobs, factors, shown = widgets.VBox(), widgets.VBox(), widgets.HTML()
+    compare = control(widgets.Checkbox, "mark what the first trial lacks", value=True)
+    knobs, shown = widgets.VBox(), widgets.HTML()
     apply = widgets.Button(description="apply parameters", tooltip="makes the trials anew")
-    state: dict[str, object] = {}
 
-    def choose() -> None:
-        [found] = resolve([chooser.value], profile, Overrides(), registry)
-        controls = parameter_controls(found)
-        state.update(artefact=found, parameters=controls)
-        knobs.children = tuple(controls.values())
-        make()
+    def draw() -> None:
+        if questions.children:
+            showing(shown, rendered)()
 
-    def make() -> None:
-        def trials() -> str:
-            found = with_values(state["artefact"], chosen_values(state["parameters"]))  # type: ignore[arg-type]
-            made = found.trials()
-            if not made.items:
-                factors.children = ()
-                state.pop("trials", None)
-                return "<p role='note'>Nothing is asked for this one: its numbers are facts.</p>"
-            controls = factor_controls(made)
-            state.update(trials=made, factors=controls)
-            factors.children = tuple(controls.values())
-            for name, control in controls.items():
-                on_change([control], partial(draw, name))
-            return rendered("problem")
+    questions = Questions(draw)
 
-        shown.value = told(trials)
+    def choose() -> str:
+        knobs.children = tuple(parameter_controls(opened(chooser.value, profile)).values())
+        return made()
 
-    def rendered(last: str) -> str:
-        trials, controls = state["trials"], state["factors"]
-        assert isinstance(trials, Trials)
-        assert isinstance(controls, dict)
-        wanted = {name: control.value for name, control in controls.items()}
-        first = {name: control.options[0][1] for name, control in controls.items()}
-        trial = trials.items[nearest_trial(trials, wanted, last)]
+    def made() -> str:
+        values = chosen_values({one.description: one for one in knobs.children})
+        trials = with_values(opened(chooser.value, profile), values).trials()
+        if not trials.items:
+            questions.children = ()
+            return "<p role='note'>Nothing is asked for this one: its numbers are facts.</p>"
+        questions.of(trials)
+        return rendered()
+
+    def rendered() -> str:
+        trials = questions.trials
+        first = {name: one.options[0][1] for name, one in questions.controls.items()}
+        trial = trials.items[questions.index]
         other = trials.items[nearest_trial(trials, {**first, "problem": trial.problem})]
         beside = trials.render(other) if compare.value and other is not trial else None
-        told = ", ".join(f"{name} = {value}" for name, value in factors_of(trial).items())
-        return f"<p>{escape(told)}</p>" + prompt_html(trials.render(trial), beside)
+        factors = ", ".join(f"{name} = {value}" for name, value in factors_of(trial).items())
+        return f"<p>{escape(factors)}</p>" + prompt_html(trials.render(trial), beside)
 
-    def draw(last: str = "problem") -> None:
-        if "trials" in state:
-            shown.value = told(lambda: rendered(last))
-
-    on_change([chooser], choose)
     on_change([compare], draw)
-    apply.on_click(lambda _button: make())
-    choose()
+    apply.on_click(showing(shown, made))
+    follow(chooser, [knobs, questions], shown, choose)
     parameters = widgets.Accordion(children=[widgets.VBox([knobs, apply])], titles=("parameters",))
-    return side_by_side([chooser, factors, compare, parameters], [shown])
+    return side_by_side([chooser, questions, compare, parameters], [shown])

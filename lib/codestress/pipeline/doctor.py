@@ -18,8 +18,8 @@ from codestress.pipeline.inputs import environment
 from codestress.pipeline.notebooks import check_parameters_cell, schemas
 from codestress.problems.datasets import load_catalogue, state
 from codestress.sandbox import runtimes
-from codestress.sandbox.backends import CONTAINERS
 from codestress.sandbox.executor import UNPROTECTED, Executor, told_row
+from codestress.sandbox.worker import CONTAINERS
 
 NEEDS = (
     "codestress score --task input, --rule reference or --compare; selftest; write; course build and grade; "

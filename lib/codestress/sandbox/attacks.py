@@ -32,10 +32,7 @@ while True:
     for number in range(9):
         tried(os.write, number, b'["returned", 1]\\n' * 1000)
 """,
-    "claim a backstop": """
-import codestress.sandbox.child as c
-c.json.dumps = lambda outcome: '["CPU time"]'
-""",
+    "claim a backstop": "import codestress.sandbox.child as c\nc.json.dumps = lambda outcome: '[\"CPU time\"]'",
     "take the result back": """
 def f(x):
     reader = os.open('/proc/self/fd/3', os.O_RDONLY)
@@ -88,10 +85,7 @@ x = 9 ** 9 ** 9
     "mount": "import ctypes\nassert ctypes.CDLL(None).mount(b'x', b'/tmp', b'tmpfs', 0, 0) == 0",
     "unshare": "import ctypes\nassert ctypes.CDLL(None).unshare(0x10000000) == 0",
     "ptrace": "import ctypes\nassert ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0) == 0",
-    "write into the parent": """
-import ctypes
-assert ctypes.CDLL(None).process_vm_writev(os.getppid(), 0, 0, 0, 0, 0) == 0
-""",
+    "write into the parent": "import ctypes\nassert ctypes.CDLL(None).process_vm_writev(os.getppid(), *[0] * 5) == 0",
     "raw fork": "import ctypes\nassert ctypes.CDLL(None).syscall(57) >= 0",
     "raw clone3": "import ctypes\nassert ctypes.CDLL(None).syscall(435, 0, 0) >= 0",
     "raw clone": "import ctypes\nassert ctypes.CDLL(None).syscall(56, 17, 0, 0, 0, 0) >= 0",

@@ -69,7 +69,7 @@ def _run(program: dict[str, Any], limits: dict[str, Any], token: str, result: in
     except TooLarge:
         report("output limit", "too many elements")
     except BaseException as error:  # whatever a program raises is its outcome
-        report("raised", type.__getattribute__(type(error), "__name__"), _message(error))
+        report("raised", type.__getattribute__(type(error), "__name__"), _told(error))
 
 
 @lru_cache(maxsize=1)
@@ -88,12 +88,8 @@ def _value(code: CodeType, call: CodeType | None, function: str, arguments: Any,
     return None
 
 
-def _message(error: BaseException) -> str:
+def _told(error: BaseException) -> str:
     try:
-        return _told(error)
+        return str.__str__(str(error))[:LONGEST_MESSAGE]
     except BaseException:  # its own __str__ fails
         return ""
-
-
-def _told(error: BaseException) -> str:
-    return str.__str__(str(error))[:LONGEST_MESSAGE]

@@ -16,11 +16,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import partial
-from types import TracebackType
 from typing import Any
 
 from codestress.errors import SandboxError
-from codestress.sandbox import backends, probe, runtimes, worker
+from codestress.sandbox import probe, runtimes, worker
 from codestress.sandbox.data import TooLarge, decode, encode
 from codestress.types import LANGUAGE_NAMES, Language, Source
 
@@ -107,8 +106,6 @@ class Execution:
 
 Ran = Counter[tuple[Language, Source, str]]
 """Programs by language, source and what isolated them."""
-
-
 _ran: Ran = Counter()
 
 
@@ -161,9 +158,7 @@ class Executor:
     def __enter__(self) -> Executor:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -194,7 +189,7 @@ class Executor:
         here: list[Language] = ["python", *(one for one in runtimes.NEEDED if not runtimes.missing(one))]
         return {
             name: {LANGUAGE_NAMES[language]: self.exposed(language).get(name, "") for language in here}
-            for name in probe.PROTECTIONS
+            for name in probe.GOT_THROUGH
         }
 
     def admit(self, language: Language = "python") -> None:
@@ -209,7 +204,7 @@ class Executor:
 
     def remedy(self) -> str:
         """What lets programs of strangers run here."""
-        return f"{backends.remedy(self.refused)}; or set {UNPROTECTED}=1 to run them unprotected, at your own risk"
+        return f"{worker.remedy(self.refused)}; or set {UNPROTECTED}=1 to run them unprotected, at your own risk"
 
     def _attack(self, language: Language, code: str, arguments: tuple[str, ...]) -> Any:
         """What an attacking program returned; None where it came to nothing."""

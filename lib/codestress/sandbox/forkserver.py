@@ -17,9 +17,10 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from codestress.sandbox import child, data, layers, seccomp, steps
+from codestress.sandbox import child, data, layers, steps
 
 TOKEN_BYTES = 8
 BACKEND_LAYERS = {
@@ -62,23 +63,16 @@ class Server:
     def __init__(self, readable: list[str], held: dict[str, str]) -> None:
         self.layers = {"namespaces": "", "landlock": "", "seccomp": "", "limits": "rlimits"} | held
 
-        def landlock() -> Callable[[], None]:
-            rules = layers.landlock_rules(readable)
-            return lambda: layers.landlock(rules)
-
-        def filtered() -> Callable[[], None]:
-            prepared = seccomp.prepared(seccomp.python_filter(layers.machine()))
-            return lambda: layers.filter_calls(prepared)
-
-        self.landlock = self._held("landlock", "read-only", landlock, lambda: os.scandir("/"))
-        self.filter = self._held("seccomp", os.uname().machine, filtered, layers.open_socket)
+        rules, calls = partial(layers.landlock_rules, readable), layers.python_filter
+        self.landlock = self._held("landlock", "read-only", rules, layers.landlock, lambda: os.scandir("/"))
+        self.filter = self._held("seccomp", os.uname().machine, calls, layers.filter_calls, layers.open_socket)
 
     def _held(
-        self, name: str, how: str, prepare: Callable[[], Callable[[], None]], attempt: Callable[[], object]
+        self, name: str, how: str, made: Callable[[], Any], put_on: Callable[[Any], None], attempt: Callable[[], object]
     ) -> Callable[[], None] | None:
         """What puts a layer on; None where it does not refuse what it should, and in `layers` why."""
         try:
-            apply = prepare()
+            apply = partial(put_on, made())
             why = layers.holds(apply, attempt)
         except (OSError, AttributeError) as error:
             why = str(error)
@@ -160,7 +154,7 @@ class Server:
     def filter_runtime(self, path: int) -> None:
         """The filter of Node and Java, for this process alone."""
         if self.filter:
-            layers.filter_calls(seccomp.prepared(seccomp.runtime_filter(layers.machine(), os.getpid(), path)))
+            layers.filter_calls(layers.runtime_filter(os.getpid(), path))
 
 
 def give(feed: int, text: bytes, deadline: float) -> None:

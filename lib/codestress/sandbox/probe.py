@@ -18,8 +18,6 @@ from pathlib import Path
 
 from codestress.types import Language
 
-PROTECTIONS = ("files", "network", "processes")
-
 ATTACKS: dict[Language, str] = {
     "python": """
 import os, socket

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codestress.errors import SandboxError
-from codestress.sandbox import backends
+from codestress.sandbox import worker
 from codestress.sandbox.data import encode
 from codestress.types import Language
 
@@ -33,10 +33,7 @@ INSTALL = {
     "java": "a JDK 17 or later (Debian: default-jdk-headless)",
 }
 OLDEST_NODE = 18
-LOOPS = {
-    *("for_statement", "for_in_statement", "while_statement", "do_statement"),
-    "enhanced_for_statement",
-}
+LOOPS = {"for_statement", "for_in_statement", "while_statement", "do_statement", "enhanced_for_statement"}
 EITHER = {"method_invocation", "assignment_expression", "update_expression", "object_creation_expression"}
 """What a lambda of Java may give back or only do: RunProgram.java has its type, and puts the counter in."""
 NAMED = {"arrow_function", "function_expression", "class"}
@@ -55,8 +52,8 @@ def missing(language: Language) -> str:
     """Why programs of this language cannot be run here; empty where they can."""
     if language == "python":
         return ""
-    if os.environ.get(backends.CHOICE):
-        return f"{backends.CHOICE}={os.environ[backends.CHOICE]}: containers run Python alone"
+    if os.environ.get(worker.CHOICE):
+        return f"{worker.CHOICE}={os.environ[worker.CHOICE]}: containers run Python alone"
     if language == "javascript" and _bundled_node():  # whichever is used: its version need not be asked for
         return ""
     return "" if _found(language) else f"{NEEDED[language]} is not installed; install {INSTALL[language]}"
@@ -69,8 +66,7 @@ def executables() -> list[str]:
 
 def version(language: Language) -> str:
     """What the interpreter of a language calls itself; empty where there is none."""
-    found = _found(language)
-    return _said_version(found) if found else ""
+    return _said(_found(language) or "", "--version").partition("\n")[0]
 
 
 def _found(language: Language) -> str | None:
@@ -81,7 +77,7 @@ def _found(language: Language) -> str | None:
 def _node() -> str | None:
     """The newer of the Node that comes with the kit and the one on PATH."""
     found = [path for path in (shutil.which("node"), _bundled_node()) if path]
-    versions = {path: tuple(map(int, re.findall(r"\d+", _said_version(path)))) for path in found}
+    versions = {path: tuple(map(int, re.findall(r"\d+", _said(path, "--version")))) for path in found}
     usable = [path for path in found if versions[path] >= (OLDEST_NODE,)]
     return max(usable, key=versions.__getitem__, default=None)
 
@@ -100,17 +96,17 @@ def _bundled_node() -> str | None:
 def _jdk() -> str | None:
     """A `java` beside which a compiler is installed: a bare runtime environment runs no source."""
     found = shutil.which("java")
-    if found is None:
-        return None
-    return found if (Path(found).resolve().parent / "javac").exists() or shutil.which("javac") else None
+    compiler = found and ((Path(found).resolve().parent / "javac").exists() or shutil.which("javac"))
+    return found if compiler else None
 
 
-def _said_version(executable: str) -> str:
+def _said(executable: str, *options: str) -> str:
+    """What an interpreter prints; empty where it does not run."""
     try:
-        done = subprocess.run([executable, "--version"], capture_output=True, text=True, timeout=20, check=True)
+        done = subprocess.run([executable, *options], capture_output=True, text=True, timeout=20, check=True)
     except (OSError, subprocess.SubprocessError):
         return ""
-    return done.stdout.strip().split("\n")[0]
+    return done.stdout.strip()
 
 
 def spare_memory(language: Language) -> int:
@@ -121,12 +117,8 @@ def spare_memory(language: Language) -> int:
 @cache
 def _at_rest(node: str) -> int:
     """Bytes that Node may write to before it runs anything; from some version on it keeps half a gigabyte for code."""
-    try:
-        asked = [node, "-p", "require('fs').readFileSync('/proc/self/statm', 'utf8')"]
-        done = subprocess.run(asked, capture_output=True, text=True, timeout=20, check=True)
-        return int(done.stdout.split()[5]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, subprocess.SubprocessError, ValueError, IndexError):
-        return 576 << 20
+    pages = _said(node, "-p", "require('fs').readFileSync('/proc/self/statm', 'utf8')").split()[5:6]
+    return int(pages[0]) * os.sysconf("SC_PAGE_SIZE") if pages else 576 << 20
 
 
 def command(language: Language, memory_bytes: int, backend: str) -> list[str]:
@@ -139,7 +131,7 @@ def command(language: Language, memory_bytes: int, backend: str) -> list[str]:
     found = _found(language)
     if found is None or missing(language):
         raise SandboxError(f"{language}: {missing(language)}")
-    kit = backends.kit_folder(backend)
+    kit = worker.kit_folder(backend)
     executable = str(Path(found).resolve())
     megabytes = max(16, memory_bytes >> 20)
     if language == "javascript":
