@@ -16,6 +16,8 @@ class Engine(Protocol):
 
     concurrency: int
     """Requests in flight at once."""
+    submitted: set[str] = frozenset()  # type: ignore[assignment]
+    """Keys of requests that are paid already."""
 
     async def answer(self, request: Request) -> Response:
         """The response; raises `RequestFailed` for this request, `EngineError` when none can succeed."""
@@ -37,16 +39,13 @@ class BatchEngine(Protocol):
         """Each request with what became of it, as they come; raises `EngineError` when none can succeed."""
         ...
 
-    async def close(self) -> None: ...
-
-
-@runtime_checkable
-class SubmittingEngine(Protocol):
-    """A batch engine whose requests outlive the process: they are found again, and not paid twice."""
-
     def submitted(self) -> set[str]:
-        """Keys of requests that were submitted, and whose outcomes are still to come."""
-        ...
+        """Keys of requests whose outcomes are still to come from before: they are found again, and not paid twice."""
+        return set()
+
+    async def close(self) -> None:
+        """Ends what was opened."""
+        return
 
 
 class RequestFailed(Exception):

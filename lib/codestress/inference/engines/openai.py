@@ -29,7 +29,7 @@ from pydantic import (
 
 from codestress.errors import EngineError
 from codestress.inference.budget import FEWEST_CHARACTERS_PER_TOKEN, Budget, Sum, one_request, said_or_most
-from codestress.inference.engines.base import RequestFailed, served_identity
+from codestress.inference.engines.base import Engine, RequestFailed, served_identity
 from codestress.inference.engines.limiter import LONGEST_PAUSE_S, Limiter
 from codestress.inference.engines.secrets import Secret
 from codestress.inference.registry import ModelEntry
@@ -157,7 +157,7 @@ class TooLongError(Exception):
     """A reply that is longer than it may be: it is not asked for again."""
 
 
-class OpenAIEngine:
+class OpenAIEngine(Engine):
     """Asks one model of one server."""
 
     client: AsyncOpenAI

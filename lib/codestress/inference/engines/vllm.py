@@ -15,7 +15,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from codestress.errors import EngineError, ParameterError
-from codestress.inference.engines.base import RequestFailed, served_identity
+from codestress.inference.engines.base import BatchEngine, RequestFailed, served_identity
 from codestress.inference.registry import ModelEntry
 from codestress.types import Request, Response, Usage, now
 from codestress.validation import Strict
@@ -47,7 +47,7 @@ class Settings(Strict):
     """Answers that do not depend on what else is in the batch (VLLM_BATCH_INVARIANT): slower, newer GPUs only."""
 
 
-class VLLMEngine:
+class VLLMEngine(BatchEngine):
     """One model in this process."""
 
     def __init__(self, entry: ModelEntry, settings: Settings) -> None:
