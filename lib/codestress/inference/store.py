@@ -398,8 +398,8 @@ def _chunks(keys: Iterable[str]) -> Iterator[list[str]]:
 def salvage(damaged: Path, fresh: Path) -> int:
     """Copies every readable row of a damaged store to a new file; returns how many. The damaged file is not changed.
 
-    Rows are read one by one, then page by page, which finds those that the table does not lead to any more. What is not
-    as it was stored is copied last, and as it is: `damaged` names it.
+    Every page that may hold rows is read, whether or not the table still leads to it. What is as it was stored comes
+    first, then rows of the first version, then what is not as it was stored, as it is: `damaged` names it.
     """
     if fresh.exists():
         raise StoreError(f"{shown(fresh)}: exists already; salvage writes only to a new file")
@@ -409,24 +409,19 @@ def salvage(damaged: Path, fresh: Path) -> int:
             if Path(f"{damaged}{suffix}").is_file():
                 shutil.copyfile(f"{damaged}{suffix}", f"{copy}{suffix}")
         _mend(copy, Path(folder) / "empty.sqlite")
+        kept, faults = 0, list[str]()
+        doubtful: list[Row] = []
         with contextlib.closing(_open(fresh)) as target:
-            readers = [_rows_of(copy), _lost_rows(copy)]
-            kept, why = 0, ""
-            doubtful: list[Row] = []
-            for number, reader in enumerate(readers):
-                try:
-                    for row in reader:
-                        # One by one, rows of the first version are as good as ever; a lost page may be an old one.
-                        sound = with_checksum(row) if row[12] is None and number == 0 else row
-                        if intact(sound):
-                            kept += target.execute(INSERT, sound).rowcount
-                        else:
-                            doubtful.append(row)
-                except sqlite3.DatabaseError as error:
-                    why = str(error)
-            kept += sum(target.execute(INSERT, _storable(row)).rowcount for row in doubtful)
-    if why and not kept:
-        raise StoreError(f"{shown(damaged)}: no answer can be read from it ({why}); it is kept")
+            for row in filter(_readable_row, _rows(copy, faults)):
+                if intact(row):
+                    kept += target.execute(INSERT, row).rowcount
+                else:
+                    doubtful.append(row)
+            for row in sorted(doubtful, key=lambda row: row[12] is not None):
+                sound = with_checksum(row) if row[12] is None else row
+                kept += target.execute(INSERT, _storable(sound)).rowcount
+    if faults and not kept:
+        raise StoreError(f"{shown(damaged)}: no answer can be read from it ({faults[-1]}); it is kept")
     return kept
 
 
@@ -436,17 +431,8 @@ def _storable(row: Row) -> Row:
     return tuple(cells)  # type: ignore[return-value]
 
 
-def _rows_of(path: Path) -> Iterator[Row]:
-    """The rows of a store whose pages may be damaged, as its table has them."""
-    with contextlib.closing(sqlite3.connect(path)) as source:
-        source.text_factory = _decoded
-        columns = _columns(source)
-        for low in range(1, (highest := _highest_row(source, path)) + 1, CHUNK):
-            yield from _readable(source, columns, low, min(low + CHUNK, highest + 1))
-
-
-def _lost_rows(path: Path) -> Iterator[Row]:
-    """The rows of every page that holds rows, whether or not the table still leads to it.
+def _rows(path: Path, faults: list[str]) -> Iterator[Row]:
+    """The rows of every page that holds rows; what SQLite says against one is a fault.
 
     Each such page is put where the table begins, so that SQLite reads it as the whole table. `path` is spoilt.
     """
@@ -462,23 +448,24 @@ def _lost_rows(path: Path) -> Iterator[Row]:
             file.write(page)
             with contextlib.closing(sqlite3.connect(f"file:{quote(str(path))}?immutable=1", uri=True)) as source:
                 source.text_factory = _decoded
-                yield from _rows_of_page(source)
-
-
-def _columns(source: sqlite3.Connection) -> str:
-    """What to read of a store of this version, or of the first."""
-    named = {row[1] for row in source.execute("PRAGMA table_info(responses)")}
-    return COLUMNS if "checksum" in named else FIRST_COLUMNS
+                try:
+                    yield from _rows_of_page(source)
+                except sqlite3.DatabaseError as error:
+                    faults.append(str(error))
 
 
 def _rows_of_page(source: sqlite3.Connection) -> Iterator[Row]:
-    """From both ends: a damaged cell in between hides only itself, or what lies between two of them."""
+    """From both ends to a damaged cell, then one by one, which finds what lies between two of them."""
+    named = {row[1] for row in source.execute("PRAGMA table_info(responses)")}
+    read = f"SELECT {COLUMNS if 'checksum' in named else FIRST_COLUMNS} FROM responses NOT INDEXED"
     for order in ("", "DESC"):
         with contextlib.suppress(sqlite3.DatabaseError):
-            for row in source.execute(f"SELECT {_columns(source)} FROM responses NOT INDEXED ORDER BY rowid {order}"):
-                if _readable_row(row):
-                    yield row
+            yield from source.execute(f"{read} ORDER BY rowid {order}")
             return
+    low, high = source.execute("SELECT min(rowid), max(rowid) FROM responses NOT INDEXED").fetchone()
+    for rowid in range(low, min(high, low + PAGE) + 1):
+        with contextlib.suppress(sqlite3.DatabaseError):
+            yield from source.execute(f"{read} WHERE rowid = {rowid}")
 
 
 def _readable_row(row: Row) -> bool:
@@ -504,26 +491,3 @@ def _mend(path: Path, empty: Path) -> None:
             file.write(first)
         else:
             file.truncate(max(size, min(int.from_bytes(header[28:32], "big") * PAGE, 1 << 40)))
-
-
-def _highest_row(source: sqlite3.Connection, path: Path) -> int:
-    """The last row's number; where the end of the table cannot be read, a bound from the size of the file."""
-    source.execute("SELECT 1 FROM sqlite_master").fetchone()
-    try:
-        return source.execute("SELECT max(rowid) FROM responses").fetchone()[0] or 0
-    except sqlite3.DatabaseError:
-        return path.stat().st_size // 50
-
-
-def _readable(source: sqlite3.Connection, columns: str, low: int, high: int) -> list[Row]:
-    """Rows with low <= rowid < high; where the range cannot be read, its halves, down to single rows."""
-    try:
-        rows: list[Row] = source.execute(
-            f"SELECT {columns} FROM responses NOT INDEXED WHERE rowid >= ? AND rowid < ?", (low, high)
-        ).fetchall()
-        return [row for row in rows if _readable_row(row)]
-    except (sqlite3.DatabaseError, OverflowError):
-        if high - low <= 1:
-            return []
-        middle = (low + high) // 2
-        return _readable(source, columns, low, middle) + _readable(source, columns, middle, high)
