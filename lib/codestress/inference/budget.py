@@ -56,9 +56,7 @@ class Sum(NamedTuple):
     usd: float = 0.0
 
     def plus(self, other: Sum, times: int = 1) -> Sum:
-        return Sum(
-            self.requests + times * other.requests, self.tokens + times * other.tokens, self.usd + times * other.usd
-        )
+        return Sum(*(mine + times * theirs for mine, theirs in zip(self, other, strict=True)))  # type: ignore[arg-type]
 
 
 @runtime_checkable
@@ -105,11 +103,7 @@ class Budget:
             return value
 
         usd, tokens, requests = map(limit, LIMITS)
-        budget = cls(
-            usd,
-            None if tokens is None else int(tokens),
-            None if requests is None else int(requests),
-        )
+        budget = cls(usd, None if tokens is None else int(tokens), None if requests is None else int(requests))
         if budget.limited:
             given = environment.get(SUM)
             budget.file = Path(given) if given else sum_of_this_command_line(store)

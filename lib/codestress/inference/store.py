@@ -18,10 +18,11 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
+from dataclasses import astuple
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from codestress.errors import StoreError
@@ -35,7 +36,6 @@ APPLICATION = 0xC0DE57
 VERSION = 2
 FIRST_VERSION = 1
 """Without servers and checksums, which are added when such a store is opened."""
-MARK = APPLICATION.to_bytes(4, "big")
 PAGE = 4096
 ROOT = 2
 """The page where the table of responses begins, in every store."""
@@ -63,11 +63,25 @@ CREATE TABLE IF NOT EXISTS responses (
 """
 COLUMNS = (
     "key, model, text, finish_reason, prompt_tokens, completion_tokens, reasoning_tokens, cached_tokens, "
-    "seconds, answered_by, answered_at"
+    "seconds, answered_by, answered_at, server, checksum"
 )
-FIRST_COLUMNS = f"{COLUMNS}, '', NULL"
-COLUMNS += ", server, checksum"
 INSERT = f"INSERT OR IGNORE INTO responses ({COLUMNS}) VALUES ({', '.join('?' * 13)})"
+SAFE = "Answers stored before are safe."
+REMEDIES = (
+    (("another program", "another version"), "{said}. It is kept as it is; set CODESTRESS_STORE to another file."),
+    (
+        ("malformed", "not a database", "corrupt"),
+        "{said}. The file is kept as it is. `codestress store salvage` moves it aside and saves every readable answer "
+        "to a new one.",
+    ),
+    (
+        ("full", "disk i/o", "no space", "too large"),
+        f"cannot be written: {{said}} (is the disk full?). {SAFE} Make room, and go on.",
+    ),
+    (("locked",), f"another process held it for {BUSY_S:g} s. {SAFE} Run the same command again when it is done."),
+    (("",), f"{{said}}. {SAFE} Check the folder's rights, or set CODESTRESS_STORE to another file."),
+)
+"""Words in what SQLite or the system says, and what to tell; the first that fits."""
 SHOWN_KEYS = 10
 """Of damaged answers, in a message."""
 Row = tuple[str, str, bytes, str, int | None, int | None, int | None, int | None, float, str, str, str, bytes | None]
@@ -81,16 +95,12 @@ class _Write(NamedTuple):
 def _row(key: str, model: str, response: Response) -> Row:
     # Bytes, because a text from a model may hold what SQLite's text cannot: lone surrogates, NUL.
     text = response.text.encode("utf-8", "surrogatepass")
-    usage = response.usage
-    row: Row = (
+    row: Row = (  # type: ignore[assignment]
         key,
         model,
         text,
         response.finish_reason,
-        _count(usage.prompt_tokens),
-        _count(usage.completion_tokens),
-        _count(usage.reasoning_tokens),
-        _count(usage.cached_tokens),
+        *map(_count, astuple(response.usage)),
         float(response.seconds) + 0.0,  # SQLite knows no -0.0
         response.answered_by.encode("utf-8", "replace").decode(),
         response.answered_at,
@@ -122,16 +132,8 @@ def _count(tokens: int | None) -> int | None:
 
 
 def _response(row: Row) -> Response:
-    _, _, text, finish_reason, prompt, completion, reasoning, cached, seconds, answered_by, answered_at, server, _ = row
-    return Response(
-        text=text.decode("utf-8", "surrogatepass"),
-        finish_reason=finish_reason,  # type: ignore[arg-type]  # written from a Response
-        usage=Usage(prompt, completion, reasoning, cached),
-        seconds=seconds,
-        answered_by=answered_by,
-        answered_at=answered_at,
-        server=server,
-    )
+    reason: Any = row[3]  # written from a Response
+    return Response(row[2].decode("utf-8", "surrogatepass"), reason, Usage(*row[4:8]), *row[8:12])
 
 
 class Store:
@@ -297,25 +299,8 @@ class Store:
         )
 
     def _error(self, error: Exception) -> StoreError:
-        where, said = shown(self.path), str(error)
-        safe = "Answers stored before are safe."
-        lowered = said.lower()
-        if any(sign in lowered for sign in ("another program", "another version")):
-            return StoreError(f"{where}: {said}. It is kept as it is; set CODESTRESS_STORE to another file.")
-        if any(sign in lowered for sign in ("malformed", "not a database", "corrupt")):
-            return StoreError(
-                f"{where}: {said}. The file is kept as it is. `codestress store salvage` moves it aside and saves "
-                "every readable answer to a new one."
-            )
-        if any(sign in lowered for sign in ("full", "disk i/o", "no space", "too large")):
-            return StoreError(f"{where}: cannot be written: {said} (is the disk full?). {safe} Make room, and go on.")
-        if "locked" in lowered:
-            return StoreError(
-                f"{where}: another process held it for {BUSY_S:g} s. {safe} Run the same command again when it is done."
-            )
-        return StoreError(
-            f"{where}: {said}. {safe} Check the folder's rights, or set CODESTRESS_STORE to another file."
-        )
+        told = next(words for signs, words in REMEDIES if any(sign in str(error).lower() for sign in signs))
+        return StoreError(f"{shown(self.path)}: {told.format(said=error)}")
 
 
 def _open(path: Path) -> sqlite3.Connection:
@@ -408,7 +393,12 @@ def salvage(damaged: Path, fresh: Path) -> int:
         for suffix in ("", "-wal"):
             if Path(f"{damaged}{suffix}").is_file():
                 shutil.copyfile(f"{damaged}{suffix}", f"{copy}{suffix}")
-        _mend(copy, Path(folder) / "empty.sqlite")
+        empty = Path(folder) / "empty.sqlite"
+        _open(empty).close()
+        _begin(copy, empty)  # twice, because the log may have a first page too
+        with contextlib.closing(sqlite3.connect(copy)) as source, contextlib.suppress(sqlite3.DatabaseError):
+            source.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        _begin(copy, empty)
         kept, faults = 0, list[str]()
         doubtful: list[Row] = []
         with contextlib.closing(_open(fresh)) as target:
@@ -436,8 +426,6 @@ def _rows(path: Path, faults: list[str]) -> Iterator[Row]:
 
     Each such page is put where the table begins, so that SQLite reads it as the whole table. `path` is spoilt.
     """
-    with contextlib.closing(sqlite3.connect(path)) as source, contextlib.suppress(sqlite3.DatabaseError):
-        source.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     with path.open("r+b", buffering=0) as file:
         for start in range(PAGE, path.stat().st_size, PAGE):
             file.seek(start)
@@ -456,8 +444,7 @@ def _rows(path: Path, faults: list[str]) -> Iterator[Row]:
 
 def _rows_of_page(source: sqlite3.Connection) -> Iterator[Row]:
     """From both ends to a damaged cell, then one by one, which finds what lies between two of them."""
-    named = {row[1] for row in source.execute("PRAGMA table_info(responses)")}
-    read = f"SELECT {COLUMNS if 'checksum' in named else FIRST_COLUMNS} FROM responses NOT INDEXED"
+    read = f"SELECT {COLUMNS} FROM responses NOT INDEXED"
     for order in ("", "DESC"):
         with contextlib.suppress(sqlite3.DatabaseError):
             yield from source.execute(f"{read} ORDER BY rowid {order}")
@@ -474,20 +461,10 @@ def _readable_row(row: Row) -> bool:
     return len(row[0] or "") == 32 and all(map(isinstance, row, kinds))
 
 
-def _mend(path: Path, empty: Path) -> None:
-    """Makes a copy readable for SQLite, which refuses a file whole for its first page or for its length.
-
-    A damaged first page is taken from an empty store, whose tables stand at the same pages; a truncated file is
-    filled with zeros up to the size that its header states.
-    """
+def _begin(path: Path, empty: Path) -> None:
+    """Gives a copy the first page of an empty store, whose tables stand at the same pages: of a damaged one, SQLite
+    refuses the whole file. Rows of the first version lack the last columns, which SQLite fills in."""
     with path.open("r+b") as file:
-        header = file.read(100)
-        size = path.stat().st_size
-        if header[:16] != b"SQLite format 3\0" or header[16:18] != PAGE.to_bytes(2, "big") or header[68:72] != MARK:
-            _open(empty).close()
-            first = bytearray(empty.read_bytes()[:PAGE])
-            first[28:32] = (size // PAGE).to_bytes(4, "big")
-            file.seek(0)
-            file.write(first)
-        else:
-            file.truncate(max(size, min(int.from_bytes(header[28:32], "big") * PAGE, 1 << 40)))
+        pages = -(-path.stat().st_size // PAGE)
+        file.truncate(pages * PAGE)
+        file.write(empty.read_bytes()[:28] + pages.to_bytes(4, "big") + empty.read_bytes()[32:PAGE])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
-from codestress.types import Outcome, Request, Response
+from codestress.types import Outcome, Prompt, Request, Response
 
 if TYPE_CHECKING:
     from codestress.inference.registry import ModelEntry
@@ -56,6 +56,12 @@ class RequestFailed(Exception):
     ) -> None:
         super().__init__(message)
         self.outcome = reason
+
+
+def conversation(prompt: Prompt, begun: str = "") -> list[dict[str, str]]:
+    """The messages as servers take them, a begun answer as the last one."""
+    messages = [{"role": message.role, "content": message.content} for message in prompt.messages]
+    return messages + ([{"role": "assistant", "content": begun}] if begun else [])
 
 
 def served_identity(entry: ModelEntry, asked_by: Mapping[str, Any] | None = None) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from codestress.errors import EngineError, ParameterError
-from codestress.inference.engines.base import BatchEngine, RequestFailed, served_identity
+from codestress.inference.engines.base import BatchEngine, RequestFailed, conversation, served_identity
 from codestress.inference.registry import ModelEntry
 from codestress.types import Request, Response, Usage, now
 from codestress.validation import Strict
@@ -97,7 +97,7 @@ class VLLMEngine(BatchEngine):
             for one in [request.prompt.sampling]
         ]
         outputs: list[Any] = self._model.chat(
-            [conversation(request) for request in requests],
+            [conversation(request.prompt, request.prompt.prefill) for request in requests],
             sampling,
             use_tqdm=False,
             add_generation_prompt=not begun,
@@ -121,14 +121,6 @@ class VLLMEngine(BatchEngine):
             answered_by=self._answered_by,
             answered_at=now(),
         )
-
-
-def conversation(request: Request) -> list[dict[str, str]]:
-    """The messages, the begun answer as the last one."""
-    messages = [{"role": message.role, "content": message.content} for message in request.prompt.messages]
-    if request.prompt.prefill:
-        messages.append({"role": "assistant", "content": request.prompt.prefill})
-    return messages
 
 
 def arguments(entry: ModelEntry, settings: Settings) -> dict[str, Any]:
