@@ -23,11 +23,11 @@ from codestress.errors import EngineError, IncompleteError
 from codestress.inference.ask import ask
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.engines import openai_batch
+from codestress.inference.ordering import only_run
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_of
 from codestress.inference.run import Results, run, score
 from codestress.inference.store import Store
-from codestress.inference.work import only_run
 from codestress.notes import notes_kept
 from codestress.types import Message, Outcome, Prompt, Response, Sampling, Score, Trial, Trials
 from conftest import some

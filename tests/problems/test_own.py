@@ -16,7 +16,7 @@ from codestress.papers.codecrash.results.conditions import panel_name
 from codestress.papers.semtrace import studies as semtrace
 from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.pipeline.inputs import inputs_of
-from codestress.problems import own
+from codestress.problems import problem_files as own
 from conftest import ROOT
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from codestress.inference.engines.vllm import conversation
+from codestress.inference.engines.base import conversation
 from codestress.inference.registry import load_registry
 from codestress.nano.configuration import WEIGHTS
 from codestress.nano.engine import prompt_text
@@ -53,7 +53,7 @@ def main(other: str) -> None:
         for one in asked:
             begun = bool(one.prompt.prefill)
             [output] = served.chat(
-                conversation(one),
+                conversation(one.prompt, one.prompt.prefill),
                 sampling,
                 use_tqdm=False,
                 add_generation_prompt=not begun,
@@ -71,7 +71,10 @@ def main(other: str) -> None:
         for one, ids in zip(asked, prompts, strict=True):
             begun = bool(one.prompt.prefill)
             same = tokenizer.apply_chat_template(
-                conversation(one), add_generation_prompt=not begun, continue_final_message=begun, return_dict=False
+                conversation(one.prompt, one.prompt.prefill),
+                add_generation_prompt=not begun,
+                continue_final_message=begun,
+                return_dict=False,
             )
             assert list(same) == ids
             with torch.no_grad():

@@ -16,22 +16,20 @@ from codestress.errors import EngineError, IncompleteError
 from codestress.inference.archive import import_known
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.coroutines import first_error, run_coroutine
-from codestress.inference.engines.base import BatchEngine, Engine, RequestFailed, SubmittingEngine
-from codestress.inference.opening import open_engine, replayed
+from codestress.inference.engines.base import Engine, RequestFailed
+from codestress.inference.opening import FAILURES_IN_A_ROW, Together, open_engine, replayed
+from codestress.inference.ordering import InTurn, Ordered, only_run
 from codestress.inference.progress import Progress
 from codestress.inference.registry import REGISTRY, ModelEntry, find_models, load_registry
 from codestress.inference.requests import Asked, Prompts, chunks, following
 from codestress.inference.servers import belongs, server_of
 from codestress.inference.store import Store
-from codestress.inference.work import InTurn, Ordered, Work, only_run
 from codestress.notes import remember, remembered
 from codestress.paths import STORE
 from codestress.types import Request, Response, Trials
 
 FAILED = "failed"
 """Notes of requests that failed for good where that counts: in the same build nobody asks them again."""
-FAILURES_IN_A_ROW = 20
-"""Failed requests, with no answer between them, after which a server counts as gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,20 +153,15 @@ class _ModelRun:
         self.budget.check(self.entry)
         engine = open_engine(self.entry)
         try:
-            if self.entry.local and not isinstance(engine, BatchEngine):
+            if self.entry.local:
                 await self.ask_all(engine, InTurn(work))
                 return
             async with only_run(self.entry, self.store.path):
-                size = engine.batch if isinstance(engine, BatchEngine) else engine.concurrency
-                ordered = Ordered(work, self.first, self.due_of, size)
-                if isinstance(engine, BatchEngine):
-                    await self.ask_batches(engine, ordered)
-                else:
-                    await self.ask_all(engine, ordered)
+                await self.ask_all(engine, Ordered(work, self.first, engine))
         finally:
             await engine.close()
 
-    async def ask_all(self, engine: Engine, work: Work) -> None:
+    async def ask_all(self, engine: Engine, work: InTurn | Ordered) -> None:
         async with asyncio.TaskGroup() as group:
             for _ in range(engine.concurrency):
                 group.create_task(self.worker(engine, work))
@@ -201,11 +194,6 @@ class _ModelRun:
             response = self.stored([asked.request.key]).get(asked.request.key)
         return asked
 
-    def due_of(self, index: int) -> Asked | None:
-        """The same for the trial at an index."""
-        first = self.first(index)
-        return self.due(first, self.stored([first.request.key]).get(first.request.key))
-
     def first(self, index: int) -> Asked:
         """The first request of the trial at an index."""
         return Asked(index, self.prompts.request(index, self.entry))
@@ -213,8 +201,8 @@ class _ModelRun:
     def following(self, asked: Asked, response: Response) -> Asked | None:
         return following(self.trials, self.entry, asked, response)
 
-    async def worker(self, engine: Engine, work: Work) -> None:
-        while not self.stopped and (taken := await work.take()) is not None:
+    async def worker(self, engine: Engine, work: InTurn | Ordered) -> None:
+        while not self.stopped and (taken := await work.next()) is not None:
             position, asked = taken
             try:
                 response = await self.respond(engine, asked.request)
@@ -223,7 +211,8 @@ class _ModelRun:
                     response = await self.respond(engine, asked.request)
             except RequestFailed as failure:
                 self.fail(asked, failure)
-                if self.failed_in_a_row >= FAILURES_IN_A_ROW and not await self.answers_still(engine):
+                gone = self.failed_in_a_row >= FAILURES_IN_A_ROW and not isinstance(engine, Together)
+                if gone and not await self.answers_still(engine):
                     raise EngineError(
                         f"{self.entry.name}: {self.failed_in_a_row} requests in a row failed; the last: {failure}\n"
                         "What was answered before is kept; run the same command again once the server is well."
@@ -234,54 +223,6 @@ class _ModelRun:
                 self.note(asked)
             finally:
                 work.done(position)
-
-    async def ask_batches(self, engine: BatchEngine, work: Ordered) -> None:
-        """Asks as many at once as the engine takes; what follows on the answers comes with the next batch."""
-        following: list[Asked] = []
-        paid = engine.submitted() if isinstance(engine, SubmittingEngine) else set()
-        while True:
-            batch: dict[str, list[Asked]] = {}
-            while len(batch) < engine.batch and (asked := following.pop() if following else work.next()) is not None:
-                key = asked.request.key
-                if failure := self.failed_before(key):
-                    self.fail(asked, failure)
-                elif key in batch:
-                    batch[key].append(asked)
-                elif key in paid or self.budget.reserve(self.entry, asked.request):
-                    batch[key] = [asked]
-                else:
-                    self.stopped = True
-                    break
-            if not batch:
-                return
-            waiting = dict(batch)
-            self.requests += len(batch)
-            answered = 0
-            try:
-                async for request, outcome in engine.answers([same[0].request for same in batch.values()]):
-                    same = waiting.pop(request.key)
-                    response = outcome if isinstance(outcome, Response) else None
-                    if request.key not in paid:
-                        self.budget.settle(self.entry, request, response)
-                    if response is not None:
-                        await asyncio.wrap_future(self.put(request, response))
-                    for asked in same:
-                        if isinstance(outcome, RequestFailed):
-                            self.fail(asked, outcome)
-                        else:
-                            answered += 1
-                            due = self.due(asked, outcome)
-                            following += [due] if due is not None else []
-            finally:
-                for key in waiting.keys() - paid:
-                    self.budget.settle(self.entry, waiting[key][0].request, None)
-            for same in waiting.values():
-                for asked in same:
-                    self.fail(asked, RequestFailed(f"{self.entry.name}: no answer came back for this request"))
-            if not answered and len(batch) >= FAILURES_IN_A_ROW:
-                raise EngineError(f"{self.entry.name}: none of {len(batch)} requests was answered; see the failures")
-            if self.stopped:
-                return
 
     async def respond(self, engine: Engine, request: Request) -> Response:
         """The stored response, else a new one, on disk before it is returned; equal requests are made once."""

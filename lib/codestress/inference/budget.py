@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from codestress.errors import EngineError, IncompleteError, ParameterError
-from codestress.inference.engines.base import BatchEngine, Engine, RequestFailed
+from codestress.inference.engines.base import Engine
 from codestress.literals import parse_json
 from codestress.paths import STORE, shown
 from codestress.types import Request, Response
@@ -56,9 +56,7 @@ class Sum(NamedTuple):
     usd: float = 0.0
 
     def plus(self, other: Sum, times: int = 1) -> Sum:
-        return Sum(
-            self.requests + times * other.requests, self.tokens + times * other.tokens, self.usd + times * other.usd
-        )
+        return Sum(*(mine + times * theirs for mine, theirs in zip(self, other, strict=True)))  # type: ignore[arg-type]
 
 
 @runtime_checkable
@@ -105,11 +103,7 @@ class Budget:
             return value
 
         usd, tokens, requests = map(limit, LIMITS)
-        budget = cls(
-            usd,
-            None if tokens is None else int(tokens),
-            None if requests is None else int(requests),
-        )
+        budget = cls(usd, None if tokens is None else int(tokens), None if requests is None else int(requests))
         if budget.limited:
             given = environment.get(SUM)
             budget.file = Path(given) if given else sum_of_this_command_line(store)
@@ -134,15 +128,16 @@ class Budget:
     def spent_usd(self) -> float:
         return max(0.0, self._total.plus(self._reserved, -1).usd)
 
-    async def answer(self, engine: Engine | BatchEngine, entry: ModelEntry, request: Request) -> Response:
+    async def answer(self, engine: Engine, entry: ModelEntry, request: Request) -> Response:
         """The engine's answer, paid from this budget: each of its requests where it sends several, else this one."""
         if isinstance(engine, MeteredEngine):
             engine.budget = self
+        if isinstance(engine, MeteredEngine) or request.key in engine.submitted:
             return await engine.answer(request)
         await self.wait(one_request(entry, *most_tokens(request)))
         response = None
         try:
-            response = await (_alone(engine, request) if isinstance(engine, BatchEngine) else engine.answer(request))
+            response = await engine.answer(request)
             return response
         finally:
             self.settle(entry, request, response)
@@ -253,15 +248,6 @@ class Budget:
     def _forget(self, process: int) -> None:
         if self.file is not None and self.file not in UNFINISHED and os.getpid() == process:
             self.file.unlink(missing_ok=True)
-
-
-async def _alone(engine: BatchEngine, request: Request) -> Response:
-    """A batch of one."""
-    async for _, outcome in engine.answers([request]):
-        if isinstance(outcome, Response):
-            return outcome
-        raise outcome
-    raise RequestFailed("no answer")
 
 
 def sum_of_this_command_line(store: Path) -> Path:

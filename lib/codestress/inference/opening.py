@@ -1,13 +1,27 @@
-"""Which engine answers for a model: an archive where one is replayed, else the one of its row."""
+"""The engine that answers for a model: an archive where one is replayed, else the one of its row.
+
+An archive answers what somebody asked before, and nothing else; CODESTRESS_REPLAY names its file.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import os
+from functools import lru_cache
 from pathlib import Path
 
-from codestress.inference.engines.base import BatchEngine, Engine
-from codestress.inference.engines.replay import Replay
+from codestress.errors import EngineError
+from codestress.inference.archive import Row, difference, read_archive
+from codestress.inference.engines.base import BatchEngine, Engine, RequestFailed
 from codestress.inference.registry import ModelEntry, engine_module
+from codestress.inference.servers import belongs
+from codestress.paths import shown
+from codestress.types import Request, Response
+
+QUIET_S = 0.05
+"""A batch begins when it is full, or when so long no request has come."""
+FAILURES_IN_A_ROW = 20
+"""Failed requests, with no answer between them, after which a server counts as gone."""
 
 
 def replayed(entry: ModelEntry) -> bool:
@@ -15,8 +29,88 @@ def replayed(entry: ModelEntry) -> bool:
     return bool(os.environ.get("CODESTRESS_REPLAY")) and not entry.local
 
 
-def open_engine(entry: ModelEntry) -> Engine | BatchEngine:
+def open_engine(entry: ModelEntry) -> Engine:
     """The engine that answers for this model: an archive where CODESTRESS_REPLAY names one, else its own."""
     if replayed(entry):
         return Replay(entry, Path(os.environ["CODESTRESS_REPLAY"]))
-    return engine_module(entry).open_engine(entry)
+    engine = engine_module(entry).open_engine(entry)
+    return Together(entry.name, engine) if isinstance(engine, BatchEngine) else engine
+
+
+class Together(Engine):
+    """Hands a batch engine the requests that come together, one batch after the other."""
+
+    def __init__(self, name: str, engine: BatchEngine) -> None:
+        self.concurrency = engine.batch
+        self.submitted = engine.submitted()
+        self._name = name
+        self._engine = engine
+        self._waiting: list[tuple[Request, asyncio.Future[Response]]] = []
+        self._running: asyncio.Task[None] | None = None
+
+    async def answer(self, request: Request) -> Response:
+        outcome: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
+        self._waiting.append((request, outcome))
+        if self._running is None or self._running.done():
+            self._running = asyncio.create_task(self._run())
+        return await outcome
+
+    async def close(self) -> None:
+        if self._running is not None:
+            self._running.cancel()
+            await asyncio.wait([self._running])
+        await self._engine.close()
+
+    async def _run(self) -> None:
+        while self._waiting:
+            before = 0
+            while before < len(self._waiting) < self.concurrency:
+                before = len(self._waiting)
+                await asyncio.sleep(QUIET_S)
+            batch, self._waiting = self._waiting[: self.concurrency], self._waiting[self.concurrency :]
+            waiting = {request.key: outcome for request, outcome in batch}
+            failed: dict[str, Exception] = {}
+            ended: Exception | None = None
+            try:
+                async for request, outcome in self._engine.answers([request for request, _ in batch]):
+                    if isinstance(outcome, RequestFailed):
+                        failed[request.key] = outcome
+                    elif not (future := waiting.pop(request.key)).done():
+                        future.set_result(outcome)
+            except Exception as error:  # nobody who waits may wait for ever
+                ended = error
+            if not ended and len(waiting) == len(batch) >= FAILURES_IN_A_ROW:
+                ended = EngineError(f"{self._name}: none of {len(batch)} requests was answered; see the failures")
+            for key, future in waiting.items():  # when all answers are on their way to the store
+                if not future.done():
+                    nothing = RequestFailed(f"{self._name}: no answer came back for this request")
+                    future.set_exception(ended or failed.get(key, nothing))
+                    future.exception()  # looked at, so that nobody is warned of it
+
+
+class Replay(Engine):
+    """An archive that answers for one model."""
+
+    concurrency = 1
+
+    def __init__(self, entry: ModelEntry, path: Path) -> None:
+        self._entry = entry
+        self._path = path.resolve()
+        self._rows = _rows(self._path, path.stat().st_mtime_ns if path.is_file() else 0)
+        self._belongs = belongs(entry, shown(path))
+
+    async def answer(self, request: Request) -> Response:
+        row = self._rows.get(request.key)
+        if row is None:
+            raise EngineError(
+                f"{self._entry.name}: {shown(self._path)} has no answer to a request: "
+                f"{difference(self._rows.values(), request)}.\n"
+                "Build with the parameters and the version that made the archive, or ask the model: without REPLAY."
+            )
+        self._belongs(row.model, row.server)
+        return row.response
+
+
+@lru_cache(maxsize=1)
+def _rows(path: Path, _changed: int) -> dict[str, Row]:
+    return {row.key: row for row in read_archive(path)}

@@ -1,4 +1,5 @@
-"""In which order requests are asked, so that a server with prefix caching computes each shared prefix once.
+"""In which order requests are asked, so that a server with prefix caching computes each shared prefix once; by one run
+at a time.
 
 Prompts are compared by blocks of characters: sorted by their chains of block hashes they stand in the order of a walk
 through the tree of their prefixes. Under concurrency the first request of a prefix, its leader, is answered before the
@@ -8,18 +9,31 @@ others that share it are sent; meanwhile other parts of the tree are asked.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import fcntl
 import heapq
+import sys
 import zlib
 from array import array
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from tqdm import tqdm
+
+from codestress.inference.engines.base import Engine
+from codestress.inference.opening import Together
+from codestress.inference.registry import ModelEntry
+from codestress.inference.requests import Asked
 from codestress.types import Prompt
 
 BLOCK = 128
 """Characters. Servers cache blocks of 16 tokens and more; shorter shared beginnings are not worth an order."""
 WIDTH = 4
 """Bytes of a block's hash in a chain."""
+WINDOW = 8
+"""How far ahead of the first open request others are taken, in multiples of the concurrency."""
+LOCK_PAUSE_S = 0.2
 
 
 def chain(prompt: Prompt) -> bytes:
@@ -129,3 +143,61 @@ class Schedule:
                 return position
             self._blocked.setdefault(leader, []).append(position)
         return None
+
+
+class InTurn:
+    """Work in the order of the trials, rendered as it is taken."""
+
+    def __init__(self, work: Iterator[Asked]) -> None:
+        self.work = work
+
+    async def next(self) -> tuple[int, Asked] | None:
+        """The next of it, with its position; None when no more is left."""
+        asked = next(self.work, None)
+        return None if asked is None else (0, asked)
+
+    def done(self, position: int) -> None:
+        pass
+
+
+class Ordered(Schedule):
+    """Work in the order of shared prefixes, rendered twice: for the order, of which only hashes stay, and when taken.
+
+    `first` makes a trial's first request by its index. An engine that takes many at once has no use for leaders.
+    """
+
+    def __init__(self, work: Iterator[Asked], first: Callable[[int], Asked], engine: Engine) -> None:
+        self.first = first
+        indices, chains = array("Q"), []
+        for asked in work:
+            indices.append(asked.index)
+            chains.append(chain(asked.request.prompt))
+        order = prefix_order(chains)
+        self.indices = array("Q", (indices[number] for number in order.requests))
+        led = not isinstance(engine, Together)
+        super().__init__(order.leaders if led else [-1] * len(indices), WINDOW * engine.concurrency)
+
+    async def next(self) -> tuple[int, Asked] | None:
+        position = await self.take()
+        return None if position is None else (position, self.first(self.indices[position]))
+
+
+@contextlib.asynccontextmanager
+async def only_run(entry: ModelEntry, store: Path) -> AsyncIterator[None]:
+    """One run at a time asks a model for one store: two would pay for the same answers twice."""
+    path = store.with_name(f".{store.name}.{entry.fingerprint}.lock")
+    with path.open("w") as lock:
+        told = False
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if not told:
+                    tqdm.write(
+                        f"{entry.name}: another run, or another row of the registry, is asking the same model; waiting",
+                        file=sys.stderr,
+                    )
+                    told = True
+                await asyncio.sleep(LOCK_PAUSE_S)
+        yield

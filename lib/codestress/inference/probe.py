@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass
 
 from codestress.errors import EngineError
 from codestress.inference.budget import Budget
-from codestress.inference.engines.base import BatchEngine, RequestFailed
+from codestress.inference.engines.base import RequestFailed
 from codestress.inference.opening import open_engine
 from codestress.inference.registry import ModelEntry
 from codestress.types import Message, Prompt, Request, Response, Sampling
@@ -69,7 +69,7 @@ async def probe(entry: ModelEntry) -> AsyncIterator[Ability]:
         else:
             sense = "" if begun.text.lstrip().startswith("2") else ", which is not how 42 goes on"
             yield Ability("continues a begun answer", True, f"{begun.text.strip()[:60]!r}{sense}")
-        many = min(engine.batch if isinstance(engine, BatchEngine) else engine.concurrency, MOST_AT_ONCE)
+        many = min(engine.concurrency, MOST_AT_ONCE)
         together = await asyncio.gather(*(ask(f"What is {n} + {n}?") for n in range(many)), return_exceptions=True)
         failed = [one for one in together if isinstance(one, BaseException)]
         told = f"{failed[0]}; the row's settings.concurrency says how many builds ask at once" if failed else ""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from codestress.inference.budget import Budget, BudgetReached
-from codestress.inference.coroutines import run_coroutine
-from codestress.inference.engines.base import BatchEngine, RequestFailed
+from codestress.inference.budget import Budget
+from codestress.inference.coroutines import first_error, run_coroutine
+from codestress.inference.engines.base import RequestFailed
 from codestress.inference.opening import open_engine, replayed
 from codestress.inference.progress import Progress
 from codestress.inference.registry import ModelEntry
@@ -16,7 +17,7 @@ from codestress.inference.requests import request_of
 from codestress.inference.run import Repeats, Results
 from codestress.inference.store import Store
 from codestress.paths import STORE
-from codestress.types import Request, Response, Trials
+from codestress.types import Request, Trials
 
 
 def rechecked(
@@ -51,22 +52,20 @@ async def _said(entry: ModelEntry, requests: list[Request], budget: Budget, prog
     """Texts by key; a request that fails has none."""
     said: dict[str, str] = {}
     engine = open_engine(entry)
-    try:
-        if isinstance(engine, BatchEngine):
-            for request in requests:
-                if not budget.reserve(entry, request):
-                    raise BudgetReached(budget.reached())
-            async for request, outcome in engine.answers(requests):
-                response = outcome if isinstance(outcome, Response) else None
-                budget.settle(entry, request, response)
-                if response is not None:
-                    said[request.key] = response.text
-                progress.answered()
-            return said
-        for request in requests:
+    slots = asyncio.Semaphore(engine.concurrency)
+
+    async def ask(request: Request) -> None:
+        async with slots:
             with suppress(RequestFailed):
                 said[request.key] = (await budget.answer(engine, entry, request)).text
             progress.answered()
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for request in requests:
+                group.create_task(ask(request))
+    except BaseExceptionGroup as errors:
+        raise first_error(errors) from None
     finally:
         await engine.close()
     return said

@@ -18,10 +18,11 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
+from dataclasses import astuple
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from codestress.errors import StoreError
@@ -35,7 +36,6 @@ APPLICATION = 0xC0DE57
 VERSION = 2
 FIRST_VERSION = 1
 """Without servers and checksums, which are added when such a store is opened."""
-MARK = APPLICATION.to_bytes(4, "big")
 PAGE = 4096
 ROOT = 2
 """The page where the table of responses begins, in every store."""
@@ -63,11 +63,25 @@ CREATE TABLE IF NOT EXISTS responses (
 """
 COLUMNS = (
     "key, model, text, finish_reason, prompt_tokens, completion_tokens, reasoning_tokens, cached_tokens, "
-    "seconds, answered_by, answered_at"
+    "seconds, answered_by, answered_at, server, checksum"
 )
-FIRST_COLUMNS = f"{COLUMNS}, '', NULL"
-COLUMNS += ", server, checksum"
 INSERT = f"INSERT OR IGNORE INTO responses ({COLUMNS}) VALUES ({', '.join('?' * 13)})"
+SAFE = "Answers stored before are safe."
+REMEDIES = (
+    (("another program", "another version"), "{said}. It is kept as it is; set CODESTRESS_STORE to another file."),
+    (
+        ("malformed", "not a database", "corrupt"),
+        "{said}. The file is kept as it is. `codestress store salvage` moves it aside and saves every readable answer "
+        "to a new one.",
+    ),
+    (
+        ("full", "disk i/o", "no space", "too large"),
+        f"cannot be written: {{said}} (is the disk full?). {SAFE} Make room, and go on.",
+    ),
+    (("locked",), f"another process held it for {BUSY_S:g} s. {SAFE} Run the same command again when it is done."),
+    (("",), f"{{said}}. {SAFE} Check the folder's rights, or set CODESTRESS_STORE to another file."),
+)
+"""Words in what SQLite or the system says, and what to tell; the first that fits."""
 SHOWN_KEYS = 10
 """Of damaged answers, in a message."""
 Row = tuple[str, str, bytes, str, int | None, int | None, int | None, int | None, float, str, str, str, bytes | None]
@@ -81,16 +95,12 @@ class _Write(NamedTuple):
 def _row(key: str, model: str, response: Response) -> Row:
     # Bytes, because a text from a model may hold what SQLite's text cannot: lone surrogates, NUL.
     text = response.text.encode("utf-8", "surrogatepass")
-    usage = response.usage
-    row: Row = (
+    row: Row = (  # type: ignore[assignment]
         key,
         model,
         text,
         response.finish_reason,
-        _count(usage.prompt_tokens),
-        _count(usage.completion_tokens),
-        _count(usage.reasoning_tokens),
-        _count(usage.cached_tokens),
+        *map(_count, astuple(response.usage)),
         float(response.seconds) + 0.0,  # SQLite knows no -0.0
         response.answered_by.encode("utf-8", "replace").decode(),
         response.answered_at,
@@ -122,16 +132,8 @@ def _count(tokens: int | None) -> int | None:
 
 
 def _response(row: Row) -> Response:
-    _, _, text, finish_reason, prompt, completion, reasoning, cached, seconds, answered_by, answered_at, server, _ = row
-    return Response(
-        text=text.decode("utf-8", "surrogatepass"),
-        finish_reason=finish_reason,  # type: ignore[arg-type]  # written from a Response
-        usage=Usage(prompt, completion, reasoning, cached),
-        seconds=seconds,
-        answered_by=answered_by,
-        answered_at=answered_at,
-        server=server,
-    )
+    reason: Any = row[3]  # written from a Response
+    return Response(row[2].decode("utf-8", "surrogatepass"), reason, Usage(*row[4:8]), *row[8:12])
 
 
 class Store:
@@ -297,25 +299,8 @@ class Store:
         )
 
     def _error(self, error: Exception) -> StoreError:
-        where, said = shown(self.path), str(error)
-        safe = "Answers stored before are safe."
-        lowered = said.lower()
-        if any(sign in lowered for sign in ("another program", "another version")):
-            return StoreError(f"{where}: {said}. It is kept as it is; set CODESTRESS_STORE to another file.")
-        if any(sign in lowered for sign in ("malformed", "not a database", "corrupt")):
-            return StoreError(
-                f"{where}: {said}. The file is kept as it is. `codestress store salvage` moves it aside and saves "
-                "every readable answer to a new one."
-            )
-        if any(sign in lowered for sign in ("full", "disk i/o", "no space", "too large")):
-            return StoreError(f"{where}: cannot be written: {said} (is the disk full?). {safe} Make room, and go on.")
-        if "locked" in lowered:
-            return StoreError(
-                f"{where}: another process held it for {BUSY_S:g} s. {safe} Run the same command again when it is done."
-            )
-        return StoreError(
-            f"{where}: {said}. {safe} Check the folder's rights, or set CODESTRESS_STORE to another file."
-        )
+        told = next(words for signs, words in REMEDIES if any(sign in str(error).lower() for sign in signs))
+        return StoreError(f"{shown(self.path)}: {told.format(said=error)}")
 
 
 def _open(path: Path) -> sqlite3.Connection:
@@ -398,8 +383,8 @@ def _chunks(keys: Iterable[str]) -> Iterator[list[str]]:
 def salvage(damaged: Path, fresh: Path) -> int:
     """Copies every readable row of a damaged store to a new file; returns how many. The damaged file is not changed.
 
-    Rows are read one by one, then page by page, which finds those that the table does not lead to any more. What is not
-    as it was stored is copied last, and as it is: `damaged` names it.
+    Every page that may hold rows is read, whether or not the table still leads to it. What is as it was stored comes
+    first, then rows of the first version, then what is not as it was stored, as it is: `damaged` names it.
     """
     if fresh.exists():
         raise StoreError(f"{shown(fresh)}: exists already; salvage writes only to a new file")
@@ -408,25 +393,25 @@ def salvage(damaged: Path, fresh: Path) -> int:
         for suffix in ("", "-wal"):
             if Path(f"{damaged}{suffix}").is_file():
                 shutil.copyfile(f"{damaged}{suffix}", f"{copy}{suffix}")
-        _mend(copy, Path(folder) / "empty.sqlite")
+        empty = Path(folder) / "empty.sqlite"
+        _open(empty).close()
+        _begin(copy, empty)  # twice, because the log may have a first page too
+        with contextlib.closing(sqlite3.connect(copy)) as source, contextlib.suppress(sqlite3.DatabaseError):
+            source.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        _begin(copy, empty)
+        kept, faults = 0, list[str]()
+        doubtful: list[Row] = []
         with contextlib.closing(_open(fresh)) as target:
-            readers = [_rows_of(copy), _lost_rows(copy)]
-            kept, why = 0, ""
-            doubtful: list[Row] = []
-            for number, reader in enumerate(readers):
-                try:
-                    for row in reader:
-                        # One by one, rows of the first version are as good as ever; a lost page may be an old one.
-                        sound = with_checksum(row) if row[12] is None and number == 0 else row
-                        if intact(sound):
-                            kept += target.execute(INSERT, sound).rowcount
-                        else:
-                            doubtful.append(row)
-                except sqlite3.DatabaseError as error:
-                    why = str(error)
-            kept += sum(target.execute(INSERT, _storable(row)).rowcount for row in doubtful)
-    if why and not kept:
-        raise StoreError(f"{shown(damaged)}: no answer can be read from it ({why}); it is kept")
+            for row in filter(_readable_row, _rows(copy, faults)):
+                if intact(row):
+                    kept += target.execute(INSERT, row).rowcount
+                else:
+                    doubtful.append(row)
+            for row in sorted(doubtful, key=lambda row: row[12] is not None):
+                sound = with_checksum(row) if row[12] is None else row
+                kept += target.execute(INSERT, _storable(sound)).rowcount
+    if faults and not kept:
+        raise StoreError(f"{shown(damaged)}: no answer can be read from it ({faults[-1]}); it is kept")
     return kept
 
 
@@ -436,22 +421,11 @@ def _storable(row: Row) -> Row:
     return tuple(cells)  # type: ignore[return-value]
 
 
-def _rows_of(path: Path) -> Iterator[Row]:
-    """The rows of a store whose pages may be damaged, as its table has them."""
-    with contextlib.closing(sqlite3.connect(path)) as source:
-        source.text_factory = _decoded
-        columns = _columns(source)
-        for low in range(1, (highest := _highest_row(source, path)) + 1, CHUNK):
-            yield from _readable(source, columns, low, min(low + CHUNK, highest + 1))
-
-
-def _lost_rows(path: Path) -> Iterator[Row]:
-    """The rows of every page that holds rows, whether or not the table still leads to it.
+def _rows(path: Path, faults: list[str]) -> Iterator[Row]:
+    """The rows of every page that holds rows; what SQLite says against one is a fault.
 
     Each such page is put where the table begins, so that SQLite reads it as the whole table. `path` is spoilt.
     """
-    with contextlib.closing(sqlite3.connect(path)) as source, contextlib.suppress(sqlite3.DatabaseError):
-        source.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     with path.open("r+b", buffering=0) as file:
         for start in range(PAGE, path.stat().st_size, PAGE):
             file.seek(start)
@@ -462,23 +436,23 @@ def _lost_rows(path: Path) -> Iterator[Row]:
             file.write(page)
             with contextlib.closing(sqlite3.connect(f"file:{quote(str(path))}?immutable=1", uri=True)) as source:
                 source.text_factory = _decoded
-                yield from _rows_of_page(source)
-
-
-def _columns(source: sqlite3.Connection) -> str:
-    """What to read of a store of this version, or of the first."""
-    named = {row[1] for row in source.execute("PRAGMA table_info(responses)")}
-    return COLUMNS if "checksum" in named else FIRST_COLUMNS
+                try:
+                    yield from _rows_of_page(source)
+                except sqlite3.DatabaseError as error:
+                    faults.append(str(error))
 
 
 def _rows_of_page(source: sqlite3.Connection) -> Iterator[Row]:
-    """From both ends: a damaged cell in between hides only itself, or what lies between two of them."""
+    """From both ends to a damaged cell, then one by one, which finds what lies between two of them."""
+    read = f"SELECT {COLUMNS} FROM responses NOT INDEXED"
     for order in ("", "DESC"):
         with contextlib.suppress(sqlite3.DatabaseError):
-            for row in source.execute(f"SELECT {_columns(source)} FROM responses NOT INDEXED ORDER BY rowid {order}"):
-                if _readable_row(row):
-                    yield row
+            yield from source.execute(f"{read} ORDER BY rowid {order}")
             return
+    low, high = source.execute("SELECT min(rowid), max(rowid) FROM responses NOT INDEXED").fetchone()
+    for rowid in range(low, min(high, low + PAGE) + 1):
+        with contextlib.suppress(sqlite3.DatabaseError):
+            yield from source.execute(f"{read} WHERE rowid = {rowid}")
 
 
 def _readable_row(row: Row) -> bool:
@@ -487,43 +461,10 @@ def _readable_row(row: Row) -> bool:
     return len(row[0] or "") == 32 and all(map(isinstance, row, kinds))
 
 
-def _mend(path: Path, empty: Path) -> None:
-    """Makes a copy readable for SQLite, which refuses a file whole for its first page or for its length.
-
-    A damaged first page is taken from an empty store, whose tables stand at the same pages; a truncated file is
-    filled with zeros up to the size that its header states.
-    """
+def _begin(path: Path, empty: Path) -> None:
+    """Gives a copy the first page of an empty store, whose tables stand at the same pages: of a damaged one, SQLite
+    refuses the whole file. Rows of the first version lack the last columns, which SQLite fills in."""
     with path.open("r+b") as file:
-        header = file.read(100)
-        size = path.stat().st_size
-        if header[:16] != b"SQLite format 3\0" or header[16:18] != PAGE.to_bytes(2, "big") or header[68:72] != MARK:
-            _open(empty).close()
-            first = bytearray(empty.read_bytes()[:PAGE])
-            first[28:32] = (size // PAGE).to_bytes(4, "big")
-            file.seek(0)
-            file.write(first)
-        else:
-            file.truncate(max(size, min(int.from_bytes(header[28:32], "big") * PAGE, 1 << 40)))
-
-
-def _highest_row(source: sqlite3.Connection, path: Path) -> int:
-    """The last row's number; where the end of the table cannot be read, a bound from the size of the file."""
-    source.execute("SELECT 1 FROM sqlite_master").fetchone()
-    try:
-        return source.execute("SELECT max(rowid) FROM responses").fetchone()[0] or 0
-    except sqlite3.DatabaseError:
-        return path.stat().st_size // 50
-
-
-def _readable(source: sqlite3.Connection, columns: str, low: int, high: int) -> list[Row]:
-    """Rows with low <= rowid < high; where the range cannot be read, its halves, down to single rows."""
-    try:
-        rows: list[Row] = source.execute(
-            f"SELECT {columns} FROM responses NOT INDEXED WHERE rowid >= ? AND rowid < ?", (low, high)
-        ).fetchall()
-        return [row for row in rows if _readable_row(row)]
-    except (sqlite3.DatabaseError, OverflowError):
-        if high - low <= 1:
-            return []
-        middle = (low + high) // 2
-        return _readable(source, columns, low, middle) + _readable(source, columns, middle, high)
+        pages = -(-path.stat().st_size // PAGE)
+        file.truncate(pages * PAGE)
+        file.write(empty.read_bytes()[:28] + pages.to_bytes(4, "big") + empty.read_bytes()[32:PAGE])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from threadpoolctl import ThreadpoolController
 
 from codestress.errors import DataError, EngineError
-from codestress.inference.engines.base import RequestFailed
+from codestress.inference.engines.base import Engine, RequestFailed
 from codestress.inference.registry import ModelEntry
 from codestress.nano.configuration import chatml, weights_folder
 from codestress.seeding import rng
@@ -34,7 +34,7 @@ class Settings(Strict):
     """In the same layout as the kit's own; a name without a slash is one of those (lib/codestress/nano)."""
 
 
-class NanoEngine:
+class NanoEngine(Engine):
     """One request after the other."""
 
     concurrency = 4

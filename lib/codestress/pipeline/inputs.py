@@ -22,7 +22,7 @@ from codestress.inference.registry import ENGINES
 from codestress.paths import PACKAGE, PARAMS, PUBLISHED, ROOT, shown
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.notebooks import plain_cells
-from codestress.problems.own import own_sets
+from codestress.problems.problem_files import own_sets
 from codestress.rooms import module_of
 from codestress.sandbox.runtimes import NEEDED, missing
 

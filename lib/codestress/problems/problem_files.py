@@ -1,4 +1,7 @@
-"""Problems from files: CRUXEval's JSON Lines, and LiveCodeBench's code execution, which names the function."""
+"""Problems from files: CRUXEval's JSON Lines, LiveCodeBench's code execution, which names the function, and your own.
+
+params/problems.yaml names files that every study on CRUXEval's tasks then takes by name.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,12 @@ from typing import Any
 
 from codestress.errors import DataError
 from codestress.literals import NotLiteral, parse_json, parse_literal, parse_program
+from codestress.paths import PARAMS, ROOT, shown
 from codestress.problems.datasets import at_hand, data_file, folders
 from codestress.problems.program import Problem
+from codestress.validation import Strict, one_of, read_rows
+
+FILE = PARAMS / "problems.yaml"
 
 
 @dataclass(frozen=True)
@@ -114,3 +121,36 @@ def _problem(row: Any, name: str) -> Problem:
         raise ValueError(f"{name}: input = {call[:60]!r} is not a call of {function}")
     question = str(row.get("question_id", ""))
     return Problem(name, row["code"], function, call[len(function) + 1 : -1], row["output"], question=question)
+
+
+class OwnProblems(Strict):
+    """A row of params/problems.yaml."""
+
+    file: str
+    """JSON Lines with `code`, `input`, `output` and `id`, as CRUXEval's (or with `function_name`, as LiveCodeBench's);
+    relative to the project's root."""
+    description: str = ""
+
+
+def own_sets() -> dict[str, OwnProblems]:
+    """All rows, by name; none where there is no file."""
+    return read_rows(FILE, OwnProblems)
+
+
+@cache
+def own_problems(name: str) -> list[Problem]:
+    """The problems of a set; `DataError` with the first faulty rows where some are none."""
+    path = ROOT / own_sets()[name].file
+    found = read_problems(path)
+    if found.faults or not found.problems:
+        first = "\n".join(f"  {fault}" for fault in list(found.faults.values())[:5])
+        raise DataError(
+            f"{shown(path)} ({shown(FILE)}: {name}): {len(found.faults)} rows are no problems, "
+            f"{len(found.problems)} are; mend them or take them out:\n{first}".rstrip()
+        )
+    return found.problems
+
+
+def known_source(*kits: str) -> Any:
+    """The validator of a parameter that names a source of problems."""
+    return one_of("source", kits, lambda: FILE)

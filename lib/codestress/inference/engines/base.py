@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
-from codestress.types import Outcome, Request, Response
+from codestress.types import Outcome, Prompt, Request, Response
 
 if TYPE_CHECKING:
     from codestress.inference.registry import ModelEntry
@@ -16,6 +16,8 @@ class Engine(Protocol):
 
     concurrency: int
     """Requests in flight at once."""
+    submitted: set[str] = frozenset()  # type: ignore[assignment]
+    """Keys of requests that are paid already."""
 
     async def answer(self, request: Request) -> Response:
         """The response; raises `RequestFailed` for this request, `EngineError` when none can succeed."""
@@ -37,16 +39,13 @@ class BatchEngine(Protocol):
         """Each request with what became of it, as they come; raises `EngineError` when none can succeed."""
         ...
 
-    async def close(self) -> None: ...
-
-
-@runtime_checkable
-class SubmittingEngine(Protocol):
-    """A batch engine whose requests outlive the process: they are found again, and not paid twice."""
-
     def submitted(self) -> set[str]:
-        """Keys of requests that were submitted, and whose outcomes are still to come."""
-        ...
+        """Keys of requests whose outcomes are still to come from before: they are found again, and not paid twice."""
+        return set()
+
+    async def close(self) -> None:
+        """Ends what was opened."""
+        return
 
 
 class RequestFailed(Exception):
@@ -57,6 +56,12 @@ class RequestFailed(Exception):
     ) -> None:
         super().__init__(message)
         self.outcome = reason
+
+
+def conversation(prompt: Prompt, begun: str = "") -> list[dict[str, str]]:
+    """The messages as servers take them, a begun answer as the last one."""
+    messages = [{"role": message.role, "content": message.content} for message in prompt.messages]
+    return messages + ([{"role": "assistant", "content": begun}] if begun else [])
 
 
 def served_identity(entry: ModelEntry, asked_by: Mapping[str, Any] | None = None) -> str:

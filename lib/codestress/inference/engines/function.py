@@ -16,7 +16,7 @@ from pydantic import Field
 
 from codestress.errors import EngineError, ParameterError
 from codestress.functions import FunctionName, file_of, load_function
-from codestress.inference.engines.base import Engine, RequestFailed
+from codestress.inference.engines.base import Engine, RequestFailed, conversation
 from codestress.inference.registry import ModelEntry
 from codestress.types import Request, Response, now
 from codestress.validation import Strict
@@ -42,13 +42,12 @@ class FunctionEngine(Engine):
 
     async def answer(self, request: Request) -> Response:
         prompt, sampling = request.prompt, request.prompt.sampling
-        messages = [{"role": message.role, "content": message.content} for message in prompt.messages]
         loop = asyncio.get_running_loop()
         started = loop.time()
         try:
             text = await asyncio.to_thread(
                 self._function,
-                messages,
+                conversation(prompt),
                 prefill=prompt.prefill,
                 temperature=sampling.temperature,
                 top_p=sampling.top_p,

@@ -9,20 +9,16 @@ from __future__ import annotations
 import asyncio
 import json
 import platform
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Sequence
 
 from pydantic import Field
 
-from codestress.errors import SandboxError
-from codestress.inference.engines.base import Engine, RequestFailed
+from codestress.inference.engines.base import BatchEngine, RequestFailed
 from codestress.inference.registry import ModelEntry
 from codestress.sandbox.executor import Execution, Executor, Limits, Program
 from codestress.sandbox.executor import Outcome as Ending
 from codestress.types import Request, Response, now
 from codestress.validation import Strict
-
-BATCH = 1000
-"""Requests that are run at a time; as many wait meanwhile."""
 
 
 class Settings(Strict):
@@ -33,69 +29,29 @@ class Settings(Strict):
     wall_s: float = Field(60.0, gt=0)
 
 
-class Interpreter:
-    """Collects requests, runs them in batches, and answers each."""
+class Interpreter(BatchEngine):
+    """Runs the programs of many requests at once."""
 
-    concurrency = 2 * BATCH
+    batch = 1000
 
     def __init__(self, settings: Settings) -> None:
-        self.settings = settings
         limits = Limits(steps=settings.steps, cpu_s=settings.cpu_s, wall_s=settings.wall_s)
         self.executor = Executor(limits=limits)
-        self.waiting: list[tuple[Program, asyncio.Future[Execution]]] = []
-        self.pool = ThreadPoolExecutor(max_workers=2)
-        self.batches: set[asyncio.Task[None]] = set()
 
-    async def answer(self, request: Request) -> Response:
-        """How the program ended. A worker that dies twice over it is a failed request."""
-        loop = asyncio.get_running_loop()
-        prompt = request.prompt
-        program = Program(prompt.messages[-1].content, call=prompt.prefill, source=prompt.source)
-        result: asyncio.Future[Execution] = loop.create_future()
-        if not self.waiting:
-            loop.call_later(0.01, self._start)
-        self.waiting.append((program, result))
-        if len(self.waiting) >= BATCH:
-            self._start()
-        execution = await result
-        if execution.outcome is Ending.HARNESS_ERROR:
-            raise RequestFailed(execution.detail)
-        return Response(
-            text=described(execution),
-            finish_reason="stop",
-            answered_by=f"Python {self.executor.python}; {self.executor.described()}",
-            answered_at=now(),
-        )
-
-    def _start(self) -> None:
-        if self.waiting:
-            batch, self.waiting = self.waiting, []
-            task = asyncio.get_running_loop().create_task(self._run(batch))
-            self.batches.add(task)
-            task.add_done_callback(self.batches.discard)
-
-    async def _run(self, batch: list[tuple[Program, asyncio.Future[Execution]]]) -> None:
-        loop = asyncio.get_running_loop()
-
-        def run() -> list[Execution]:
-            programs = (program for program, _ in batch)
-            return list(self.executor.run(programs))
-
-        try:
-            executions = await loop.run_in_executor(self.pool, run)
-        except Exception as error:
-            failure = error if isinstance(error, SandboxError) else RequestFailed(str(error))
-            for _, result in batch:
-                if not result.done():
-                    result.set_exception(failure)
-            return
-        for (_, result), execution in zip(batch, executions, strict=True):
-            if not result.done():
-                result.set_result(execution)
+    async def answers(self, requests: Sequence[Request]) -> AsyncIterator[tuple[Request, Response | RequestFailed]]:
+        """How each program ended. A worker that dies twice over one is a failed request."""
+        prompts = [request.prompt for request in requests]
+        programs = [Program(one.messages[-1].content, call=one.prefill, source=one.source) for one in prompts]
+        executions = await asyncio.to_thread(lambda: list(self.executor.run(programs)))
+        for request, execution in zip(requests, executions, strict=True):
+            if execution.outcome is Ending.HARNESS_ERROR:
+                yield request, RequestFailed(execution.detail)
+                continue
+            by = f"Python {self.executor.python}; {self.executor.described()}"
+            yield request, Response(described(execution), "stop", answered_by=by, answered_at=now())
 
     async def close(self) -> None:
         self.executor.close()
-        self.pool.shutdown(wait=False, cancel_futures=True)
 
 
 def described(execution: Execution) -> str:
@@ -113,6 +69,6 @@ def identity(entry: ModelEntry) -> str:
     return f"{platform.python_version()}, {json.dumps(entry.settings | {'together': True}, sort_keys=True)}"
 
 
-def open_engine(entry: ModelEntry) -> Engine:
+def open_engine(entry: ModelEntry) -> Interpreter:
     """The interpreter that runs codestress."""
     return Interpreter(Settings.model_validate(entry.settings))

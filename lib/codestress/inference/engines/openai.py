@@ -29,7 +29,7 @@ from pydantic import (
 
 from codestress.errors import EngineError
 from codestress.inference.budget import FEWEST_CHARACTERS_PER_TOKEN, Budget, Sum, one_request, said_or_most
-from codestress.inference.engines.base import RequestFailed, served_identity
+from codestress.inference.engines.base import Engine, RequestFailed, conversation, served_identity
 from codestress.inference.engines.limiter import LONGEST_PAUSE_S, Limiter
 from codestress.inference.engines.secrets import Secret
 from codestress.inference.registry import ModelEntry
@@ -157,7 +157,7 @@ class TooLongError(Exception):
     """A reply that is longer than it may be: it is not asked for again."""
 
 
-class OpenAIEngine:
+class OpenAIEngine(Engine):
     """Asks one model of one server."""
 
     client: AsyncOpenAI
@@ -437,7 +437,6 @@ def open_engine(entry: ModelEntry) -> OpenAIEngine:
 def request_body(request: Request, settings: Settings) -> dict[str, Any]:
     """What is sent to the endpoint for a request."""
     sampling, prefill = request.prompt.sampling, request.prompt.prefill
-    messages = [{"role": message.role, "content": message.content} for message in request.prompt.messages]
     body: dict[str, Any] = {
         "model": request.model,
         "temperature": sampling.temperature,
@@ -453,11 +452,10 @@ def request_body(request: Request, settings: Settings) -> dict[str, Any]:
     if settings.endpoint == "completions":
         from codestress.inference.engines.chat_template import render  # here: few need jinja2
 
-        body["prompt"] = render(settings.chat_template, messages) + prefill
+        body["prompt"] = render(settings.chat_template, conversation(request.prompt)) + prefill
         return body
-    body["messages"] = messages
+    body["messages"] = conversation(request.prompt, prefill)
     if prefill:
-        messages.append({"role": "assistant", "content": prefill})
         # Without both flags vLLM closes the begun turn and starts another, silently.
         body |= {"add_generation_prompt": False, "continue_final_message": True}
     return body

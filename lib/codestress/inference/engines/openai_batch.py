@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from codestress.errors import EngineError
 from codestress.inference.engines import openai
-from codestress.inference.engines.base import RequestFailed, served_identity
+from codestress.inference.engines.base import BatchEngine, RequestFailed, served_identity
 from codestress.inference.registry import ModelEntry
 from codestress.literals import parse_json
 from codestress.paths import OUTPUTS, shown, write_whole
@@ -45,7 +45,7 @@ class Settings(openai.Settings):
     """Seconds between two looks at whether a batch has ended."""
 
 
-class OpenAIBatch:
+class OpenAIBatch(BatchEngine):
     """One model, asked in files."""
 
     def __init__(self, entry: ModelEntry, settings: Settings) -> None:

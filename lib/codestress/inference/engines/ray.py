@@ -56,7 +56,7 @@ class Settings(Strict):
     """Where Parquet files go, seen by all machines; empty: outputs/ray/."""
 
 
-class RayEngine:
+class RayEngine(BatchEngine):
     """One model, on the workers of a cluster."""
 
     def __init__(self, entry: ModelEntry, settings: Settings) -> None:

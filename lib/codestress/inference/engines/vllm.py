@@ -15,7 +15,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from codestress.errors import EngineError, ParameterError
-from codestress.inference.engines.base import RequestFailed, served_identity
+from codestress.inference.engines.base import BatchEngine, RequestFailed, conversation, served_identity
 from codestress.inference.registry import ModelEntry
 from codestress.types import Request, Response, Usage, now
 from codestress.validation import Strict
@@ -47,7 +47,7 @@ class Settings(Strict):
     """Answers that do not depend on what else is in the batch (VLLM_BATCH_INVARIANT): slower, newer GPUs only."""
 
 
-class VLLMEngine:
+class VLLMEngine(BatchEngine):
     """One model in this process."""
 
     def __init__(self, entry: ModelEntry, settings: Settings) -> None:
@@ -97,7 +97,7 @@ class VLLMEngine:
             for one in [request.prompt.sampling]
         ]
         outputs: list[Any] = self._model.chat(
-            [conversation(request) for request in requests],
+            [conversation(request.prompt, request.prompt.prefill) for request in requests],
             sampling,
             use_tqdm=False,
             add_generation_prompt=not begun,
@@ -121,14 +121,6 @@ class VLLMEngine:
             answered_by=self._answered_by,
             answered_at=now(),
         )
-
-
-def conversation(request: Request) -> list[dict[str, str]]:
-    """The messages, the begun answer as the last one."""
-    messages = [{"role": message.role, "content": message.content} for message in request.prompt.messages]
-    if request.prompt.prefill:
-        messages.append({"role": "assistant", "content": request.prompt.prefill})
-    return messages
 
 
 def arguments(entry: ModelEntry, settings: Settings) -> dict[str, Any]:

@@ -30,7 +30,7 @@ def write(
     """
     from codestress.papers.codecrash.studies import SOURCES, checked_problems
     from codestress.papers.codecrash.writing import write_hints, write_translations
-    from codestress.problems.own import own_sets
+    from codestress.problems.problem_files import own_sets
     from codestress.validation import nearest
 
     sources = (*SOURCES, *own_sets())

@@ -38,8 +38,7 @@ from codestress.papers.codecrash.perturbations.variants import (
 from codestress.parameters import Asked, Interval, RecomputedByDraws, Seeded, Study, for_each_model, no_questions
 from codestress.paths import shown
 from codestress.problems.generated import generated_problems
-from codestress.problems.own import known_source, own_problems
-from codestress.problems.problem_files import cruxeval, livecodebench, read_text
+from codestress.problems.problem_files import cruxeval, known_source, livecodebench, own_problems, read_text
 from codestress.problems.program import Problem, from_stranger
 from codestress.sandbox.executor import Executor
 from codestress.sandbox.runtimes import missing

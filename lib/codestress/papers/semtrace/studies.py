@@ -23,8 +23,7 @@ from codestress.papers.semtrace.mixing import MOST_FRAGMENTS, line_keys, mix, wi
 from codestress.papers.semtrace.traces import trace_problems
 from codestress.parameters import Facts, Parameters, RecomputedByDraws, Seeded, Study, for_each_model, no_questions
 from codestress.problems.generated import generated_problems
-from codestress.problems.own import known_source, own_problems
-from codestress.problems.problem_files import cruxeval
+from codestress.problems.problem_files import cruxeval, known_source, own_problems
 from codestress.problems.program import Problem
 from codestress.scoring.predictions import score_interpreted
 from codestress.seeding import rng
