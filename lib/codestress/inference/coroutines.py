@@ -23,17 +23,19 @@ def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
         started.set_result((asyncio.get_running_loop(), asyncio.current_task()))
         return await coroutine
 
-    with ThreadPoolExecutor(1, "codestress-run") as pool:
-        outcome = pool.submit(asyncio.run, watched())
-        try:
-            while not wait([outcome], 0.2).done:
-                if outer is not None and outer.cancelling():  # `asyncio.run` turns Ctrl-C into a cancellation
-                    raise KeyboardInterrupt
-        except KeyboardInterrupt:
-            loop, task = started.result()
-            with contextlib.suppress(RuntimeError):  # it has just ended
-                loop.call_soon_threadsafe(task.cancel)  # type: ignore[union-attr]
-            raise
+    pool = ThreadPoolExecutor(1, "codestress-run")
+    outcome = pool.submit(asyncio.run, watched())
+    pool.shutdown(wait=False)  # never a `join`: interrupted, it takes a thread that runs for one that has ended
+    try:
+        while not wait([outcome], 0.2).done:
+            if outer is not None and outer.cancelling():  # `asyncio.run` turns Ctrl-C into a cancellation
+                raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        loop, task = started.result()
+        with contextlib.suppress(RuntimeError):  # it has just ended
+            loop.call_soon_threadsafe(task.cancel)  # type: ignore[union-attr]
+        wait([outcome])
+        raise
     return outcome.result()
 
 
