@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.multiplicity import holm
 from codestress.fitting.proportions import Interval
+from codestress.fitting.significance import holm
 from codestress.fitting.verdicts import Verdict, p_value
 from codestress.inference.registry import load_registry
 from codestress.report.claims import COLUMNS

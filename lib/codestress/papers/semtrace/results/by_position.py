@@ -10,8 +10,7 @@ import pandas as pd
 
 from codestress.fitting.bootstrap import cluster_weights
 from codestress.fitting.influence import mean, share
-from codestress.fitting.largest import relative_to_best
-from codestress.fitting.position_dip import position_dip
+from codestress.fitting.position_dip import position_dip, relative_to_best
 from codestress.fitting.proportions import ratio
 from codestress.fitting.summaries import paired_differences, summarize, with_accuracy
 from codestress.papers.semtrace.distractors import Source
