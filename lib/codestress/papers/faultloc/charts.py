@@ -4,6 +4,7 @@ the strength of mutations (Figure 8), the lines that were named in one program (
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -140,7 +141,7 @@ def published_chart(
     models = list(dict.fromkeys(cells["label"]))
     for ax, (language, name) in zip(above.subplots(1, 2, sharey=True), languages.items(), strict=True):
         part = cells[(cells["language"] == language) & (cells["flag"] == "")]
-        told = {"title": f"Table II, {name}", "xlabel": "accuracy (%)"}
+        told: dict[str, Any] = {"title": f"Table II, {name}", "xlabel": "accuracy (%)"}
         forest(ax, part, models, (0, 100), value="share", scale=100, series="fault", **told)
     above.legend(*ax.get_legend_handles_labels(), loc="outside upper left", ncols=4)
     left, right = middle.subplots(1, 2)

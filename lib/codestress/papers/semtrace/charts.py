@@ -147,7 +147,7 @@ def published_chart(table: pd.DataFrame, keys: pd.DataFrame) -> Figure:
     models = plain[plain["task"] == "SemTrace"].sort_values("share", ascending=False)["model"].tolist()
     left, right = above.subplots(1, 2, sharey=True)
     options: dict[str, Any] = {"label": "model", "scale": 100, "series": "task"}
-    told = {"title": "without distractors", "xlabel": "accuracy (%)"}
+    told: dict[str, Any] = {"title": "without distractors", "xlabel": "accuracy (%)"}
     forest(left, plain, models, (-2, 102), value="share", **options, **told)
     above.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=3)
     right.axvline(0, color="#999999", linewidth=0.6)
