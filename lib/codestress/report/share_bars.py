@@ -9,29 +9,28 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from codestress.report.curves import interval, look, mark_truth, name_rows, say
-from codestress.report.style import HATCHES, PUBLISHED, styled_figure
+from codestress.report.curves import interval, look, mark_truth, name_rows, panels, say
+from codestress.report.style import HATCHES, PUBLISHED
 
 
-def share_bars(panels: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
+def share_bars(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
     """A panel for each source; a table has columns label, condition, share, low, high (0 to 1), sorted as given.
 
     Several conditions stand side by side, told apart by colour and hatching; more than four, as points, by colour and
     shape. A diamond stands at what is `true` of an instrument, where a table has that. What is published of the rows
     of another panel stands in it, as its last condition.
     """
-    panels = beside_published(panels)
-    rows = [
-        frame["label"].nunique() * (_many(frame) or max(1, frame["condition"].nunique())) for frame in panels.values()
-    ]
-    figure = styled_figure(7.0, 0.2 * sum(rows) + 0.5 * len(panels) + 0.6)
-    axes = figure.subplots(len(panels), 1, height_ratios=rows, sharex=True, squeeze=False)
-    for ax, (title, frame) in zip(axes[:, 0], panels.items(), strict=True):
+    sources = beside_published(sources)
+    frames = sources.values()
+    rows = [frame["label"].nunique() * (_many(frame) or max(1, frame["condition"].nunique())) for frame in frames]
+    height = 0.2 * sum(rows) + 0.5 * len(sources) + 0.6
+    figure, axes = panels(list(sources), 1, height, height_ratios=rows, sharex=True)
+    for ax, (title, frame) in zip(axes, sources.items(), strict=True):
         _draw(ax, frame, published=title.startswith(PAPERS))
         ax.set_title(title, pad=4 + 12 * _lines_of_legend(title, frame))
         ax.set_xlim(0, 108)  # numbers stand to the right of their bars
         ax.set_xticks(range(0, 101, 20))
-    axes[-1, 0].set_xlabel(xlabel)
+    axes[-1].set_xlabel(xlabel)
     return figure
 
 

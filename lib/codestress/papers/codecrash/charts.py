@@ -178,8 +178,7 @@ def status_bars(table: pd.DataFrame) -> Figure:
     words. `table`: panel, condition, and the counts applied, unchanged, refused, rejected. A panel for each data set
     and language, whose title says what was left as it was."""
     rows = table.groupby("panel", sort=False).size()
-    figure = styled_figure(7.0, 0.6 + 0.2 * rows.sum() + 0.35 * len(rows))
-    axes = figure.subplots(len(rows), 1, height_ratios=list(rows), squeeze=False)[:, 0]
+    figure, axes = panels(list(rows.index), 1, 0.6 + 0.2 * rows.sum() + 0.35 * len(rows), height_ratios=list(rows))
     for ax, (panel, part) in zip(axes, table.groupby("panel", sort=False), strict=True):
         total = part[list(STATUSES)].sum(axis=1)
         left = pd.Series(0.0, index=part.index)

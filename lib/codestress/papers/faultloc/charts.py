@@ -9,15 +9,14 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from codestress.report.curves import MEAN, draw_curves, forest, legend_above, look, say, say_lack
+from codestress.report.curves import MEAN, draw_curves, forest, legend_above, look, panels, say, say_lack
 from codestress.report.style import COLOURS, PUBLISHED, RIGHT, styled_figure
 
 
-def count_bars(panels: dict[str, pd.DataFrame], *, ylabel: str) -> Figure:
+def count_bars(frames: dict[str, pd.DataFrame], *, ylabel: str) -> Figure:
     """A table has label and count; panels whose title begins with `published` are grey."""
-    figure = styled_figure(7.0, 2.3)
-    axes = figure.subplots(1, len(panels), squeeze=False)[0]
-    for ax, (title, frame) in zip(axes, panels.items(), strict=True):
+    figure, axes = panels(list(frames), len(frames), 2.3)
+    for ax, (title, frame) in zip(axes, frames.items(), strict=True):
         colour = PUBLISHED if title.startswith("published") else COLOURS[0]
         bars = ax.bar(range(len(frame)), frame["count"], color=colour)
         ax.bar_label(bars, fontsize=6.5)
@@ -27,15 +26,15 @@ def count_bars(panels: dict[str, pd.DataFrame], *, ylabel: str) -> Figure:
     return figure
 
 
-def heat_map(panels: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
+def heat_map(frames: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
     """A panel for each title, one below the other; a table has row, column, accuracy (0 to 1) and perhaps what is true
     of instruments, which stands beside it, or tasks, which is written under it."""
-    sizes = [frame["row"].nunique() for frame in panels.values()]
-    figure = styled_figure(5.6, 0.7 + 0.36 * sum(sizes) + 0.45 * len(panels))
-    axes = figure.subplots(len(panels), 1, height_ratios=sizes, squeeze=False)[:, 0]
-    order = list(dict.fromkeys(column for frame in reversed(panels.values()) for column in frame["column"]))
-    first = list(dict.fromkeys(row for frame in panels.values() for row in frame["row"]))
-    for ax, (title, frame) in zip(axes, panels.items(), strict=True):
+    sizes = [frame["row"].nunique() for frame in frames.values()]
+    height = 0.7 + 0.36 * sum(sizes) + 0.45 * len(frames)
+    figure, axes = panels(list(frames), 1, height, 5.6, height_ratios=sizes)
+    order = list(dict.fromkeys(column for frame in reversed(frames.values()) for column in frame["column"]))
+    first = list(dict.fromkeys(row for frame in frames.values() for row in frame["row"]))
+    for ax, frame in zip(axes, frames.values(), strict=True):
         rows = [row for row in first if row in set(frame["row"])]  # all panels in one order
         columns = [one for one in order if one in set(frame["column"])]
         grid = frame.pivot_table(index="row", columns="column", values="accuracy", sort=False).reindex(rows)[columns]
@@ -53,7 +52,6 @@ def heat_map(panels: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
         ax.set_yticks(range(len(rows)), rows)
         ax.tick_params(length=0)
         ax.grid(False)
-        ax.set_title(title)
     axes[-1].set_xlabel(xlabel)
     return figure
 
@@ -102,11 +100,10 @@ def named_lines(table: pd.DataFrame) -> Figure:
     each model named, and a box around the faulty one. `table`: language, problem, condition, model, faulty_line,
     faulty, named_line."""
     models = list(dict.fromkeys(table["model"]))
-    panels = [part for _, part in table.groupby(["language", "problem"], sort=False)]
-    rows = [part["condition"].nunique() for part in panels]
-    figure = styled_figure(7.0, 0.9 + 0.3 * sum(rows) + 0.6 * len(panels))
-    axes = figure.subplots(len(panels), 1, height_ratios=[1 + count for count in rows], squeeze=False)[:, 0]
-    for ax, part in zip(axes, panels, strict=True):
+    parts = [part for _, part in table.groupby(["language", "problem"], sort=False)]
+    rows = [1 + part["condition"].nunique() for part in parts]
+    figure, axes = panels([""] * len(parts), 1, 0.9 + 0.3 * sum(rows) + 0.3 * len(parts), height_ratios=rows)
+    for ax, part in zip(axes, parts, strict=True):
         conditions = list(dict.fromkeys(part["condition"]))
         for place, condition in enumerate(conditions):
             cell = part[part["condition"] == condition]

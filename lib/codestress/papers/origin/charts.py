@@ -14,7 +14,7 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter, NullLocator, ScalarFormatter
 
 from codestress.papers.origin.decay import FittedSide
-from codestress.report.curves import draw_points, forest, name_rows, say_lack
+from codestress.report.curves import draw_points, forest, name_rows, panels, say_lack
 from codestress.report.style import COLOURS, HATCHES, OTHER, RIGHT, WRONG, styled_figure
 
 LOOKS: dict[str, dict[str, Any]] = {
@@ -24,21 +24,21 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-def outcome_map(panels: dict[str, pd.DataFrame], trained: Mapping[str, int] | None = None) -> Figure:
+def outcome_map(sources: dict[str, pd.DataFrame], trained: Mapping[str, int] | None = None) -> Figure:
     """A panel for each source (published, regenerated); x is the number of lines in the list.
 
-    `panels`: model, lines (in equal steps), outcome. Correct is dark and plain, incorrect light and hatched, all else
+    `sources`: model, lines (in equal steps), outcome. Correct is dark and plain, incorrect light and hatched, all else
     (cut off, declined, …) grey and dotted. To the right the numbers of right answers, and what they are in the mean for
     an instrument (`true`: with which probability each is right). A line marks the longest list on which a model was
     `trained`, where it was.
     """
-    models = {title: dict(list(cells.groupby("model", sort=False))) for title, cells in panels.items()}
+    models = {title: dict(list(cells.groupby("model", sort=False))) for title, cells in sources.items()}
     heights = [len(rows) for rows in models.values()]
-    figure = styled_figure(7.0, 0.19 * sum(heights) + 0.45 * len(panels) + 0.5)
-    axes = figure.subplots(len(panels), 1, height_ratios=heights, sharex=True, squeeze=False)
-    every = pd.concat(panels.values())
+    height = 0.19 * sum(heights) + 0.45 * len(sources) + 0.5
+    figure, axes = panels(list(sources), 1, height, height_ratios=heights, sharex=True)
+    every = pd.concat(sources.values())
     step = max(_step(row) for rows in models.values() for row in rows.values())
-    for ax, (title, rows) in zip(axes[:, 0], models.items(), strict=True):
+    for ax, rows in zip(axes, models.values(), strict=True):
         for y, (model, row) in enumerate(rows.items()):
             left = row["lines"].iloc[0] - _step(row) / 2
             for kind, cells in groupby(row["outcome"], key=_look):  # neighbouring cells of one kind are one bar
@@ -48,7 +48,6 @@ def outcome_map(panels: dict[str, pd.DataFrame], trained: Mapping[str, int] | No
                 left += width
             if longest := (trained or {}).get(model):
                 ax.vlines(longest + step / 2, y - 0.5, y + 0.5, color="black", linewidth=2)
-        ax.set_title(title)
         name_rows(ax, list(rows))
         ax.set_xlim(every["lines"].min() - step / 2, every["lines"].max() + step / 2)
         ax.grid(False)
@@ -58,7 +57,7 @@ def outcome_map(panels: dict[str, pd.DataFrame], trained: Mapping[str, int] | No
         counts.set_yticks(range(len(rows)), right)
         counts.tick_params(length=0)
         counts.spines["right"].set_visible(False)
-    axes[-1, 0].set_xlabel("lines in the list")
+    axes[-1].set_xlabel("lines in the list")
     shown = set(map(_look, every["outcome"]))
     names = {"other": "no answer: cut off, declined, not readable, failed"}
     handles = [Patch(label=names.get(kind, kind), **LOOKS[kind]) for kind in LOOKS if kind in shown]
