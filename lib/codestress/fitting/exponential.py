@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import OptimizeWarning, curve_fit
 
-from codestress.fitting.bootstrap import cluster_weights, percentile_interval, stretched
-from codestress.fitting.proportions import UNKNOWN, Interval
+from codestress.fitting.proportions import UNKNOWN, Interval, cluster_weights, percentile_interval, stretched
 
 Array = NDArray[np.float64]
 

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from codestress.fitting.bootstrap import cluster_weights
-from codestress.fitting.proportions import UNKNOWN, Interval, normal_quantile, paired_difference
+from codestress.fitting.proportions import UNKNOWN, Interval, cluster_weights, normal_quantile, paired_difference
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]

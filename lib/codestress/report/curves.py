@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from codestress.fitting.bootstrap import DOUBTED
+from codestress.fitting.proportions import DOUBTED
 from codestress.report.style import COLOURS, MARKERS, PUBLISHED, styled_figure
 
 Array = NDArray[np.float64]

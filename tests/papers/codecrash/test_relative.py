@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from codestress.fitting.bootstrap import DOUBTED
+from codestress.fitting.proportions import DOUBTED
 from codestress.papers.codecrash.results.collapse import fit_growth, lack_of_growth
 from codestress.papers.codecrash.results.differences import relative_difference
 

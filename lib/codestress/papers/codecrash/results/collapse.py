@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from codestress.fitting.bootstrap import DOUBTED
+from codestress.fitting.proportions import DOUBTED
 from codestress.papers.codecrash.reasoning import STAGES, collapse_start, doubts, stage_starts, thinking
 from codestress.papers.codecrash.studies import MESSAGES
 from codestress.seeding import rng
