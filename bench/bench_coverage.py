@@ -14,14 +14,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from codestress.fitting.bootstrap import cluster_weights
 from codestress.fitting.exponential import fit_exponential
 from codestress.fitting.influence import combined, slope
 from codestress.fitting.influence import share as share_of
-from codestress.fitting.largest import largest_drop, largest_relative_drop, relative_to_best
-from codestress.fitting.position_dip import position_dip
+from codestress.fitting.position_dip import largest_drop, largest_relative_drop, position_dip, relative_to_best
 from codestress.fitting.proportions import (
     Interval,
+    cluster_weights,
     clustered_mean,
     clustered_share,
     newcombe,

@@ -16,12 +16,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from codestress.fitting.bootstrap import cluster_weights
 from codestress.fitting.exponential import fit_exponential
 from codestress.fitting.influence import mean, share
 from codestress.fitting.proportions import (
     UNKNOWN,
     Interval,
+    cluster_weights,
     clustered_mean,
     paired_difference,
     ratio_of_shares,

@@ -20,11 +20,11 @@ from codestress.errors import CodestressError
 from codestress.inference.registry import load_registry
 from codestress.pipeline.artefacts import Overrides, load_profile, resolve, select
 from codestress.pipeline.plan import PlanRow, make_plan
-from codestress.report.prices import COLUMNS, PLANS, plans
+from codestress.report.ledger_page import PLAN_COLUMNS, PLANS, plans
 from codestress.report.published import read_published
 
 Row = tuple[str, str, str, str, int, int, int]
-"""As `COLUMNS`."""
+"""As `PLAN_COLUMNS`."""
 STAND_IN = {"livecodebench": "contest"}
 
 
@@ -103,7 +103,7 @@ def main() -> None:
             print(f"{name}: {str(error).splitlines()[0]}", flush=True)
             continue
         known = plans.__wrapped__()  # as it is now: somebody may count another paper
-        known = pd.concat([known[known["artefact"] != name], pd.DataFrame(rows, columns=COLUMNS)])
+        known = pd.concat([known[known["artefact"] != name], pd.DataFrame(rows, columns=PLAN_COLUMNS)])
         known.sort_values(["artefact", "model", "part", "basis"]).to_csv(PLANS, index=False)
         print(f"{name}: {len(rows)} rows", flush=True)
 

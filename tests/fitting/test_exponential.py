@@ -9,8 +9,8 @@ import pytest
 from scipy.optimize import curve_fit
 from scipy.stats import norm
 
-from codestress.fitting.bootstrap import DOUBTED, cluster_weights
 from codestress.fitting.exponential import _best, _means, fit_exponential, refit
+from codestress.fitting.proportions import DOUBTED, cluster_weights
 
 X = np.linspace(0, 1, 11)
 

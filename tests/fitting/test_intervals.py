@@ -15,10 +15,9 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 import bench_coverage
 
-from codestress.fitting.bootstrap import DOUBTED, stretched
 from codestress.fitting.influence import NOTHING, combined, lack_of_line, share, slope
-from codestress.fitting.paired import compare
-from codestress.fitting.proportions import clustered_mean, wilson
+from codestress.fitting.proportions import DOUBTED, clustered_mean, stretched, wilson
+from codestress.fitting.summaries import compare
 from codestress.papers.origin.decay import fit_decay
 from codestress.seeding import rng
 

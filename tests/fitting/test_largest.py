@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from codestress.fitting.bootstrap import cluster_weights
-from codestress.fitting.largest import largest_drop, largest_relative_drop, relative_to_best
+from codestress.fitting.position_dip import largest_drop, largest_relative_drop, relative_to_best
 from codestress.fitting.proportions import (
+    cluster_weights,
     clustered_share,
     effective_number,
     newcombe,

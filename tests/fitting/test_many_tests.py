@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, permutation_test
 
-from codestress.fitting.multiplicity import holm
-from codestress.fitting.sign_flips import sign_flips
+from codestress.fitting.significance import holm, sign_flips
 
 
 @pytest.mark.parametrize(("won", "lost"), [(83, 0), (0, 3), (5, 4), (26, 1), (6, 6), (1, 0)])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr, permutation_test, spearmanr, ttest_1samp
 
-from codestress.fitting.over_models import fisher_interval, mean_difference, rank_correlation
+from codestress.fitting.significance import fisher_interval, mean_difference, rank_correlation
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency
 
-from codestress.fitting.two_shares import open_ranks, two_shares_p
+from codestress.fitting.significance import open_ranks, two_shares_p
 
 
 def test_it_is_the_chi_squared_test() -> None:

@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 import bench_coverage
 import bench_verdicts
 
-from codestress.fitting.multiplicity import holm
 from codestress.fitting.proportions import UNKNOWN, Interval, wilson
+from codestress.fitting.significance import holm
 from codestress.fitting.verdicts import (
     Measured,
     Verdict,

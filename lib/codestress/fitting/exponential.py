@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import OptimizeWarning, curve_fit
 
-from codestress.fitting.bootstrap import cluster_weights, percentile_interval, stretched
-from codestress.fitting.proportions import UNKNOWN, Interval
+from codestress.fitting.proportions import UNKNOWN, Interval, cluster_weights, percentile_interval, stretched
 
 Array = NDArray[np.float64]
 
@@ -113,7 +112,9 @@ def fit_exponential(
     means, weights = _means(scores.sum(axis=0), numbers.sum(axis=0), weighted)
     best = _best(places, means, weights, free)
     if best is None:
-        return _nothing(resamples)
+        nan = math.nan
+        empty = np.full((resamples, 3), nan)
+        return ExponentialFit(nan, nan, nan, nan, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, empty, resamples, nan, 0, nan)
     drawn = cluster_weights(len(scores), resamples, rng)
     resampled, counted = _means(drawn @ scores, drawn @ numbers, weighted)
     behind = np.maximum((numbers > 0).sum(axis=0), 1)
@@ -178,15 +179,7 @@ def lack_of_fit(
 
 
 def _half_life(rate: float) -> float:
-    if math.isnan(rate):
-        return math.nan
-    return math.log(2) / rate if rate > 1e-9 else math.inf
-
-
-def _nothing(resamples: int) -> ExponentialFit:
-    nan = math.nan
-    empty = np.full((resamples, 3), nan)
-    return ExponentialFit(nan, nan, nan, nan, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, empty, resamples, nan, 0, nan)
+    return math.log(2) / rate if not rate <= 1e-9 else math.inf
 
 
 def _means(right: Array, asked: Array, weighted: bool) -> tuple[Array, Array]:

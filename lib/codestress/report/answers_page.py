@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -45,8 +45,7 @@ TRIED = 200
 Items = tuple[tuple[str, Scalar], ...]
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """Answers that a bar, a point or a field of the figure counts."""
 
     name: str
@@ -61,8 +60,7 @@ class Cell:
         return f"{self.told}: {self.correct:,} of {self.n:,} correct"
 
 
-@dataclass(frozen=True)
-class Spot:
+class Spot(NamedTuple):
     """Where a cell stands in the picture."""
 
     box: tuple[float, float, float, float]
@@ -99,15 +97,15 @@ class Behind:
         for name in self.table.columns.drop("model"):
             values = list(dict.fromkeys(self.table[name].dropna()))
             numbers = all(isinstance(one, int | float | np.number) for one in values)
-            same = [one for one in found if len(found[one]) == len(values)]
             if not 1 < len(values) <= (MOST_CELLS if numbers else MOST_NAMES):
                 continue
-            pairs = {one: self.table[[one, name]].drop_duplicates() for one in same}
-            if twins := [one for one in same if len(pairs[one]) == len(values)]:  # the same in other words
-                found_in = pairs[twins[0]]
-                self.others.setdefault(twins[0], []).append(dict(zip(found_in[twins[0]], found_in[name], strict=True)))
-                continue
-            found[str(name)] = sorted(values) if numbers else values
+            for same in (one for one in found if len(found[one]) == len(values)):
+                pairs = self.table[[same, name]].drop_duplicates()
+                if len(pairs) == len(values):  # the same in other words
+                    self.others.setdefault(same, []).append(dict(zip(pairs[same], pairs[name], strict=True)))
+                    break
+            else:
+                found[str(name)] = sorted(values) if numbers else values
         fewest = sorted(found, key=lambda name: len(found[name]))[:MOST_FACTORS]
         return {name: found[name] for name in found if name in fewest}
 
@@ -150,19 +148,17 @@ class Behind:
         model = self._model(one.words)
         if model is None:
             return None
-        told = {name: self._told(name, one) for name in self.factors}
-        told = {name: values for name, values in told.items() if values}
+        told = {name: values for name in self.factors if (values := self._told(name, one))}
         if one.value != one.value and not any(pick == 2 for values in told.values() for _, pick in values):
             return None
-        choices = [[None, *values] for values in told.values()]
-        if math.prod(map(len, choices)) > TRIED:
+        if math.prod(1 + len(values) for values in told.values()) > TRIED:
             return None
         agreeing: list[tuple[int, Items]] = []
-        for chosen in itertools.product(*choices):
-            picked = [(name, pick) for name, pick in zip(told, chosen, strict=True) if pick is not None]
-            items = tuple((name, pick[0]) for name, pick in picked)
+        for chosen in itertools.product(*([None, *((name, *pick) for pick in told[name])] for name in told)):
+            picked = [pick for pick in chosen if pick is not None]
+            items = tuple((name, value) for name, value, _ in picked)
             if self._shows(model, items, one.value):
-                agreeing.append((sum(pick[1] for _, pick in picked), items))
+                agreeing.append((sum(sure for *_, sure in picked), items))
         if not agreeing and all(len(values) == 1 for values in told.values()):
             plain: Items = tuple((name, values[0][0]) for name, values in told.items())
             ranked = sum(values[0][1] == 1 for values in told.values())
@@ -194,7 +190,7 @@ class Behind:
             if any(isinstance(value, str | bool | np.bool_) for value in values):
                 return []
             near = [value for value in values if abs(float(value or 0) - one.at) <= 0.16]
-            if near and name in _words(one.words):
+            if near and name in re.findall(r"\w+", one.words.casefold()):
                 return [(near[0], 2)]
             rank, count = one.rank
             if count == len(values):
@@ -205,30 +201,21 @@ class Behind:
         rows = self.rows(model, items)
         if not len(rows) or value != value:
             return bool(len(rows))
-        return any(
-            abs(scale * right[rows].mean() - value) < 1e-4 for right in self.right.values() for scale in (100, 1)
-        )
-
-
-@cache
-def _words(words: str) -> frozenset[str]:
-    return frozenset(re.findall(r"\w+", words.casefold()))
+        shares = [right[rows].mean() for right in self.right.values()]
+        return any(abs(scale * share - value) < 1e-4 for share in shares for scale in (100, 1))
 
 
 @cache
 def _worded(words: str, name: str, values: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
     """The values that stand in the words; numbers only beside their factor's name."""
     plain = words.casefold().replace("_", " ").replace("−", "-")
-    spoken = name.replace("_", " ")
+    spoken = re.escape(name.replace("_", " "))
     found = []
     for value in values:
         text = re.escape(str(value).casefold().replace("_", " "))
-        if isinstance(value, str):
-            pattern = rf"(?<!\w){text}(?!\w)"
-        else:
-            pattern = (
-                rf"(?<!\w){re.escape(spoken)}\W{{1,3}}{text}(?![\w.]*\d)|(?<![\w.-]){text} {re.escape(spoken)}(?!\w)"
-            )
+        pattern = rf"(?<!\w){text}(?!\w)"
+        if not isinstance(value, str):
+            pattern = rf"(?<!\w){spoken}\W{{1,3}}{text}(?![\w.]*\d)|(?<![\w.-]){text} {spoken}(?!\w)"
         if text and re.search(pattern, plain):
             found.append(value)
     longest = [value for value in found if not any(value != other and str(value) in str(other) for other in found)]

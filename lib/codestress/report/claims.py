@@ -18,15 +18,7 @@ from pydantic import Field
 
 from codestress.errors import DataError, ParameterError
 from codestress.fitting.proportions import Interval
-from codestress.fitting.verdicts import (
-    Measured,
-    Verdict,
-    clusters_to_decide,
-    difference,
-    judge,
-    margin_of,
-    of_noise,
-)
+from codestress.fitting.verdicts import Measured, Verdict, clusters_to_decide, difference, judge, margin_of, of_noise
 from codestress.parameters import Facts
 from codestress.paths import PUBLISHED, shown
 from codestress.report.checked import read_table
@@ -240,31 +232,24 @@ def _check(paper: str, stated: Statement, tables: Mapping[str, pd.DataFrame]) ->
 def _claim(artefact: str, stated: Statement, cell: Cell, tables: Mapping[str, pd.DataFrame]) -> Claim:
     text = {"models": ", ".join(stated.models), **cell}
     needs = f"needs {_told(stated.needs, text, artefact)}"
-    claim = Claim(
-        artefact,
-        statement=_told(stated.statement, text, artefact),
-        published=cell[stated.value] if isinstance(stated.value, str) else stated.value,
-        unit=stated.unit,
-        basis=f"{needs}; {stated.why}" if stated.why else needs,
-        relation=stated.relation,
-        evidence=stated.evidence,
-    )
+    published = cell[stated.value] if isinstance(stated.value, str) else stated.value
+    basis = f"{needs}; {stated.why}" if stated.why else needs
+    same: dict[str, Any] = {"unit": stated.unit, "relation": stated.relation, "evidence": stated.evidence}
+    claim = Claim(artefact, _told(stated.statement, text, artefact), published, basis=basis, **same)
     rows = _rows(stated, cell, tables[stated.table]) if stated.table else pd.DataFrame()
     if math.isnan(claim.published) or rows.empty or rows[stated.number[0]].isna().any():
         return claim
     claim = replace(claim, margin=_margin(stated, claim.published) if len(stated.number) > 1 else 0.0)
-    readings = [_read(claim, stated, cell, row) for row in rows.to_dict("records")]
-    if len(readings) == 1:
-        return readings[0]
-    told = "; ".join(
-        f"{row[stated.readings]}: {one.regenerated:,.4g}"
-        for row, one in zip(rows.to_dict("records"), readings, strict=True)
-    )
+    records = rows.to_dict("records")
+    first, *others = readings = [_read(claim, stated, cell, row) for row in records]
+    if not others:
+        return first
+    told = [f"{row[stated.readings]}: {one.regenerated:,.4g}" for row, one in zip(records, readings, strict=True)]
     return replace(
-        readings[0],
+        first,
         difference_low=min(one.difference_low for one in readings),
         difference_high=max(one.difference_high for one in readings),
-        basis=f"{readings[0].basis}; the paper's words can be read as {told}",
+        basis=f"{first.basis}; the paper's words can be read as {'; '.join(told)}",
         undecided=next((one.undecided for one in readings if one.undecided), ""),
     )
 
@@ -278,16 +263,17 @@ def _told(form: str, text: Cell, artefact: str) -> str:
 
 
 def _read(claim: Claim, stated: Statement, cell: Cell, row: Cell) -> Claim:
-    """A claim with the number in one row, and the interval of its difference where both errors are known."""
-    unit = 100 if stated.per_cent else 1
+    """A claim with the number in one row, the interval of its difference where both errors are known, and how many
+    items would decide what is inconclusive."""
+    unit, published = 100 if stated.per_cent else 1, claim.published
     value, *interval = (unit * float(row[name]) for name in stated.number)
     low, high = interval or (value - stated.rounding, value + stated.rounding)
-    told = {"models": ", ".join(stated.models), **cell} | {str(name): one for name, one in row.items()}
-    claim = replace(claim, regenerated=value, low=low, high=high, basis=_told(stated.basis, told, claim.artefact))
+    text = {"models": ", ".join(stated.models), **cell} | {str(name): one for name, one in row.items()}
+    claim = replace(claim, regenerated=value, low=low, high=high, basis=_told(stated.basis, text, claim.artefact))
     if not interval:
         return claim
     claim = replace(claim, clusters=float(row[stated.clusters]) if stated.clusters else 0.0)
-    ours, published = Measured(value, low, high, claim.clusters, stated.student), claim.published
+    ours = Measured(value, low, high, claim.clusters, stated.student)
     n = float((cell[stated.n] if isinstance(stated.n, str) else stated.n) or math.nan)
     if stated.deviation:  # it grows with noise, so that both must be of one n
         if claim.clusters != n:
@@ -296,40 +282,28 @@ def _read(claim: Claim, stated: Statement, cell: Cell, row: Cell) -> Claim:
         ours, theirs = of_noise(value, deviation, noise, n, published)
     elif stated.difference:
         down, up = (unit * float(row[name]) for name in stated.difference)
-        known = Measured(value - published, down, up, claim.clusters)
-        return _decided(claim, Interval(known.value - known.down, known.value + known.up), known, 0.0)
+        ours, theirs = Measured(value - published, down, up, claim.clusters), Measured(0.0, 0.0, 0.0, math.inf)
     elif stated.theirs:
         bottom, top = (unit * float(cell[name]) for name in stated.theirs)
         theirs = Measured(published, bottom, top, n if n == n else math.inf)
     elif n == n:
         theirs = ours.at(published, n)
     else:
-        return replace(claim, undecided=_without_n(ours, published))
-    return _decided(claim, difference(ours, theirs), ours, max(theirs.down, theirs.up))
-
-
-def _decided(claim: Claim, between: Interval, ours: Measured, theirs: float) -> Claim:
-    """With the interval of the difference, and how many items would decide what is inconclusive."""
-    slack = half_unit(claim.published)
+        away, own = abs(value - published), max(ours.down, ours.up)
+        told = ", and ours are too few to differ from any number"
+        if away > own:
+            told = f": it would differ with {math.ceil(ours.items * own**2 / (away**2 - own**2)):,.0f} or more"
+        return replace(claim, undecided=f"the paper does not say how many items are behind it{told}")
+    between, slack = difference(ours, theirs), half_unit(published)
     claim = replace(claim, difference_low=between.low - slack, difference_high=between.high + slack)
     if claim.verdict != Verdict.INCONCLUSIVE:
         return claim
-    own = max(ours.value - ours.low, ours.high - ours.value)
-    away = claim.regenerated - claim.published
-    items = clusters_to_decide(away, claim.margin, own, claim.clusters, theirs)
+    own, doubt = max(ours.value - ours.low, ours.high - ours.value), max(theirs.down, theirs.up)
+    items = clusters_to_decide(value - published, claim.margin, own, claim.clusters, doubt)
     told = f"about {items:,.0f} items would decide it, if the difference stays"
     if math.isinf(items):
         told = "no run of ours can decide it: the published number alone is as uncertain as the margin"
     return replace(claim, undecided=told)
-
-
-def _without_n(ours: Measured, published: float) -> str:
-    """What is said where the paper states no n: with how many items it would differ."""
-    away, own = abs(ours.value - published), max(ours.down, ours.up)
-    if not away > own:
-        return "the paper does not say how many items are behind it, and ours are too few to differ from any number"
-    least = math.ceil(ours.items * own**2 / (away**2 - own**2))
-    return f"the paper does not say how many items are behind it: it would differ with {least:,.0f} or more"
 
 
 def _margin(stated: Statement, published: float) -> float:
@@ -366,9 +340,8 @@ def read_ledger(path: Path) -> pd.DataFrame:
     faults |= {name: ~rows[name].map(lambda cell: isinstance(cell, str)) for name in ("artefact", "statement")}
     for name, faulty in (faults | {"verdict": ~rows["verdict"].isin(VERDICTS)}).items():
         if faulty.any():
-            raise DataError(
-                f"{shown(path)}: {name}: {rows.loc[faulty, name].iloc[0]!r:.60}; build it again with --force"
-            )
+            what = rows.loc[faulty, name].iloc[0]
+            raise DataError(f"{shown(path)}: {name}: {what!r:.60}; build it again with --force")
     return rows.astype(dict.fromkeys(NUMBERS, float))
 
 

@@ -1,4 +1,4 @@
-"""The curve chart: a quantity with intervals along an axis, a colour and a marker for each curve, in panels."""
+"""What charts are made of: panels, rows, curves and dots with intervals, a colour and a marker for each."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from codestress.fitting.bootstrap import DOUBTED
-from codestress.report.style import COLOURS, MARKERS, PUBLISHED
+from codestress.fitting.proportions import DOUBTED
+from codestress.report.style import COLOURS, MARKERS, PUBLISHED, styled_figure
 
 Array = NDArray[np.float64]
 MEAN = "mean over models"
@@ -25,10 +25,39 @@ def look(number: int) -> tuple[str, str]:
     return COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
 
 
-def interval(points: pd.DataFrame, value: str = "accuracy", scale: float = 100) -> tuple[Array, Array, Array]:
-    """Values with the ends of their intervals: shares in %."""
+def interval(points: pd.DataFrame, value: str = "accuracy", scale: float = 100) -> tuple[Array, list[Array]]:
+    """Values, and how far their intervals reach below and above them: shares in %."""
     middle, low, high = (scale * points[column].to_numpy(float) for column in (value, "low", "high"))
-    return middle, low, high
+    return middle, [middle - low, high - middle]
+
+
+def panels(
+    titles: Sequence[str], across: int, height: float, width: float = 7.0, **options: Any
+) -> tuple[Figure, list[Axes]]:
+    """A figure with a panel for each title, at most so many side by side; `options` are those of `subplots`."""
+    across = min(across, len(titles))
+    figure = styled_figure(width, height)
+    axes: list[Axes] = list(figure.subplots(-(-len(titles) // across), across, squeeze=False, **options).flat)
+    for ax, title in zip(axes, titles, strict=False):
+        ax.set_title(title)
+    for ax in axes[len(titles) :]:
+        ax.set_visible(False)
+    return figure, axes[: len(titles)]
+
+
+def name_rows(ax: Axes, names: Sequence[str], margin: float = 0.4, length: float | None = 0) -> None:
+    """Names of rows, the first above, and lines of the grid for the values along them; `length` of the ticks."""
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - margin, margin - 1)
+    if length is not None:
+        ax.tick_params(axis="y", length=length)
+    ax.grid(True, axis="x")
+    ax.grid(False, axis="y")
+
+
+def say(ax: Axes, text: str, place: Any, away: tuple[float, float] = (0, 0), size: float = 6.5, **options: Any) -> None:
+    """Words beside a place, so many points away from it."""
+    ax.annotate(text, place, xytext=away, textcoords="offset points", fontsize=size, **options)
 
 
 def draw_truth(ax: Axes, places: pd.Series, points: pd.DataFrame, colour: str, scale: float = 100) -> None:
@@ -52,17 +81,12 @@ def draw_curves(
         curve = points[points["model"] == model].sort_values(x)
         if curve.empty:
             continue
-        middle, low, high = interval(curve, value, scale)
+        middle, reach = interval(curve, value, scale)
         colour, marker = look(number)
         colour = {"published": PUBLISHED, MEAN: "black"}.get(model, colour)
         line, width = ("--", 2.0) if model == MEAN else ("-", None)
         draw_truth(ax, scale * curve[x], curve, colour, scale)
-        bars: dict[str, Any] = {
-            "yerr": [middle - low, high - middle],
-            "elinewidth": 0.7,
-            "capsize": 1.5,
-            "capthick": 0.7,
-        }
+        bars: dict[str, Any] = {"yerr": reach, "elinewidth": 0.7, "capsize": 1.5, "capthick": 0.7}
         shown: dict[str, Any] = {"color": colour, "marker": marker, "markersize": size, "ls": line, "lw": width}
         ax.errorbar(scale * curve[x], middle, label=model, **bars, **shown)
 
@@ -80,20 +104,56 @@ def draw_points(
         published = bool(part["published"].iloc[0])
         colour, marker = look(number)
         colour = colours[str(label)] = PUBLISHED if published else colour
-        share, low, high = interval(part)
+        share, reach = interval(part)
         draw_truth(ax, places(number, part), part, colour)
-        ax.errorbar(
-            places(number, part),
-            share,
-            yerr=[share - low, high - share],
-            fmt=marker + ("" if published else line),
-            color=colour,
-            mfc="white" if published else colour,
-            capsize=2,
-            elinewidth=width,
-            label=str(label),
-        )
+        shown: dict[str, Any] = {"color": colour, "mfc": "white" if published else colour, "label": str(label)}
+        form = marker + ("" if published else line)
+        ax.errorbar(places(number, part), share, yerr=reach, fmt=form, capsize=2, elinewidth=width, **shown)
     return colours
+
+
+def forest(
+    ax: Axes,
+    rows: pd.DataFrame,
+    names: Sequence[str],
+    limits: tuple[float, float],
+    *,
+    label: str = "label",
+    value: str = "value",
+    scale: float = 1,
+    series: str | None = None,
+    decided: bool = False,
+    **told: str,
+) -> None:
+    """Estimates with intervals at the height of their `label` in `names`, `told` what the axis and its title say.
+
+    `rows`: label, value, low, high, scaled to the axis' unit. `series`: a column whose values are drawn beside each
+    other, each with its colour and marker. `decided`: the column `decided` (bool) fills the marker; what is not decided
+    is hollow. A value that is not finite, or 0 on a logarithmic axis, is left out, its interval is drawn as far as the
+    axis (`limits`) goes.
+    """
+    ax.set_xlim(*limits)
+    groups = [("", rows)] if series is None else list(rows.groupby(series, sort=False))
+    shift = np.linspace(-0.27, 0.27, len(groups)) if len(groups) > 1 else [0.0]
+    for number, (name, part) in enumerate(groups):
+        colour, shape = look(number)
+        filled = part["decided"] if decided else [True] * len(part)
+        for row, middle, low, high, full in zip(
+            part[label], *(scale * part[[value, "low", "high"]]).to_numpy(float).T, filled, strict=True
+        ):
+            y = names.index(row) + shift[number]
+            ends = max(low, limits[0]), min(high, limits[1])
+            ax.plot(ends, [y, y], color=colour, linewidth=1.1)
+            for end, beyond, marker in zip(ends, (low < limits[0], high > limits[1]), "<>", strict=True):
+                if beyond:
+                    ax.plot([end], [y], marker=marker, color=colour, markersize=3.5, clip_on=False)
+            if limits[0] < middle < limits[1]:
+                face = colour if full else "white"
+                ax.plot([middle], [y], marker=shape, color=colour, mfc=face, linestyle="none", markersize=4)
+        if name:
+            ax.plot([], [], marker=shape, color=colour, linewidth=1.1, label=str(name))
+    name_rows(ax, names, 0.45)
+    ax.set(**told)
 
 
 def legend_above(figure: Figure, *axes: Axes, most: int = 5, **options: object) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.collections import PathCollection, PolyCollection
@@ -49,12 +50,12 @@ def drawn(figure: Figure, picture: Bbox) -> list[Drawn]:
     frame = Bbox(picture.get_points() * figure.dpi)
     found = []
     for ax in figure.axes:
-        if ax.get_visible() and not _title(ax).casefold().startswith("published"):
-            for one in _of_axes(ax):
-                left, bottom, right, top = one.box
-                corner = (left - frame.x0) / frame.width, (frame.y1 - top) / frame.height
-                size = (right - left) / frame.width, (top - bottom) / frame.height
-                found.append(replace(one, box=(*corner, *size)))
+        shown = ax.get_visible() and not _title(ax).casefold().startswith("published")
+        for one in _of_axes(ax) if shown else ():
+            left, bottom, right, top = one.box
+            corner = (left - frame.x0) / frame.width, (frame.y1 - top) / frame.height
+            size = (right - left) / frame.width, (top - bottom) / frame.height
+            found.append(replace(one, box=(*corner, *size)))
     return found
 
 
@@ -78,12 +79,10 @@ def _of_axes(ax: Axes) -> Iterator[Drawn]:
         yield from _fields(ax, image, panel)
 
 
-def _series(ax: Axes, line: object) -> str:
+def _series(ax: Axes, line: Artist) -> str:
     """A line's name; of one that belongs to error bars, theirs."""
-    for container in ax.containers:
-        if not isinstance(container, BarContainer) and len(container) and container[0] is line:
-            return str(container.get_label())
-    return str(getattr(line, "get_label", str)())
+    bars = [one for one in ax.containers if not isinstance(one, BarContainer) and len(one) and one[0] is line]
+    return str((bars[0] if bars else line).get_label())
 
 
 def _bars(ax: Axes, bars: BarContainer, panel: str) -> Iterator[Drawn]:
@@ -105,11 +104,9 @@ def _bars(ax: Axes, bars: BarContainer, panel: str) -> Iterator[Drawn]:
 
 def _points(ax: Axes, points: NDArray[np.float64], words: str) -> Iterator[Drawn]:
     points = points.astype(float)
-    known = points[np.isfinite(points).all(axis=1)] if len(points) else points
+    known = points[np.isfinite(points).all(axis=1)]
     across = _fixed(ax.yaxis) and not _fixed(ax.xaxis)
-    order: list[int] = np.argsort(known[:, 1 if across else 0], kind="stable").tolist() if len(known) else []
-    for rank, number in enumerate(order):
-        x, y = known[number]
+    for rank, (x, y) in enumerate(known[np.argsort(known[:, 1 if across else 0], kind="stable")]):
         px, py = ax.transData.transform((x, y))
         axis, value, at = (ax.yaxis, x, y) if across else (ax.xaxis, y, x)
         box = Bbox([[px - REACH, py - REACH], [px + REACH, py + REACH]])
@@ -121,8 +118,8 @@ def _rows(ax: Axes, collection: PolyCollection, panel: str) -> Iterator[Drawn]:
     """Bars of neighbouring fields: a small part for each of their whole numbers, one of which is a field's place."""
     for path in collection.get_paths():
         ends = path.get_extents()
-        box = Bbox(ax.transData.transform([[ends.x0, ends.y0], [ends.x1, ends.y1]]))
-        box = Bbox([[min(box.x0, box.x1), min(box.y0, box.y1)], [max(box.x0, box.x1), max(box.y0, box.y1)]])
+        corners = ax.transData.transform(ends.get_points())
+        box = Bbox([corners.min(axis=0), corners.max(axis=0)])
         middle = (ends.y0 + ends.y1) / 2
         words = f"{panel}\n{_tick(ax.yaxis, middle)}"
         for x in range(int(np.ceil(ends.x0)), int(np.floor(ends.x1)) + 1):

@@ -1,25 +1,31 @@
-"""The report's first screen: what the build did, and a card for each paper: its question, its headline number, what the
-build says of it."""
+"""What the report says of all figures together: what the build did, a card for each paper (its question, its headline
+number, what the build says of it), and which models answered how much right, each paper on one artefact's questions."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
+from codestress.fitting.summaries import with_accuracy
 from codestress.paths import PARAMS
 from codestress.report.findings import listed
 from codestress.report.headline import Headline
-from codestress.report.leaderboard import INSTRUMENTS
 from codestress.rooms import offered_by
+from codestress.types import Outcome
 from codestress.validation import read_yaml
 
+INSTRUMENTS = {
+    "simulated": "simulated reader (not a model)",
+    "nano": "the kit's own small transformer",
+    "interpreter": "the Python interpreter",
+}
+"""Engines of what stands for no large language model, in words."""
 
-@dataclass(frozen=True)
-class Front:
+
+class Front(NamedTuple):
     """A paper's card."""
 
     paper: str
@@ -71,28 +77,20 @@ def _front(paper: str, headline: Headline, built: Sequence[str], claims: pd.Data
     elif len(shown := rows[[headline.figure in names for names in rows["artefacts"]]]):
         rows = shown
     figure = headline.figure if headline.figure in built else next(n for n in built if n.startswith(f"{paper}/"))
+    number = " to ".join(f"{end:.4g}" for end in sorted({rows["published"].min(), rows["published"].max()}))
+    says = _counted(rows) or "not stated in what was built"
+    # Of the first model that the paper asks: what it would cost, then the figure itself.
+    models = read_yaml(PARAMS / f"{headline.figure}.yaml").get("parameters", {}).get("models", [])
+    ask = f"{headline.figure} MODELS={models[0] if models else 'MODEL'}"
     return Front(
-        paper,
-        headline.title,
-        headline.question,
-        _number(rows),
-        headline.told,
-        _counted(rows) if len(rows) else "not stated in what was built",
-        _counted(own) if len(own) else "none in what was built",
-        figure,
-        _commands(headline.figure),
+        *(paper, headline.title, headline.question, f"{number} {rows['unit'].iloc[0]}" if len(rows) else ""),
+        *(headline.told, says, _counted(own) or "none in what was built", figure),
+        (f"make plan {ask}", f"make {ask} BUDGET_USD=5"),
     )
 
 
-def _number(rows: pd.DataFrame) -> str:
-    if rows.empty:
-        return ""
-    low, high = rows["published"].min(), rows["published"].max()
-    return f"{low:.4g} {rows['unit'].iloc[0]}" if low == high else f"{low:.4g} to {high:.4g} {rows['unit'].iloc[0]}"
-
-
 def _counted(rows: pd.DataFrame) -> str:
-    """How many numbers have which verdict, on which evidence; a single one without its count."""
+    """How many numbers have which verdict, on which evidence; a single one without its count; empty without any."""
     plain = rows["verdict"].isin(["not run", "no verdict"])
     counts = Counter(rows["verdict"].where(plain, rows["verdict"] + " (" + rows["evidence"] + ")"))
     if len(rows) == 1:
@@ -102,10 +100,38 @@ def _counted(rows: pd.DataFrame) -> str:
     return ", ".join(f"{count:,} {word}" for word, count in counts.items())
 
 
-def _commands(artefact: str) -> tuple[str, ...]:
-    """Of the first model that the paper asks: what it would cost, then the figure itself."""
-    file = PARAMS / f"{artefact}.yaml"
-    models = read_yaml(file).get("parameters", {}).get("models", [])
-    model = models[0] if models else "MODEL"
-    ask = f"{artefact} MODELS={model}"
-    return (f"make plan {ask}", f"make {ask} BUDGET_USD=5")
+class Leaderboard(NamedTuple):
+    """The models of a paper, on the questions of one artefact."""
+
+    paper: str
+    artefact: str
+    title: str
+    places: list[dict[str, Any]]
+    """Best first: model, correct, n, accuracy, low, high (Wilson, 95 %, as if independent)."""
+
+
+def leaderboards(manifests: Mapping[str, Mapping[str, Any]]) -> list[Leaderboard]:
+    """One for each artefact whose YAML says so and that a model answered, from manifests by artefact; simulated readers
+    and the others of `INSTRUMENTS` have no rank.
+
+    Only answers that are right by the artefact's rule count. Whatever else became of a question counts as not right;
+    those that were skipped do not count, because they were not asked.
+    """
+    found = []
+    for name, manifest in sorted(manifests.items()):
+        engines = {model["name"]: model["engine"] for model in manifest["models"]}
+        rows = [
+            (
+                model,
+                counts.get(Outcome.CORRECT, counts.get(Outcome.CORRECT.code)),
+                sum(counts.values()) - counts[Outcome.SKIPPED],
+            )
+            for model, counts in manifest["counts"].items()
+            if manifest["leaderboard"] and engines.get(model) not in INSTRUMENTS
+        ]
+        if rows:
+            table = pd.DataFrame(rows, columns=["model", "correct", "n"])
+            shares = with_accuracy(table[table["n"] > 0], "correct", "n")
+            ranked = shares.sort_values(["accuracy", "model"], ascending=[False, True])
+            found.append(Leaderboard(name.split("/")[0], name, manifest["title"], ranked.to_dict("records")))
+    return found

@@ -24,8 +24,7 @@ from codestress.fitting.verdicts import Verdict
 from codestress.paths import MINE, OUTPUTS, shown, write_whole
 from codestress.report.checked import read_manifest
 from codestress.report.claims import read_ledger
-from codestress.report.front import did, fronts
-from codestress.report.leaderboard import INSTRUMENTS, leaderboards
+from codestress.report.front import INSTRUMENTS, did, fronts, leaderboards
 from codestress.report.ledger_page import SIGNS, all_claims, judged, not_run
 from codestress.report.notebook_page import page_environment, resource
 
@@ -57,70 +56,59 @@ class Card:
 def gallery(profile: str) -> Path:
     """Writes outputs/PROFILE/index.html from what lies in the folder; returns its path."""
     root = OUTPUTS / profile
-    folders = sorted(path.parent for path in root.glob("*/*/manifest.json"))
-    names = {str(folder.relative_to(root)): folder / "claims.csv" for folder in folders}
-    ledgers = {name: read_ledger(path) for name, path in names.items() if path.is_file()}
-    cards = [_card(root, folder, ledgers) for folder in folders]
+    folders, failed = _folders(root, "manifest.json"), _folders(OUTPUTS / "failed" / profile, "error.txt")
+    files = {name: folder / "claims.csv" for name, folder in folders.items()}
+    ledgers = {name: read_ledger(path) for name, path in files.items() if path.is_file()}
+    cards = [_card(name, folder, name in failed, len(ledgers.get(name, ()))) for name, folder in folders.items()]
     claims = all_claims([rows.assign(artefact=name) for name, rows in ledgers.items()])
-    failures = {
-        str(path.parent.relative_to(OUTPUTS / "failed" / profile)): path.read_text(encoding="utf-8").strip()
-        for path in sorted((OUTPUTS / "failed" / profile).glob("*/*/error.txt"))
-    }
     papers = sorted({card.paper for card in cards})
+    mine = {} if profile == MINE else _folders(OUTPUTS / MINE, "manifest.json")
     models = _models(cards)
     first = fronts(papers, [card.name for card in cards], claims)
-    page = (
-        page_environment()
-        .from_string(resource("gallery.html"))
-        .render(
-            profile=profile,
-            cards=cards,
-            papers=papers,
-            fronts=first,
-            titles={one.paper: one.title for one in first},
-            did=did(len(cards), len(papers), sum(card.manifest["asked"] for card in cards), models),
-            kinds=INSTRUMENTS,
-            readers=any(model["engine"] == "simulated" for model in models),
-            by_paper=_by_paper(claims),
-            failures=failures,
-            models=models,
-            answered=_answered(cards),
-            boards=leaderboards({card.name: card.manifest for card in cards}),
-            ledger=claims.fillna({"basis": "", "deviates": "", "undecided": ""}).to_dict("records"),
-            verdicts=claims["verdict"].value_counts().to_dict(),
-            judged=judged(claims),
-            not_run=not_run(claims),
-            style=Markup(resource("page.css")),
-            script=Markup(resource("page.js")),
-            number=_number,
-            signs=SIGNS,
-            mine={} if profile == MINE else _mine(),
-            experiments=int(claims["verdict"].isin(list(Verdict)).sum()),
-        )
-    )
+    page = page_environment().from_string(resource("gallery.html")).render(
+        profile=profile,
+        cards=cards,
+        papers=papers,
+        fronts=first,
+        titles={one.paper: one.title for one in first},
+        did=did(len(cards), len(papers), sum(card.manifest["asked"] for card in cards), models),
+        kinds=INSTRUMENTS,
+        readers=any(model["engine"] == "simulated" for model in models),
+        by_paper=pd.crosstab(claims["artefact"].str.split("/").str[0], claims["verdict"]).to_dict("index"),
+        failures={name: (folder / "error.txt").read_text(encoding="utf-8").strip() for name, folder in failed.items()},
+        models=models,
+        answered=_answered(cards),
+        boards=leaderboards({card.name: card.manifest for card in cards}),
+        ledger=claims.fillna({"basis": "", "deviates": "", "undecided": ""}).to_dict("records"),
+        verdicts=claims["verdict"].value_counts().to_dict(),
+        judged=judged(claims),
+        not_run=not_run(claims),
+        style=Markup(resource("page.css")),
+        script=Markup(resource("page.js")),
+        number=_number,
+        signs=SIGNS,
+        mine={name: read_manifest(folder) for name, folder in mine.items()},
+        experiments=int(claims["verdict"].isin(list(Verdict)).sum()),
+    )  # fmt: skip
     path = root / "index.html"
     write_whole(path, page)
     return path
 
 
-def _card(root: Path, folder: Path, ledgers: Mapping[str, pd.DataFrame]) -> Card:
-    artefact = str(folder.relative_to(root))
+def _folders(root: Path, file: str) -> dict[str, Path]:
+    """The folders that have such a file, by PAPER/ARTEFACT."""
+    return {str(path.parent.relative_to(root)): path.parent for path in sorted(root.glob(f"*/*/{file}"))}
+
+
+def _card(name: str, folder: Path, failed: bool, claims: int) -> Card:
     manifest = read_manifest(folder)
     tables = {
-        name: _html_table(columns)
-        for name in manifest["tables"]
-        if name != "claims" and (columns := _columns(folder / f"{name}.csv"))
+        table: _html_table(columns)
+        for table in manifest["tables"]
+        if table != "claims" and (columns := _columns(folder / f"{table}.csv"))
     }
-    failed = (OUTPUTS / "failed" / root.name / artefact / "error.txt").is_file()
-    return Card(
-        artefact,
-        manifest,
-        tables,
-        failed,
-        spots=_spots(folder / "spots.json"),
-        answers=(folder / "answers.html").is_file(),
-        claims=len(ledgers.get(artefact, ())),
-    )
+    answers = (folder / "answers.html").is_file()
+    return Card(name, manifest, tables, failed, _spots(folder / "spots.json"), answers, claims)
 
 
 def _spots(path: Path) -> str:
@@ -131,19 +119,6 @@ def _spots(path: Path) -> str:
         return json.dumps(SPOTS.validate_json(path.read_bytes()), separators=(",", ":"))
     except ValueError as error:
         raise DataError(f"{shown(path)}: has no places: {error}; build it again with --force") from None
-
-
-def _by_paper(claims: pd.DataFrame) -> dict[str, dict[str, int]]:
-    """How often each verdict stands in the ledger, by paper."""
-    papers = claims["artefact"].str.split("/").str[0]
-    return {str(paper): part["verdict"].value_counts().to_dict() for paper, part in claims.groupby(papers)}
-
-
-def _mine() -> dict[str, dict[str, Any]]:
-    """What command lines built with other parameters or models: manifests by `PAPER/ARTEFACT@CHANGES`."""
-    root = OUTPUTS / MINE
-    folders = sorted(path.parent for path in root.glob("*/*/manifest.json"))
-    return {str(folder.relative_to(root)): read_manifest(folder) for folder in folders}
 
 
 def _models(cards: list[Card]) -> list[dict[str, Any]]:

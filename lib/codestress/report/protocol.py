@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from codestress.parameters import Facts
 from codestress.paths import PARAMS, shown
@@ -15,8 +14,7 @@ stated of models by name, so that other models' answers are no deviation either.
 PRESENTATION = {"relative", "show", "metrics"}
 
 
-@dataclass(frozen=True)
-class Deviation:
+class Deviation(NamedTuple):
     """A parameter that is not the paper's."""
 
     parameter: str
@@ -41,20 +39,17 @@ def deviations(given: Facts) -> list[Deviation]:
         for name in ours:
             if name not in FREE | PRESENTATION and ours[name] != theirs[name]:
                 found.setdefault((name, in_words(ours[name]), in_words(theirs[name])), []).append(model)
-    return [
-        Deviation(name, tuple(models), f"{name} {ours}{_of(models, given.models)} (paper: {theirs})")
-        for (name, ours, theirs), models in found.items()
-    ]
+    deviating = []
+    for (name, own, its), models in found.items():
+        of = "" if len(models) == len(given.models) else f" for {' and '.join(models)}"
+        deviating.append(Deviation(name, tuple(models), f"{name} {own}{of} (paper: {its})"))
+    return deviating
 
 
 def stamp(given: Facts) -> str:
     """`as the paper`, or `deviates: …`."""
     found = deviations(given)
     return "deviates: " + ", ".join(one.told for one in found) if found else "as the paper"
-
-
-def _of(models: list[str], asked: Collection[str]) -> str:
-    return "" if len(models) == len(asked) else f" for {' and '.join(models)}"
 
 
 def in_words(value: object) -> str:

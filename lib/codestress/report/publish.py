@@ -80,17 +80,13 @@ def publish(
     simulated = [entry.name for entry in results.models if entry.simulated]
     changed = os.environ.get("CODESTRESS_CHANGED", "")
     held = coverage(data) if simulated else None
+    told = [TRUTH_NOTE.format(**held, known=results.questions.known)] if held and results.questions else []
+    told += [without] if (without := without_numbers(artefact)) else []
+    told += [f"{one.label}: not run here" for one in results.not_run]
     notes = [SIMULATED_NOTE] if simulated and results.answers else []
-    true = [TRUTH_NOTE.format(**held, known=results.questions.known)] if held and results.questions else []
-    notes += true
-    notes += [without_numbers(artefact)] if without_numbers(artefact) else []
-    notes += [f"{one.label}: not run here" for one in results.not_run]
-    notes += wrap(f"changed: {changed}", 100) if changed else []
-    for number, note in enumerate(notes):
+    for number, note in enumerate([*notes, *told, *(wrap(f"changed: {changed}", 100) if changed else [])]):
         below = (-0.06 - 0.11 * number) / figure.get_size_inches()[1]
         figure.text(0.995, below, note, ha="right", va="top", fontsize=6.5, color="#555555")
-    told = [*true, *([without_numbers(artefact)] if without_numbers(artefact) else [])]
-    told += [f"{one.label}: not run here" for one in results.not_run]
     told += [f"Changed: {changed}"] if changed else []
     title = _worded(title)
     _entitle(figure, title)

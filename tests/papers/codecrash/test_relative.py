@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from codestress.fitting.bootstrap import DOUBTED
+from codestress.fitting.proportions import DOUBTED
 from codestress.papers.codecrash.results.differences import relative_difference
 from codestress.papers.codecrash.results.reasoning import fit_growth, lack_of_growth
 

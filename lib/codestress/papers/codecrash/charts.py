@@ -1,4 +1,5 @@
-"""CodeCrash's charts: differences to vanilla, reasoning tokens, growing doubt, what became of perturbations."""
+"""CodeCrash's charts: differences to vanilla, reasoning tokens, growing doubt, messages put in, what became of
+perturbations, what the published Pass@1 says."""
 
 from __future__ import annotations
 
@@ -12,7 +13,18 @@ from matplotlib.figure import Figure
 
 from codestress.papers.codecrash.reasoning import STAGES
 from codestress.papers.codecrash.results.reasoning import Collapse
-from codestress.report.curves import interval, legend_above, look, mark_truth, say_lack
+from codestress.report.curves import (
+    draw_curves,
+    forest,
+    interval,
+    legend_above,
+    look,
+    mark_truth,
+    name_rows,
+    panels,
+    say,
+    say_lack,
+)
 from codestress.report.style import COLOURS, HATCHES, PUBLISHED, WRONG, styled_figure
 
 LONGEST_TITLE = 40
@@ -33,25 +45,17 @@ def difference_dots(points: pd.DataFrame, published: pd.DataFrame, *, xlabel: st
     points = known if len(known) else points  # of none, as of what part is lost where nothing was right
     conditions = _beside_their_like(list(dict.fromkeys(points["condition"])))
     published = published[published["condition"].isin(conditions)]
-    panels = list(dict.fromkeys([*points["panel"], *published["panel"]]))
-    across = 3 if len(panels) == 3 else min(2, len(panels))
-    down = -(-len(panels) // across)
-    height = 0.8 + down * (0.5 + max(0.2, 0.1 + 0.09 * len(models)) * len(conditions))
-    figure, axes = _panels(panels, conditions, (down, across), height, xlabel)
-    for ax, panel in zip(axes, panels, strict=False):
+    titles = list(dict.fromkeys([*points["panel"], *published["panel"]]))
+    height = 0.5 + max(0.2, 0.1 + 0.09 * len(models)) * len(conditions)
+    figure, axes = _panels(titles, conditions, 0.8, height, xlabel, across=3 if len(titles) == 3 else 2)
+    for ax, panel in zip(axes, titles, strict=True):
         ax.axvline(0, color="black", linewidth=0.8)
         theirs = published[published["panel"] == panel]
         for place, condition in enumerate(conditions):
             values = theirs.loc[theirs["condition"] == condition, "value"].to_numpy(float)
             if not len(values) and panel.startswith("published"):
-                ax.annotate(
-                    "no published numbers at hand",
-                    (0.03, place),
-                    xycoords=("axes fraction", "data"),
-                    va="center",
-                    fontsize=6.5,
-                    color="#555555",
-                )
+                beside: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "va": "center", "color": "#555555"}
+                say(ax, "no published numbers at hand", (0.03, place), **beside)
             if len(values):
                 ax.plot(values, [place] * len(values), "o", color=PUBLISHED, alpha=0.3, markersize=2.5, zorder=1)
                 ax.plot([values.mean()] * 2, [place - 0.3, place + 0.3], color=PUBLISHED, linewidth=1.5, zorder=1)
@@ -92,12 +96,10 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
     for each of the paper's models), in grey; panels that points do not have are their own.
     """
     conditions, models = (list(dict.fromkeys(points[name])) for name in ("condition", "model"))
-    panels = list(dict.fromkeys([*points["panel"], *published["panel"]]))
+    titles = list(dict.fromkeys([*points["panel"], *published["panel"]]))
     xlabel = "reasoning tokens (grey: the paper's models; hollow: most)"
-    across = min(2, len(panels))
-    down = -(-len(panels) // across)
-    figure, axes = _panels(panels, conditions, (down, across), 0.9 + down * 0.42 * len(conditions), xlabel)
-    for ax, panel in zip(axes, panels, strict=False):
+    figure, axes = _panels(titles, conditions, 0.9, 0.42 * len(conditions), xlabel)
+    for ax, panel in zip(axes, titles, strict=True):
         for place, condition in enumerate(conditions):
             theirs = published[(published["panel"] == panel) & (published["condition"] == condition)]
             for column, face in (("average", PUBLISHED), ("most", "none")):
@@ -116,21 +118,14 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
 
 
 def _panels(
-    titles: Sequence[str], rows: Sequence[str], shape: tuple[int, int], height: float, xlabel: str
+    titles: Sequence[str], rows: Sequence[str], margin: float, height: float, xlabel: str, across: int = 2
 ) -> tuple[Figure, list[Axes]]:
-    """A figure of panels whose rows are conditions, from above; panels without a title are not shown."""
-    figure = styled_figure(7.0, height)
-    grid = figure.subplots(*shape, sharex=True, sharey=True, squeeze=False)
-    axes: list[Axes] = list(grid.flat)
-    for ax, title in zip(axes, titles, strict=False):
-        ax.set_title(title if len(title) < LONGEST_TITLE else title.replace(", ", ",\n", 1))
-        ax.grid(True, axis="x")
-        ax.grid(False, axis="y")
-    for ax in axes[len(titles) :]:
-        ax.set_visible(False)
-    for ax in grid[:, 0]:
-        ax.set_yticks(range(len(rows)), rows)
-    axes[0].set_ylim(len(rows) - 0.45, -0.55)
+    """A figure of panels, each so many inches high, whose rows are conditions, from above."""
+    shown = [title if len(title) < LONGEST_TITLE else title.replace(", ", ",\n", 1) for title in titles]
+    down = -(-len(titles) // min(across, len(titles)))
+    figure, axes = panels(shown, across, margin + down * height, sharex=True, sharey=True)
+    for ax in axes:
+        name_rows(ax, rows, 0.45, length=None)
     figure.supxlabel(xlabel, fontsize=8)
     return figure, axes
 
@@ -139,13 +134,14 @@ def _dots(
     ax: Axes, part: pd.DataFrame, rows: Sequence[str], column: str, number: tuple[int, int], **options: Any
 ) -> tuple[list[float], str, str]:
     """A model's dots with intervals, the `number`th of so many in each row; gives their places, marker and colour."""
-    value, low, high = interval(part.set_index("condition").reindex(rows), column, 1)
+    part = part.set_index("condition").reindex(rows)
+    value, reach = interval(part, column, 1)
     step = 0.7 / number[1]
     places = [place - 0.35 + (number[0] + 0.5) * step for place in range(len(rows))]
     colour, marker = look(number[0])
-    ax.errorbar(value, places, xerr=[value - low, high - value], fmt=marker, color=colour, capsize=1.5, **options)
+    ax.errorbar(value, places, xerr=reach, fmt=marker, color=colour, capsize=1.5, **options)
     if "true" in part:
-        mark_truth(ax, part.set_index("condition").reindex(rows)["true"], places, around=True)
+        mark_truth(ax, part["true"], places, around=True)
     return places, marker, colour
 
 
@@ -165,25 +161,11 @@ def doubt_growth(found: Collapse, stages: pd.DataFrame) -> Figure:
         ax.axvspan(found.collapse_at, shown, color="#BBBBBB", alpha=0.5, linewidth=0, label=label)
         ax.set_xlim(-0.02 * shown, shown)
         if shown < found.tokens:
-            ax.annotate(
-                f"to token\n{found.tokens:,} →",
-                (shown, 0),
-                xytext=(-3, 6),
-                textcoords="offset points",
-                ha="right",
-                fontsize=7,
-            )
+            say(ax, f"to token\n{found.tokens:,} →", (shown, 0), (-3, 6), size=7, ha="right")
     for number, row in enumerate(stages[stages["stage"] != STAGES[-1]].itertuples(), start=1):
         ax.axvline(row.first_token, color=PUBLISHED, linewidth=0.7, linestyle=":")
         place = (row.first_token, 1 - 0.09 * number)
-        ax.annotate(
-            str(row.stage),
-            place,
-            xycoords=("data", "axes fraction"),
-            xytext=(3, 0),
-            textcoords="offset points",
-            fontsize=7,
-        )
+        say(ax, str(row.stage), place, (3, 0), size=7, xycoords=("data", "axes fraction"))
     title = f"{found.model} on {found.problem}, {found.perturbation}"
     ax.set(xlabel="tokens of the response", ylabel="words of doubt", title=title)
     legend_above(figure, ax, most=3)
@@ -196,8 +178,7 @@ def status_bars(table: pd.DataFrame) -> Figure:
     words. `table`: panel, condition, and the counts applied, unchanged, refused, rejected. A panel for each data set
     and language, whose title says what was left as it was."""
     rows = table.groupby("panel", sort=False).size()
-    figure = styled_figure(7.0, 0.6 + 0.2 * rows.sum() + 0.35 * len(rows))
-    axes = figure.subplots(len(rows), 1, height_ratios=list(rows), squeeze=False)[:, 0]
+    figure, axes = panels(list(rows.index), 1, 0.6 + 0.2 * rows.sum() + 0.35 * len(rows), height_ratios=list(rows))
     for ax, (panel, part) in zip(axes, table.groupby("panel", sort=False), strict=True):
         total = part[list(STATUSES)].sum(axis=1)
         left = pd.Series(0.0, index=part.index)
@@ -208,7 +189,7 @@ def status_bars(table: pd.DataFrame) -> Figure:
         other = {status: part[status] for status in STATUSES if status != "applied"}
         for place in range(len(part)):
             told = [f"{counts.iloc[place]} {status}" for status, counts in other.items() if counts.iloc[place]]
-            ax.annotate(", ".join(told) or "all applied", (1, place), fontsize=6.5, va="center")
+            say(ax, ", ".join(told) or "all applied", (1, place), va="center")
         whole = part.loc[part["applied"] == total, "condition"]
         ax.set_yticks(range(len(part)), part["condition"])
         title = f"{panel}: {len(whole)} of {len(part)} perturbations change every program ({total.max()})"
@@ -217,3 +198,71 @@ def status_bars(table: pd.DataFrame) -> Figure:
     axes[-1].set_xlabel("programs (%)")
     legend_above(figure, axes[0], most=4)
     return figure
+
+
+def density_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
+    """`points`: model, panel, density (what is put in), value, low, high. A panel for each kind of thing put in
+    (Figure 4)."""
+    models, parts = list(dict.fromkeys(points["model"])), dict(list(points.groupby("panel", sort=False)))
+    figure, axes = panels(list(parts), 2, 0.7 + 2.1 * -(-len(parts) // 2), sharex=True, sharey=True)
+    for ax, part in zip(axes, parts.values(), strict=True):
+        draw_curves(ax, part, models, "density", value="value", scale=1, size=3.5)
+    figure.supxlabel("share of the places that get a message (p)", fontsize=8)
+    figure.supylabel(ylabel, fontsize=8)
+    legend_above(figure, *axes, most=4)
+    return figure
+
+
+def published_chart(
+    ranks: pd.DataFrame, alike: pd.DataFrame, vanilla: pd.DataFrame, datasets: pd.DataFrame, names: dict[str, str]
+) -> Figure:
+    """Ranks of the models on unperturbed programs, how alike perturbations order them, what goes with the vanilla
+    score, and the difference between the data sets.
+
+    The tables of `results/published.py`; `names` are those of the data sets, two. Hollow: not decided.
+    """
+    figure = styled_figure(7.0, 8.4)
+    above, below = figure.subfigures(2, 1, height_ratios=[1.25, 1.0], squeeze=False)[:, 0]
+    left, right = above.subplots(1, 2, width_ratios=[1.0, 1.15])
+    plain = ranks[ranks["perturbation"] == "VAN"].assign(series=ranks["dataset"].map(names))
+    models = plain[plain["dataset"] == next(iter(names))].sort_values("rank")["label"].tolist()
+    told: dict[str, Any] = {"title": "ranks that tests leave open", "xlabel": "rank on unperturbed programs"}
+    forest(left, plain, models, (0.5, len(models) + 0.5), value="rank", series="series", **told)
+    left.set_xticks(range(1, len(models) + 1, 4))
+    above.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=2)
+    perturbations = list(datasets["perturbation"])
+    _matrix(right, alike, perturbations, list(names))
+    first, second = names.values()
+    right.set(title="do perturbations order models alike?", xlabel=f"Spearman; below: {first}, above: {second}")
+    left, right = below.subplots(1, 2, sharey=True)
+    shown = vanilla.assign(series=vanilla["dataset"].map(names))
+    options: dict[str, Any] = {"label": "perturbation", "value": "correlation", "series": "series", "decided": True}
+    told = {"title": "share lost and vanilla score", "xlabel": "correlation over models"}
+    forest(left, shown, perturbations, (-1, 1), **options, **told)
+    options = {"label": "perturbation", "value": "difference", "scale": 100, "decided": True}
+    told = {"title": f"{second} - {first}", "xlabel": "share lost, paired by model (points)"}
+    forest(right, datasets, perturbations, (-20, 30), **options, **told)
+    for ax in (left, right):
+        ax.axvline(0, color="#999999", linewidth=0.6)
+    note = (
+        "REN names, RTF conditions, GBC unused code, PSC-ALL structural (all three), MCC misleading comments, "
+        "MPS misleading prints,\nMHC misleading hint. Filled, or bold: decided (Holm). Hollow: not."
+    )
+    figure.text(0.005, -0.005, note, fontsize=6.5, va="top", color="#555555")
+    return figure
+
+
+def _matrix(ax: Axes, alike: pd.DataFrame, names: list[str], datasets: list[str]) -> None:
+    """Correlations of the first data set below the diagonal, of the second above."""
+    cells = np.full((len(names), len(names)), np.nan)
+    for row in alike.itertuples():
+        ends = sorted((names.index(str(row.first)), names.index(str(row.second))))
+        x, y = ends if row.dataset == datasets[0] else reversed(ends)
+        cells[y, x] = row.correlation
+        weight = "bold" if row.decided else "normal"
+        colour = "white" if abs(row.correlation) > 0.6 else "black"
+        ax.text(x, y, f"{row.correlation:.2f}", ha="center", va="center", color=colour, fontsize=6.5, fontweight=weight)
+    ax.imshow(cells, cmap="PuOr", vmin=-1, vmax=1, aspect="auto")
+    ax.set_xticks(range(len(names)), names, rotation=60)
+    ax.set_yticks(range(len(names)), names)
+    ax.grid(False)

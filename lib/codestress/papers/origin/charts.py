@@ -1,4 +1,5 @@
-"""Find the Origin's own charts: outcomes at every size, shares against the distance and against the length."""
+"""Find the Origin's own charts: outcomes at every size, shares against the distance and against the length, and what
+the published outcomes say."""
 
 from __future__ import annotations
 
@@ -8,13 +9,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import Patch, Rectangle
-from matplotlib.ticker import FuncFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, NullLocator, ScalarFormatter
 
 from codestress.papers.origin.decay import FittedSide
-from codestress.report.curves import draw_points, say_lack
+from codestress.report.curves import draw_points, forest, name_rows, panels, say_lack
 from codestress.report.style import COLOURS, HATCHES, OTHER, RIGHT, WRONG, styled_figure
 
 LOOKS: dict[str, dict[str, Any]] = {
@@ -24,45 +24,43 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-def outcome_map(panels: dict[str, pd.DataFrame], trained: Mapping[str, int] | None = None) -> Figure:
+def outcome_map(sources: dict[str, pd.DataFrame], trained: Mapping[str, int] | None = None) -> Figure:
     """A panel for each source (published, regenerated); x is the number of lines in the list.
 
-    `panels`: model, lines (in equal steps), outcome. Correct is dark and plain, incorrect light and hatched, all else
+    `sources`: model, lines (in equal steps), outcome. Correct is dark and plain, incorrect light and hatched, all else
     (cut off, declined, …) grey and dotted. To the right the numbers of right answers, and what they are in the mean for
     an instrument (`true`: with which probability each is right). A line marks the longest list on which a model was
     `trained`, where it was.
     """
-    models = {title: dict(list(cells.groupby("model", sort=False))) for title, cells in panels.items()}
+    models = {title: dict(list(cells.groupby("model", sort=False))) for title, cells in sources.items()}
     heights = [len(rows) for rows in models.values()]
-    figure = styled_figure(7.0, 0.19 * sum(heights) + 0.45 * len(panels) + 0.5)
-    axes = figure.subplots(len(panels), 1, height_ratios=heights, sharex=True, squeeze=False)
-    every = pd.concat(panels.values())
+    height = 0.19 * sum(heights) + 0.45 * len(sources) + 0.5
+    figure, axes = panels(list(sources), 1, height, height_ratios=heights, sharex=True)
+    every = pd.concat(sources.values())
     step = max(_step(row) for rows in models.values() for row in rows.values())
-    for ax, (title, rows) in zip(axes[:, 0], models.items(), strict=True):
+    for ax, rows in zip(axes, models.values(), strict=True):
         for y, (model, row) in enumerate(rows.items()):
-            _draw_row(ax, y, row)
+            left = row["lines"].iloc[0] - _step(row) / 2
+            for kind, cells in groupby(row["outcome"], key=_look):  # neighbouring cells of one kind are one bar
+                width = _step(row) * len(list(cells))
+                edge = 0.0 if kind == "correct" else 0.3
+                ax.broken_barh([(left, width)], (y - 0.38, 0.76), linewidth=edge, **LOOKS[kind])
+                left += width
             if longest := (trained or {}).get(model):
                 ax.vlines(longest + step / 2, y - 0.5, y + 0.5, color="black", linewidth=2)
-        ax.set_title(title)
-        ax.set_yticks(range(len(rows)), list(rows))
-        ax.set_ylim(len(rows) - 0.4, -0.6)
+        name_rows(ax, list(rows))
         ax.set_xlim(every["lines"].min() - step / 2, every["lines"].max() + step / 2)
         ax.grid(False)
-        ax.tick_params(axis="y", length=0)
         ax.spines[["left", "bottom"]].set_visible(False)
         counts = ax.secondary_yaxis("right")
         right = [f"{(row['outcome'] == 'correct').sum()}/{len(row)}{_expected(row)}" for row in rows.values()]
         counts.set_yticks(range(len(rows)), right)
         counts.tick_params(length=0)
         counts.spines["right"].set_visible(False)
-    axes[-1, 0].set_xlabel("lines in the list")
-    names = {
-        "correct": "correct",
-        "incorrect": "incorrect",
-        "other": "no answer: cut off, declined, not readable, failed",
-    }
+    axes[-1].set_xlabel("lines in the list")
     shown = set(map(_look, every["outcome"]))
-    handles = [Patch(label=names[kind], **LOOKS[kind]) for kind in names if kind in shown]
+    names = {"other": "no answer: cut off, declined, not readable, failed"}
+    handles = [Patch(label=names.get(kind, kind), **LOOKS[kind]) for kind in LOOKS if kind in shown]
     figure.legend(handles=handles, loc="outside upper right", ncols=3)
     return figure
 
@@ -78,17 +76,6 @@ def _look(outcome: str) -> str:
 
 def _step(row: pd.DataFrame) -> int:
     return int(row["lines"].iloc[1] - row["lines"].iloc[0]) if len(row) > 1 else 8
-
-
-def _draw_row(ax: Axes, y: int, row: pd.DataFrame) -> None:
-    """Neighbouring cells of one kind are drawn as one bar."""
-    step = _step(row)
-    left = row["lines"].iloc[0] - step / 2
-    for kind, cells in groupby(row["outcome"], key=_look):
-        width = step * len(list(cells))
-        edge = 0.0 if kind == "correct" else 0.3
-        ax.broken_barh([(left, width)], (y - 0.38, 0.76), linewidth=edge, **LOOKS[kind])
-        left += width
 
 
 def distance_curve(shares: pd.DataFrame, fits: Sequence[FittedSide]) -> Figure:
@@ -200,3 +187,35 @@ def _depth_grid(part: SubFigure, grid: pd.DataFrame) -> None:
     panels[0].set_ylabel("depth of the clue")
     brackets = " (in brackets: true)" if told else ""
     part.supxlabel(f"characters; right answers (%){brackets}; framed: the paper's cells", fontsize=8)
+
+
+def published_chart(pairs: pd.DataFrame, lengths: pd.DataFrame, distances: pd.DataFrame) -> Figure:
+    """Above, a panel for each comparison of `pairs`; below, half-lengths and half-distances with their intervals.
+
+    `pairs`: comparison, model, difference, low, high (-1 to 1), decided. `lengths`: model, list, half, low, high
+    (lines), describes. `distances`: the same with side in place of list. Hollow: not decided, or a curve that does not
+    describe its points.
+    """
+    models = list(dict.fromkeys(lengths["model"]))
+    figure = styled_figure(7.0, 7.2)
+    above, below = figure.subfigures(2, 1, height_ratios=[1.0, 1.25], squeeze=False)[:, 0]
+    comparisons = list(pairs.groupby("comparison", sort=False))
+    for ax, (title, part) in zip(above.subplots(1, len(comparisons), sharey=True), comparisons, strict=True):
+        reach = 105 if 100 * part[["low", "high"]].abs().to_numpy().max() > 50 else 50
+        ax.axvline(0, color="#999999", linewidth=0.6)
+        columns: dict[str, Any] = {"label": "model", "value": "difference", "scale": 100, "decided": True}
+        forest(ax, part, models, (-reach, reach), **columns, title=title, xlabel="correct (points)")
+    left, right = below.subplots(1, 2, width_ratios=[1.9, 1.0])
+    for ax, table, series, limits in ((left, lengths, "list", (4, 3000)), (right, distances, "side", (0.3, 30))):
+        ax.set_xscale("log")
+        ax.xaxis.set_major_formatter(ScalarFormatter())
+        rows = list(dict.fromkeys(table["model"]))
+        columns = {"label": "model", "value": "half", "series": series, "decided": True}
+        forest(ax, table.rename(columns={"describes": "decided"}), rows, limits, **columns)
+        ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.06), ncols=2)
+    left.axvline(lengths["longest"].max(), color="#999999", linewidth=0.6)
+    left.set(title="half-length", xlabel="lines in the list (grey: the longest list)")
+    right.set(title="half-distance", xlabel="lines between the links")
+    note = "Filled: decided (Holm within a panel), below: the curve describes its points. Hollow: not."
+    figure.text(0.005, -0.005, note, fontsize=6.5, va="top", color="#555555")
+    return figure

@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from codestress.fitting.bootstrap import cluster_weights, percentile_interval, stretched
 from codestress.fitting.exponential import Array, curve, lack_of_fit, least_squares, refit
-from codestress.fitting.proportions import UNKNOWN, Interval
+from codestress.fitting.proportions import UNKNOWN, Interval, cluster_weights, percentile_interval, stretched
 
 LONGEST = 1e6
 """A reach beyond this counts as no decay: inf."""

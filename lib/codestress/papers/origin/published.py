@@ -10,10 +10,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.multiplicity import LEVEL, holm, with_holm
 from codestress.fitting.proportions import Interval, newcombe, paired_difference, ratio
-from codestress.fitting.sign_flips import sign_flips
-from codestress.fitting.two_shares import two_shares_p
+from codestress.fitting.significance import LEVEL, holm, sign_flips, two_shares_p, with_holm
 from codestress.papers.origin.half_length import HalfLength, fit_half_length, misfit
 from codestress.report.findings import Finding, listed, points, span
 from codestress.report.published import read_published

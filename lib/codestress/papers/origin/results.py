@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.bootstrap import DOUBTED
-from codestress.fitting.proportions import UNKNOWN, paired_difference
+from codestress.fitting.proportions import DOUBTED, UNKNOWN, paired_difference
 from codestress.fitting.summaries import with_accuracy
 from codestress.papers.origin.decay import FittedSide, fit_decay
 from codestress.papers.origin.studies import clue_at

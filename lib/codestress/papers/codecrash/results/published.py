@@ -12,9 +12,14 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.multiplicity import LEVEL, with_holm
-from codestress.fitting.over_models import fisher_interval, mean_difference, rank_correlation
-from codestress.fitting.two_shares import open_ranks
+from codestress.fitting.significance import (
+    LEVEL,
+    fisher_interval,
+    mean_difference,
+    open_ranks,
+    rank_correlation,
+    with_holm,
+)
 from codestress.papers.codecrash.results.paper import QUESTIONS, published_differences
 from codestress.report.findings import Finding, listed, span
 from codestress.report.published import published_numbers, read_published

@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from codestress.fitting.bootstrap import DOUBTED
 from codestress.fitting.influence import share
-from codestress.fitting.proportions import clustered_mean
+from codestress.fitting.proportions import DOUBTED, clustered_mean
 from codestress.papers.codecrash.reasoning import (
     STAGES,
     collapse_start,

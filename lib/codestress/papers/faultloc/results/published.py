@@ -10,9 +10,8 @@ import math
 
 import pandas as pd
 
-from codestress.fitting.multiplicity import LEVEL, with_holm
-from codestress.fitting.over_models import mean_difference
 from codestress.fitting.proportions import Interval, newcombe, wilson
+from codestress.fitting.significance import LEVEL, mean_difference, with_holm
 from codestress.papers.faultloc.results.paper import A_PROGRAM, published_counts, published_heat, published_localization
 from codestress.report.findings import Finding, points, span
 from codestress.report.published import published_cells, published_numbers

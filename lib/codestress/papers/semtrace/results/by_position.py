@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.bootstrap import cluster_weights
 from codestress.fitting.influence import mean, share
-from codestress.fitting.largest import relative_to_best
-from codestress.fitting.position_dip import position_dip
-from codestress.fitting.proportions import ratio
+from codestress.fitting.position_dip import position_dip, relative_to_best
+from codestress.fitting.proportions import cluster_weights, ratio
 from codestress.fitting.summaries import paired_differences, summarize, with_accuracy
 from codestress.papers.semtrace.distractors import Source
 from codestress.papers.semtrace.lowest_place import lowest_place

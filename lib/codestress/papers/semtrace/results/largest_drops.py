@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from codestress.fitting.bootstrap import cluster_weights
-from codestress.fitting.proportions import normal_quantile
+from codestress.fitting.proportions import cluster_weights, normal_quantile
 from codestress.report.published import read_published
 from codestress.seeding import rng
 

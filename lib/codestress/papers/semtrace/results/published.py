@@ -10,11 +10,16 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.multiplicity import LEVEL, with_holm
-from codestress.fitting.over_models import mean_difference, rank_correlation
 from codestress.fitting.proportions import newcombe
+from codestress.fitting.significance import (
+    LEVEL,
+    mean_difference,
+    open_ranks,
+    rank_correlation,
+    two_shares_p,
+    with_holm,
+)
 from codestress.fitting.summaries import with_accuracy
-from codestress.fitting.two_shares import open_ranks, two_shares_p
 from codestress.report.findings import Finding, listed, points, span
 from codestress.report.published import published_cells
 from codestress.seeding import rng

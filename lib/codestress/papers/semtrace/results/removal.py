@@ -8,9 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.bootstrap import DOUBTED, percentile_interval
 from codestress.fitting.exponential import ExponentialFit, fit_exponential
-from codestress.fitting.proportions import clustered_share
+from codestress.fitting.proportions import DOUBTED, clustered_share, percentile_interval
 from codestress.fitting.summaries import summarize
 from codestress.report.published import published_numbers, read_published
 from codestress.seeding import rng
