@@ -25,7 +25,7 @@ import yaml
 from codestress.literals import NotLiteral, parse_literal
 from codestress.papers.codecrash.perturbations.edits import MessageSite, Perturbed, Site
 from codestress.papers.codecrash.perturbations.programs import program_of, vanilla
-from codestress.papers.codecrash.perturbations.python import METHODS
+from codestress.papers.codecrash.perturbations.tracing import METHODS
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem, literal_text
 from codestress.types import Language

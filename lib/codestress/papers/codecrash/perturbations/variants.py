@@ -261,7 +261,7 @@ def perturb(
     problem = checked.problem
     if perturbation not in PERTURBATIONS:
         return rewrite(problem, perturbation, draw)
-    doubt = program_of(problem).whole_doubt(perturbation)
+    doubt = program_of(problem).facts.whole_doubt(perturbation)
     if doubt and guard == "refuse":
         raise Refused(doubt)
     made = _made(checked, perturbation, draw, density=density, task=task, wrong=wrong, guard=guard, truth=truth)
@@ -359,7 +359,7 @@ def _differences(
 
 def _differs_in_comments(before: Problem, after: Problem) -> bool:
     """Whether two Python programs differ in comments and blank lines alone, and do not read their own text."""
-    if before.language != "python" or before.call != after.call or program_of(before).whole_doubt("MCC"):
+    if before.language != "python" or before.call != after.call or program_of(before).facts.whole_doubt("MCC"):
         return False
     return _tree(before.code) == _tree(after.code)
 
