@@ -90,15 +90,12 @@ def other_inputs(problem: Problem, draw: Draw, count: int) -> list[str]:
         if len(found) == count:
             break
         values = copy.deepcopy(own)
-        for _ in range(1 + len(found) // 4):
-            at = draw.integer(0, len(values) - 1)
-            try:
+        with suppress(NoOtherValue):
+            for _ in range(1 + len(found) // 4):
+                at = draw.integer(0, len(values) - 1)
                 values[at] = other_value(values[at], draw)
-            except NoOtherValue:
-                break
-        text = with_values(problem, [literal_text(value, problem.language) for value in values])
         if values != own:
-            found[text] = None
+            found[with_values(problem, [literal_text(value, problem.language) for value in values])] = None
     return list(found)
 
 

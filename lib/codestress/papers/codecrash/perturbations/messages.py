@@ -170,15 +170,14 @@ def hint_output(problem: Problem, value: str) -> Perturbed:
     is none or several."""
     program = program_of(problem)
     returns, (_, last, indent) = program.returns(), program.body()
-    if len(returns) == 1:
-        return _hinted(problem, returns[0], f"The return value is {value}", "  " + program.comment)
-    return _hinted(problem, last, f"The return value is {value}", "\n" + " " * indent + program.comment)
+    line, between = (returns[0], "  ") if len(returns) == 1 else (last, "\n" + " " * indent)
+    return _hinted(problem, line, f"The return value is {value}", between + program.comment)
 
 
-def hint_input(problem: Problem, arguments: str) -> Perturbed:
-    """`# The function call is f(ARGUMENTS)` behind the function's head."""
+def hint_input(problem: Problem, value: str) -> Perturbed:
+    """`# The function call is f(VALUE)` behind the function's head."""
     program = program_of(problem)
-    text = f"The function call is {problem.function}({arguments})"
+    text = f"The function call is {problem.function}({value})"
     return _hinted(problem, program.body()[0] - 1, text, "  " + program.comment)
 
 

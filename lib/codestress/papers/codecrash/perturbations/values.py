@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from codestress.problems.generated.drawing import Draw
@@ -59,10 +60,7 @@ def _elements(items: list[Any], draw: Draw, *, fixed: bool) -> list[Any]:
     """Another list; with `fixed` of the same length, where it has elements."""
     if not items:
         return [0]
-    edits = ["change", "change", "change"]
-    if not fixed:
-        edits += ["drop"] if len(items) > 1 else []
-        edits += ["swap"] if len(items) > 1 else []
+    edits = ["change"] * 3 + (["drop", "swap"] if len(items) > 1 and not fixed else [])
     edit = draw.choice(edits)
     at = draw.integer(0, len(items) - 1)
     if edit == "drop":
@@ -73,12 +71,9 @@ def _elements(items: list[Any], draw: Draw, *, fixed: bool) -> list[Any]:
         swapped[at], swapped[other] = items[other], items[at]
         if swapped != items:
             return swapped
-    for step in range(len(items)):
-        place = (at + step) % len(items)
-        try:
+    for place in (*range(at, len(items)), *range(at)):
+        with suppress(NoOtherValue):
             return [*items[:place], other_value(items[place], draw), *items[place + 1 :]]
-        except NoOtherValue:
-            continue
     if fixed:
         raise NoOtherValue("no other value of these elements")
     return items[:-1] if len(items) > 1 else items * 2
@@ -87,11 +82,8 @@ def _elements(items: list[Any], draw: Draw, *, fixed: bool) -> list[Any]:
 def _mapping(value: dict[Any, Any], draw: Draw) -> dict[Any, Any]:
     if not value:
         return {"a": 1}
-    keys = list(value)
-    key = draw.choice(keys)
-    if len(keys) > 1 and draw.chance(0.25):
-        return {one: value[one] for one in keys if one != key}
-    try:
-        return value | {key: other_value(value[key], draw)}
-    except NoOtherValue:
-        return {one: value[one] for one in keys if one != key}
+    key = draw.choice(list(value))
+    if len(value) == 1 or not draw.chance(0.25):
+        with suppress(NoOtherValue):
+            return value | {key: other_value(value[key], draw)}
+    return {one: kept for one, kept in value.items() if one != key}
