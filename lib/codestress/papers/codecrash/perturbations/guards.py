@@ -47,6 +47,7 @@ LIFETIMES = frozenset("gc weakref getrefcount __del__ finalize".split())  # noqa
 STDOUT = frozenset("stdout __stdout__ redirect_stdout fileno dup2 subprocess".split())  # noqa: SIM905
 DEPTH = frozenset("RecursionError RuntimeError setrecursionlimit getrecursionlimit".split())  # noqa: SIM905
 LONG_NUMBERS = frozenset("factorial perm comb prod pow".split())  # noqa: SIM905
+"""What makes numbers of more than 4,300 digits, as powers and shifts do: they cannot be printed."""
 UNBOUND = frozenset("NameError UnboundLocalError".split())  # noqa: SIM905
 PURE_CALLS = frozenset("len abs ord chr int str bool float isinstance".split())  # noqa: SIM905
 PURE_OF_CONTAINERS = frozenset("min max sum any all sorted set list tuple".split())  # noqa: SIM905
@@ -165,6 +166,7 @@ def known(problem: Problem) -> Known:
     seen = builtin | attributes | modules
     strange = sorted(modules - KNOWN_MODULES - NAN_MODULES - READERS - NAMESPACE_MODULES)
     found_by_text = builtin & NAMESPACES | modules & NAMESPACE_MODULES | attributes & {"modules"} | spelled & NAMESPACES
+    grows = any(isinstance(node, ast.Pow | ast.LShift) for node in every)
     strange_values = said("special methods", special) or said("values of other modules", strange)
     return Known(
         namespace=said("names are found by their texts", found_by_text),
@@ -179,7 +181,7 @@ def known(problem: Problem) -> Known:
         docstring=said("a docstring is looked at", (seen | spelled) & {"__doc__"}),
         depth=said("the depth of recursion is looked at", seen & DEPTH),
         unbound=said("unbound names are expected", seen & UNBOUND),
-        printing=strange_values or _long_numbers(tree, seen),
+        printing=strange_values or ("numbers too long to print" if grows or seen & LONG_NUMBERS else ""),
         builtins=frozenset(bound),
         deleted=frozenset(
             [node.id for node in every if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del)]
@@ -259,12 +261,6 @@ def _nan(tree: ast.Module, arguments: str, seen: set[str], modules: set[str], te
             case ast.Call(ast.Name("float" | "complex")):
                 return "NaN from float()"
     return said("NaN", (seen & NAN) | (modules & NAN_MODULES) | {"nan" for text in texts if text.lower() == "nan"})
-
-
-def _long_numbers(tree: ast.Module, seen: set[str]) -> str:
-    """Numbers of more than 4,300 digits cannot be printed."""
-    grows = any(isinstance(node, ast.Pow | ast.LShift) for node in ast.walk(tree))
-    return "numbers too long to print" if grows or seen & LONG_NUMBERS else ""
 
 
 def _impure(node: ast.AST, facts: Known) -> str:

@@ -20,6 +20,7 @@ from codestress.papers.codecrash.perturbations.javascript_names import (
     around,
     declared,
     free_names,
+    line_of,
     parameters,
     part,
     text_at,
@@ -147,7 +148,7 @@ class JavaScriptProgram:
             elif inner.type in ("true", "false"):
                 templates = CONSTANT
             put = partial(self.edit, *self.lines.span(inner))
-            yield Place(_line(inner), parameters(around(node, FUNCTIONS)), put, text_of(inner), templates)
+            yield Place(line_of(inner), parameters(around(node, FUNCTIONS)), put, text_of(inner), templates)
 
     def places(self) -> list[Place]:
         """Before each statement inside functions."""
@@ -168,7 +169,7 @@ class JavaScriptProgram:
         def put(text: str) -> None:
             self.edit(start, start, f"{text}\n".replace("\n", indent))
 
-        return Place(_line(statement), parameters(function), put, doubt="a generator or coroutine" if odd else "")
+        return Place(line_of(statement), parameters(function), put, doubt="a generator or coroutine" if odd else "")
 
     def hidden_names(self, _used: set[str]) -> list[str]:
         """Parameters whose names are nothing else's at the top level, no function's, no class's and no global's."""
@@ -200,7 +201,7 @@ class JavaScriptProgram:
                 block = part(node, "body", "consequence")
                 if block is not None and (inside := _inside(block)):
                     own_line = kind in ("while", "for")
-                    yield MessageSite(kind, inside[0] if own_line else _line(block), *inside, own_line=own_line)
+                    yield MessageSite(kind, inside[0] if own_line else line_of(block), *inside, own_line=own_line)
                 continue
             ordinal += kind == "return"
             statement = _statement(node)
@@ -215,7 +216,7 @@ class JavaScriptProgram:
     def body(self) -> tuple[int, int, int]:
         """First line, last line and indent of the called function's body."""
         first, last = self._block().named_children[0], self._block().named_children[-1]
-        return _line(first), last.end_point[0] + 1, first.start_point[1]
+        return line_of(first), last.end_point[0] + 1, first.start_point[1]
 
     def _block(self) -> Node:
         block = part(self.called_function(), "body")
@@ -234,10 +235,6 @@ class JavaScriptProgram:
             self.edit(end, end, "))")
         code = NOTING.replace("FUNCTION", self.problem.function) + self.changed().code
         return replace(self.problem, code=code, function="traced_returns")
-
-
-def _line(node: Node) -> int:
-    return node.start_point[0] + 1
 
 
 def _kind(node: Node) -> str:
@@ -279,7 +276,7 @@ def _header(statement: Node) -> int:
 
 
 def _start(node: Node) -> tuple[int, int]:
-    return node.start_point[0] + 1, node.start_point[1]
+    return line_of(node), node.start_point[1]
 
 
 def _inside(block: Node) -> tuple[int, int] | None:

@@ -31,6 +31,11 @@ def text_at(node: Node | None, *fields: str) -> str:
     return text_of(part(node, *fields))
 
 
+def line_of(node: Node) -> int:
+    """The line on which a node begins."""
+    return node.start_point[0] + 1
+
+
 def around(node: Node | None, types: Sequence[str]) -> Node | None:
     """The node itself, or the nearest above it, of one of these types."""
     while node is not None and node.type not in types:

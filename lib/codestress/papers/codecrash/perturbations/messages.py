@@ -141,16 +141,15 @@ def _with_messages(code: str, chosen: Sequence[tuple[MessageSite, str]], comment
     """The program with its messages: as comments where `comment` says how they are written, else printed."""
     before, behind = defaultdict[int, list[str]](list), defaultdict[int, list[str]](list)
     for site, text in chosen:
-        if not comment:
-            before[site.print_line].append(" " * site.print_indent + printed.format(text))
-        elif site.own_line:
-            before[site.line].append(" " * site.print_indent + comment.format(text))
-        else:
+        if comment and not site.own_line:
             behind[site.line].append(text)
+        else:
+            line = site.line if comment else site.print_line
+            before[line].append(" " * site.print_indent + (comment or printed).format(text))
     lines = []
-    for number, line in enumerate(code.split("\n"), start=1):
+    for number, whole in enumerate(code.split("\n"), start=1):
         lines += before[number]
-        lines.append(f"{line}    {comment.format(' '.join(behind[number]))}" if behind[number] else line)
+        lines.append(f"{whole}    {comment.format(' '.join(behind[number]))}" if behind[number] else whole)
     return "\n".join(lines)
 
 

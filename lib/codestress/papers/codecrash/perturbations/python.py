@@ -207,11 +207,11 @@ def _function_of(scope: Scope) -> Scope | None:
 
 def _at(text: str, line: int) -> list[ast.stmt]:
     """New statements, which count as standing on a line of the program as it was given."""
-    statements = ast.parse(text).body
-    for node in (node for statement in statements for node in ast.walk(statement)):
+    module = ast.parse(text)
+    for node in ast.walk(module):
         if hasattr(node, "lineno"):
             node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
-    return statements
+    return module.body
 
 
 def _blocks(statement: ast.stmt) -> tuple[list[list[ast.stmt]], list[list[ast.stmt]]]:
@@ -313,11 +313,12 @@ def _templates(condition: ast.expr, reads_underscore: bool) -> list[str]:
 
 def _harmless(node: ast.AST) -> bool:
     """Whether evaluating the node twice is the same as once, as far as its text tells."""
-    if not isinstance(node, ast.Call):
-        return True
-    if isinstance(node.func, ast.Name):
-        return node.func.id in HARMLESS
-    return isinstance(node.func, ast.Attribute) and node.func.attr in HARMLESS_METHODS
+    match node:
+        case ast.Call(ast.Name(name)):
+            return name in HARMLESS
+        case ast.Call(ast.Attribute(_, name)):
+            return name in HARMLESS_METHODS
+    return not isinstance(node, ast.Call)
 
 
 def _sites(statement: ast.stmt, returns: Iterator[int]) -> Iterator[MessageSite]:

@@ -16,7 +16,7 @@ from typing import Literal
 from codestress.generation.scopes import Names, Scope, resolve
 from codestress.papers.codecrash.perturbations.edits import NotPerturbed, Perturbed, Site, numbered
 from codestress.papers.codecrash.perturbations.javascript import JavaScriptProgram
-from codestress.papers.codecrash.perturbations.javascript_names import IDENTIFIERS, declared
+from codestress.papers.codecrash.perturbations.javascript_names import IDENTIFIERS, declared, line_of
 from codestress.papers.codecrash.perturbations.python import PythonProgram, read_in_classes
 from codestress.problems.program import Problem
 from codestress.sandbox.runtimes import nodes, text_of
@@ -50,7 +50,7 @@ def _renamed(
     }
     sites: dict[str, Site] = {}
     for line, old, kind, put in occurrences:
-        if (name := new[kind][old]) != old:
+        if (name := new[kind].get(old, old)) != old:
             put(name)
             sites.setdefault(name, Site(line, kind, f"{old} → {name}"))
     return Perturbed(program.changed() if sites else program.problem, tuple(sites.values()))
@@ -75,14 +75,8 @@ def _rename_script(problem: Problem) -> Perturbed:
         variables,
         kept,
         (
-            (
-                node.start_point[0] + 1,
-                old,
-                "function" if old in functions else "variable",
-                partial(program.rename, node),
-            )
+            (line_of(node), old, "function" if old in functions else "variable", partial(program.rename, node))
             for node, old in found
-            if old in functions | variables
         ),
     )
     return replace(made, problem=replace(made.problem, function="f"))

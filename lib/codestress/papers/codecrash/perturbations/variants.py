@@ -22,17 +22,18 @@ from codestress.literals import NotLiteral, parse_literal, same_value
 from codestress.papers.codecrash.perturbations import messages, structure
 from codestress.papers.codecrash.perturbations.edits import Guard, NotPerturbed, Perturbed, Refused, Site
 from codestress.papers.codecrash.perturbations.inputs import (
+    NoOtherValue,
     argument_nodes,
     argument_values,
     call_of,
     other_inputs,
+    other_value,
     trial_inputs,
     with_values,
 )
 from codestress.papers.codecrash.perturbations.own import known_perturbation, rewrite
 from codestress.papers.codecrash.perturbations.programs import program_of, vanilla
 from codestress.papers.codecrash.perturbations.renaming import rename
-from codestress.papers.codecrash.perturbations.values import NoOtherValue, other_value
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem, from_stranger, literal_text
 from codestress.sandbox.executor import Execution, Executor, Program
