@@ -113,7 +113,7 @@ class PythonProgram:
             or (isinstance(node, ast.Global | ast.Nonlocal) and "_" in node.names)
             for node in ast.walk(self.tree)
         )
-        for node, named in _conditions(self.tree, []):
+        for node, named in _conditions(self.tree.body, []):
             put = partial(_put_condition, node)
             yield Place(node.test.lineno, named, put, ast.unparse(node.test), _templates(node.test, reads_underscore))
 
@@ -272,20 +272,17 @@ def _put_condition(node: ast.If | ast.While, text: str) -> None:
     node.test = ast.parse(f"({text})", mode="eval").body
 
 
-def _conditions(node: ast.AST, named: list[str]) -> list[tuple[ast.If | ast.While, list[str]]]:
-    """The if and while statements below a node, in the order of the text, with the parameters that they see."""
-    found = []
-    for child in ast.iter_child_nodes(node):
-        inner = [one.arg for one in parameters(child)] if isinstance(child, FunctionNode) else named
-        if isinstance(child, ast.If | ast.While):
-            found.append((child, named))
-        if isinstance(child, ast.ClassDef):
-            for part in child.body:  # a lambda does not see a class body's names
-                if isinstance(part, FunctionNode | ast.ClassDef):
-                    found += _conditions(ast.Module([part], []), named)
-            continue
-        found += _conditions(child, inner)
-    return found
+def _conditions(block: Sequence[ast.stmt], named: list[str]) -> Iterator[tuple[ast.If | ast.While, list[str]]]:
+    """The if and while statements of a list and below it, in the order of the text, with the parameters they see."""
+    for statement in block:
+        if isinstance(statement, ast.If | ast.While):
+            yield statement, named
+        inner = [one.arg for one in parameters(statement)] if isinstance(statement, FunctionNode) else named
+        (own, parts), in_class = _blocks(statement), isinstance(statement, ast.ClassDef)
+        for below in (*own[:1], *parts, *own[1:]):
+            # a lambda does not see a class body's names
+            seen = [part for part in below if not in_class or isinstance(part, FunctionNode | ast.ClassDef)]
+            yield from _conditions(seen, inner)
 
 
 def _templates(condition: ast.expr, reads_underscore: bool) -> list[str]:
