@@ -9,7 +9,7 @@ import pytest
 from codestress.literals import parse_literal
 from codestress.papers.codecrash.assertions import score_assertion, score_assertion_as_run
 from codestress.papers.codecrash.contest_programs import contest_problems
-from codestress.papers.codecrash.perturbations.values import NoOtherValue, other_value
+from codestress.papers.codecrash.perturbations.inputs import NoOtherValue, other_value
 from codestress.papers.codecrash.reasoning import (
     STAGES,
     collapse_start,

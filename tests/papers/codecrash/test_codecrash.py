@@ -21,7 +21,7 @@ from codestress.inference.run import run, stored_responses
 from codestress.literals import parse_literal
 from codestress.papers.codecrash import studies as codecrash
 from codestress.papers.codecrash.contest_programs import contest_problems
-from codestress.papers.codecrash.perturbations.values import other_value
+from codestress.papers.codecrash.perturbations.inputs import other_value
 from codestress.papers.codecrash.results import differences, paper, reasoning, variants, verdicts
 from codestress.papers.codecrash.writing import write_hints, write_translations
 from codestress.pipeline.artefacts import Artefact, Overrides, load_profile, resolve, select

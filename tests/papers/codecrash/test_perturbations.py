@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from codestress.literals import parse_literal, same_value
 from codestress.papers.codecrash.contest_programs import contest_problems
+from codestress.papers.codecrash.perturbations.inputs import NoOtherValue, other_value
 from codestress.papers.codecrash.perturbations.messages import (
     Trace,
     hint_input,
@@ -27,7 +28,6 @@ from codestress.papers.codecrash.perturbations.messages import (
 from codestress.papers.codecrash.perturbations.programs import program_of, vanilla
 from codestress.papers.codecrash.perturbations.renaming import rename
 from codestress.papers.codecrash.perturbations.structure import insert_garbage, reformat_conditions
-from codestress.papers.codecrash.perturbations.values import NoOtherValue, other_value
 from codestress.papers.codecrash.perturbations.variants import (
     Checked,
     Perturbation,

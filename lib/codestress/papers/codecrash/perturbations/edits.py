@@ -77,6 +77,11 @@ class Refused(ValueError):
     """The program's text does not show that the perturbation keeps its meaning; the message says why."""
 
 
+def said(why: str, found: Iterable[str]) -> str:
+    """A doubt with the first of the names that raise it; empty where there is none."""
+    return f"{why}: {first}" if (first := min(found, default="")) else ""
+
+
 def numbered(prefix: str, names: Iterable[str], taken: set[str]) -> dict[str, str]:
     """For each name PREFIX1, PREFIX2, …, without those that are taken."""
     free = (name for number in itertools.count(1) if (name := f"{prefix}{number}") not in taken)

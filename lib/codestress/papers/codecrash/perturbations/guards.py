@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 from codestress.generation.scopes import FunctionNode, Names, names_of, reads_message
+from codestress.papers.codecrash.perturbations.edits import said
 from codestress.problems.program import Problem
 
 NAMESPACES = frozenset("locals vars globals eval exec compile dir __import__ __builtins__ breakpoint help".split())  # noqa: SIM905
@@ -47,6 +47,7 @@ LIFETIMES = frozenset("gc weakref getrefcount __del__ finalize".split())  # noqa
 STDOUT = frozenset("stdout __stdout__ redirect_stdout fileno dup2 subprocess".split())  # noqa: SIM905
 DEPTH = frozenset("RecursionError RuntimeError setrecursionlimit getrecursionlimit".split())  # noqa: SIM905
 LONG_NUMBERS = frozenset("factorial perm comb prod pow".split())  # noqa: SIM905
+"""What makes numbers of more than 4,300 digits, as powers and shifts do: they cannot be printed."""
 UNBOUND = frozenset("NameError UnboundLocalError".split())  # noqa: SIM905
 PURE_CALLS = frozenset("len abs ord chr int str bool float isinstance".split())  # noqa: SIM905
 PURE_OF_CONTAINERS = frozenset("min max sum any all sorted set list tuple".split())  # noqa: SIM905
@@ -65,62 +66,97 @@ DISPLAYS = ast.List | ast.Tuple | ast.Set | ast.Dict | ast.ListComp | ast.SetCom
 class Known:
     """What a program's text tells about names and values in it. Each text is a doubt, or empty."""
 
-    namespace: str = ""
+    namespace: str
     """Names that are found by their texts."""
-    reader: str = ""
+    reader: str
     """The program reads its own text or frames."""
-    renaming: str = ""
+    renaming: str
     """Why renaming may be seen."""
-    equality: str = ""
+    equality: str
     """Why a value may be unequal to itself, or a comparison no bool."""
-    twice: str = ""
+    twice: str
     """Why evaluating a condition twice may differ from once, whatever the condition."""
-    lifetime: str = ""
-    stdout: str = ""
-    docstring: str = ""
-    depth: str = ""
-    unbound: str = ""
-    printing: str = ""
+    lifetime: str
+    stdout: str
+    docstring: str
+    depth: str
+    unbound: str
+    printing: str
     """Why printing a parameter may do something."""
-    builtins: frozenset[str] = frozenset()
+    builtins: frozenset[str]
     """Builtins that the program binds itself."""
-    deleted: frozenset[str] = frozenset()
+    deleted: frozenset[str]
     """Names that may be unbound again."""
-    containers: frozenset[str] = frozenset()
+    containers: frozenset[str]
     """Names that only ever stand for lists, texts and the like."""
-    methods: frozenset[str] = field(default=frozenset())
+    methods: frozenset[str]
     """Names of functions in classes."""
 
+    def whole_doubt(self, perturbation: str) -> str:
+        """Why a perturbation should not be made on the program at all."""
+        if perturbation in ("REN", "PSC-ALL"):
+            return self.namespace or self.reader or self.renaming
+        return self.reader or (self.stdout or self.docstring if perturbation == "MPS" else "")
 
-def known(problem: Problem) -> Known:
-    """What is known about a problem's program and its call."""
-    return _known(problem.code, problem.function, problem.arguments)
+    def condition_doubt(self, text: str, template: str, para: str) -> str:
+        """Whether a condition rewritten by a template may be another."""
+        condition = ast.parse(f"({text})", mode="eval").body
+        uses_para = "{para}" in template and para not in ("True", "False")
+        needs_bool = isinstance(condition, ast.Compare) and any(one in template for one in ("==", "!=", "int("))
+        no_bool = self.equality if self.equality.startswith(("special", "values")) else ""
+        return (
+            self.reader
+            or self._bound(template, "bool", "int", "eval", "str")
+            or (self.namespace if "_ :=" in template or "lambda" in template else "")
+            or (self.depth if "lambda" in template else "")
+            or (self.equality if uses_para else no_bool if needs_bool else "")
+            or (f"a parameter that may be unbound: {para}" if uses_para and para in self.deleted else "")
+            or (self.effect(condition) if template.count("{cond}") > 1 else "")
+        )
+
+    def effect(self, value: ast.expr) -> str:
+        """Why working an expression out twice may differ from once."""
+        return self.twice or next((why for part in ast.walk(value) if (why := _impure(part, self))), "")
+
+    def garbage_doubt(self, text: str, false: str, para: str) -> str:
+        """Whether a snippet that uses a parameter, and a false condition if there is one in it, may do something."""
+        uses_para = para not in ("True", "False") and "def " not in text
+        why = self.global_doubt()
+        if uses_para:
+            why = why or (f"a parameter that may be unbound: {para}" if para in self.deleted else self.lifetime)
+        if why := why or self._bound(text, "range", "print", "iter", "int"):
+            return why
+        if uses_para and ("==" in false or "!=" in false):
+            return self.equality
+        return self.stdout or (self.printing if uses_para and "print" in false else "") if "print(" in text else ""
+
+    def global_doubt(self) -> str:
+        """Whether a global that nobody reads may be seen."""
+        return self.namespace or self.reader or self.unbound
+
+    def _bound(self, text: str, *builtins: str) -> str:
+        bound = [name for name in builtins if f"{name}(" in text and name in self.builtins]
+        return f"a builtin that the program binds: {bound[0]}" if bound else ""
 
 
 @lru_cache(maxsize=4096)
-def _known(code: str, function: str, arguments: str) -> Known:
-    tree = ast.parse(f"{code}\n{function}({arguments}\n)")
+def known(problem: Problem) -> Known:
+    """What is known about a problem's program and its call."""
+    tree = ast.parse(f"{problem.code}\n{problem.function}({problem.arguments}\n)")
     names = names_of(tree)
     builtin = {one.name for one in names.occurrences if names.binding(one) is None}
-    modules, attributes, texts = set[str](), set[str](), list[str]()
-    dunders, methods = set[str](), set[str]()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            modules |= {part for alias in node.names for part in alias.name.split(".")[:1]}
-        elif isinstance(node, ast.ImportFrom):
-            modules.add((node.module or "").split(".")[0])
-            attributes |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.Attribute):
-            attributes.add(node.attr)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            texts.append(node.value)
-        elif isinstance(node, ast.ClassDef):
-            methods |= {one.name for one in node.body if isinstance(one, FunctionNode)}
-            dunders |= {one.name for one in node.body if isinstance(one, FunctionNode)}
-            dunders |= {
-                one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
-            }
-            dunders |= {"__missing__"} & {base.id for base in node.bases if isinstance(base, ast.Name)}
+    every = list(ast.walk(tree))
+    imports = [node for node in every if isinstance(node, ast.ImportFrom)]
+    modules = {alias.name.split(".")[0] for node in every if isinstance(node, ast.Import) for alias in node.names}
+    modules |= {(node.module or "").split(".")[0] for node in imports}
+    attributes = {node.attr for node in every if isinstance(node, ast.Attribute)}
+    attributes |= {alias.name for node in imports for alias in node.names}
+    texts = [node.value for node in every if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    classes = [node for node in every if isinstance(node, ast.ClassDef)]
+    methods = {one.name for node in classes for one in node.body if isinstance(one, FunctionNode)}
+    in_classes = [one for node in classes for one in ast.walk(node) if isinstance(one, ast.Name)]
+    dunders = methods | {one.id for one in in_classes if isinstance(one.ctx, ast.Store)}
+    dunders |= {"__missing__"} & {base.id for node in classes for base in node.bases if isinstance(base, ast.Name)}
     words = {word for text in texts for word in re.findall(r"\w+", text)}
     finders = builtin & {"getattr", "setattr"} | attributes & {"attrgetter", "methodcaller"}
     spelled = words if finders else {word for word in words if word.startswith("_")}
@@ -130,101 +166,30 @@ def _known(code: str, function: str, arguments: str) -> Known:
     seen = builtin | attributes | modules
     strange = sorted(modules - KNOWN_MODULES - NAN_MODULES - READERS - NAMESPACE_MODULES)
     found_by_text = builtin & NAMESPACES | modules & NAMESPACE_MODULES | attributes & {"modules"} | spelled & NAMESPACES
-    strange_values = _said("special methods", special) or _said("values of other modules", strange)
+    grows = any(isinstance(node, ast.Pow | ast.LShift) for node in every)
+    strange_values = said("special methods", special) or said("values of other modules", strange)
     return Known(
-        namespace=_said("names are found by their texts", found_by_text),
-        reader=_said("the program reads its own text", (seen | spelled) & READERS),
-        renaming=_said("parameters' names are data", attributes & {"get_type_hints"})
+        namespace=said("names are found by their texts", found_by_text),
+        reader=said("the program reads its own text", (seen | spelled) & READERS),
+        renaming=said("parameters' names are data", attributes & {"get_type_hints"})
         or _renaming(tree, names, builtin, spelled),
-        equality=strange_values or _nan(tree, arguments, builtin | attributes, modules, texts),
+        equality=strange_values or _nan(tree, problem.arguments, builtin | attributes, modules, texts),
         twice=strange_values
-        or _said("attributes that are computed", seen & {"property", "cached_property", "defaultdict"}),
-        lifetime=_said("values that are missed", (seen | special) & LIFETIMES),
-        stdout=_said("stdout is looked at", (seen | spelled) & STDOUT | bound & {"print"}),
-        docstring=_said("a docstring is looked at", (seen | spelled) & {"__doc__"}),
-        depth=_said("the depth of recursion is looked at", seen & DEPTH),
-        unbound=_said("unbound names are expected", seen & UNBOUND),
-        printing=strange_values or _long_numbers(tree, seen),
+        or said("attributes that are computed", seen & {"property", "cached_property", "defaultdict"}),
+        lifetime=said("values that are missed", (seen | special) & LIFETIMES),
+        stdout=said("stdout is looked at", (seen | spelled) & STDOUT | bound & {"print"}),
+        docstring=said("a docstring is looked at", (seen | spelled) & {"__doc__"}),
+        depth=said("the depth of recursion is looked at", seen & DEPTH),
+        unbound=said("unbound names are expected", seen & UNBOUND),
+        printing=strange_values or ("numbers too long to print" if grows or seen & LONG_NUMBERS else ""),
         builtins=frozenset(bound),
-        deleted=frozenset(_deleted(tree)),
-        containers=frozenset(_containers(tree, names, problem_function=function)),
+        deleted=frozenset(
+            [node.id for node in every if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del)]
+            + [node.name for node in every if isinstance(node, ast.ExceptHandler) and node.name]
+        ),
+        containers=frozenset(_containers(tree, names, problem.function)),
         methods=frozenset(methods),
     )
-
-
-def _said(why: str, found: set[str] | list[str]) -> str:
-    return f"{why}: {min(found)}" if found else ""
-
-
-def renaming_doubt(facts: Known) -> str:
-    return facts.namespace or facts.reader or facts.renaming
-
-
-def comment_doubt(facts: Known) -> str:
-    return facts.reader
-
-
-def printing_doubt(facts: Known) -> str:
-    """Of a statement that prints a text."""
-    return facts.reader or facts.stdout or facts.docstring
-
-
-def condition_doubt(facts: Known, condition: ast.expr, template: str, para: str) -> str:
-    """Whether a condition rewritten by a template may be another."""
-    uses_para = "{para}" in template and para not in ("True", "False")
-    needs_bool = "==" in template or "!=" in template or "int(" in template
-    if facts.reader:
-        return facts.reader
-    for builtin in ("bool", "int", "eval", "str"):
-        if f"{builtin}(" in template and builtin in facts.builtins:
-            return f"a builtin that the program binds: {builtin}"
-    if ("_ :=" in template or "lambda" in template) and facts.namespace:
-        return facts.namespace
-    if "lambda" in template and facts.depth:
-        return facts.depth
-    if (
-        (uses_para or needs_bool)
-        and isinstance(condition, ast.Compare)
-        and facts.equality.startswith(("special", "values"))
-    ):
-        return facts.equality
-    if uses_para and facts.equality:
-        return facts.equality
-    if uses_para and para in facts.deleted:
-        return f"a parameter that may be unbound: {para}"
-    if template.count("{cond}") > 1:
-        return effect(facts, condition)
-    return ""
-
-
-def effect(facts: Known, value: ast.expr) -> str:
-    """Why working an expression out twice may differ from once."""
-    return facts.twice or next((why for part in ast.walk(value) if (why := _impure(part, facts))), "")
-
-
-def garbage_doubt(facts: Known, text: str, false: str, para: str) -> str:
-    """Whether a snippet that uses a parameter may do something."""
-    if why := facts.namespace or facts.reader or facts.unbound:
-        return why
-    uses_para = para not in ("True", "False") and "def " not in text
-    if uses_para and para in facts.deleted:
-        return f"a parameter that may be unbound: {para}"
-    if uses_para and facts.lifetime:
-        return facts.lifetime
-    for builtin in ("range", "print", "iter", "int"):
-        if f"{builtin}(" in text and builtin in facts.builtins:
-            return f"a builtin that the program binds: {builtin}"
-    if false in text and uses_para:
-        if "==" in false or "!=" in false:
-            return facts.equality
-        if "print" in false:
-            return facts.stdout or facts.printing
-    return facts.stdout if "print(" in text else ""
-
-
-def global_doubt(facts: Known) -> str:
-    """Whether a global that nobody reads may be seen."""
-    return facts.namespace or facts.reader or facts.unbound
 
 
 # --- names ----------------------------------------------------------------------------------------------------------
@@ -232,56 +197,51 @@ def global_doubt(facts: Known) -> str:
 
 def _renaming(tree: ast.Module, names: Names, builtin: set[str], spelled: set[str]) -> str:
     """Why renaming may be seen in ways that have nothing to do with namespaces."""
-    typed = {id(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute) and _of_type(node.value)}
-    own = {
-        node.attr
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and node.attr in OWN_NAMES and id(node) not in typed
-    }
+    every = list(ast.walk(tree))
+    attributes = [node for node in every if isinstance(node, ast.Attribute)]
+    own = {node.attr for node in attributes if not _of_type(node.value)}
     functions = {name for scope in names.scopes for name, kinds in scope.bound.items() if "function" in kinds}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.alias) and node.name == "*":
-            return "a star import"
+
+    def is_function(node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and node.id in functions
+
+    for node in every:
+        match node:
+            case ast.alias("*"):
+                return "a star import"
+            case ast.Call(_, given, keywords):
+                if any(one.arg is None for one in keywords) and not _takes_any_keyword(node, builtin):
+                    return "keywords that are not written out"
+                if _called(node) in ("getattr", "hasattr", "setattr", "delattr"):
+                    fixed = len(given) > 1 and isinstance(given[1], ast.Constant)
+                    if not fixed and not (given and isinstance(given[0], ast.Name) and given[0].id == "self"):
+                        return "attributes that are found by their texts"
+                if _called(node) in ("str", "repr", "ascii", "format", "print") and any(map(is_function, given)):
+                    return "a function's name is written"
+            case ast.FormattedValue(value) if is_function(value):
+                return "a function's name is written"
+            case ast.ExceptHandler() if reads_message(node):
+                return "the message of an exception that names things"
         if getattr(node, "type_params", None):
             return "type parameters"
-        if isinstance(node, ast.Call):
-            if any(one.arg is None for one in node.keywords) and not _takes_any_keyword(node, builtin):
-                return "keywords that are not written out"
-            if isinstance(node.func, ast.Name) and node.func.id in ("getattr", "hasattr", "setattr", "delattr"):
-                fixed = len(node.args) > 1 and isinstance(node.args[1], ast.Constant)
-                if not fixed and not (node.args and isinstance(node.args[0], ast.Name) and node.args[0].id == "self"):
-                    return "attributes that are found by their texts"
-            written = isinstance(node.func, ast.Name) and node.func.id in ("str", "repr", "ascii", "format", "print")
-            if written and any(isinstance(one, ast.Name) and one.id in functions for one in node.args):
-                return "a function's name is written"
-        if isinstance(node, ast.FormattedValue) and isinstance(node.value, ast.Name) and node.value.id in functions:
-            return "a function's name is written"
-        if isinstance(node, ast.ExceptHandler) and reads_message(node):
-            return "the message of an exception that names things"
-    mangled = sorted(name for scope in names.scopes for name in scope.bound if name[:1] == "_" and "__" in name[1:-2])
-    return _said("a function's own name is read", own | spelled & OWN_NAMES) or _said("a mangled name", mangled)
+    mangled = [name for scope in names.scopes for name in scope.bound if name[:1] == "_" and "__" in name[1:-2]]
+    return said("a function's own name is read", (own | spelled) & OWN_NAMES) or said("a mangled name", mangled)
+
+
+def _called(node: ast.AST) -> str:
+    """The name that a call calls; empty where it calls something else, or is none."""
+    return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
 
 
 def _of_type(node: ast.expr) -> bool:
     """`type(x)`, `x.__class__`: classes keep their names."""
-    if isinstance(node, ast.Attribute):
-        return node.attr == "__class__"
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "type"
+    return _called(node) == "type" or (isinstance(node, ast.Attribute) and node.attr == "__class__")
 
 
 def _takes_any_keyword(call: ast.Call, builtin: set[str]) -> bool:
     """`dict(**x)` and methods of a text written out, whose keywords are data."""
-    if isinstance(call.func, ast.Name):
-        return call.func.id == "dict" and "dict" in builtin
-    return isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Constant)
-
-
-def _deleted(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del):
-            yield node.id
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            yield node.name
+    written = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Constant)
+    return written or (_called(call) == "dict" and "dict" in builtin)
 
 
 # --- values ---------------------------------------------------------------------------------------------------------
@@ -289,23 +249,18 @@ def _deleted(tree: ast.Module) -> Iterator[str]:
 
 def _nan(tree: ast.Module, arguments: str, seen: set[str], modules: set[str], texts: list[str]) -> str:
     """Where a value that is unequal to itself may come from."""
-    given = ast.parse(f"f({arguments}\n)")
-    if any(isinstance(node, ast.Constant) and isinstance(node.value, float | complex) for node in ast.walk(given)):
-        return "NaN among the inputs"
+    for node in ast.walk(ast.parse(f"f({arguments}\n)")):
+        if isinstance(node, ast.Constant) and isinstance(node.value, float | complex):
+            return "NaN among the inputs"
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, float) and not math.isfinite(node.value):
-            return "NaN from infinity"
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("float", "complex"):
-            whole = not node.args or (isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, int))
-            if not whole:
+        match node:
+            case ast.Constant(float() as value) if not math.isfinite(value):
+                return "NaN from infinity"
+            case ast.Call(ast.Name("float" | "complex"), [] | [ast.Constant(int()), *_]):
+                pass
+            case ast.Call(ast.Name("float" | "complex")):
                 return "NaN from float()"
-    return _said("NaN", (seen & NAN) | (modules & NAN_MODULES) | {"nan" for text in texts if text.lower() == "nan"})
-
-
-def _long_numbers(tree: ast.Module, seen: set[str]) -> str:
-    """Numbers of more than 4,300 digits cannot be printed."""
-    grows = any(isinstance(node, ast.Pow | ast.LShift) for node in ast.walk(tree))
-    return "numbers too long to print" if grows or seen & LONG_NUMBERS else ""
+    return said("NaN", (seen & NAN) | (modules & NAN_MODULES) | {"nan" for text in texts if text.lower() == "nan"})
 
 
 def _impure(node: ast.AST, facts: Known) -> str:
@@ -335,52 +290,52 @@ def _container(node: ast.expr, facts: Known) -> bool:
     """Whether an expression is a list, a text or the like, that can be gone through twice."""
     if isinstance(node, ast.Name):
         return node.id in facts.containers
-    if isinstance(node, ast.GeneratorExp):
-        return True  # made anew each time, from what is looked at on its own
-    return _makes_container(node, facts.builtins, facts.containers)
+    # a generator is made anew each time, from what is looked at on its own
+    return isinstance(node, ast.GeneratorExp) or _makes_container(node, facts.builtins, facts.containers)
 
 
-def _makes_container(node: ast.AST, bound: frozenset[str] | set[str], containers: frozenset[str]) -> bool:
-    if isinstance(node, ast.Constant):
-        return isinstance(node.value, str | bytes)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        return node.func.id in MAKE_CONTAINERS and node.func.id not in bound
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and isinstance(node.value, ast.Name):
-        return node.value.id in containers
+def _makes_container(
+    node: ast.AST | None, bound: frozenset[str] = frozenset(), containers: frozenset[str] = frozenset()
+) -> bool:
+    match node:
+        case ast.Constant(value):
+            return isinstance(value, str | bytes)
+        case ast.Call(ast.Name(name)):
+            return name in MAKE_CONTAINERS and name not in bound
+        case ast.Subscript(ast.Name(name), ast.Slice()):
+            return name in containers
     return isinstance(node, DISPLAYS)
 
 
-def _containers(tree: ast.Module, names: Names, *, problem_function: str) -> set[str]:
+def _containers(tree: ast.Module, names: Names, function: str) -> set[str]:
     """Names that are bound, wherever they are, to lists, texts and the like alone."""
-    bound = {name for scope in names.scopes for name in scope.bound}
-    good = set[int]()
+    bound = frozenset(name for scope in names.scopes for name in scope.bound)
+    good = {id(one) for one in _container_parameters(tree, function)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and _makes_container(node.value, bound, frozenset()):
-            good |= {id(target) for target in node.targets}
-        elif (
-            isinstance(node, ast.AnnAssign) and node.value and _makes_container(node.value, bound, frozenset())
-        ) or isinstance(node, ast.AugAssign):
-            good.add(id(node.target))
-    good |= {id(one) for one in _container_parameters(tree, problem_function)}
+        match node:
+            case ast.Assign(targets, value) if _makes_container(value, bound):
+                good |= {id(target) for target in targets}
+            case ast.AnnAssign(target, _, value) if _makes_container(value, bound):
+                good.add(id(target))
+            case ast.AugAssign(target):
+                good.add(id(target))
     found, others = set[str](), set[str]()
     for one in names.occurrences:
-        if isinstance(one.node, ast.Name) and isinstance(one.node.ctx, ast.Load):
-            continue
-        (found if id(one.node) in good else others).add(one.name)
+        if not isinstance(getattr(one.node, "ctx", None), ast.Load):
+            (found if id(one.node) in good else others).add(one.name)
     imported = {name for scope in names.scopes for name, kinds in scope.bound.items() if "import" in kinds}
     return found - others - imported
 
 
 def _container_parameters(tree: ast.Module, function: str) -> list[ast.arg]:
     """Parameters of the called function whose arguments are lists, texts and the like, where nobody else calls it."""
-    call = tree.body[-1]
-    defined = [node for node in tree.body if isinstance(node, FunctionNode) and node.name == function]
-    mentions = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == function]
-    if not (isinstance(call, ast.Expr) and isinstance(call.value, ast.Call)) or len(defined) != 1 or len(mentions) != 1:
-        return []
-    given = dict(
-        zip([one.arg for one in (*defined[0].args.posonlyargs, *defined[0].args.args)], call.value.args, strict=False)
-    )
-    given |= {one.arg: one.value for one in call.value.keywords if one.arg is not None}
-    every = (*defined[0].args.posonlyargs, *defined[0].args.args, *defined[0].args.kwonlyargs)
-    return [one for one in every if one.arg in given and _makes_container(given[one.arg], set(), frozenset())]
+    defined = [node.args for node in tree.body if isinstance(node, FunctionNode) and node.name == function]
+    mentions = sum(isinstance(node, ast.Name) and node.id == function for node in ast.walk(tree))
+    match tree.body[-1]:
+        case ast.Expr(ast.Call(_, arguments, keywords)) if len(defined) == mentions == 1:
+            placed = [*defined[0].posonlyargs, *defined[0].args]
+            given = dict(zip([one.arg for one in placed], arguments, strict=False))
+            given |= {one.arg: one.value for one in keywords if one.arg is not None}
+            every = (*placed, *defined[0].kwonlyargs)
+            return [one for one in every if _makes_container(given.get(one.arg))]
+    return []

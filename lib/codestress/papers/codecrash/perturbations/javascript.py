@@ -7,22 +7,23 @@ is as its author wrote it. Problems hold their arguments as JSON texts, in the o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from codestress.generation.edits import Edit, Lines, edited
 from codestress.papers.codecrash.perturbations import javascript_guards
-from codestress.papers.codecrash.perturbations.edits import MessageSite, NotPerturbed, Perturbed, Place, Site, numbered
+from codestress.papers.codecrash.perturbations.edits import MessageSite, NotPerturbed, Place
 from codestress.papers.codecrash.perturbations.javascript_names import (
     FUNCTIONS,
-    IDENTIFIERS,
     around,
-    bound,
     declared,
     free_names,
+    line_of,
     parameters,
+    part,
+    text_at,
 )
 from codestress.problems.program import Problem
 from codestress.sandbox.runtimes import nodes, parser, text_of
@@ -105,16 +106,13 @@ class JavaScriptProgram:
         """The characters from `start` to `end` become `text`."""
         self.edits.append(Edit(start, end, text))
 
-    @property
-    def code(self) -> str:
-        """The program with its edits; those at one place in their order."""
-        return edited(self.problem.code, self.edits)
+    def rename(self, node: Node, name: str) -> None:
+        """Another name for what a node names."""
+        self.edit(*self.lines.span(node), name if node.type == "identifier" else f"{text_of(node)}: {name}")
 
-    def perturbed(self, sites: Iterable[Site], doubts: Iterable[str] = (), function: str = "") -> Perturbed:
-        """The problem with the edits made, its function called so; as it was where nothing was touched."""
-        changed = replace(self.problem, code=self.code, function=function or self.problem.function)
-        touched = Perturbed(changed, tuple(sites)) if self.edits else Perturbed(self.problem)
-        return replace(touched, doubts=tuple(doubts))
+    def changed(self) -> Problem:
+        """The problem with the edits made; those at one place in their order."""
+        return replace(self.problem, code=edited(self.problem.code, self.edits))
 
     # --- what may be done
 
@@ -123,26 +121,10 @@ class JavaScriptProgram:
         """What the program tells about itself, before it was perturbed."""
         return javascript_guards.known(self.original)
 
-    def whole_doubt(self, perturbation: str) -> str:
-        """Why a perturbation should not be made on this program at all."""
-        return javascript_guards.whole_doubt(self.facts, perturbation)
-
-    def condition_doubt(self, place: Place, template: str, para: str) -> str:
-        return place.doubt or javascript_guards.condition_doubt(self.facts, template, para)
-
-    def garbage_doubt(self, place: Place, template: str, false: str, para: str) -> str:
-        false = false if "{false}" in template else ""
-        return place.doubt or javascript_guards.garbage_doubt(
-            self.facts, template.replace("{false}", false), false, para
-        )
-
-    def global_doubt(self) -> str:
-        return javascript_guards.global_doubt(self.facts)
-
     def called_function(self) -> Node:
         """The definition of the function that the problem calls; `NotPerturbed` when there is none."""
         for node in self.root.named_children:
-            if node.type == "function_declaration" and _named(node) == self.problem.function:
+            if node.type == "function_declaration" and text_at(node, "name") == self.problem.function:
                 return node
         raise NotPerturbed(f"no function {self.problem.function} at the program's top level")
 
@@ -151,47 +133,22 @@ class JavaScriptProgram:
     def used_names(self) -> set[str]:
         return {text_of(node) for node in nodes(self.root) if node.type == "identifier"}
 
-    def declared_names(self) -> tuple[set[str], set[str], set[str]]:
-        """Names of functions, of variables and parameters, and of classes."""
-        functions, variables, classes = set[str](), set[str](), set[str]()
-        for node in nodes(self.root):
-            name = node.child_by_field_name("name")
-            match node.type:
-                case "function_declaration" | "generator_function_declaration" | "function_expression":
-                    functions.update(bound(name))
-                case "class_declaration":
-                    classes.update(bound(name))
-                case "variable_declarator":
-                    value = node.child_by_field_name("value")
-                    is_function = value is not None and value.type in ("arrow_function", "function_expression")
-                    (functions if is_function else variables).update(bound(name))
-                case "for_in_statement" if node.child_by_field_name("kind") is not None:
-                    variables.update(bound(node.child_by_field_name("left")))
-                case "catch_clause":
-                    variables.update(bound(node.child_by_field_name("parameter")))
-            if node.type in FUNCTIONS:
-                variables.update(parameters(node))
-        return functions, variables, classes
-
     def conditions(self) -> Iterator[Place]:
         """The conditions of if and while in the order of the text, with the templates that keep their meaning."""
         for node in nodes(self.root):
             if node.type not in ("if_statement", "while_statement"):
                 continue
-            condition = node.child_by_field_name("condition")
+            condition = part(node, "condition")
             inner = condition.named_children[0] if condition is not None and condition.named_children else None
-            if inner is None or any(part.type in NOT_MOVED for part in nodes(inner)):
+            if inner is None or any(one.type in NOT_MOVED for one in nodes(inner)):
                 continue
             templates: tuple[str, ...] = GENERAL
-            if inner.type == "binary_expression" and text_of(inner.child_by_field_name("operator")) in COMPARING:
+            if inner.type == "binary_expression" and text_at(inner, "operator") in COMPARING:
                 templates = COMPARISON
             elif inner.type in ("true", "false"):
                 templates = CONSTANT
-
-            def put(text: str, inner: Node = inner) -> None:
-                self.edit(*self.lines.span(inner), text)
-
-            yield Place(_line(inner), parameters(around(node, FUNCTIONS)), put, text_of(inner), templates)
+            put = partial(self.edit, *self.lines.span(inner))
+            yield Place(line_of(inner), parameters(around(node, FUNCTIONS)), put, text_of(inner), templates)
 
     def places(self) -> list[Place]:
         """Before each statement inside functions."""
@@ -204,24 +161,22 @@ class JavaScriptProgram:
         ]
 
     def _before(self, statement: Node) -> Place:
-        indent = " " * statement.start_point[1]
+        start, indent = self.lines.span(statement)[0], "\n" + " " * statement.start_point[1]
+        function = around(statement, FUNCTIONS)
+        generator = function is not None and "generator" in function.type
+        odd = generator or re.match(r"(async\b|\*|static\s*\*)", text_of(function))
 
         def put(text: str) -> None:
-            start, _ = self.lines.span(statement)
-            self.edit(start, start, text.replace("\n", f"\n{indent}") + f"\n{indent}")
+            self.edit(start, start, f"{text}\n".replace("\n", indent))
 
-        function = around(statement, FUNCTIONS)
-        whole = text_of(function)
-        odd = function is not None and ("generator" in function.type or re.match(r"(async\b|\*|static\s*\*)", whole))
-        return Place(_line(statement), parameters(function), put, doubt="a generator or coroutine" if odd else "")
+        return Place(line_of(statement), parameters(function), put, doubt="a generator or coroutine" if odd else "")
 
     def hidden_names(self, _used: set[str]) -> list[str]:
         """Parameters whose names are nothing else's at the top level, no function's, no class's and no global's."""
-        functions, _, classes = self.declared_names()
         every = list(nodes(self.root))
-        kept = {name for name, place in declared(every) if place == self.root.id} | free_names(every)
-        named = [name for node in every if node.type in FUNCTIONS for name in parameters(node)]
-        return [name for name in dict.fromkeys(named) if name not in kept | functions | classes]
+        kept = {name for name, kind, place in declared(every) if kind in ("function", "class") or place == self.root.id}
+        named = dict.fromkeys(name for node in every if node.type in FUNCTIONS for name in parameters(node))
+        return [name for name in named if name not in kept | free_names(every)]
 
     def put_first(self, text: str) -> None:
         self.edit(0, 0, f"{text}\n")
@@ -239,23 +194,20 @@ class JavaScriptProgram:
                 yield site
 
     def _sites(self) -> Iterator[MessageSite]:
-        ordinal = 0
+        ordinal = -1
         for node in nodes(self.root):
-            block = node.child_by_field_name("body") or node.child_by_field_name("consequence")
-            inside = _inside(block) if block is not None else None
             kind = _kind(node)
-            statement = _statement(node)
             if kind in ("function", "while", "for", "condition"):
-                if inside is not None and block is not None:
+                block = part(node, "body", "consequence")
+                if block is not None and (inside := _inside(block)):
                     own_line = kind in ("while", "for")
-                    line = inside[0] if own_line else block.start_point[0] + 1
-                    yield MessageSite(kind, line, *inside, own_line=own_line)
-            elif kind == "return":
-                if statement is not None:
-                    yield MessageSite(kind, node.end_point[0] + 1, *_start(statement), ordinal=ordinal)
-                ordinal += 1
-            elif kind and statement is not None:
-                yield MessageSite(kind, _header(statement), *_start(statement))
+                    yield MessageSite(kind, inside[0] if own_line else line_of(block), *inside, own_line=own_line)
+                continue
+            ordinal += kind == "return"
+            statement = _statement(node)
+            if kind and statement is not None:
+                line = node.end_point[0] + 1 if kind == "return" else _header(statement)
+                yield MessageSite(kind, line, *_start(statement), ordinal=ordinal if kind == "return" else -1)
 
     def returns(self) -> list[int]:
         """The lines on which the called function's own returns end, not those of functions inside it."""
@@ -264,10 +216,10 @@ class JavaScriptProgram:
     def body(self) -> tuple[int, int, int]:
         """First line, last line and indent of the called function's body."""
         first, last = self._block().named_children[0], self._block().named_children[-1]
-        return _line(first), last.end_point[0] + 1, first.start_point[1]
+        return line_of(first), last.end_point[0] + 1, first.start_point[1]
 
     def _block(self) -> Node:
-        block = self.called_function().child_by_field_name("body")
+        block = part(self.called_function(), "body")
         if block is None or not block.named_children:
             raise NotPerturbed(f"{self.problem.function} has no body")
         return block
@@ -278,43 +230,11 @@ class JavaScriptProgram:
         """Its call gives what `NOTING` notes: of returns, as JSON texts, and which sites were reached."""
         returns = [node for node in nodes(self.root) if node.type == "return_statement" and node.named_children]
         for ordinal, node in enumerate(returns):
-            value = node.named_children[0]
-            start, end = self.lines.span(value)
+            start, end = self.lines.span(node.named_children[0])
             self.edit(start, start, f"noteReturn({ordinal}, (")
             self.edit(end, end, "))")
-        code = NOTING.replace("FUNCTION", self.problem.function) + self.code
+        code = NOTING.replace("FUNCTION", self.problem.function) + self.changed().code
         return replace(self.problem, code=code, function="traced_returns")
-
-
-def rename(problem: Problem) -> Perturbed:
-    """As `renaming.rename`. A name is renamed everywhere, which keeps the meaning as long as no variable is called like
-    something that is used without a declaration."""
-    program = JavaScriptProgram(problem)
-    functions, variables, classes = program.declared_names()
-    kept = classes | program.used_names() - functions - variables
-    if "f" in kept:
-        raise NotPerturbed("the name f is taken")
-    found = [text_of(node) for node in nodes(program.root) if node.type == "identifier"]
-    others = [name for name in dict.fromkeys(found) if name in functions - {problem.function}]
-    new = numbered("f", others, kept) | {problem.function: "f"}
-    new |= numbered("Var_", sorted(variables - functions - classes), kept)
-    sites = dict[str, Site]()
-    for node in nodes(program.root):
-        old = text_of(node)
-        name = new.get(old, old)
-        if name != old and node.type in IDENTIFIERS:
-            program.edit(*program.lines.span(node), name if node.type == "identifier" else f"{old}: {name}")
-            kind = "function" if old in functions else "variable"
-            sites.setdefault(name, Site(_line(node), kind, f"{old} → {name}"))
-    return program.perturbed(sites.values(), function=new[problem.function])
-
-
-def _named(node: Node) -> str:
-    return text_of(node.child_by_field_name("name"))
-
-
-def _line(node: Node) -> int:
-    return node.start_point[0] + 1
 
 
 def _kind(node: Node) -> str:
@@ -324,18 +244,15 @@ def _kind(node: Node) -> str:
     if node.type == "return_statement":
         return "return" if node.named_children else ""
     if node.type in ("variable_declarator", "assignment_expression"):
-        target = node.child_by_field_name("name") or node.child_by_field_name("left")
-        value = node.child_by_field_name("value") or node.child_by_field_name("right")
+        target, value = part(node, "name", "left"), part(node, "value", "right")
         if target is None or value is None or target.type != "identifier" or value.type in FUNCTIONS:
             return ""
         if node.parent is not None and node.parent.parent is not None and node.parent.parent.type == "for_statement":
             return ""  # the loop's own counter
-        arithmetic = value.type == "binary_expression" and text_of(value.child_by_field_name("operator")) in ARITHMETIC
+        arithmetic = value.type == "binary_expression" and text_at(value, "operator") in ARITHMETIC
         return "operator" if arithmetic else "assignment"
-    called = node.child_by_field_name("function")
-    if node.type == "call_expression" and called is not None and called.type == "member_expression":
-        return METHODS.get(text_of(called.child_by_field_name("property")), "")
-    return ""
+    called = part(node, "function") if node.type == "call_expression" else None
+    return METHODS.get(text_at(called, "property"), "") if called is not None else ""
 
 
 def _statement(node: Node) -> Node | None:
@@ -352,16 +269,14 @@ def _statement(node: Node) -> Node | None:
 
 def _header(statement: Node) -> int:
     """The line on which what belongs to the statement itself ends."""
-    for name in ("body", "consequence"):
-        block = statement.child_by_field_name(name)
-        if block is not None:
-            return block.start_point[0] + 1
-    inner = next((part for part in nodes(statement) if part.type == "statement_block"), None)
-    return (inner.start_point[0] if inner is not None else statement.end_point[0]) + 1
+    block = part(statement, "body", "consequence")
+    if block is None:
+        block = next((one for one in nodes(statement) if one.type == "statement_block"), None)
+    return (block.start_point[0] if block is not None else statement.end_point[0]) + 1
 
 
 def _start(node: Node) -> tuple[int, int]:
-    return node.start_point[0] + 1, node.start_point[1]
+    return line_of(node), node.start_point[1]
 
 
 def _inside(block: Node) -> tuple[int, int] | None:

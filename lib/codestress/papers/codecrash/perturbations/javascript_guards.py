@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from codestress.papers.codecrash.perturbations.edits import said
 from codestress.papers.codecrash.perturbations.javascript_names import (
     FUNCTIONS,
     around,
     bound,
     declared,
     free_names,
+    part,
+    text_at,
     written,
 )
 from codestress.problems.program import Problem
@@ -34,20 +37,45 @@ METHODS_OF_FUNCTIONS = ("call", "apply", "bind")
 class Known:
     """What a program's text tells about names and values in it. Each text is a doubt, or empty."""
 
-    whole: str = ""
+    whole: str
     """Against everything but hints and comments."""
-    reader: str = ""
-    renaming: str = ""
-    stdout: str = ""
-    directive: str = ""
-    globals: str = ""
+    reader: str
+    renaming: str
+    stdout: str
+    directive: str
+    globals: str
     """Globals of the templates that the program binds or changes."""
-    free: frozenset[str] = frozenset()
-    """Names that stand somewhere for a global, or for nothing."""
-    unset: frozenset[str] = frozenset()
+    unset: frozenset[str]
     """Names that may be looked at before they are set."""
-    fixed: frozenset[str] = frozenset()
+    fixed: frozenset[str]
     """Parameters that stand for their argument, a value of JSON, all the time."""
+
+    def whole_doubt(self, perturbation: str) -> str:
+        """As of guards.Known."""
+        if perturbation in ("REN", "PSC-ALL"):
+            return self.reader or self.whole or self.renaming
+        return self.reader or (self.stdout or self.directive if perturbation == "MPS" else "")
+
+    def condition_doubt(self, _condition: str, template: str, para: str) -> str:
+        """As of guards.Known."""
+        if "{para}" in template and para not in ("true", "false") and para not in self.fixed:
+            return "a parameter that may be NaN"
+        return self.whole or self.globals
+
+    def garbage_doubt(self, text: str, false: str, para: str) -> str:
+        """As of guards.Known."""
+        if why := self.whole or self.directive or self.globals:
+            return why
+        constant = para in ("true", "false")
+        if "function" not in text and not constant and para in self.unset:
+            return f"a name that may not be set yet: {para}"
+        if "=== {para}" in false.replace("!==", "===") and not constant and para not in self.fixed:
+            return "a parameter that may be NaN"
+        return self.stdout if "console." in text else ""
+
+    def global_doubt(self) -> str:
+        """As of guards.Known."""
+        return self.whole or self.directive
 
 
 @lru_cache(maxsize=4096)
@@ -58,104 +86,58 @@ def known(problem: Problem) -> Known:
     used = {text_of(node) for node in every if node.type in ("identifier", "property_identifier")}
     properties = {text_of(node) for node in every if node.type == "property_identifier"}
     texts = {text_of(node) for node in every if node.type == "string_fragment"}
-    names = [name for name, _ in declared(every)]
+    names = [name for name, _, _ in declared(every)]
     free = free_names(every)
     functions = _functions(every)
     found_by_text = free & NAMESPACES | ({"with"} if any(node.type == "with_statement" for node in every) else set())
     found_by_text |= {"constructor"} & {_member(node) for node in every} if _made_from_text(every) else set()
     lexical = {"lexical_declaration", "class_declaration", "class"}
     return Known(
-        whole=_said("names are found by their texts", found_by_text | ({"this"} if _any_this(every) else set())),
-        reader=_said("the program reads its own text", (properties | texts) & READERS) or _read_texts(every, functions),
+        whole=said("names are found by their texts", found_by_text | ({"this"} if _any_this(every) else set())),
+        reader=said("the program reads its own text", (properties | texts) & READERS) or _read_texts(every, functions),
         renaming=_renaming(every, texts, functions)
-        or _said("a name that is a global's as well", free & {*names} - {problem.function}),
-        stdout=_said("stdout is looked at", used & {"console", "process", "stdout", "require", "Symbol"}),
+        or said("a name that is a global's as well", free & {*names} - {problem.function}),
+        stdout=said("stdout is looked at", used & {"console", "process", "stdout", "require", "Symbol"}),
         directive="a directive" if re.search(r"""["']use \w+["']""", problem.code) else "",
-        globals=_said("a global's name is bound", USED & {*names, *written(every)} | _changed_globals(every)),
-        free=frozenset(free),
+        globals=said("a global's name is bound", USED & {*names, *written(every)} | _changed_globals(every)),
         unset=frozenset(name for node in every if node.type in lexical for name in _names_in(node)),
         fixed=frozenset(_fixed(root, every, names, problem.function)),
     )
 
 
-def _said(why: str, found: set[str] | frozenset[str]) -> str:
-    return f"{why}: {min(found)}" if found else ""
-
-
-def whole_doubt(facts: Known, perturbation: str) -> str:
-    """Why a perturbation should not be made on the program at all."""
-    if perturbation in ("REN", "PSC-ALL"):
-        return facts.reader or facts.whole or facts.renaming
-    return facts.reader or (facts.stdout or facts.directive if perturbation == "MPS" else "")
-
-
-def condition_doubt(facts: Known, template: str, para: str) -> str:
-    """Whether a condition rewritten by a template may be another."""
-    if "{para}" in template and para not in ("true", "false") and para not in facts.fixed:
-        return "a parameter that may be NaN"
-    return facts.whole or facts.globals
-
-
-def garbage_doubt(facts: Known, text: str, false: str, para: str) -> str:
-    """Whether a snippet that uses a parameter may do something."""
-    if why := facts.whole or facts.directive or facts.globals:
-        return why
-    constant = para in ("true", "false")
-    if "function" not in text and not constant and para in facts.unset:
-        return f"a name that may not be set yet: {para}"
-    if "=== {para}" in false.replace("!==", "===") and not constant and para not in facts.fixed:
-        return "a parameter that may be NaN"
-    return facts.stdout if "console." in text else ""
-
-
-def global_doubt(facts: Known) -> str:
-    """Whether a global that nobody reads may be seen."""
-    return facts.whole or facts.directive
-
-
 def _names_in(declaration: Node) -> list[str]:
     """Names of `let`, `const` and `class`, which cannot be looked at before the declaration."""
-    if declaration.type == "lexical_declaration":
-        return [name for part in declaration.named_children for name in bound(part.child_by_field_name("name"))]
-    return bound(declaration.child_by_field_name("name"))
+    declarators = declaration.named_children if declaration.type == "lexical_declaration" else [declaration]
+    return [name for one in declarators for name in bound(part(one, "name"))]
 
 
 def _member(node: Node | None) -> str:
     """The property that a member expression names."""
-    if node is None or node.type != "member_expression":
-        return ""
-    return text_of(node.child_by_field_name("property"))
+    return text_at(node, "property") if node is not None and node.type == "member_expression" else ""
 
 
 def _made_from_text(every: Sequence[Node]) -> bool:
     """Whether a constructor that is looked up is called, as `Function` may be."""
-    return any(
-        node.type in ("call_expression", "new_expression")
-        and _member(node.child_by_field_name("function") or node.child_by_field_name("constructor")) == "constructor"
-        for node in every
-    )
+    calls = (node for node in every if node.type in ("call_expression", "new_expression"))
+    return any(_member(part(node, "function", "constructor")) == "constructor" for node in calls)
 
 
 def _any_this(every: Sequence[Node]) -> bool:
     """Whether a `this` may be the global object: in no method, and in no function that is called with `new`."""
-    made = {text_of(node.child_by_field_name("constructor")) for node in every if node.type == "new_expression"}
-    plain = tuple(one for one in FUNCTIONS if one != "arrow_function")
-    for node in every:
-        if node.type == "this":
-            function = around(node, (*plain, "class_body", "program"))
-            parent = function.parent if function is not None else None
-            if function is None or (
-                function.type not in ("method_definition", "class_body")
-                and text_of(function.child_by_field_name("name")) not in made - {""}
-                and (parent is None or parent.type not in ("pair", "assignment_expression"))
-            ):
-                return True
-    return False
+    made = {text_at(node, "constructor") for node in every if node.type == "new_expression"} - {""}
+    owning = (*(one for one in FUNCTIONS if one != "arrow_function"), "class_body", "program")
+    return any(
+        owner.type not in ("method_definition", "class_body")
+        and text_at(owner, "name") not in made
+        and (owner.parent is None or owner.parent.type not in ("pair", "assignment_expression"))
+        for node in every
+        if node.type == "this" and (owner := around(node, owning))
+    )
 
 
 def _changed_globals(every: Sequence[Node]) -> set[str]:
     """Globals of the templates whose properties, or whose prototype's, something is assigned to."""
-    targets = [text_of(node.child_by_field_name("left")) for node in every if node.type == "assignment_expression"]
+    targets = [text_at(node, "left") for node in every if node.type == "assignment_expression"]
     return {name for name in USED for target in targets if target.startswith((f"{name}.", f"{name}["))}
 
 
@@ -164,11 +146,10 @@ def _changed_globals(every: Sequence[Node]) -> set[str]:
 
 def _functions(every: Sequence[Node]) -> set[str]:
     """Names of functions, those that variables give them too."""
-    found = {text_of(node.child_by_field_name("name")) for node in every if "function" in node.type}
+    found = {text_at(node, "name") for node in every if "function" in node.type}
     for node in every:
-        value = node.child_by_field_name("value") or node.child_by_field_name("right")
-        if value is not None and value.type in FUNCTIONS:
-            found.add(text_of(node.child_by_field_name("name") or node.child_by_field_name("left")))
+        if (value := part(node, "value", "right")) and value.type in FUNCTIONS:
+            found.add(text_at(node, "name", "left"))
     return found - {""}
 
 
@@ -177,38 +158,32 @@ def _is_value(node: Node, functions: set[str]) -> bool:
     parent = node.parent
     if node.type not in ("identifier", "shorthand_property_identifier") or text_of(node) not in functions:
         return False
-    if parent is None or node in (parent.child_by_field_name("name"), parent.child_by_field_name("function")):
+    if parent is None or node in (part(parent, "name"), part(parent, "function")):
         return False
     return _member(parent) not in ("length", *METHODS_OF_FUNCTIONS) and parent.type != "formal_parameters"
 
 
-def _as_text(node: Node) -> Node | None:
-    """What is made a text here: in a template, by `String`, `+` or `.toString()`."""
-    called = node.child_by_field_name("function")
+def _as_text(node: Node) -> str:
+    """The name of what is made a text here: in a template, by `String`, `+` or `.toString()`."""
+    called, given = part(node, "function"), part(node, "arguments")
+    shown: Sequence[Node | None] = ()
     if node.type == "template_substitution":
-        return node.named_children[0] if node.named_children else None
-    if node.type == "call_expression" and _member(called) == "toString":
-        given = node.child_by_field_name("arguments")
-        return called.child_by_field_name("object") if called and given and not given.named_children else None
-    if node.type == "call_expression" and text_of(called) == "String":
-        given = node.child_by_field_name("arguments")
-        return given.named_children[0] if given and given.named_children else None
-    if node.type == "binary_expression" and text_of(node.child_by_field_name("operator")) == "+":
-        sides = [node.child_by_field_name("left"), node.child_by_field_name("right")]
-        return next((side for side in sides if side is not None and side.type == "identifier"), None)
-    return None
+        shown = node.named_children[:1]
+    elif node.type == "call_expression" and given and _member(called) == "toString":
+        shown = [] if given.named_children else [part(called, "object")]
+    elif node.type == "call_expression" and given and text_of(called) == "String":
+        shown = given.named_children[:1]
+    elif node.type == "binary_expression" and text_at(node, "operator") == "+":
+        shown = [part(node, "left"), part(node, "right")]
+    return next((text_of(one) for one in shown if one is not None and one.type == "identifier"), "")
 
 
 def _read_texts(every: Sequence[Node], functions: set[str]) -> str:
     """Where a function's text may be read."""
     values = any(_is_value(node, functions) for node in every)
-    for node in every:
-        shown = _as_text(node)
-        if shown is None or shown.type != "identifier":
-            continue
-        if text_of(shown) in functions or (values and node.type == "call_expression"):
-            return "a function's own name or text is read"
-    return ""
+    shown = ((node, name) for node in every if (name := _as_text(node)))
+    read = any(name in functions or (values and node.type == "call_expression") for node, name in shown)
+    return "a function's own name or text is read" if read else ""
 
 
 def _renaming(every: Sequence[Node], texts: set[str], functions: set[str]) -> str:
@@ -216,8 +191,7 @@ def _renaming(every: Sequence[Node], texts: set[str], functions: set[str]) -> st
     values = any(_is_value(node, functions) for node in every)
     for node in every:
         name = _member(node)
-        owner = node.child_by_field_name("object")
-        own = owner is not None and text_of(owner) in functions | {"constructor"}
+        own = text_at(node, "object") in functions | {"constructor"}
         taken = node.type == "shorthand_property_identifier_pattern" and text_of(node) in OWN_NAMES
         if (name in OWN_NAMES and (own or (values and name != "toString"))) or (taken and values):
             return "a function's own name or text is read"
@@ -225,17 +199,17 @@ def _renaming(every: Sequence[Node], texts: set[str], functions: set[str]) -> st
             return "the message of an exception"
         if node.type == "identifier" and text_of(node) == "arguments" and around(node, FUNCTIONS) is None:
             return "arguments outside functions"
-    return _said("a function's own name or text is read", texts & {"name", "toString"})
+    return said("a function's own name or text is read", texts & {"name", "toString"})
 
 
 def _tells(catch: Node) -> bool:
     """Whether a handler may look at the message of what it catches."""
-    caught, body = catch.child_by_field_name("parameter"), catch.child_by_field_name("body")
+    caught, body = part(catch, "parameter"), part(catch, "body")
     if caught is None or body is None:
         return False
     for node in nodes(body):
         if node.type == "identifier" and text_of(node) in bound(caught) and node.parent is not None:
-            asked = text_of(node.parent.child_by_field_name("operator")) == "instanceof"
+            asked = text_at(node.parent, "operator") == "instanceof"
             kept = _member(node.parent) in ("name", "code", "constructor") or node.parent.type == "throw_statement"
             if not asked and not kept:
                 return True
@@ -244,14 +218,11 @@ def _tells(catch: Node) -> bool:
 
 def _fixed(root: Node, every: Sequence[Node], names: Sequence[str], function: str) -> set[str]:
     """Parameters of the called function that are plain names, bound once, never written, where nobody else calls it."""
-    mentions = sum(node.type == "identifier" and text_of(node) == function for node in every)
-    defined = [
-        node
-        for node in root.named_children
-        if node.type == "function_declaration" and text_of(node.child_by_field_name("name")) == function
-    ]
-    if mentions != 1 or len(defined) != 1 or any(text_of(node) == "arguments" for node in every):
+    used = [text_of(node) for node in every if node.type == "identifier"]
+    top = [node for node in root.named_children if node.type == "function_declaration"]
+    given = [part(node, "parameters") for node in top if text_at(node, "name") == function]
+    if used.count(function) != 1 or len(given) != 1 or any(text_of(node) == "arguments" for node in every):
         return set()
-    given = defined[0].child_by_field_name("parameters")
-    plain = [text_of(one) for one in (given.named_children if given is not None else ()) if one.type == "identifier"]
-    return {name for name in plain if [*names, *written(every)].count(name) == 1}
+    plain = [text_of(one) for one in (given[0].named_children if given[0] else ()) if one.type == "identifier"]
+    bindings = [*names, *written(every)]
+    return {name for name in plain if bindings.count(name) == 1}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from codestress.sandbox.runtimes import text_of
 
@@ -17,6 +17,23 @@ FUNCTIONS = (
 IDENTIFIERS = ("identifier", "shorthand_property_identifier", "shorthand_property_identifier_pattern")
 BLOCKS = ("statement_block", "for_statement", "for_in_statement", "switch_body", "class_static_block", "program")
 WRITES = ("assignment_expression", "augmented_assignment_expression", "for_in_statement")
+Declared = Literal["function", "class", "variable", "expression"]
+"""What a name is declared as; the last is known to the expression alone that it names."""
+
+
+def part(node: Node | None, *fields: str) -> Node | None:
+    """The first part that a node has under one of these names of its grammar."""
+    return next((found for one in fields if node is not None and (found := node.child_by_field_name(one))), None)
+
+
+def text_at(node: Node | None, *fields: str) -> str:
+    """The text of that part; empty where there is none."""
+    return text_of(part(node, *fields))
+
+
+def line_of(node: Node) -> int:
+    """The line on which a node begins."""
+    return node.start_point[0] + 1
 
 
 def around(node: Node | None, types: Sequence[str]) -> Node | None:
@@ -28,10 +45,7 @@ def around(node: Node | None, types: Sequence[str]) -> Node | None:
 
 def parameters(function: Node | None) -> list[str]:
     """Names that a function's parameters bind."""
-    if function is None:
-        return []
-    single = function.child_by_field_name("parameter")
-    return bound(single or function.child_by_field_name("parameters"))
+    return bound(part(function, "parameter", "parameters"))
 
 
 def bound(pattern: Node | None) -> list[str]:
@@ -41,54 +55,55 @@ def bound(pattern: Node | None) -> list[str]:
     if pattern.type in ("identifier", "shorthand_property_identifier_pattern"):
         return [text_of(pattern)]
     if pattern.type in ("assignment_pattern", "object_assignment_pattern"):
-        return bound(pattern.child_by_field_name("left"))
+        return bound(part(pattern, "left"))
     if pattern.type == "pair_pattern":
-        return bound(pattern.child_by_field_name("value"))
-    return [name for part in pattern.named_children for name in bound(part)]
+        return bound(part(pattern, "value"))
+    return [name for one in pattern.named_children for name in bound(one)]
 
 
-def declared(every: Sequence[Node]) -> Iterator[tuple[str, int]]:
-    """Each name that is declared, with the identity of the node inside which it is known."""
+def declared(every: Sequence[Node]) -> Iterator[tuple[str, Declared, int]]:
+    """Each name that is declared, as what, with the identity of the node inside which it is known."""
     for node in every:
-        name, parent = node.child_by_field_name("name"), node.parent
-        place: Node | None = None
-        names: list[str] = []
+        kind: Declared = "variable"
+        names, place, parent = part(node, "name"), None, node.parent
         match node.type:
             case "function_declaration" | "generator_function_declaration":
-                names, place = bound(name), around(parent, (*FUNCTIONS, "program"))
+                kind, place = "function", around(parent, (*FUNCTIONS, "program"))
             case "class_declaration":
-                names, place = bound(name), around(parent, BLOCKS)
-            case "function_expression" | "generator_function" | "class":
-                names, place = bound(name), node
+                kind, place = "class", around(parent, BLOCKS)
+            case "function_expression":
+                kind, place = "function", node
+            case "generator_function" | "class":
+                kind, place = "expression", node
             case "variable_declarator":
+                value = part(node, "value")
+                kind = "function" if value and value.type in ("arrow_function", "function_expression") else "variable"
                 hoisted = parent is not None and parent.type == "variable_declaration"
-                names, place = bound(name), around(parent, (*FUNCTIONS, "program") if hoisted else BLOCKS)
-            case "for_in_statement" if kind := text_of(node.child_by_field_name("kind")):
-                outer = around(parent, (*FUNCTIONS, "program"))
-                names, place = bound(node.child_by_field_name("left")), outer if kind == "var" else node
+                place = around(parent, (*FUNCTIONS, "program") if hoisted else BLOCKS)
+            case "for_in_statement" if said := text_at(node, "kind"):
+                names, place = part(node, "left"), node if said != "var" else around(parent, (*FUNCTIONS, "program"))
             case "catch_clause":
-                names, place = bound(node.child_by_field_name("parameter")), node
+                names, place = part(node, "parameter"), node
         if place is not None:
-            yield from ((one, place.id) for one in names)
+            yield from ((one, kind, place.id) for one in bound(names))
         if node.type in FUNCTIONS:
-            yield from ((one, node.id) for one in parameters(node))
+            yield from ((one, "variable", node.id) for one in parameters(node))
 
 
 def written(every: Sequence[Node]) -> list[str]:
     """Names that something is assigned to after they were declared, each as often as it is."""
-    found = []
-    for node in every:
-        if node.type in WRITES and not node.child_by_field_name("kind"):
-            found += bound(node.child_by_field_name("left"))
-        elif node.type == "update_expression":
-            found += bound(node.child_by_field_name("argument"))
-    return found
+    targets = (
+        part(node, "argument" if node.type == "update_expression" else "left")
+        for node in every
+        if node.type == "update_expression" or (node.type in WRITES and not part(node, "kind"))
+    )
+    return [name for target in targets for name in bound(target)]
 
 
 def free_names(every: Sequence[Node]) -> set[str]:
     """Names that stand somewhere for what is not declared around that place: globals, or nothing."""
     scopes: dict[str, set[int]] = {}
-    for name, place in declared(every):
+    for name, _, place in declared(every):
         scopes.setdefault(name, set()).add(place)
     found = set()
     for node in every:

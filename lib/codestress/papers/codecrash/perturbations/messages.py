@@ -25,7 +25,7 @@ import yaml
 from codestress.literals import NotLiteral, parse_literal
 from codestress.papers.codecrash.perturbations.edits import MessageSite, Perturbed, Site
 from codestress.papers.codecrash.perturbations.programs import program_of, vanilla
-from codestress.papers.codecrash.perturbations.python import METHODS
+from codestress.papers.codecrash.perturbations.tracing import METHODS
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem, literal_text
 from codestress.types import Language
@@ -141,16 +141,15 @@ def _with_messages(code: str, chosen: Sequence[tuple[MessageSite, str]], comment
     """The program with its messages: as comments where `comment` says how they are written, else printed."""
     before, behind = defaultdict[int, list[str]](list), defaultdict[int, list[str]](list)
     for site, text in chosen:
-        if not comment:
-            before[site.print_line].append(" " * site.print_indent + printed.format(text))
-        elif site.own_line:
-            before[site.line].append(" " * site.print_indent + comment.format(text))
-        else:
+        if comment and not site.own_line:
             behind[site.line].append(text)
+        else:
+            line = site.line if comment else site.print_line
+            before[line].append(" " * site.print_indent + (comment or printed).format(text))
     lines = []
-    for number, line in enumerate(code.split("\n"), start=1):
+    for number, whole in enumerate(code.split("\n"), start=1):
         lines += before[number]
-        lines.append(f"{line}    {comment.format(' '.join(behind[number]))}" if behind[number] else line)
+        lines.append(f"{whole}    {comment.format(' '.join(behind[number]))}" if behind[number] else whole)
     return "\n".join(lines)
 
 
@@ -170,15 +169,14 @@ def hint_output(problem: Problem, value: str) -> Perturbed:
     is none or several."""
     program = program_of(problem)
     returns, (_, last, indent) = program.returns(), program.body()
-    if len(returns) == 1:
-        return _hinted(problem, returns[0], f"The return value is {value}", "  " + program.comment)
-    return _hinted(problem, last, f"The return value is {value}", "\n" + " " * indent + program.comment)
+    line, between = (returns[0], "  ") if len(returns) == 1 else (last, "\n" + " " * indent)
+    return _hinted(problem, line, f"The return value is {value}", between + program.comment)
 
 
-def hint_input(problem: Problem, arguments: str) -> Perturbed:
-    """`# The function call is f(ARGUMENTS)` behind the function's head."""
+def hint_input(problem: Problem, value: str) -> Perturbed:
+    """`# The function call is f(VALUE)` behind the function's head."""
     program = program_of(problem)
-    text = f"The function call is {problem.function}({arguments})"
+    text = f"The function call is {problem.function}({value})"
     return _hinted(problem, program.body()[0] - 1, text, "  " + program.comment)
 
 

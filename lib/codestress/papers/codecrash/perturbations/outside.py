@@ -16,7 +16,7 @@ from codestress.papers.codecrash.perturbations.edits import Site
 from codestress.papers.codecrash.perturbations.messages import Truth
 from codestress.papers.codecrash.perturbations.variants import (
     Perturbation,
-    Variant,
+    Status,
     check_problems,
     make_variants,
     run_calls,
@@ -50,9 +50,9 @@ def perturbed_rows(
         made = {one: make_variants(checked, one, executor, seed=seed, truth=truth) for one in conditions}
     faults |= unusable
     return [
-        _rejected(name, condition, problem, faults[name])
+        _row(name, condition, problem, "rejected", faults[name])
         if name in faults
-        else _row(name, condition, made[condition][name])
+        else _row(name, condition, (one := made[condition][name]).problem, one.status, one.why, one.sites)
         for name, problem in given.items()
         for condition in conditions
     ]
@@ -109,27 +109,22 @@ def _arguments(text: str, function: str) -> str:
     return text[len(function) :].strip()[1:-1] if whole else text
 
 
-def _row(name: str, condition: str, variant: Variant) -> dict[str, Any]:
-    problem = variant.problem
-    sites = variant.sites if condition.startswith(("MCC", "MPS", "MHC")) else ()
+def _row(
+    name: str, condition: str, given: Problem | str, state: Status, why: str, sites: Sequence[Site] = ()
+) -> dict[str, Any]:
+    """A row of the answer; `given` is no problem where a file's row was none."""
+    problem = given if isinstance(given, Problem) else None
+    said = condition.startswith(("MCC", "MPS", "MHC"))
     return {
         "id": name,
         "condition": condition,
-        "state": variant.status,
-        "reason": variant.why,
-        "code": problem.code,
-        "function": problem.function,
-        "input": problem.arguments,
-        "messages": _messages(problem.code, sites),
+        "state": state,
+        "reason": why,
+        "code": problem and problem.code,
+        "function": problem and problem.function,
+        "input": problem and problem.arguments,
+        "messages": _messages(problem.code, sites) if problem and said else [],
     }
-
-
-def _rejected(name: str, condition: str, given: Problem | str, why: str) -> dict[str, Any]:
-    code, function, arguments = (
-        (given.code, given.function, given.arguments) if isinstance(given, Problem) else (None, None, None)
-    )
-    row = {"id": name, "condition": condition, "state": "rejected", "reason": why, "code": code}
-    return row | {"function": function, "input": arguments, "messages": []}
 
 
 def _messages(code: str, sites: Sequence[Site]) -> list[dict[str, Any]]:

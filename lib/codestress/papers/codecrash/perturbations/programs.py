@@ -12,13 +12,10 @@ from codestress.problems.program import Problem
 
 def program_of(problem: Problem, original: Problem | None = None) -> PythonProgram | JavaScriptProgram:
     """The problem's program, to be rewritten; `original`: as it was before all perturbations, where that is not it."""
-    return (
-        JavaScriptProgram(problem, original) if problem.language == "javascript" else PythonProgram(problem, original)
-    )
+    return (JavaScriptProgram if problem.language == "javascript" else PythonProgram)(problem, original)
 
 
 def vanilla(problem: Problem) -> Problem:
     """A Python program parsed and unparsed (section 2.1), so that formatting tells nothing; others as they are."""
-    if problem.language != "python":
-        return problem
-    return replace(problem, code=ast.unparse(ast.parse(problem.code)))
+    python = problem.language == "python"
+    return replace(problem, code=ast.unparse(ast.parse(problem.code))) if python else problem

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from codestress.generation.edits import first_line
 from codestress.generation.scopes import FunctionNode, Names, Scope, names_of, parameters
-from codestress.papers.codecrash.perturbations import guards, idle
-from codestress.papers.codecrash.perturbations.edits import MessageSite, NotPerturbed, Perturbed, Place, Site, unused
+from codestress.papers.codecrash.perturbations import guards, tracing
+from codestress.papers.codecrash.perturbations.edits import MessageSite, NotPerturbed, Place, unused
 from codestress.problems.program import Problem
 
 BOTH = (
@@ -33,44 +33,6 @@ HARMLESS_METHODS = frozenset(
     get keys values items replace
     """.split()  # noqa: SIM905
 )
-METHODS = frozenset(
-    """
-    append extend insert remove pop sort reverse update add split join replace lower upper capitalize swapcase
-    """.split()  # noqa: SIM905
-)
-"""Methods that get messages of their own."""
-NOTING = """
-noted = {'returns': {}, 'ran': set(), 'kept': {}}
-def note_return(ordinal, value):
-    noted['returns'].setdefault(ordinal, set()).add(repr(value)[:200])
-    return value
-def note_ran(site, kind):
-    noted['ran'].add(site)
-def note_shown(look):
-    try:
-        return repr(look())
-    except Exception:
-        return None
-def note_kept(site, before, after):
-    if after is not None:
-        noted['kept'][site] = noted['kept'].get(site, True) and before == after
-def note_call(site, value, name, *given, **named):
-    joined = isinstance(value, str) and name == 'join' and bool(given)
-    given = ([*given[0]], *given[1:]) if joined else given
-    before = note_shown(lambda: value)
-    result = getattr(value, name)(*given, **named)
-    if joined:
-        note_kept(site, True, len(given[0]) < 2)
-    elif isinstance(value, str):
-        note_kept(site, before, repr(result[0] if result.__class__ is list and len(result) == 1 else result))
-    elif isinstance(value, (list, set, dict)):
-        note_kept(site, before, note_shown(lambda: value))
-    return result
-def traced_returns(*given, **named):
-    FUNCTION(*given, **named)
-    noted['idle'] = noted['passed'] - noted['read']
-    return noted
-"""
 
 
 class PythonProgram:
@@ -118,15 +80,11 @@ class PythonProgram:
         """The program as its tree is now, without the call."""
         return ast.unparse(ast.Module(self.tree.body[:-1], []))
 
-    def perturbed(self, sites: Iterable[Site], doubts: Iterable[str] = ()) -> Perturbed:
-        """The problem with the tree as it is now; as it was where nothing was touched."""
-        touched = tuple(sites)
-        if not touched:
-            return Perturbed(self.problem, doubts=tuple(doubts))
+    def changed(self) -> Problem:
+        """The problem with the tree as it is now."""
         function = ast.unparse(self.call.func)
         arguments = ast.unparse(self.call)[len(function) + 1 : -1]
-        changed = replace(self.problem, code=self.code, function=function, arguments=arguments)
-        return Perturbed(changed, touched, tuple(doubts))
+        return replace(self.problem, code=self.code, function=function, arguments=arguments)
 
     # --- what may be done
 
@@ -134,24 +92,6 @@ class PythonProgram:
     def facts(self) -> guards.Known:
         """What the program tells about itself, before it was perturbed."""
         return guards.known(self.original)
-
-    def whole_doubt(self, perturbation: str) -> str:
-        """Why a perturbation should not be made on this program at all."""
-        doubts = {"REN": guards.renaming_doubt, "PSC-ALL": guards.renaming_doubt, "MPS": guards.printing_doubt}
-        return doubts.get(perturbation, guards.comment_doubt)(self.facts)
-
-    def condition_doubt(self, place: Place, template: str, para: str) -> str:
-        condition = ast.parse(f"({place.text})", mode="eval").body
-        return place.doubt or guards.condition_doubt(self.facts, condition, template, para)
-
-    def garbage_doubt(self, place: Place, template: str, false: str, para: str) -> str:
-        if "{false}" not in template:
-            false = ""
-        text = template.replace("{false}", false)
-        return place.doubt or guards.garbage_doubt(self.facts, text, false, para)
-
-    def global_doubt(self) -> str:
-        return guards.global_doubt(self.facts)
 
     def called_function(self) -> FunctionNode:
         """The definition of the function that the problem calls; `NotPerturbed` when there is none."""
@@ -173,11 +113,8 @@ class PythonProgram:
             or (isinstance(node, ast.Global | ast.Nonlocal) and "_" in node.names)
             for node in ast.walk(self.tree)
         )
-        for node, named in _conditions(self.tree, []):
-
-            def put(text: str, node: ast.If | ast.While = node) -> None:
-                node.test = ast.parse(f"({text})", mode="eval").body
-
+        for node, named in _conditions(self.tree.body, []):
+            put = partial(_put_condition, node)
             yield Place(node.test.lineno, named, put, ast.unparse(node.test), _templates(node.test, reads_underscore))
 
     # --- GBC
@@ -239,19 +176,13 @@ class PythonProgram:
     # --- running it
 
     def traced(self) -> Problem:
-        """Its call gives what `NOTING` notes: of returns, of the sites that notes stand before."""
-        looks = idle.note_passing(self.tree, self.names, self.facts)
-        for node in list(ast.walk(self.tree)):
-            for name in ("body", "orelse", "finalbody"):
-                if isinstance(block := getattr(node, name, None), list):
-                    block[:] = _looked_at(block)
-        looks.visit(self.tree)
+        """Its call gives what `tracing.NOTING` notes: of returns, of the sites that notes stand before."""
+        tracing.Notes(self.names, self.facts).add(self.tree)
         returns = [statement for statement in _statements(self.tree.body) if isinstance(statement, ast.Return)]
         for ordinal, node in enumerate(returns):
             value = node.value or ast.Constant(None)
             node.value = ast.Call(ast.Name("note_return", ast.Load()), [ast.Constant(ordinal), value], [])
-        noting = NOTING.replace("FUNCTION", self.problem.function)
-        self.put_first(noting + idle.NOTING)
+        self.put_first(tracing.NOTING.replace("FUNCTION", self.problem.function))
         return replace(self.problem, code=self.code, function="traced_returns")
 
 
@@ -266,45 +197,6 @@ def read_in_classes(names: Names) -> set[str]:
     }
 
 
-def _looked_at(block: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """Statements, with looks at what those may change that a note stands before."""
-    found: list[ast.stmt] = []
-    notes: list[tuple[int, str]] = []
-    for statement in block:
-        match statement:
-            case ast.Expr(ast.Call(ast.Name("note_ran"), [ast.Constant(int() as number), ast.Constant(str() as kind)])):
-                notes.append((number, kind))
-                found.append(statement)
-                continue
-        for number, kind in notes:
-            for call in _method_calls(statement) if kind in METHODS else ():
-                if isinstance(call.func, ast.Attribute) and call.func.attr == kind:
-                    call.args = [ast.Constant(number), call.func.value, ast.Constant(kind), *call.args]
-                    call.func = ast.Name("note_call", ast.Load())
-        number = next((number for number, kind in notes if kind in ("operator", "assignment")), -1)
-        if number >= 0 and (target := _changed(statement)):
-            look = f"note_shown(lambda: {target})"
-            after = ast.parse(f"note_kept({number}, noted_{number}, {look})").body
-            found += [*ast.parse(f"noted_{number} = {look}").body, statement, *after]
-        else:
-            found.append(statement)
-        notes = []
-    return found
-
-
-def _changed(statement: ast.stmt) -> str:
-    """What an assignment changes, where looking at it does nothing; empty where what is said of it is not clear."""
-    match statement:
-        case ast.AugAssign(target) if not any(isinstance(part, ast.Call) for part in ast.walk(target)):
-            return ast.unparse(target)
-        case ast.Assign([ast.Name(name)], value):
-            reads = any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(value))
-            return name if reads or not isinstance(value, ast.BinOp) else ""
-        case ast.AnnAssign(ast.Name(name)):
-            return name
-    return ""
-
-
 def _function_of(scope: Scope) -> Scope | None:
     """The scope around comprehensions."""
     here: Scope | None = scope
@@ -315,11 +207,11 @@ def _function_of(scope: Scope) -> Scope | None:
 
 def _at(text: str, line: int) -> list[ast.stmt]:
     """New statements, which count as standing on a line of the program as it was given."""
-    statements = ast.parse(text).body
-    for node in (node for statement in statements for node in ast.walk(statement)):
+    module = ast.parse(text)
+    for node in ast.walk(module):
         if hasattr(node, "lineno"):
             node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
-    return statements
+    return module.body
 
 
 def _blocks(statement: ast.stmt) -> tuple[list[list[ast.stmt]], list[list[ast.stmt]]]:
@@ -351,12 +243,7 @@ def _places(
         ends = isinstance(statements[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
         for before in [*statements[first:], *([] if ends else [None])]:
             line = (before or statements[-1]).lineno
-
-            def put(text: str, before: ast.stmt | None = before, line: int = line) -> None:
-                at = len(statements) if before is None else statements.index(before)
-                statements[at:at] = _at(text, line)
-
-            yield Place(line, named, put, doubt=doubt)
+            yield Place(line, named, partial(_put_before, statements, before, line), doubt=doubt)
     for statement in statements:
         if isinstance(statement, FunctionNode):
             inner = [one.arg for one in parameters(statement) if one.arg not in ("self", "cls")]
@@ -368,6 +255,11 @@ def _places(
                 yield from _places(block, None if isinstance(statement, ast.ClassDef) else named, doubt)
 
 
+def _put_before(block: list[ast.stmt], before: ast.stmt | None, line: int, text: str) -> None:
+    at = len(block) if before is None else block.index(before)
+    block[at:at] = _at(text, line)
+
+
 def _kind_doubt(function: FunctionNode) -> str:
     """Why nothing should be put into a function of its kind."""
     own = _statements(function.body, functions=False)
@@ -376,20 +268,21 @@ def _kind_doubt(function: FunctionNode) -> str:
     return "a generator" if generator else "a coroutine" if isinstance(function, ast.AsyncFunctionDef) else ""
 
 
-def _conditions(node: ast.AST, named: list[str]) -> list[tuple[ast.If | ast.While, list[str]]]:
-    """The if and while statements below a node, in the order of the text, with the parameters that they see."""
-    found = []
-    for child in ast.iter_child_nodes(node):
-        inner = [one.arg for one in parameters(child)] if isinstance(child, FunctionNode) else named
-        if isinstance(child, ast.If | ast.While):
-            found.append((child, named))
-        if isinstance(child, ast.ClassDef):
-            for part in child.body:  # a lambda does not see a class body's names
-                if isinstance(part, FunctionNode | ast.ClassDef):
-                    found += _conditions(ast.Module([part], []), named)
-            continue
-        found += _conditions(child, inner)
-    return found
+def _put_condition(node: ast.If | ast.While, text: str) -> None:
+    node.test = ast.parse(f"({text})", mode="eval").body
+
+
+def _conditions(block: Sequence[ast.stmt], named: list[str]) -> Iterator[tuple[ast.If | ast.While, list[str]]]:
+    """The if and while statements of a list and below it, in the order of the text, with the parameters they see."""
+    for statement in block:
+        if isinstance(statement, ast.If | ast.While):
+            yield statement, named
+        inner = [one.arg for one in parameters(statement)] if isinstance(statement, FunctionNode) else named
+        (own, parts), in_class = _blocks(statement), isinstance(statement, ast.ClassDef)
+        for below in (*own[:1], *parts, *own[1:]):
+            # a lambda does not see a class body's names
+            seen = [part for part in below if not in_class or isinstance(part, FunctionNode | ast.ClassDef)]
+            yield from _conditions(seen, inner)
 
 
 def _templates(condition: ast.expr, reads_underscore: bool) -> list[str]:
@@ -417,11 +310,12 @@ def _templates(condition: ast.expr, reads_underscore: bool) -> list[str]:
 
 def _harmless(node: ast.AST) -> bool:
     """Whether evaluating the node twice is the same as once, as far as its text tells."""
-    if not isinstance(node, ast.Call):
-        return True
-    if isinstance(node.func, ast.Name):
-        return node.func.id in HARMLESS
-    return isinstance(node.func, ast.Attribute) and node.func.attr in HARMLESS_METHODS
+    match node:
+        case ast.Call(ast.Name(name)):
+            return name in HARMLESS
+        case ast.Call(ast.Attribute(_, name)):
+            return name in HARMLESS_METHODS
+    return not isinstance(node, ast.Call)
 
 
 def _sites(statement: ast.stmt, returns: Iterator[int]) -> Iterator[MessageSite]:
@@ -460,22 +354,6 @@ def _is_docstring(statement: ast.stmt) -> bool:
 
 def _methods(statement: ast.stmt) -> list[str]:
     """Names of the methods with messages that a statement calls itself, each once, in the order of the text."""
-    calls = [call.func for call in _method_calls(statement)]
+    calls = [call.func for call in tracing.method_calls(statement)]
     found = sorted((one.end_lineno or 0, one.end_col_offset or 0, one.attr) for one in calls)  # type: ignore[attr-defined]
     return list(dict.fromkeys(name for *_, name in found))
-
-
-def _method_calls(statement: ast.stmt) -> list[ast.Call]:
-    """Calls of methods with messages in a statement, not in those inside it."""
-    if isinstance(statement, FunctionNode | ast.ClassDef):
-        return []
-    found: list[ast.Call] = []
-    waiting: list[ast.AST] = [child for child in ast.iter_child_nodes(statement) if not isinstance(child, ast.stmt)]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.ExceptHandler | ast.match_case):
-            continue
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in METHODS:
-            found.append(node)
-        waiting.extend(ast.iter_child_nodes(node))
-    return found

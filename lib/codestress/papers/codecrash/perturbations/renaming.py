@@ -8,16 +8,23 @@ imported, a class, or given by a keyword to something that cannot be resolved, k
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Literal
 
 from codestress.generation.scopes import Names, Scope, resolve
-from codestress.papers.codecrash.perturbations import javascript
 from codestress.papers.codecrash.perturbations.edits import NotPerturbed, Perturbed, Site, numbered
+from codestress.papers.codecrash.perturbations.javascript import JavaScriptProgram
+from codestress.papers.codecrash.perturbations.javascript_names import IDENTIFIERS, declared, line_of
 from codestress.papers.codecrash.perturbations.python import PythonProgram, read_in_classes
 from codestress.problems.program import Problem
+from codestress.sandbox.runtimes import nodes, text_of
 
 Binding = tuple[Scope, str]
 """A variable: the scope that binds it, and its name."""
+Occurrence = tuple[int, str, Literal["function", "variable"], Callable[[str], None]]
+"""Line, name, what it names, and what puts another name there."""
 
 
 def rename(problem: Problem) -> Perturbed:
@@ -25,8 +32,57 @@ def rename(problem: Problem) -> Perturbed:
 
     Functions are numbered in the order of the text, the called one first; variables in the order of their names.
     """
-    if problem.language == "javascript":
-        return javascript.rename(problem)
+    return _rename_script(problem) if problem.language == "javascript" else _rename_python(problem)
+
+
+def _renamed(
+    program: PythonProgram | JavaScriptProgram,
+    functions: Iterable[str],
+    variables: Iterable[str],
+    kept: set[str],
+    occurrences: Iterable[Occurrence],
+) -> Perturbed:
+    """All of the occurrences renamed; new names are none of those that are kept."""
+    called = program.problem.function
+    new = {
+        "function": numbered("f", [name for name in functions if name != called], kept) | {called: "f"},
+        "variable": numbered("Var_", sorted(variables), kept),
+    }
+    sites: dict[str, Site] = {}
+    for line, old, kind, put in occurrences:
+        if (name := new[kind].get(old, old)) != old:
+            put(name)
+            sites.setdefault(name, Site(line, kind, f"{old} → {name}"))
+    return Perturbed(program.changed() if sites else program.problem, tuple(sites.values()))
+
+
+def _rename_script(problem: Problem) -> Perturbed:
+    """A name is renamed everywhere, which keeps the meaning as long as no variable is called like something that is
+    used without a declaration."""
+    program = JavaScriptProgram(problem)
+    every = list(nodes(program.root))
+    functions, variables, classes = (
+        {name for name, kind, _ in declared(every) if kind == wanted} for wanted in ("function", "variable", "class")
+    )
+    kept = classes | program.used_names() - functions - variables
+    if "f" in kept:
+        raise NotPerturbed("the name f is taken")
+    variables -= functions | classes
+    found = [(node, text_of(node)) for node in every if node.type in IDENTIFIERS]
+    made = _renamed(
+        program,
+        dict.fromkeys(old for node, old in found if node.type == "identifier" and old in functions),
+        variables,
+        kept,
+        (
+            (line_of(node), old, "function" if old in functions else "variable", partial(program.rename, node))
+            for node, old in found
+        ),
+    )
+    return replace(made, problem=replace(made.problem, function="f"))
+
+
+def _rename_python(problem: Problem) -> Perturbed:
     program = PythonProgram(problem)
     tree, names = program.tree, program.names
     opaque = _opaque_keywords(tree, names)
@@ -39,23 +95,30 @@ def rename(problem: Problem) -> Perturbed:
         for name in scope.bound
         if _may_be_renamed(scope, name, opaque) and not (scope.kind == "module" and name in in_classes)
     }
-    new = _new_names(names, free, problem.function)
-    found = [
-        (occurrence, new[owner, occurrence.name])
-        for occurrence in names.occurrences
-        if (owner := names.binding(occurrence)) is not None and (owner, occurrence.name) in new
-    ]
-    keywords = list(_known_keywords(tree, names, new))
-    sites: dict[str, Site] = {}
-    for occurrence, name in sorted(found, key=lambda one: getattr(one[0].node, "lineno", 0)):
-        if occurrence.name != name:
-            kind = "variable" if name.startswith("Var_") else "function"
-            sites.setdefault(name, Site(getattr(occurrence.node, "lineno", 0), kind, f"{occurrence.name} → {name}"))
-    for occurrence, name in found:
-        occurrence.rename(name)
-    for keyword, name in keywords:
-        keyword.arg = name
-    return program.perturbed(sites.values())
+    bindings = [(one, (names.binding(one), one.name)) for one in names.occurrences]
+    kept = {one.name for one, binding in bindings if binding not in free}
+    kept |= {name for scope in names.scopes for name in scope.bound if (scope, name) not in free}
+    defined = {(scope, name): scope.functions[name][0].lineno for scope, name in free if name in scope.functions}
+    functions = [name for _, name in sorted((line, name) for (_, name), line in defined.items())]
+    if problem.function in functions and "f" in kept:
+        raise NotPerturbed("the name f is taken by an import or a class")
+    found: list[Occurrence] = sorted(
+        (
+            (getattr(one.node, "lineno", 0), one.name, _kind(*binding), one.rename)
+            for one, binding in bindings
+            if binding in free
+        ),
+        key=lambda one: one[0],
+    )
+    for keyword, scope in _known_keywords(tree, names):
+        if keyword.arg is not None and (scope, keyword.arg) in free:
+            found.append((0, keyword.arg, _kind(scope, keyword.arg), partial(setattr, keyword, "arg")))
+    variables = {name for scope, name in free if _kind(scope, name) == "variable"}
+    return _renamed(program, dict.fromkeys(functions), variables, kept, found)
+
+
+def _kind(scope: Scope | None, name: str) -> Literal["function", "variable"]:
+    return "function" if scope is not None and "function" in scope.bound[name] else "variable"
 
 
 def _may_be_renamed(scope: Scope, name: str, opaque: set[str]) -> bool:
@@ -66,28 +129,6 @@ def _may_be_renamed(scope: Scope, name: str, opaque: set[str]) -> bool:
         in_class = scope.kind == "function" and scope.parent is not None and scope.parent.kind == "class"
         return name not in opaque and not (in_class and name in ("self", "cls"))
     return True
-
-
-def _new_names(names: Names, free: set[Binding], called: str) -> dict[Binding, str]:
-    """New names, none of which the program already uses for something that keeps its name."""
-    kept = {
-        occurrence.name
-        for occurrence in names.occurrences
-        if (owner := names.binding(occurrence)) is None or (owner, occurrence.name) not in free
-    } | {name for scope in names.scopes for name in scope.bound if (scope, name) not in free}
-    ordered = sorted(
-        (scope.functions[name][0].lineno, name)
-        for scope, name in free
-        if "function" in scope.bound[name] and name in scope.functions
-    )
-    found = dict.fromkeys(name for _, name in ordered)
-    if called in found and "f" in kept:
-        raise NotPerturbed("the name f is taken by an import or a class")
-    functions = numbered("f", [name for name in found if name != called], kept) | {called: "f"}
-    variables = numbered("Var_", sorted({name for scope, name in free if "function" not in scope.bound[name]}), kept)
-    return {
-        (scope, name): functions[name] if "function" in scope.bound[name] else variables[name] for scope, name in free
-    }
 
 
 def _calls(names: Names, tree: ast.Module) -> Iterator[tuple[ast.Call, Binding | None]]:
@@ -131,15 +172,11 @@ def _named(target: Binding, keyword: str) -> Iterator[bool]:
                 yield from (True, False)
 
 
-def _known_keywords(tree: ast.Module, names: Names, new: dict[Binding, str]) -> Iterator[tuple[ast.keyword, str]]:
-    """Keywords of calls of the program's own functions, with the new names of their parameters."""
+def _known_keywords(tree: ast.Module, names: Names) -> Iterator[tuple[ast.keyword, Scope]]:
+    """Keywords of calls that name parameters of the program's own functions, and these functions' scopes."""
     inner = {id(scope.node): scope for scope in names.scopes}
     for call, target in _calls(names, tree):
-        if target is None:
-            continue
-        owner, function = target
-        for keyword in call.keywords:
-            if keyword.arg is not None and {*_named(target, keyword.arg)} == {True}:
-                scope = inner[id(owner.functions[function][0])]
-                if (scope, keyword.arg) in new:
-                    yield keyword, new[scope, keyword.arg]
+        for keyword in call.keywords if target is not None else ():
+            if target is not None and keyword.arg is not None and {*_named(target, keyword.arg)} == {True}:
+                owner, function = target
+                yield keyword, inner[id(owner.functions[function][0])]

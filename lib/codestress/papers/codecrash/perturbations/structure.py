@@ -7,7 +7,7 @@ What a guarded perturbation draws and may not put is the next of its kind that i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from typing import TypeVar
 
@@ -30,68 +30,73 @@ def reformat_conditions(
     `original` is the program before all perturbations; with the guard `refuse` only what its text shows to be harmless
     is done.
     """
-    program, sites, doubts = program_of(problem, original), [], []
+    program, sites, doubts = program_of(problem, original), list[Site](), list[str]()
+
+    def doubt_of(option: tuple[str, str]) -> str:
+        return place.doubt or program.facts.condition_doubt(place.text, *option)
+
     for place in program.conditions():
-        template = draw.choice(place.templates)
-        para = draw.choice([*place.named, *program.truths])
-        doubt = program.condition_doubt(place, template, para)
-        if doubt and guard == "refuse":
-            options = product(_from(place.templates, template), (para, program.truths[0]))
-            safe = [one for one in options if not program.condition_doubt(place, *one)]
-            if not safe:
-                doubts.append(doubt)
-                continue
-            template, para = safe[0]
-        elif doubt:
-            doubts.append(doubt)
-        text = template.format(cond=place.text, para=para)
-        place.put(text)
-        sites.append(Site(place.line, "condition", f"{place.text} → {text}"))
-    return program.perturbed(sites, doubts)
+        drawn = (draw.choice(place.templates), draw.choice([*place.named, *program.truths]))
+        options = product(_from(place.templates, drawn[0]), (drawn[1], program.truths[0]))
+        if (chosen := _guarded(drawn, options, doubt_of, doubts, guard)) is not None:
+            template, para = chosen
+            text = template.format(cond=place.text, para=para)
+            place.put(text)
+            sites.append(Site(place.line, "condition", f"{place.text} → {text}"))
+    return Perturbed(program.changed() if sites else problem, tuple(sites), tuple(doubts))
 
 
 def insert_garbage(problem: Problem, draw: Draw, original: Problem | None = None, guard: Guard = "tag") -> Perturbed:
     """Puts three of the four control flows and two of the seven functions at places drawn for each, and declares
     half of the parameters (rounded up) as globals with numbers from 1 to 100; `original` and `guard`
     as above."""
-    program = program_of(problem, original)
-    used, places, sites, doubts = program.used_names(), program.places(), [], []
+    program, sites, doubts = program_of(problem, original), list[Site](), list[str]()
+    used, places, constant = program.used_names(), program.places(), program.truths[0]
     snippets = [*_chosen(program.control_flow, N_CONTROL_FLOW, draw), *_chosen(program.dead_loops, N_DEAD_LOOPS, draw)]
+
+    def doubt_of(option: tuple[Place, str, str]) -> str:
+        place, false, para = option
+        false = false if "{false}" in template else ""
+        return place.doubt or program.facts.garbage_doubt(template.replace("{false}", false), false, para)
+
     for number, template in enumerate(_chosen(snippets, len(snippets), draw) if places else []):
         place = draw.choice(places)
-        para = draw.choice(place.named) if place.named else program.truths[0]
-        false = draw.choice(program.false_conditions)
-        doubt = program.garbage_doubt(place, template, false, para)
-        if doubt and guard == "refuse":
-            options = _garbage(places, place, para, _from(program.false_conditions, false), program.truths[0])
-            safe = next((one for one in options if not program.garbage_doubt(one[0], template, *one[1:])), None)
-            if safe is None:
-                doubts.append(doubt)
-                continue
-            place, false, para = safe
-        elif doubt:
-            doubts.append(doubt)
-        new, name = unused(f"Temp_Var_{number}", used), unused(f"funct{number + 1}", used)
-        text = template.format(false=false.format(para=para), para=para, new=new, name=name, index=program.index)
-        place.put(text)
-        sites.append(Site(place.line, "dead loop" if template in program.dead_loops else "dead branch", text))
+        para = draw.choice(place.named) if place.named else constant
+        drawn = (place, draw.choice(program.false_conditions), para)
+        options = _garbage(places, drawn, program.false_conditions, constant)
+        if (chosen := _guarded(drawn, options, doubt_of, doubts, guard)) is not None:
+            place, false, para = chosen
+            new, name = unused(f"Temp_Var_{number}", used), unused(f"funct{number + 1}", used)
+            text = template.format(false=false.format(para=para), para=para, new=new, name=name, index=program.index)
+            place.put(text)
+            sites.append(Site(place.line, "dead loop" if template in program.dead_loops else "dead branch", text))
     candidates = program.hidden_names(used)
-    doubt = program.global_doubt() if candidates else ""
+    doubt = program.facts.global_doubt() if candidates else ""
     doubts += [doubt] if doubt else []
     for name in _chosen([] if doubt and guard == "refuse" else candidates, math.ceil(len(candidates) / 2), draw):
         text = program.declared.format(name=name, value=draw.integer(1, 100))
         program.put_first(text)
         sites.append(Site(1, "global", text))
-    return program.perturbed(sites, doubts)
+    return Perturbed(program.changed() if sites else problem, tuple(sites), tuple(doubts))
+
+
+def _guarded(drawn: T, options: Iterable[T], doubt_of: Callable[[T], str], doubts: list[str], guard: Guard) -> T | None:
+    """What was drawn, or the first option in its place of which there is no doubt, where the guard refuses it; none
+    where there is none. Doubts about what is made or left out are added."""
+    doubt = doubt_of(drawn)
+    found = next((one for one in options if not doubt_of(one)), None) if doubt and guard == "refuse" else drawn
+    doubts += [doubt] if doubt and (found is None or found is drawn) else []
+    return found
 
 
 def _garbage(
-    places: Sequence[Place], place: Place, para: str, falses: Sequence[str], constant: str
+    places: Sequence[Place], drawn: tuple[Place, str, str], falses: Sequence[str], constant: str
 ) -> Iterator[tuple[Place, str, str]]:
     """Places, false conditions and values to put instead of those drawn, the nearest to them first."""
+    place, first, para = drawn
     for here in _from(places, place):
         for value in dict.fromkeys([*(_from(here.named, para) if para in here.named else here.named), constant]):
-            yield from ((here, false, value) for false in falses)
+            yield from ((here, false, value) for false in _from(falses, first))
 
 
 def _from(items: Sequence[T], first: T) -> list[T]:

@@ -12,6 +12,7 @@ import ast
 import copy
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import groupby
@@ -21,24 +22,25 @@ from codestress.literals import NotLiteral, parse_literal, same_value
 from codestress.papers.codecrash.perturbations import messages, structure
 from codestress.papers.codecrash.perturbations.edits import Guard, NotPerturbed, Perturbed, Refused, Site
 from codestress.papers.codecrash.perturbations.inputs import (
+    NoOtherValue,
     argument_nodes,
     argument_values,
     call_of,
     other_inputs,
+    other_value,
     trial_inputs,
     with_values,
 )
 from codestress.papers.codecrash.perturbations.own import known_perturbation, rewrite
 from codestress.papers.codecrash.perturbations.programs import program_of, vanilla
 from codestress.papers.codecrash.perturbations.renaming import rename
-from codestress.papers.codecrash.perturbations.values import NoOtherValue, other_value
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem, from_stranger, literal_text
 from codestress.sandbox.executor import Execution, Executor, Program
 from codestress.sandbox.executor import Outcome as Ending
 from codestress.scoring.predictions import Task
 from codestress.seeding import rng
-from codestress.types import Language, Source
+from codestress.types import Source
 
 PAPERS = ("VAN", "REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS", "MHC")
 """The paper's names: vanilla; renamed; conditions; garbage; all three; misleading comments, prints and hints."""
@@ -118,21 +120,20 @@ def check_problems(problems: Sequence[Problem], executor: Executor, seed: int) -
         elif not _same(mine[0], second):
             faults[problem.id] = f"not deterministic: {mine[0].value!r:.60}, then {second.value!r:.60}"
         else:
-            inputs, mine = _telling(inputs, mine)
-            checked.append(Checked(problem, inputs, tuple(mine), _read(trace, problem.language)))
+            noted = trace.outcome is Ending.RETURNED
+            told = messages.read_trace(trace.value, problem.language) if noted else messages.Trace()
+            kept = _telling(mine)
+            inputs = tuple(inputs[place] for place in kept)
+            checked.append(Checked(problem, inputs, tuple(mine[place] for place in kept), told))
     return checked, faults
 
 
-def _telling(inputs: Sequence[str], executions: Sequence[Execution]) -> tuple[tuple[str, ...], list[Execution]]:
-    """The problem's own input and those beside it on which something new happened, then others, up to a number."""
+def _telling(executions: Sequence[Execution]) -> list[int]:
+    """Which to keep: the problem's own input and those beside it on which something new happened, then others."""
     tried = [place for place, one in enumerate(executions) if one.outcome in (Ending.RETURNED, Ending.RAISED)]
-    seen, new, known = set[str](), list[int](), list[int]()
-    for place in tried:
-        outcome = _told(executions[place])
-        (known if outcome in seen else new).append(place)
-        seen.add(outcome)
-    kept = sorted([*new, *known][: 1 + INPUTS])
-    return tuple(inputs[place] for place in kept), [executions[place] for place in kept]
+    first = {_told(executions[place]): place for place in reversed(tried)}
+    new = sorted(first.values())
+    return sorted([*new, *(place for place in tried if place not in new)][: 1 + INPUTS])
 
 
 def run_calls(calls: Sequence[tuple[Problem, str]], executor: Executor) -> list[Execution]:
@@ -175,17 +176,12 @@ def called(problem: Problem, arguments: str) -> Program:
     return Program(problem.code, call=f"{problem.function}({arguments}\n)", source=problem.source)
 
 
-def _read(trace: Execution, language: Language) -> messages.Trace:
-    return messages.read_trace(trace.value, language) if trace.outcome is Ending.RETURNED else messages.Trace()
-
-
 def _same(first: Execution, second: Execution) -> bool:
     """Whether two runs cannot be told apart: the same value, or the same kind of exception."""
     if first.outcome is not second.outcome:
         return False
-    if first.outcome is Ending.RETURNED:
-        return same_value(first.value, second.value)
-    return first.detail.partition(":")[0] == second.detail.partition(":")[0]
+    kinds = [one.detail.partition(":")[0] for one in (first, second)]
+    return same_value(first.value, second.value) if first.outcome is Ending.RETURNED else kinds[0] == kinds[1]
 
 
 # --- making variants ------------------------------------------------------------------------------------------------
@@ -218,30 +214,29 @@ def make_variants(
     for attempt in range(1, ATTEMPTS + 1):
         candidates: dict[str, Perturbed] = {}
         for name, one in pending.items():
-            draw = Draw(rng(seed, "perturb", perturbation, name, attempt))
-            variants[name] = Variant(one.problem, "unchanged", (), attempt)
+            draw, told = Draw(rng(seed, "perturb", perturbation, name, attempt)), wrong.get(name, "")
+            status: Status = "unchanged"
+            why = ""
             try:
-                told = wrong.get(name, "")
-                candidate = perturb(
+                made = perturb(
                     one, perturbation, draw, density=density, task=task, wrong=told, guard=guard, truth=truth
                 )
+                if made.sites:  # what a file says stands in the program
+                    kept = written_hints is None
+                    candidates[name] = made if kept else replace(made, problem=from_stranger(made.problem))
             except Refused as refusal:
-                variants[name] = Variant(one.problem, "refused", (), attempt, str(refusal))
-                continue
+                status, why = "refused", str(refusal)
             except (NotPerturbed, NotLiteral, SyntaxError, RecursionError, UnicodeError) as error:
-                variants[name] = Variant(one.problem, "rejected", (), attempt, str(error))
-                continue
-            if candidate.sites and written_hints is not None:  # what a file says stands in the program
-                candidate = replace(candidate, problem=from_stranger(candidate.problem))
-            if candidate.sites:
-                candidates[name] = candidate
+                status, why = "rejected", str(error)
+            variants[name] = Variant(one.problem, status, (), attempt, why)
         faults = _differences(candidates, pending, executor)
-        for name, candidate in candidates.items():
-            if why := faults[name]:
-                variants[name] = Variant(pending[name].problem, "rejected", (), attempt, why)
-            else:
-                doubt = candidate.doubts[0] if candidate.doubts and guard == "tag" else ""
-                variants[name] = Variant(candidate.problem, "applied", candidate.sites, attempt, doubt=doubt)
+        for name, made in candidates.items():
+            doubt = made.doubts[0] if made.doubts and guard == "tag" else ""
+            variants[name] = (
+                Variant(pending[name].problem, "rejected", (), attempt, faults[name])
+                if faults[name]
+                else Variant(made.problem, "applied", made.sites, attempt, doubt=doubt)
+            )
         pending = {name: one for name, one in pending.items() if faults.get(name)}
     return {one.problem.id: variants[one.problem.id] for one in problems}
 
@@ -261,52 +256,29 @@ def perturb(
     problem = checked.problem
     if perturbation not in PERTURBATIONS:
         return rewrite(problem, perturbation, draw)
-    doubt = program_of(problem).whole_doubt(perturbation)
+    doubt = program_of(problem).facts.whole_doubt(perturbation)
     if doubt and guard == "refuse":
         raise Refused(doubt)
-    made = _made(checked, perturbation, draw, density=density, task=task, wrong=wrong, guard=guard, truth=truth)
-    if made.doubts and guard == "refuse" and (not made.sites or (perturbation == "PSC-ALL" and _left_out(made))):
-        raise Refused(made.doubts[0])
-    return replace(made, doubts=(doubt, *made.doubts)) if doubt else made
-
-
-def _made(
-    checked: Checked,
-    perturbation: Perturbation,
-    draw: Draw,
-    *,
-    density: float,
-    task: Task,
-    wrong: str,
-    guard: Guard,
-    truth: messages.Truth,
-) -> Perturbed:
-    problem = checked.problem
-    if perturbation in ("MCC", "MPS"):
-        style: messages.Format = "comment" if perturbation == "MCC" else "print"
-        return messages.insert_messages(problem, draw, style=style, density=density, trace=checked.trace, truth=truth)
-    if perturbation == "BLANK":
-        return messages.add_blank_line(problem)
-    if perturbation == "MHC":
-        if not wrong:
-            raise NotPerturbed("no wrong value of the same type was found")
-        return (messages.hint_input if task == "input" else messages.hint_output)(problem, wrong)
+    if perturbation == "MHC" and not wrong:
+        raise NotPerturbed("no wrong value of the same type was found")
+    put = partial(messages.insert_messages, draw=draw, density=density, trace=checked.trace, truth=truth)
     steps: dict[str, Callable[[Problem], Perturbed]] = {
+        "MCC": partial(put, style="comment"),
+        "MPS": partial(put, style="print"),
+        "MHC": partial(messages.hint_input if task == "input" else messages.hint_output, value=wrong),
+        "BLANK": messages.add_blank_line,
         "REN": rename,
         "RTF": partial(structure.reformat_conditions, draw=draw, original=problem, guard=guard),
         "GBC": partial(structure.insert_garbage, draw=draw, original=problem, guard=guard),
     }
-    sites: tuple[Site, ...] = ()
-    doubts: tuple[str, ...] = ()
+    made = Perturbed(problem, (), (doubt,) if doubt else ())
     for name in ("RTF", "GBC", "REN") if perturbation == "PSC-ALL" else (perturbation,):
-        done = steps[name](problem)
-        problem, sites, doubts = done.problem, sites + done.sites, doubts + done.doubts
-    return Perturbed(problem, sites, doubts)
-
-
-def _left_out(made: Perturbed) -> bool:
-    """Whether nothing but names was changed."""
-    return all(site.kind in ("variable", "function") for site in made.sites)
+        done = steps[name](made.problem)
+        made = Perturbed(done.problem, made.sites + done.sites, made.doubts + done.doubts)
+    names_alone = all(site.kind in ("variable", "function") for site in made.sites)
+    if made.doubts and guard == "refuse" and (not made.sites or (perturbation == "PSC-ALL" and names_alone)):
+        raise Refused(made.doubts[0])
+    return made
 
 
 def on_unseen(problems: Sequence[Checked], executor: Executor, seed: int) -> dict[str, Checked]:
@@ -317,8 +289,7 @@ def on_unseen(problems: Sequence[Checked], executor: Executor, seed: int) -> dic
         texts = [text for text in other_inputs(one.problem, draw, UNSEEN + INPUTS) if text not in one.inputs][:UNSEEN]
         if texts:
             others[one.problem.id] = replace(one, inputs=tuple(texts))
-    executions = run_calls([(one.problem, text) for one in others.values() for text in one.inputs], executor)
-    before = iter(executions)
+    before = iter(run_calls([(one.problem, text) for one in others.values() for text in one.inputs], executor))
     return {name: replace(one, executions=tuple(next(before) for _ in one.inputs)) for name, one in others.items()}
 
 
@@ -347,19 +318,18 @@ def _differences(
         except (NotLiteral, SyntaxError) as error:
             found[name] = str(error)
     executions = iter(run_calls([call for mine in calls.values() for call in mine], executor))
-    for name in calls:
-        told = [
-            f"on {text:.60}: {_told(one)} became {_told(other)}"
-            for (_, text), one in zip(calls[name], checked[name].executions, strict=False)
-            if not _same(one, other := next(executions))
-        ]
-        found[name] = told[0] if told else ""
+    for name, mine in calls.items():
+        pairs = [(text, one, next(executions)) for (_, text), one in zip(mine, checked[name].executions, strict=False)]
+        told = (
+            f"on {text:.60}: {_told(one)} became {_told(other)}" for text, one, other in pairs if not _same(one, other)
+        )
+        found[name] = next(told, "")
     return found
 
 
 def _differs_in_comments(before: Problem, after: Problem) -> bool:
     """Whether two Python programs differ in comments and blank lines alone, and do not read their own text."""
-    if before.language != "python" or before.call != after.call or program_of(before).whole_doubt("MCC"):
+    if before.language != "python" or before.call != after.call or program_of(before).facts.whole_doubt("MCC"):
         return False
     return _tree(before.code) == _tree(after.code)
 
@@ -380,9 +350,8 @@ def _moved(before: Problem, after: Problem, arguments: str) -> str:
 
 
 def _told(execution: Execution) -> str:
-    if execution.outcome is Ending.RETURNED:
-        return f"{execution.value!r:.60}"
-    return f"{execution.outcome} {execution.detail:.60}"
+    returned = execution.outcome is Ending.RETURNED
+    return f"{execution.value!r:.60}" if returned else f"{execution.outcome} {execution.detail:.60}"
 
 
 # --- wrong values for hints -----------------------------------------------------------------------------------------
@@ -400,12 +369,11 @@ def _wrong_values(
         return {one.problem.id: _wrong_output(one.problem, seed, written_hints) for one in problems}
     tried: list[tuple[Checked, str]] = []
     for one in problems:
-        if written_hints is not None:
-            texts = [written_hints[one.problem.id]] if one.problem.id in written_hints else []
-        else:
-            draw = Draw(rng(seed, "wrong input", one.problem.id))
-            texts = [*other_inputs(one.problem, draw, WRONG_INPUTS), *_misfits(one.problem)]
-        tried += [(one, text) for text in texts]
+        draw, name = Draw(rng(seed, "wrong input", one.problem.id)), one.problem.id
+        if written_hints is None:
+            tried += [(one, text) for text in (*other_inputs(one.problem, draw, WRONG_INPUTS), *_misfits(one.problem))]
+        elif name in written_hints:
+            tried.append((one, written_hints[name]))
     found: dict[str, str] = {}
     raising: dict[str, str] = {}
     calls = [(one.problem if written_hints is None else from_stranger(one.problem), text) for one, text in tried]
@@ -433,16 +401,11 @@ def _wrong_output(problem: Problem, seed: int, written_hints: Mapping[str, str] 
     value = parse_literal(problem.output).value
     if written_hints is not None:
         text = written_hints.get(problem.id, "")
-        try:
+        with suppress(NotLiteral):
             return "" if not text or same_value(parse_literal(text).value, value) else text
-        except NotLiteral:
-            return ""
+        return ""
     draw = Draw(rng(seed, "wrong output", problem.id))
-    for _ in range(WRONG_INPUTS):
-        try:
-            other = other_value(copy.deepcopy(value), draw)
-        except NoOtherValue:
-            return ""
-        if not same_value(other, value):
-            return literal_text(other, problem.language)
+    with suppress(NoOtherValue):
+        others = (other_value(copy.deepcopy(value), draw) for _ in range(WRONG_INPUTS))
+        return next((literal_text(one, problem.language) for one in others if not same_value(one, value)), "")
     return ""
