@@ -21,7 +21,7 @@ from codestress.papers.codecrash.results import differences, paper, reasoning
 from codestress.papers.faultloc.results import stated
 from codestress.papers.faultloc.results.paper import published_localization
 from codestress.papers.origin import results as origin
-from codestress.papers.semtrace.results import baselines, by_position, largest_drops, removal
+from codestress.papers.semtrace.results import by_position, largest_drops, removal, tables
 from codestress.parameters import Facts
 from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.report.claims import Statement, ledger, statements, undecidable
@@ -136,7 +136,7 @@ def removals(one: Statement, value: float, random: Random) -> Tables:
 
 
 def baseline(_: Statement, shift: float, random: Random) -> Tables:
-    published = baselines.published_baselines("semtrace/tab01", 0.95)
+    published = tables.published_baselines("semtrace/tab01", 0.95)
     answers = pd.concat(
         pd.DataFrame(
             {

@@ -35,8 +35,7 @@ def nano_train(settings: Path, run: Path, begin: Path | None) -> None:
 
     content = read_yaml(settings)
     try:
-        from codestress.nano.training.export import export
-        from codestress.nano.training.train import Training, train
+        from codestress.nano.training.train import Training, export, train
     except ImportError as error:
         raise click.ClickException(f"{error}: make train-nano installs what training needs") from None
     training = check(Training, content, str(settings))

@@ -7,6 +7,7 @@ import re
 import sys
 from contextlib import redirect_stdout
 from io import StringIO
+from itertools import pairwise
 from types import FrameType
 from typing import Any
 
@@ -27,30 +28,16 @@ def executed(problem: Problem) -> list[str]:
     exec(compile(problem.code, "program", "exec"), names)
     function = names[problem.function]
     lines = problem.code.split("\n")
-    steps: list[str] = []
-    known: dict[str, str] = {}
-    last = 0
-
-    def noted(frame: FrameType) -> None:
-        nonlocal last, known
-        now = {name: repr(value) for name, value in frame.f_locals.items() if not callable(value)}
-        if last:
-            line = lines[last - 1].split("  #")[0]
-            said = line.strip()
-            drawn = _targets(said) if _indented(lines[frame.f_lineno - 1]) > _indented(line) else set()
-            changed = ", ".join(
-                f"{name} = {value}" for name, value in now.items() if known.get(name) != value or name in drawn
-            )
-            steps.append(f"{said} -> {changed}" if changed else said)
-        if len(steps) > MOST_LINES:
-            raise RuntimeError(f"{problem.id}: more than {MOST_LINES} lines run")
-        last, known = frame.f_lineno, now
+    seen: list[tuple[int, dict[str, str]]] = []
 
     def trace(frame: FrameType, event: str, _: object) -> Any:
         if frame.f_code is not function.__code__:
             return None
         if event in ("line", "return"):
-            noted(frame)
+            now = {name: repr(value) for name, value in frame.f_locals.items() if not callable(value)}
+            seen.append((frame.f_lineno, now))
+        if len(seen) > MOST_LINES + 1:
+            raise RuntimeError(f"{problem.id}: more than {MOST_LINES} lines run")
         return trace
 
     arguments = ast.literal_eval(f"({problem.arguments},)")
@@ -61,6 +48,13 @@ def executed(problem: Problem) -> list[str]:
             function(*arguments)
     finally:
         sys.settrace(before)
+    steps = []
+    for (number, known), (following, now) in pairwise(seen):
+        line = lines[number - 1].split("  #")[0]
+        said = line.strip()
+        drawn = _targets(said) if _indented(lines[following - 1]) > _indented(line) else set()
+        changed = [f"{name} = {value}" for name, value in now.items() if known.get(name) != value or name in drawn]
+        steps.append(f"{said} -> {', '.join(changed)}" if changed else said)
     return steps
 
 

@@ -79,7 +79,7 @@ def test_a_window_shows_the_target_at_its_distance(
 ) -> None:
     links = links_of[hops]
     laid_out = lay_out(links, d=d, hops=hops)
-    chain = target_chain(links)
+    chain = target_chain(links, hops)
     lines = abs(d) * (hops - 1) + extra
     shown = window(laid_out, lines=lines, d=d, hops=hops, depth=place)
     before = list(shown)
@@ -96,7 +96,7 @@ def test_a_window_shows_the_target_at_its_distance(
 @pytest.mark.parametrize("d", [d for d in range(-15, 16) if d])
 def test_the_target_stays_in_the_middle(d: int) -> None:
     laid_out = lay_out(links_of[2], d=d, hops=2)
-    chain = target_chain(links_of[2])
+    chain = target_chain(links_of[2], 2)
     for lines in range(abs(d) + 1, 950, 8):
         shown = window(laid_out, lines=lines, d=d, hops=2)
         places = [i for i, link in enumerate(shown) if link in chain]
@@ -142,7 +142,9 @@ def test_the_authors_list_gives_the_authors_lines(shared_data: Path, d: int) -> 
     links = parse_links(text)
     assert [str(link) for link in links] == text.split("\n")[: len(links)]
     assert len(links) == LINES
-    assert [links.index(link) for link in target_chain(links)] == [1998, 1999]
+    chain = target_chain(links, 2)
+    assert [links.index(link) for link in chain] == [1998, 1999]
+    assert chain[-1].destination == "admire"
     laid_out = lay_out(links, d=d, hops=2)
     order = authors_order([str(link) for link in links], d)
     for n in range(abs(d) + 1, 950, 8):

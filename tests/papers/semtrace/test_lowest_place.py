@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from codestress.papers.semtrace.lowest_place import lowest_place
+from codestress.papers.semtrace.results.by_position import lowest_place
 
 
 @pytest.mark.parametrize("items", [12, 100])

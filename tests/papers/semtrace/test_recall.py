@@ -6,8 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codestress.papers.semtrace.completions import Incomplete, completed_arguments, completed_block, completed_output
 from codestress.papers.semtrace.recall import (
+    Incomplete,
+    completed_arguments,
+    completed_block,
+    completed_output,
     score_input_completion,
     score_output_completion,
     score_partial_trace,

@@ -12,7 +12,7 @@ from codestress.errors import ParameterError
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_of
 from codestress.inference.run import run
-from codestress.papers.semtrace.results import architectures, baselines, by_position, templates
+from codestress.papers.semtrace.results import by_position, tables
 from codestress.papers.semtrace.studies import (
     LineRemoval,
     Questions,
@@ -276,20 +276,20 @@ def test_line_removal_of_models_and_interpreter_are_the_same_programs() -> None:
 
 
 def test_the_rope_bound_is_the_papers() -> None:
-    assert architectures.smallest_rope_base(30_810) == pytest.approx(861_000, abs=500)
+    assert tables.smallest_rope_base(30_810) == pytest.approx(861_000, abs=500)
 
 
 def test_what_the_paper_prints_stands_beside_ours() -> None:
     models = load_registry()
-    table = architectures.licences([models["llama-3.1-8b"], models["sim-near"]]).set_index("name")
+    table = tables.licences([models["llama-3.1-8b"], models["sim-near"]]).set_index("name")
     assert table.loc["llama-3.1-8b", ["licence", "table_3"]].tolist() == ["Llama 3.1 Community License", "Llama3.3"]
     assert table.loc["sim-near", "table_3"] == ""
     assert table.loc["cruxeval", "table_3"] == "MIT License"
-    shapes = architectures.architectures([models["codestral-22b-v0.1"]], 30_810).iloc[0]
+    shapes = tables.architectures([models["codestral-22b-v0.1"]], 30_810).iloc[0]
     assert shapes["lowest_bound"] < 861_000 < shapes["highest_bound"] < shapes["rope_base"]
-    printed = baselines.published_baselines("semtrace/tab01", 0.95)
+    printed = tables.published_baselines("semtrace/tab01", 0.95)
     assert len(printed) == 30
-    both = baselines.beside_published(printed.iloc[:2], printed)
+    both = tables.beside_published(printed.iloc[:2], printed)
     assert both["from"].value_counts().to_dict() == {"the paper": 30, "here": 2}
 
 
@@ -319,7 +319,7 @@ def test_templates_are_rendered_on_one_problem() -> None:
         for task in ("input_prediction", "output_prediction", "function_retrieval", "line_retrieval")
         for count in (0, 4)
     ]
-    table = templates.template_table(prompts)
+    table = tables.template_table(prompts)
     assert (table["characters"] > 100).all()
 
 

@@ -1,4 +1,4 @@
-"""Trains `nano` (`make train-nano`).
+"""Trains `nano` (`make train-nano`), and saves it as Hugging Face does, with a manifest.
 
 Stages follow each other; each has its tasks and sizes, and ends when held-out chats are answered well enough. The run
 can be stopped and goes on from its last checkpoint. On a processor, one process per core works on its shares of each
@@ -7,13 +7,15 @@ batch. The data are a function of seed, step and share; the weights are not bit-
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
+import platform
 import shutil
 import socket
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -24,6 +26,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 import torch
 from pydantic import Field, model_validator
+from safetensors import numpy as safetensors
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor, distributed, multiprocessing
@@ -33,10 +36,10 @@ from torch.nn.utils.rnn import pad_sequence
 
 from codestress.errors import ParameterError
 from codestress.nano.chats import Size, Task, chat
-from codestress.nano.configuration import Configuration
+from codestress.nano.configuration import END, Configuration
 from codestress.nano.model import configuration
 from codestress.nano.training.transformer import Transformer
-from codestress.nano.training.vocabulary import encode, train_tokenizer
+from codestress.nano.training.vocabulary import PAD, encode, train_tokenizer
 from codestress.seeding import rng
 from codestress.validation import Strict
 
@@ -266,7 +269,10 @@ def _work(rank: int, workers: int, port: int, training: Training, folder: Path, 
                     mine = held_out(task, stage.most_lines, training, tokenizer)[rank::workers]
                     [found] = _summed(right(model, mine, device, bfloat16=training.bfloat16))
                     asked[task] = found / training.evaluated
-                progress.log.append(_entry(progress, stage, rate, float(np.mean(losses)), asked))
+                where = {"step": progress.step, "tokens": progress.tokens, "seconds": round(progress.seconds)}
+                what = {"stage": progress.stage, "lines": stage.most_lines, "rate": rate}
+                loss, shares = float(np.mean(losses)), {str(task): round(share, 4) for task, share in asked.items()}
+                progress.log.append({**where, **what, "loss": round(loss, 4), **shares})
                 losses.clear()
                 done = bool(stage.until) and all(asked[task] >= share for task, share in stage.until.items())
                 if (done or progress.stage_tokens >= stage.most_tokens) and progress.stage + 1 < len(training.stages):
@@ -284,13 +290,6 @@ def _summed(*values: float) -> list[float]:
     together = torch.tensor(values, dtype=torch.float64)
     distributed.all_reduce(together)
     return together.tolist()
-
-
-def _entry(progress: Progress, stage: Stage, rate: float, loss: float, asked: Mapping[Task, float]) -> dict[str, Any]:
-    """A line of the log; shares are of held-out chats of the stage's most lines."""
-    where = {"step": progress.step, "tokens": progress.tokens, "seconds": round(progress.seconds)}
-    what = {"stage": progress.stage, "lines": stage.most_lines, "rate": rate, "loss": round(loss, 4)}
-    return where | what | {str(task): round(share, 4) for task, share in asked.items()}
 
 
 def _step(
@@ -332,3 +331,53 @@ def _save(path: Path, model: Transformer, tuned: Sequence[torch.optim.Optimizer]
     states = {"model": model.state_dict(), "optimizers": [optimizer.state_dict() for optimizer in tuned]}
     torch.save(states | {"shape": model.shape.model_dump(), "progress": asdict(progress)}, new)
     new.replace(path)
+
+
+CHAT_TEMPLATE = """{%- for message in messages -%}
+<|im_start|>{{ message.role }}{{ "\\n" }}{{ message.content }}<|im_end|>{{ "\\n" }}
+{%- endfor -%}
+{%- if add_generation_prompt -%}<|im_start|>assistant{{ "\\n" }}{%- endif -%}"""
+
+
+def export(run: Path, folder: Path, shape: Configuration, seed: int) -> None:
+    """The checkpoint of a run as weights of 16 bits that transformers and vLLM load unchanged."""
+    folder.mkdir(parents=True, exist_ok=True)
+    saved = torch.load(run / "checkpoint.pt", weights_only=True, map_location="cpu")
+    weights = {name: tensor.half().numpy() for name, tensor in saved["model"].items()}
+    safetensors.save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    shutil.copy2(run / "tokenizer.json", folder)
+    tokens = json.loads((run / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
+    ends = {"bos_token_id": None, "eos_token_id": tokens[END], "pad_token_id": tokens[PAD]}
+    config: dict[str, Any] = {
+        "architectures": ["LlamaForCausalLM"],
+        "model_type": "llama",
+        "hidden_act": "silu",
+        "attention_bias": False,
+        "mlp_bias": False,
+        "tie_word_embeddings": True,
+        "torch_dtype": "float16",
+        **ends,
+        **shape.model_dump(),
+    }
+    _write(folder / "config.json", config)
+    _write(folder / "generation_config.json", ends)
+    named = {"eos_token": END, "pad_token": PAD, "chat_template": CHAT_TEMPLATE}
+    kind = {"tokenizer_class": "PreTrainedTokenizerFast", "clean_up_tokenization_spaces": False}
+    _write(folder / "tokenizer_config.json", {**kind, **named, "model_max_length": shape.max_position_embeddings})
+    progress, cores = saved["progress"], f"{platform.machine()}, {os.cpu_count()} cores"
+    device = torch.cuda.get_device_name() if torch.cuda.is_available() else cores
+    manifest = {
+        "sha256": hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest(),
+        "parameters": int(sum(np.prod(array.shape) for array in weights.values())),
+        "seed": seed,
+        "steps": progress["step"],
+        "tokens": progress["tokens"],
+        "hours": round(progress["seconds"] / 3600, 2),
+        "hardware": f"{device}, torch {torch.__version__}",
+        "log": progress["log"],
+    }
+    _write(folder / "manifest.json", manifest)
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

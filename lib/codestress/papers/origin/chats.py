@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from string import Template
 
 import numpy as np
 
 from codestress.generation.prompts import prompt_text
 from codestress.nano.chats import Chat, Size, Split, Task, Turn, Writer, pick, words_of
-from codestress.papers.origin.connections import TARGET, Link
+from codestress.papers.origin.connections import TARGET, Link, lay_out
 
 SYSTEM = "You are a helpful assistant."
 """The system message of the study."""
@@ -25,12 +26,8 @@ def _find_the_origin(random: np.random.Generator, size: Size, split: Split) -> C
     words = words_of(split)
     drawn = [words[int(i)] for i in random.permutation(len(words))[: 3 * count]]
     chains = [drawn[i : i + 3] for i in range(0, len(drawn) - 2, 3)]
-    ranks = [[Link(a, b) for a, b, _ in chains], [Link(b, c) for _, b, c in chains]]
-    if d < 0:
-        ranks.reverse()
-    block = abs(d)
-    laid = [link for at in range(0, len(chains), block) for rank in ranks for link in rank[at : at + block]]
-    top = int(random.integers(block))
+    laid = lay_out([Link(*pair) for chain in chains for pair in pairwise(chain)], d=d, hops=2)
+    top = int(random.integers(abs(d)))
     shown = laid[top : top + lines]
     if not size.d and random.random() < 0.2:
         shown = [shown[int(i)] for i in random.permutation(len(shown))]

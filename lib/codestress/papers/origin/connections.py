@@ -36,12 +36,11 @@ def make_links(words: Sequence[str], *, hops: int, seed: int, index: int) -> lis
     """
     chains = LINES // hops
     needed = chains * (hops + 1)
-    target = [TARGET[0], *TARGET[1:-1]]
     pool = [word for word in words if word not in TARGET]
     if len(set(pool)) < needed - len(TARGET):
         raise DataError(f"{hops} hops need {needed} distinct words, the word list has {len(set(pool))}; use fewer hops")
     drawn = iter(rng(seed, "words", hops, index).permutation(pool)[:needed].tolist())
-    target += [next(drawn) for _ in range(hops - 2)] + [TARGET[-1]]
+    target = [*TARGET[:-1], *(next(drawn) for _ in range(hops - 2)), TARGET[-1]]
     links = []
     for chain in range(chains):
         vertices = target if chain == chains // 2 else [next(drawn) for _ in range(hops + 1)]
@@ -112,12 +111,7 @@ def lone_links(shown: Sequence[Link], *, hops: int) -> int:
     return len(shown) - whole
 
 
-def target_chain(links: Sequence[Link]) -> list[Link]:
-    """The links from the target's origin to its destination."""
-    following = {link.origin: link for link in links}
-    chain = []
-    word = TARGET[0]
-    while word != TARGET[-1]:
-        chain.append(following[word])
-        word = chain[-1].destination
-    return chain
+def target_chain(links: Sequence[Link], hops: int) -> Sequence[Link]:
+    """The links from the target's origin to its destination, in a list of chain after chain."""
+    start = next(i for i, link in enumerate(links) if link.origin == TARGET[0])
+    return links[start : start + hops]

@@ -17,30 +17,19 @@ HIGHEST = np.array([1.0, 50.0, 0.0])
 """Bounds of top and rate (a rate is 1 / reach, and bounded where a reach is not), and of a floor that it has not."""
 
 
-class DecayFit(NamedTuple):
-    """share(x) = top * exp(-(x - 1) / reach)."""
-
-    top: float
-    """Share at x = 1."""
-    reach: float
-    """In the unit of x: where the share has fallen to 1/e. inf: nothing decays; nan: nothing to fit."""
-    half_life: float
-    """reach * ln 2."""
-    top_interval: Interval
-    reach_interval: Interval
-    failed: int
-    """Resamples that could not be fitted; they are not in the intervals."""
-    lack: float = math.nan
-    """p-value of its lack of fit."""
-
-
 class FittedSide(NamedTuple):
-    """A fit to one side of d = 0."""
+    """share(x) = top * exp(-(x - 1) / reach), fitted to one side of d = 0."""
 
     label: str
     sign: int
     top: float
+    """Share at x = 1."""
     reach: float
+    """In the unit of x: where the share has fallen to 1/e. inf: nothing decays; nan: nothing to fit."""
+    top_interval: Interval = UNKNOWN
+    reach_interval: Interval = UNKNOWN
+    failed: int = 0
+    """Resamples that could not be fitted; they are not in the intervals."""
     lack: float = math.nan
     """p-value of its lack of fit."""
 
@@ -52,11 +41,13 @@ class FittedSide(NamedTuple):
 def fit_decay(
     x: ArrayLike,
     table: ArrayLike,
+    label: str = "",
+    sign: int = 1,
     *,
     confidence: float = 0.95,
     resamples: int = 2000,
     rng: np.random.Generator,
-) -> DecayFit:
+) -> FittedSide:
     """Fits shares at distances `x` (k,), all at least 1, from `table` (items, k): 0 to 1, nan where not asked.
 
     Points are weighted by their standard errors, from shares with one success and one failure added so that none is
@@ -70,7 +61,7 @@ def fit_decay(
     right = np.nan_to_num(scores)
     best = _fit(places, right.sum(axis=0), asked.sum(axis=0))
     if best is None:
-        return DecayFit(math.nan, math.nan, math.nan, UNKNOWN, UNKNOWN, resamples)
+        return FittedSide(label, sign, math.nan, math.nan, failed=resamples)
     weights = cluster_weights(len(scores), resamples, rng)
     behind = np.maximum(asked.sum(axis=0), 1)
     drawn, counted = weights @ right, weights @ asked
@@ -85,7 +76,7 @@ def fit_decay(
     top = percentile_interval(draws[:, 0], confidence)
     failed = resamples - len(draws)
     lack = lack_of_fit(places, right, asked, best, _weights(right.sum(axis=0), asked.sum(axis=0)), 2, rng)
-    return DecayFit(float(best[0]), _reach(best[1]), _reach(best[1]) * math.log(2), top, reach, failed, lack)
+    return FittedSide(label, sign, float(best[0]), _reach(best[1]), top, reach, failed, lack)
 
 
 def _weights(right: Array, asked: Array) -> Array:

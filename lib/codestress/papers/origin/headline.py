@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
+from codestress.papers.origin.published import STEP, by_size
 from codestress.report.headline import Headline
-from codestress.report.published import published_models, published_numbers
+from codestress.report.published import published_models
 
 LENGTHS = {"16–63": 64, "64–127": 128, "128–255": 256, "256–511": 512, "512–944": 945}
 """Lines of a list: what is drawn, and the first number of lines beyond."""
 LISTS = 20
-STEP = 8
 
 
 def length(lines: int) -> str:
@@ -19,15 +19,9 @@ def length(lines: int) -> str:
 
 
 def _published() -> pd.DataFrame:
-    numbers = published_numbers("origin/fig02") or {}
-    first = numbers["lines"][0]
-    rows = [
-        (model, length(first + STEP * size), outcome == "1")
-        for model, outcomes in numbers["outcomes"].items()
-        for size, outcome in enumerate(outcomes)
-    ]
-    table = pd.DataFrame(rows, columns=["model", "cell", "right"])
-    shares = table.groupby(["model", "cell"], sort=False)["right"].agg(share="mean", n="size").reset_index()
+    table = by_size("fig02")
+    cells = table.groupby(["model", table["lines"].map(length).rename("cell")], sort=False)
+    shares = cells["right"].agg(share="mean", n="size").reset_index()
     return shares.assign(model=shares["model"].map(lambda label: published_models("origin").get(label, label)))
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from codestress.fitting.proportions import Interval, newcombe, paired_difference, ratio
 from codestress.fitting.significance import LEVEL, holm, sign_flips, two_shares_p, with_holm
-from codestress.papers.origin.half_length import HalfLength, fit_half_length, misfit
+from codestress.papers.origin.half_length import fit_half_length, misfit
 from codestress.report.findings import Finding, listed, points, span
 from codestress.report.published import read_published
 from codestress.seeding import rng
@@ -30,16 +30,21 @@ UNDESCRIBED = 0.05
 """A curve whose misfit is below does not describe its points."""
 
 
+def by_size(figure: str) -> pd.DataFrame:
+    """The outcomes that a figure shows: model, lines, right (0 or 1); empty where it shows none."""
+    numbers = read_published("origin").get(figure, {})
+    rows = [
+        (model, lines, int(bit))
+        for model, bits in numbers.get("outcomes", {}).items()
+        for lines, bit in zip(np.linspace(*numbers["lines"], numbers["sizes"]).astype(int), bits, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["model", "lines", "right"])
+
+
 def outcomes() -> pd.DataFrame:
-    """Every published outcome: model, list (of `LISTS`), lines, size (by which lists are paired), right (0 or 1)."""
-    rows = []
-    for name, figure in LISTS.items():
-        numbers = read_published("origin")[figure]
-        first, last = numbers["lines"]
-        sizes = np.linspace(first, last, numbers["sizes"]).astype(int)
-        for model, bits in numbers["outcomes"].items():
-            rows += [(model, name, lines, int(bit)) for lines, bit in zip(sizes, bits, strict=True)]
-    table = pd.DataFrame(rows, columns=["model", "list", "lines", "right"])
+    """Every published outcome: model, lines, right (0 or 1), list (of `LISTS`), size (by which lists are paired)."""
+    parts = [by_size(figure).assign(list=name) for name, figure in LISTS.items()]
+    table = pd.concat(parts, ignore_index=True)
     return table.assign(size=table["lines"] // STEP)
 
 
@@ -72,8 +77,12 @@ def paired_by_size(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
 CURVE = ["half", "low", "high", "steepness", "misfit", "describes"]
 
 
-def _curve(fit: HalfLength, misfitting: float) -> tuple[float, float, float, float, float, bool]:
-    return fit.half, *fit.interval, fit.steepness, misfitting, not misfitting < UNDESCRIBED
+def _curve(
+    x: pd.Series, right: pd.Series, asked: pd.Series, confidence: float, random: np.random.Generator
+) -> tuple[float, float, float, float, float, bool]:
+    fit = fit_half_length(x, right, asked, confidence)
+    wrong = misfit(fit, x, right, asked, random)
+    return fit.half, *fit.interval, fit.steepness, wrong, not wrong < UNDESCRIBED
 
 
 def half_lengths(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
@@ -81,10 +90,9 @@ def half_lengths(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFr
     (lines), `CURVE` (half, its interval, steepness, misfit, and whether the curve describes its points)."""
     rows = []
     for (model, name), part in table.groupby(["model", "list"], sort=False):
-        lines, right, asked = part["lines"].to_numpy(), part["right"].to_numpy(), np.ones(len(part))
-        fit = fit_half_length(lines, right, asked, confidence)
-        wrong = misfit(fit, lines, right, asked, rng(seed, "misfit", str(model), str(name)))
-        rows.append((model, name, right.sum(), len(part), lines.min(), lines.max(), *_curve(fit, wrong)))
+        lines, random = part["lines"], rng(seed, "misfit", str(model), str(name))
+        found = _curve(lines, part["right"], part["right"] ** 0, confidence, random)
+        rows.append((model, name, part["right"].sum(), len(part), lines.min(), lines.max(), *found))
     return pd.DataFrame(rows, columns=["model", "list", "correct", "sizes", "shortest", "longest", *CURVE])
 
 
@@ -99,10 +107,9 @@ def half_distances(table: pd.DataFrame, confidence: float, seed: int) -> pd.Data
     """The same curve of each model and side against |d|, from `by_distance()`: model, side, `CURVE` (in lines)."""
     rows = []
     for (model, sign), part in table.groupby(["model", np.sign(table["d"])], sort=False):
-        distance, right, asked = part["d"].abs().to_numpy(), part["correct"].to_numpy(), part["n"].to_numpy()
-        fit = fit_half_length(distance, right, asked, confidence)
-        wrong = misfit(fit, distance, right, asked, rng(seed, "misfit", str(model), int(sign)))
-        rows.append((model, "down" if sign > 0 else "up", *_curve(fit, wrong)))
+        random = rng(seed, "misfit", str(model), int(sign))
+        found = _curve(part["d"].abs(), part["correct"], part["n"], confidence, random)
+        rows.append((model, "down" if sign > 0 else "up", *found))
     return pd.DataFrame(rows, columns=["model", "side", *CURVE])
 
 
@@ -135,15 +142,44 @@ def findings(
 ) -> list[Finding]:
     """What stands first, from the tables of this module."""
     shuffling, direction, apart = (pairs[pairs["comparison"] == name] for name in PAIRED)
+    helped, hurt, neither = _by_sign(shuffling)
+    up, down, even = _by_sign(direction)
+    more, fewer, _ = _by_sign(apart)
     return [
-        _shuffling(shuffling),
-        _not_every_model(shuffling),
-        _direction(direction),
+        _paired(
+            shuffling,
+            f"With the other lines shuffled, {len(helped)} of {len(shuffling)} models find the origin more often at "
+            f"d = 15, {len(hurt)} less often (sizes won : lost, points): {_told(helped)}.",
+        ),
+        _paired(
+            shuffling,
+            "It does not help every model, which the paper does not say: for these nothing is shown either way: "
+            f"{_told(neither)}.",
+            "No difference shown is no proof of equality: what is excluded stands in the interval. In order they are "
+            f"correct at {neither['first'].max()} sizes of {neither['sizes'].max()} at most: there is little to lose. ",
+        ),
+        _paired(
+            direction,
+            f"Over 15 lines, {len(up)} of {len(direction)} models find the origin more often where the second link "
+            f"stands above the first, {len(down)} where it stands below; for {len(even)} nothing is shown: "
+            f"{_told(direction[direction['decided']])}.",
+        ),
         _direction_by_distance(sides),
-        _apart(apart),
+        _paired(
+            apart,
+            f"15 lines between the links cost {len(fewer)} of {len(apart)} models correct answers, and help "
+            f"{len(more)}: {_told(fewer)}.",
+            "Lists of adjacent links are paired with those four lines shorter. ",
+        ),
         _lengths(lengths, confidence),
         _distances(distances, confidence),
     ]
+
+
+def _by_sign(pairs: pd.DataFrame) -> list[pd.DataFrame]:
+    """Where the second is decided to be better, where to be worse, and where neither is."""
+    sign = np.sign(pairs["difference"]).where(pairs["decided"], 0)
+    return [pairs[sign == one] for one in (1, -1, 0)]
 
 
 def _told(pairs: pd.DataFrame) -> str:
@@ -154,48 +190,12 @@ def _told(pairs: pd.DataFrame) -> str:
     )
 
 
-def _fragile(pairs: pd.DataFrame) -> str:
-    """Where the test on blocks says something else."""
+def _paired(pairs: pd.DataFrame, finding: str, caveat: str = "") -> Finding:
+    """With a caveat where the test on blocks says something else."""
     otherwise = list(pairs["model"][pairs["decided"] != (pairs["p_blocks_holm"] < LEVEL)])
     told = f"blocks decide otherwise of {listed(otherwise)}" if otherwise else "blocks decide the same"
-    return f"Neighbouring sizes share most of their lines; {told}. {ONE_LIST}"
-
-
-def _paired(pairs: pd.DataFrame, finding: str, caveat: str = "") -> Finding:
-    family = f"Holm over {len(pairs)} models, level {LEVEL}"
-    return Finding(finding, MCNEMAR, BY_SIZE, family, f"{caveat}{_fragile(pairs)}")
-
-
-def _shuffling(pairs: pd.DataFrame) -> Finding:
-    helped = pairs[pairs["decided"] & (pairs["difference"] > 0)]
-    hurt = pairs[pairs["decided"] & (pairs["difference"] < 0)]
-    return _paired(
-        pairs,
-        f"With the other lines shuffled, {len(helped)} of {len(pairs)} models find the origin more often at d = 15, "
-        f"{len(hurt)} less often (sizes won : lost, points): {_told(helped)}.",
-    )
-
-
-def _not_every_model(pairs: pd.DataFrame) -> Finding:
-    rest = pairs[~pairs["decided"]]
-    return _paired(
-        pairs,
-        "It does not help every model, which the paper does not say: for these nothing is shown either way: "
-        f"{_told(rest)}.",
-        "No difference shown is no proof of equality: what is excluded stands in the interval. In order they are "
-        f"correct at {rest['first'].max()} sizes of {rest['sizes'].max()} at most: there is little to lose. ",
-    )
-
-
-def _direction(pairs: pd.DataFrame) -> Finding:
-    sure = pairs[pairs["decided"]]
-    up, down = sure[sure["difference"] > 0], sure[sure["difference"] < 0]
-    return _paired(
-        pairs,
-        f"Over 15 lines, {len(up)} of {len(pairs)} models find the origin more often where the second link stands "
-        f"above the first, {len(down)} where it stands below; for {len(pairs) - len(sure)} nothing is shown: "
-        f"{_told(sure)}.",
-    )
+    caveat += f"Neighbouring sizes share most of their lines; {told}. {ONE_LIST}"
+    return Finding(finding, MCNEMAR, BY_SIZE, f"Holm over {len(pairs)} models, level {LEVEL}", caveat)
 
 
 def _direction_by_distance(sides: pd.DataFrame) -> Finding:

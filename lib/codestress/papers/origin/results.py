@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import math
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ import pandas as pd
 from codestress.fitting.proportions import DOUBTED, UNKNOWN, paired_difference
 from codestress.fitting.summaries import with_accuracy
 from codestress.papers.origin.decay import FittedSide, fit_decay
+from codestress.papers.origin.published import by_size
 from codestress.papers.origin.studies import clue_at
 from codestress.report.published import published_models, published_numbers
 from codestress.seeding import rng
@@ -75,16 +77,9 @@ def published_title(artefact: str) -> str:
 def with_pairs(summary: pd.DataFrame, answers: pd.DataFrame, artefact: str, rule: str) -> pd.DataFrame:
     """The summary of one condition with `pair_low` and `pair_high`, the interval of ours - theirs over the sizes of the
     list, of which the paper shows what became of each; nan where it does not, or where we asked other sizes."""
-    paper, _, name = artefact.partition("/")
-    numbers = published_numbers(f"{paper}/{OUTCOMES_OF.get(name, name)}") or {}
-    names = published_models(PAPER)
-    theirs = {}
-    if "outcomes" in numbers:
-        first, last = numbers["lines"]
-        sizes = range(first, last + 1, (last - first) // (numbers["sizes"] - 1))
-        theirs = {
-            names[label]: pd.Series([int(bit) for bit in bits], sizes) for label, bits in numbers["outcomes"].items()
-        }
+    name = artefact.partition("/")[2]
+    shown = by_size(OUTCOMES_OF.get(name, name)).groupby("model")
+    theirs = {published_models(PAPER)[label]: part.set_index("lines")["right"] for label, part in shown}
     ends = []
     for model in summary["model"]:
         part = answers[answers["model"] == model]
@@ -134,16 +129,12 @@ def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFra
     stand beside those in order, which of them. `true` is with which probability an instrument answers right."""
     theirs, ours = [], []
     for source, figure in PUBLISHED_MAPS.get(artefact, {"published": artefact}).items():
-        numbers = published_numbers(figure)
-        if not numbers:
-            continue
-        first, last = numbers["lines"]
-        lines = np.arange(first, last + 1, (last - first) // (numbers["sizes"] - 1))
-        asked = lines <= (answers["lines"].max() if artefact == NANO else last)
-        names = {"1": Outcome.CORRECT.value, "0": Outcome.INCORRECT.value}
-        for model, bits in numbers["outcomes"].items():
-            cells = {"source": source, "model": model, "lines": lines, "outcome": [names[bit] for bit in bits]}
-            theirs.append(pd.DataFrame(cells)[asked])
+        shown = by_size(figure.partition("/")[2])
+        if artefact == NANO:
+            shown = shown[shown["lines"] <= answers["lines"].max()]
+        outcome = shown["right"].map({1: Outcome.CORRECT.value, 0: Outcome.INCORRECT.value})
+        told = shown.assign(source=source, outcome=outcome)[["source", "model", "lines", "outcome"]]
+        theirs += [part for _, part in told.groupby("model", sort=False)]
     if artefact == NANO:
         theirs.sort(key=_right, reverse=True)
     several = answers["shuffled"].nunique() > 1 or len(PUBLISHED_MAPS.get(artefact, ())) > 1
@@ -259,13 +250,15 @@ def fit_sides(
             fit = fit_decay(
                 wide.columns.to_numpy(float),
                 wide.to_numpy(float),
+                str(model),
+                sign,
                 confidence=confidence,
                 resamples=resamples,
                 rng=rng(seed, "decay", str(model), sign),
             )
-            fits.append(FittedSide(str(model), sign, fit.top, fit.reach, fit.lack))
-            intervals = (*fit.top_interval, *fit.reach_interval)
-            rows.append((str(model), side, *fit[:3], *intervals, fit.failed, resamples, fit.lack))
+            fits.append(fit)
+            numbers = (fit.top, fit.reach, fit.reach * math.log(2), *fit.top_interval, *fit.reach_interval)
+            rows.append((str(model), side, *numbers, fit.failed, resamples, fit.lack))
     return fits, pd.DataFrame(rows, columns=FIT_COLUMNS)
 
 

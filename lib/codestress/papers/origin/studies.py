@@ -137,7 +137,7 @@ def _links(words: str, hops: int, seed: int, number: int, d: int) -> tuple[tuple
         links = connections.parse_links(text)
     else:
         links = connections.make_links(word_list(), hops=hops, seed=seed, index=number)
-    return tuple(connections.lay_out(links, d=d, hops=hops)), tuple(connections.target_chain(links))
+    return tuple(connections.lay_out(links, d=d, hops=hops)), tuple(connections.target_chain(links, hops))
 
 
 def list_of(trial: Trial, given: Chains) -> list[connections.Link]:

@@ -1,4 +1,4 @@
-"""The mixing function M(C1, C2, Pos): a target function among distractors (Sense and Sensitivity, section 2)."""
+"""How a target function is shown: among distractors, M(C1, C2, Pos) of section 2, or without some of its lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 
 BLANK = ""
 """Between functions stands one empty line; the paper prints no context."""
-
 
 MOST_FRAGMENTS = 20
 
@@ -104,3 +103,17 @@ def with_keys(mixture: Mixture, keys: Mapping[tuple[int, int], str]) -> Mixture:
     """Every line behind its key and one space (section 3.2 leaves the separator open)."""
     keyed = [f"{keys[origin]} {line}" for origin, line in zip(mixture.origins, mixture.lines, strict=True)]
     return mixture._replace(lines=keyed)
+
+
+def removable(code: str) -> int:
+    """Lines that may be removed: all but the first (section 3.4), blank ones included.
+
+    CRUXEval's 800 programs have 71,994 versions; in three the first line is not the `def`, and stays all the same.
+    """
+    return code.count("\n")
+
+
+def without_lines(code: str, removed: int) -> str:
+    """The program without the lines of a bit mask (there are `2 ** removable`): bit i is line i + 2."""
+    first, *others = code.split("\n")
+    return "\n".join([first, *(line for i, line in enumerate(others) if not removed >> i & 1)])

@@ -109,14 +109,8 @@ def made_of(output: Any) -> list[Any]:
     the same length."""
     made: list[Any] = []
     if isinstance(output, str):
-        made += [
-            output[::-1],
-            output.upper(),
-            output.lower(),
-            output.swapcase(),
-            output[::-1].swapcase(),
-            output.strip(),
-        ]
+        back = output[::-1]
+        made += [back, output.upper(), output.lower(), output.swapcase(), back.swapcase(), output.strip()]
         made += [output.split(), list(output)]
     elif isinstance(output, list | tuple):
         made += [list(output)[::-1], list(output)]

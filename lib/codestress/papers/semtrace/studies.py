@@ -18,8 +18,7 @@ from codestress.errors import ParameterError
 from codestress.generation.prompts import prompt_text
 from codestress.papers.semtrace import distractors as distractor_functions
 from codestress.papers.semtrace import recall, truth
-from codestress.papers.semtrace.line_removal import removable, without_lines
-from codestress.papers.semtrace.mixing import MOST_FRAGMENTS, line_keys, mix, with_keys
+from codestress.papers.semtrace.mixing import MOST_FRAGMENTS, line_keys, mix, removable, with_keys, without_lines
 from codestress.papers.semtrace.traces import trace_problems
 from codestress.parameters import Facts, Parameters, RecomputedByDraws, Seeded, Study, for_each_model, no_questions
 from codestress.problems.generated import generated_problems
@@ -174,7 +173,7 @@ def target_positions(given: Questions) -> Trials:
         mixed = mix(problem.code, others, position=place, positions=given.positions, fragments=given.fragments)
         if trial.factors["keys"]:
             mixed = with_keys(mixed, _keys(problem, others, trial.seed))
-        shown = (_retrieval(problem, trial.seed) if task in RETRIEVAL else _query(problem)) | {"code_block": mixed.text}
+        shown = _query(problem, task, trial.seed) | {"code_block": mixed.text}
         sampling = Sampling(max_tokens=2 * given.max_tokens if task == "function_retrieval" else given.max_tokens)
         # A reader may take a distractor's line for the target's, so the program is a stranger's when they are.
         foreign = count and given.distractor_source == "codesearchnet"
@@ -182,16 +181,10 @@ def target_positions(given: Questions) -> Trials:
         return _prompt(task, shown, sampling, source=source, qac=bool(trial.factors["qac"]), prefill=given.prefill)
 
     def strict(trial: Trial, response: Response) -> Score:
-        problem, task = problem_of(trial), trial.factors["task"]
-        if task == "input_prediction":
-            return recall.score_input_completion(problem, response)
-        if task == "output_prediction":
-            return recall.score_output_completion(problem, response)
-        lines, lines_keys = problem.code.split("\n"), _target_keys(problem, trial.seed)
-        if task == "line_retrieval":
-            wanted = _line(problem, trial.seed)
-            lines, lines_keys = [lines[wanted]], [lines_keys[wanted]]
-        return recall.score_retrieval(lines, lines_keys, response)
+        problem, task = problem_of(trial), str(trial.factors["task"])
+        if task in RETRIEVAL:
+            return recall.score_retrieval(*_wanted(problem, task, trial.seed), response)
+        return recall.score_completion(problem, task, response)
 
     def partial(trial: Trial, response: Response) -> Score:
         if trial.factors["dataset"] != "semtrace":
@@ -200,12 +193,9 @@ def target_positions(given: Questions) -> Trials:
 
     def chance(trial: Trial, prompt: Prompt, settings: Mapping[str, Any]) -> float | None:
         problem, task = problem_of(trial), str(trial.factors["task"])
-        if task not in RETRIEVAL:
-            return truth.predicted(problem, prompt, settings, task)
-        lines, keys = problem.code.split("\n"), _target_keys(problem, trial.seed)
-        if task == "line_retrieval":
-            lines, keys = [lines[_line(problem, trial.seed)]], [keys[_line(problem, trial.seed)]]
-        return truth.retrieved(prompt, settings, lines, keys)
+        if task in RETRIEVAL:
+            return truth.retrieved(prompt, settings, *_wanted(problem, task, trial.seed))
+        return truth.predicted(problem, prompt, settings, task)
 
     judges = {"strict": strict} | ({"partial": partial} if "semtrace" in given.problems else {})
     return Trials(trials, render, judges, chance=chance)
@@ -265,13 +255,17 @@ def _line(problem: Problem, seed: int) -> int:
     return lines[int(rng(seed, "line", problem.id).integers(len(lines)))]
 
 
-def _query(problem: Problem) -> dict[str, str]:
-    """What the templates for predictions ask about."""
-    return {"input": problem.arguments, "output": problem.output}
+def _wanted(problem: Problem, task: str, seed: int) -> tuple[list[str], list[str]]:
+    """The lines that are to be retrieved, and their keys."""
+    lines, keys = problem.code.split("\n"), _target_keys(problem, seed)
+    number = _line(problem, seed)
+    return ([lines[number]], [keys[number]]) if task == "line_retrieval" else (lines, keys)
 
 
-def _retrieval(problem: Problem, seed: int) -> dict[str, str]:
-    """What the templates for retrieval ask about."""
+def _query(problem: Problem, task: str, seed: int) -> dict[str, str]:
+    """What the templates of a task ask about."""
+    if task not in RETRIEVAL:
+        return {"input": problem.arguments, "output": problem.output}
     keys = _target_keys(problem, seed)
     return {"start": keys[0], "end": keys[-1], "key": keys[_line(problem, seed)]}
 
@@ -324,18 +318,15 @@ def line_removal(given: LineRemoval) -> Trials:
         code = without_lines(problem.code, int(trial.factors["mask"] or 0))
         if given.shown == "program":
             return Prompt((Message("user", code),), Sampling(max_tokens=1), problem.call, problem.source)
-        shown_values = _query(problem) | {"code_block": code}
-        task = str(trial.factors["task"])
-        sampling = Sampling(max_tokens=given.max_tokens)
-        return _prompt(task, shown_values, sampling, source=problem.source, prefill=given.prefill)
+        task, sampling = str(trial.factors["task"]), Sampling(max_tokens=given.max_tokens)
+        shown = _query(problem, task, trial.seed) | {"code_block": code}
+        return _prompt(task, shown, sampling, source=problem.source, prefill=given.prefill)
 
     def strict(trial: Trial, response: Response) -> Score:
         problem = table[trial.problem]
         if given.shown == "program":
             return score_interpreted(problem, response.text)
-        if trial.factors["task"] == "input_prediction":
-            return recall.score_input_completion(problem, response)
-        return recall.score_output_completion(problem, response)
+        return recall.score_completion(problem, str(trial.factors["task"]), response)
 
     def chance(trial: Trial, prompt: Prompt, settings: Mapping[str, Any]) -> float | None:
         task, removed = str(trial.factors["task"]), int(trial.factors["mask"] or 0)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from codestress.fitting.influence import mean, share
 from codestress.fitting.position_dip import position_dip, relative_to_best
-from codestress.fitting.proportions import cluster_weights, ratio
+from codestress.fitting.proportions import cluster_weights, paired_difference, ratio
 from codestress.fitting.summaries import paired_differences, summarize, with_accuracy
 from codestress.papers.semtrace.distractors import Source
-from codestress.papers.semtrace.lowest_place import lowest_place
 from codestress.papers.semtrace.mixing import mix
 from codestress.papers.semtrace.studies import distractor_context
 from codestress.problems.program import Problem
@@ -57,8 +57,7 @@ def accuracy_by_position(
 def _relative_curves(answers: pd.DataFrame, metric: str, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
     """`RELATIVE` for each curve and position, on the problems that were asked at all of them."""
     rows = []
-    for group, part in answers.groupby(CURVE, sort=False):
-        cells = part.pivot_table(index="problem", columns="position", values=f"value_{metric}").dropna()
+    for group, cells in _cells(answers, metric, "position"):
         weights = cluster_weights(len(cells), resamples, rng(seed, "relative", metric, *map(str, group))) / len(cells)
         means = cells.mean()
         best = means.max() or np.nan
@@ -68,6 +67,12 @@ def _relative_curves(answers: pd.DataFrame, metric: str, confidence: float, resa
             for (position, mean), interval in zip(means.items(), intervals, strict=True)
         ]
     return pd.DataFrame(rows, columns=[*CURVE, "position", *RELATIVE])
+
+
+def _cells(answers: pd.DataFrame, metric: str, columns: str) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
+    """The scores of each curve, problems by places (a column), of the problems that were asked at all of them."""
+    for group, part in answers.groupby(CURVE, sort=False):
+        yield group, part.pivot_table(index="problem", columns=columns, values=f"value_{metric}").dropna()
 
 
 def position_points(table: pd.DataFrame, *, show: str, relative: bool, confidence: float) -> pd.DataFrame:
@@ -110,6 +115,13 @@ def _panel_name(row: dict[Hashable, Any], varying: Sequence[str]) -> str:
     return ", ".join(words)
 
 
+DIP = [
+    *("dip_points", "dip_low", "dip_high", "dip_relative_pct", "drop_points", "drop_low", "drop_high"),
+    *("drop_without_effect", "drop_relative_pct", "drop_relative_low", "drop_relative_high"),
+]
+"""Of `PositionDip`, in its order, in points or %."""
+
+
 def dips(
     answers: pd.DataFrame, *, metrics: Sequence[str], confidence: float, resamples: int, seed: int
 ) -> pd.DataFrame:
@@ -117,29 +129,12 @@ def dips(
     and relative to the maximum (%), with intervals, and the p-value of a U-shape, on the same problems."""
     rows = []
     for metric in metrics:
-        for group, part in answers.groupby(CURVE, sort=False):
-            cells = part.pivot_table(index="problem", columns="position", values=f"value_{metric}").dropna()
+        for group, cells in _cells(answers, metric, "position"):
             random = rng(seed, "dip", metric, *map(str, group))
             found = position_dip(cells.to_numpy(), confidence=confidence, resamples=resamples, rng=random)
-            rows.append(
-                dict(zip(CURVE, group, strict=True))
-                | {
-                    "metric": metric,
-                    "dip_points": 100 * found.dip,
-                    "dip_low": 100 * found.dip_interval.low,
-                    "dip_high": 100 * found.dip_interval.high,
-                    "dip_relative_pct": 100 * found.relative_dip,
-                    "drop_points": 100 * found.drop,
-                    "drop_low": 100 * found.drop_interval.low,
-                    "drop_high": 100 * found.drop_interval.high,
-                    "drop_without_effect": 100 * found.drop_without_effect,
-                    "drop_relative_pct": 100 * found.relative_drop,
-                    "drop_relative_low": 100 * found.relative_drop_interval.low,
-                    "drop_relative_high": 100 * found.relative_drop_interval.high,
-                    "p_value": found.p_value,
-                    "problems": found.items,
-                }
-            )
+            named = dict(zip(CURVE, group, strict=True)) | {"metric": metric}
+            percent = dict(zip(DIP, 100 * np.hstack(found[:-2]), strict=True))
+            rows.append(named | percent | {"p_value": found.p_value, "problems": found.items})
     return pd.DataFrame(rows)
 
 
@@ -150,11 +145,9 @@ def troughs(answers: pd.DataFrame, *, metrics: Sequence[str], confidence: float)
     answers cannot rule out.
     """
     rows = []
+    fifth = (5 * answers["depth"] + 1e-9).astype(int).clip(upper=4) + 1
     for metric in metrics:
-        for group, part in answers.groupby(CURVE, sort=False):
-            fifth = (5 * part["depth"] + 1e-9).astype(int).clip(upper=4) + 1
-            cells = part.assign(fifth=fifth).pivot_table(index="problem", columns="fifth", values=f"value_{metric}")
-            cells = cells.dropna()
+        for group, cells in _cells(answers.assign(fifth=fifth), metric, "fifth"):
             if cells.shape[1] < 2:
                 continue
             found, names = lowest_place(cells.to_numpy(float), confidence), list(cells.columns)
@@ -165,6 +158,39 @@ def troughs(answers: pd.DataFrame, *, metrics: Sequence[str], confidence: float)
                 | {"lowest": names[found.place], "may_be_lowest": ", ".join(str(names[n]) for n in found.candidates)}
             )
     return pd.DataFrame(rows)
+
+
+class LowestPlace(NamedTuple):
+    """Places count from 0."""
+
+    place: int
+    """With the lowest mean, the first of several."""
+    candidates: tuple[int, ...]
+    """A confidence set: it misses the place whose true mean is lowest with at most 1 - confidence."""
+
+
+def lowest_place(scores: ArrayLike, confidence: float = 0.95) -> LowestPlace:
+    """From scores (items, places), 0 to 1, none missing; with fewer than two items every place is a candidate.
+
+    A place leaves the set where another is lower by a one-sided paired test. To lose the true one takes a wrong
+    rejection in one of places - 1 tests, so that each is at that part of the level (Bonferroni).
+    """
+    table = np.asarray(scores, dtype=float)
+    items, places = table.shape
+    means = table.mean(axis=0) if items else np.zeros(places)
+    if items < 2 or places < 2:
+        return LowestPlace(int(means.argmin()), tuple(range(places)))
+    two_sided = 1 - 2 * (1 - confidence) / (places - 1)
+    kept = [
+        place
+        for place in range(places)
+        if not any(
+            paired_difference(table[:, place] - table[:, other], confidence=two_sided).low > 0
+            for other in range(places)
+            if other != place
+        )
+    ]
+    return LowestPlace(int(means.argmin()), tuple(kept))
 
 
 def query_differences(answers: pd.DataFrame, *, confidence: float, resamples: int, seed: int) -> pd.DataFrame:

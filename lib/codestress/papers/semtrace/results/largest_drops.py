@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,18 +15,13 @@ from codestress.report.published import read_published
 from codestress.seeding import rng
 
 Array = NDArray[np.float64]
+_Curves = dict[tuple[str, int], tuple[Array, Array]]
+"""By model and number of distractors, the accuracies at each position: as they are, and in each resample."""
 
 PANEL = ["dataset", "task", "digits", "qac", "keys"]
 ANY = "any"
 """The largest drop over all numbers of distractors."""
 OWN, MEAN = "mean of the models' largest drops", "largest drop of the models' mean curve"
-
-
-class _Curves(NamedTuple):
-    """Accuracies of one model and number of distractors at each position: as they are, and in each resample."""
-
-    means: Array
-    draws: Array
 
 
 def largest_drops(
@@ -53,15 +48,15 @@ def largest_drops(
 
 def _curves(
     part: pd.DataFrame, value: str, problems: Sequence[str], resamples: int, random: np.random.Generator
-) -> dict[tuple[str, int], _Curves]:
-    """By model and number of distractors, on the problems that were asked at all positions.
+) -> _Curves:
+    """On the problems that were asked at all positions.
 
     As much noise as two problems that are right at one position alone is added to the resamples, so that positions
     where all answers are alike are not certain.
     """
     places = {problem: place for place, problem in enumerate(problems)}
     weights = cluster_weights(len(problems), resamples, random)
-    found = {}
+    found: _Curves = {}
     for (model, distractors), one in part.groupby(["model", "distractors"], sort=False):
         cells = one.pivot_table(index="problem", columns="position", values=value).dropna()
         drawn = weights[:, [places[problem] for problem in cells.index]]
@@ -69,22 +64,19 @@ def _curves(
         if len(cells) > 1 and kept.all():
             draws = drawn @ cells.to_numpy(float) / kept
             draws += random.normal(0, 1 / math.sqrt(len(cells) * (len(cells) + 2)), draws.shape)
-            means = cells.mean().to_numpy(float)
-            found[str(model), int(distractors)] = _Curves(means, np.clip(draws, 0, 1))
+            found[str(model), int(distractors)] = cells.mean().to_numpy(float), np.clip(draws, 0, 1)
     return found
 
 
-def _panel(curves: dict[tuple[str, int], _Curves], confidence: float) -> Iterator[dict[str, Any]]:
+def _panel(curves: _Curves, confidence: float) -> Iterator[dict[str, Any]]:
     asked = list(dict.fromkeys(model for model, _ in curves))
     groups = {name: models for name, models in read_published("semtrace")["groups"].items() if set(models) <= {*asked}}
     for name, models in {**{model: [model] for model in asked}, **groups}.items():
         counts = [n for n in sorted({n for _, n in curves}) if all((model, n) in curves for model in models)]
-        if not counts or len({len(curves[model, n].means) for model in models for n in counts}) > 1:
+        if not counts or len({len(curves[model, n][0]) for model in models for n in counts}) > 1:
             continue
-        means, draws = (
-            np.stack([[getattr(curves[model, n], kind) for n in counts] for model in models])
-            for kind in ("means", "draws")
-        )  # (models, counts, positions), (models, counts, resamples, positions)
+        means, draws = (np.stack([[curves[model, n][kind] for n in counts] for model in models]) for kind in (0, 1))
+        # (models, counts, positions), (models, counts, resamples, positions)
         for context, chosen in [(ANY, slice(None)), *((str(n), slice(i, i + 1)) for i, n in enumerate(counts))]:
             for reading in (OWN, MEAN) if len(models) > 1 else (OWN,):
                 row = {"model": name, "context": context, "reading": reading}
