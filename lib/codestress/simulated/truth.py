@@ -6,11 +6,17 @@ value as often as it says? Each paper's `truth.py` says for its questions what h
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(200)
-NODES, WEIGHTS = (NODES + 1) / 2, WEIGHTS / 2
+
+@cache
+def _points() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Nodes and weights between 0 and 1; a moment's work, which a build with nothing to do spares."""
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+    return (nodes + 1) / 2, weights / 2
 
 
 def share_of_kept(mine: float, others: NDArray[np.float64]) -> float:
@@ -19,4 +25,5 @@ def share_of_kept(mine: float, others: NDArray[np.float64]) -> float:
     It is kept with probability `mine`, the others each with theirs, all independently. As an integral: `mine` times
     that of the product of (1 - p_i + p_i t) over t from 0 to 1, by Gauss and Legendre.
     """
-    return float(mine * (WEIGHTS * (1 - others + others * NODES[:, None]).prod(axis=1)).sum())
+    nodes, weights = _points()
+    return float(mine * (weights * (1 - others + others * nodes[:, None]).prod(axis=1)).sum())
