@@ -7,10 +7,10 @@ with their model where a later place names others. Every complaint names the pla
 
 from __future__ import annotations
 
+import fnmatch
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +127,7 @@ def load_profile(name: str) -> Profile:
     profile = check(Profile, read_yaml(path), shown(path))
     known = artefact_names()
     for pattern in [*profile.artefacts, *profile.parameters]:
-        if not any(fnmatch(artefact, pattern) for artefact in known):
+        if not fnmatch.filter(known, pattern):
             raise ParameterError(f"{shown(path)}: {pattern!r} matches no artefact{nearest(pattern, known)}")
     return profile
 
@@ -136,7 +136,7 @@ def select(wanted: Sequence[str], profile: Profile) -> list[str]:
     """Artefact names for what a person typed: nothing (the profile's), a paper, or PAPER/ARTEFACT."""
     known = artefact_names()
     if not wanted:
-        return [name for name in known if any(fnmatch(name, pattern) for pattern in profile.artefacts)]
+        return [name for name in known if any(fnmatch.fnmatch(name, pattern) for pattern in profile.artefacts)]
     papers = {name.split("/")[0] for name in known}
     chosen = []
     for name in wanted:
@@ -183,7 +183,7 @@ def resolve(
         layers = Layers()
         layers.put({"artefact": name, **file.parameters}, shown(path))
         for pattern, layer in profile.parameters.items():
-            if fnmatch(name, pattern):
+            if fnmatch.fnmatch(name, pattern):
                 layers.put(layer, f"{shown(PROFILES / profile_name)}.yaml")
         plain = dict(layers.values)
         applied = [Key("models")] if overrides.models else []
