@@ -17,7 +17,7 @@ from codestress.paths import shown
 class Strict(BaseModel):
     """Base of everything read from params/: unknown keys and wrong types are errors, never coerced."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
 Checked = TypeVar("Checked", bound=BaseModel)

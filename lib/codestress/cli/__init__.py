@@ -10,7 +10,7 @@ from typing import Any, TextIO, cast
 import click
 
 from codestress import __version__
-from codestress.cli import answers, artefacts, models, sources
+from codestress.cli import answers, artefacts, sources
 from codestress.course.commands import course
 from codestress.errors import CodestressError, ParameterError
 from codestress.literals import printable
@@ -44,9 +44,9 @@ for _command in (
     answers.score,
     answers.selftest,
     sources.data,
-    models.probe,
-    models.serve,
-    models.doctor,
+    sources.probe,
+    sources.serve,
+    sources.doctor,
     try_command,
     course,
     nano,

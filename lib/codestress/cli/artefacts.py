@@ -148,7 +148,7 @@ def show(artefact: str, knobs: Knobs, limit: int, where: tuple[str, ...], as_jso
     """The requests exactly as a model would get them, with their factors. Nothing is asked.
 
     Of PROFILE/PAPER/ARTEFACT and PAPER/ARTEFACT@CHANGES, those of which the figure was made."""
-    from codestress.pipeline.built import built, folder_of
+    from codestress.pipeline.artefacts import built, folder_of
     from codestress.pipeline.plan import show_requests
 
     factors = where_of(where)
@@ -184,7 +184,7 @@ def explain(artefact: str, knobs: Knobs, where: tuple[str, ...], outcome: str, l
     """From a figure back to its answers: what was asked, what came, what was read out of it, and the verdict.
 
     The figure as it was built, of --profile, of --models and --set, or PAPER/ARTEFACT@CHANGES."""
-    from codestress.pipeline.built import built, folder_of
+    from codestress.pipeline.artefacts import built, folder_of
     from codestress.pipeline.explain import answers_of
     from codestress.pipeline.explain import explain as explained
     from codestress.types import Outcome

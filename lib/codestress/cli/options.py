@@ -62,8 +62,7 @@ def resolved(artefacts: tuple[str, ...], knobs: Knobs, *, ask: bool = False) -> 
     """
     from codestress.inference.at_url import row_at
     from codestress.inference.registry import load_registry
-    from codestress.pipeline.artefacts import Overrides, load_profile, resolve, select
-    from codestress.pipeline.built import again
+    from codestress.pipeline.artefacts import Overrides, again, load_profile, resolve, select
 
     mine = [name for name in artefacts if "@" in name]
     if mine and (knobs.models or knobs.settings):

@@ -1,8 +1,11 @@
-"""Data sets: what there is, what is here."""
+"""Where problems and answers come from: data sets, models, what this machine has for them."""
 
 from __future__ import annotations
 
 import json
+import os
+import sys
+from dataclasses import asdict
 
 import click
 
@@ -62,3 +65,71 @@ def data_verify() -> None:
     for name, path, found in states:
         click.echo(f"{name}: {path}: {found}")
     exit_where(any(found not in ("ok", "missing") for _, _, found in states))
+
+
+@click.command()
+@click.argument("model")
+@AS_JSON
+def probe(model: str, as_json: bool) -> None:
+    """What a model of the registry, or at a URL, can, tried with some short requests: tokens, stop, max_tokens,
+    sampling, a begun answer, as many questions at once as builds ask.
+
+    Exit 1 when it does not answer at all. Nothing is stored.
+    """
+    from codestress.inference.at_url import served_at
+    from codestress.inference.coroutines import run_coroutine
+    from codestress.inference.probe import Ability
+    from codestress.inference.probe import probe as tried
+    from codestress.inference.registry import find_models, load_registry
+
+    [entry] = [served_at(model, "", "", "probe")] if "://" in model else find_models([model], load_registry(), "probe")
+
+    async def listed() -> list[Ability]:
+        found = []
+        async for one in tried(entry):
+            found.append(one)
+            if not as_json:
+                click.echo(f"{'yes' if one.can else 'no ':4} {one.what}{': ' if one.detail else ''}{one.detail}")
+        return found
+
+    abilities = run_coroutine(listed())
+    if as_json:
+        click.echo(json.dumps([asdict(one) for one in abilities], indent=1))
+    exit_where(not abilities[0].can)
+
+
+@click.command()
+@click.argument("model")
+@click.option("--port", default=8000, show_default=True, help="Of 127.0.0.1.")
+@click.option("--python", default=sys.executable, show_default=True, help="The Python that has vllm.")
+@click.option("--dry-run", is_flag=True, help="Print the command, and run nothing.")
+def serve(model: str, port: int, python: str, dry_run: bool) -> None:
+    """Serves a model of the registry by vLLM: its weights, revision and GPUs from the row's `serve` settings.
+
+    Ask it from another terminal: LOCAL_BASE_URL=http://127.0.0.1:PORT/v1 codestress build … --models MODEL.
+    """
+    import shlex
+
+    from codestress.inference.engines.vllm import server_command
+    from codestress.inference.registry import find_models, load_registry
+
+    [entry] = find_models([model], load_registry(), "serve")
+    command, environment = server_command(entry, python, port)
+    click.echo(" ".join([*(f"{k}={v}" for k, v in environment.items()), shlex.join(command)]), err=not dry_run)
+    if not dry_run:
+        os.execvpe(command[0], command, os.environ | environment)
+
+
+@click.command()
+@AS_JSON
+def doctor(as_json: bool) -> None:
+    """What is here, what is missing, what to type. Exit 1 when something is broken."""
+    from codestress.pipeline.doctor import examine
+
+    findings = list(examine())
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in findings], indent=1))
+    else:
+        for finding in findings:
+            click.echo(f"{finding.state:8} {finding.what}: {finding.detail}")
+    exit_where(any(finding.state == "broken" for finding in findings))

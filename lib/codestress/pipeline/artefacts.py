@@ -1,4 +1,5 @@
-"""Artefacts and profiles: what params/ says, checked before anything runs.
+"""Artefacts and profiles: what params/ says, checked before anything runs; and artefacts as they were built, whatever
+files and profiles say by now.
 
 An artefact's parameters come, later ones winning, from the schema's defaults, params/PAPER/ARTEFACT.yaml, the
 profile's patterns in their order, `--models` and `--set`. Settings of one model (`per_model`) win one by one, and go
@@ -7,21 +8,21 @@ with their model where a later place names others. Every complaint names the pla
 
 from __future__ import annotations
 
+import fnmatch
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 from pydantic import Field
 
-from codestress.errors import ParameterError
-from codestress.inference.registry import ModelEntry, find_models
+from codestress.errors import CodestressError, DataError, ParameterError
+from codestress.inference.registry import ModelEntry, find_models, load_registry
 from codestress.parameters import Facts, Study
 from codestress.paths import MINE, NOTEBOOKS, OUTPUTS, PARAMS, shown
-from codestress.pipeline.layers import Key, Layers, nested, parse_setting
-from codestress.pipeline.variants import Change, command, short_name
+from codestress.pipeline.variants import Change, Key, Layers, command, nested, parse_setting, short_name, typed
+from codestress.report.checked import read_manifest
 from codestress.rooms import module_of
 from codestress.types import Trials
 from codestress.validation import Strict, check, nearest, read_yaml
@@ -127,7 +128,7 @@ def load_profile(name: str) -> Profile:
     profile = check(Profile, read_yaml(path), shown(path))
     known = artefact_names()
     for pattern in [*profile.artefacts, *profile.parameters]:
-        if not any(fnmatch(artefact, pattern) for artefact in known):
+        if not fnmatch.filter(known, pattern):
             raise ParameterError(f"{shown(path)}: {pattern!r} matches no artefact{nearest(pattern, known)}")
     return profile
 
@@ -136,7 +137,7 @@ def select(wanted: Sequence[str], profile: Profile) -> list[str]:
     """Artefact names for what a person typed: nothing (the profile's), a paper, or PAPER/ARTEFACT."""
     known = artefact_names()
     if not wanted:
-        return [name for name in known if any(fnmatch(name, pattern) for pattern in profile.artefacts)]
+        return [name for name in known if any(fnmatch.fnmatch(name, pattern) for pattern in profile.artefacts)]
     papers = {name.split("/")[0] for name in known}
     chosen = []
     for name in wanted:
@@ -183,7 +184,7 @@ def resolve(
         layers = Layers()
         layers.put({"artefact": name, **file.parameters}, shown(path))
         for pattern, layer in profile.parameters.items():
-            if fnmatch(name, pattern):
+            if fnmatch.fnmatch(name, pattern):
                 layers.put(layer, f"{shown(PROFILES / profile_name)}.yaml")
         plain = dict(layers.values)
         applied = [Key("models")] if overrides.models else []
@@ -235,3 +236,54 @@ def _changes(plain: Mapping[str, Any], parameters: Facts, applied: Sequence[Key]
             name = f"{key.model}.{key.setting}" if key.model else key.parameter
             found[name] = Change(name, now, before, bool(key.model))
     return tuple(sorted(found.values(), key=lambda one: (one.key != "models", one.key)))
+
+
+def folder_of(name: str) -> Path | None:
+    """The folder that PROFILE/PAPER/ARTEFACT names, or [mine/]PAPER/ARTEFACT@CHANGES; None where PAPER/ARTEFACT is all.
+
+    `ParameterError` with the nearest name where there is none.
+    """
+    if "@" not in name and name.count("/") < 2:
+        return None
+    for folder in (OUTPUTS / name, OUTPUTS / MINE / name):
+        if (folder / "manifest.json").is_file():
+            return folder
+    known = [str(path.parent.relative_to(OUTPUTS)) for path in OUTPUTS.glob("*/*/*/manifest.json")]
+    sought = name if name.count("/") > 1 else f"{MINE}/{name}"
+    raise ParameterError(f"{name}: nothing is built there, in {shown(OUTPUTS)}{nearest(sought, known)}")
+
+
+def built(folder: Path) -> tuple[Artefact, dict[str, Any]]:
+    """What lies in a folder, with the parameters that it was built with, and its manifest."""
+    path = folder / "manifest.json"
+    manifest = read_manifest(folder)
+    name = "/".join(folder.parts[-2:]).partition("@")[0]
+    file = read_artefact(name)
+    study = load_study(file.study, shown(PARAMS / f"{name}.yaml"))
+    try:
+        parameters = study.parameters.checked({**manifest["parameters"], "artefact": name}, shown(path))
+        models = find_models(parameters.models, load_registry(), shown(path))
+    except CodestressError as error:
+        raise DataError(f"{error}\nIt is of another version; build it again: {manifest['command']}") from None
+    notebook = Path(file.notebook)
+    artefact = Artefact(
+        *(name, manifest["title"], notebook, file.study, study, parameters, models, manifest["profile"]),
+        leaderboard=file.leaderboard,
+        changed=changes_of(manifest),
+    )
+    return artefact, manifest
+
+
+def changes_of(manifest: dict[str, Any]) -> tuple[Change, ...]:
+    """What the command line changed."""
+    return tuple(Change(**one) for one in (manifest["changed"] or {"changes": ()})["changes"])
+
+
+def again(name: str) -> Artefact:
+    """The artefact of PAPER/ARTEFACT@CHANGES as it would be built now: the same changes of the profile as it is."""
+    folder = folder_of(name)
+    assert folder is not None
+    manifest = read_manifest(folder)
+    plain = "/".join(folder.parts[-2:]).partition("@")[0]
+    (artefact,) = resolve([plain], manifest["profile"], Overrides(*typed(changes_of(manifest))), load_registry())
+    return artefact

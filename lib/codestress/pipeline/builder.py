@@ -28,6 +28,7 @@ from codestress.errors import CodestressError, DataError, EngineError, StoreErro
 from codestress.inference.ask import ask
 from codestress.inference.budget import Budget
 from codestress.notes import notes_kept
+from codestress.parameters import Asked
 from codestress.paths import FAILED, OUTPUTS, ROOT, shown
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.estimate import BuildProgress, part_of
@@ -125,28 +126,23 @@ def ask_all(artefacts: Sequence[Artefact], notebooks: _Notebooks, budget: Budget
         programs[artefact.label] = ran() - before
     unreachable: dict[str, str] = {}
     possible = [artefact for artefact in artefacts if artefact.label in trials]
-    names_of = {artefact.label: [model.name for model in artefact.models] for artefact in possible}
-    parts = {a.label: part_of(a, trials[a.label].total(names_of[a.label])) for a in possible}
+    totals = {a.label: trials[a.label].total([model.name for model in a.models]) for a in possible}
+    parts = {artefact.label: part_of(artefact, totals[artefact.label]) for artefact in possible}
     with BuildProgress(parts, notebooks.workers_at_most) as progress:
         notebooks.progress = progress
         for artefact in possible:
-            names = names_of[artefact.label]
-            asks = bool(trials[artefact.label].total(names))
-            gone = next((name for name in names if asks and name in unreachable), None)
+            label, names = artefact.label, [model.name for model in artefact.models]
+            gone = next((name for name in names if totals[label] and name in unreachable), None)
             if gone is not None:
-                progress.skip(trials[artefact.label].total(names))
+                progress.skip(totals[label])
                 notebooks.fail(artefact, unreachable[gone])
                 continue
             before = ran()
-            progress.asks(artefact.label)
+            progress.asks(label)
+            given = artefact.parameters
+            failures = given.failures if isinstance(given, Asked) else "raise"
             try:
-                ask(
-                    trials[artefact.label],
-                    names,
-                    failures=getattr(artefact.parameters, "failures", "raise"),
-                    progress=progress,
-                    budget=budget,
-                )
+                ask(trials[label], names, failures=failures, progress=progress, budget=budget)
             except EngineError as error:
                 unreachable[error.model] = str(error)
                 notebooks.fail(artefact, str(error))
@@ -155,7 +151,7 @@ def ask_all(artefacts: Sequence[Artefact], notebooks: _Notebooks, budget: Budget
             except CodestressError as error:
                 notebooks.fail(artefact, str(error))
             else:
-                notebooks.execute(artefact, programs[artefact.label] + ran() - before, progress.asked())
+                notebooks.execute(artefact, programs[label] + ran() - before, progress.asked())
         return notebooks.wait()
 
 
@@ -263,8 +259,40 @@ class _Notebooks:
         if mine not in self.workers or self.workers[mine].dead:
             with self.lock:
                 self.workers[mine] = self.waiting.pop() if self.waiting else _Worker()
-        inputs = self.inputs[artefact.label]
-        self._ended(artefact, _execute(self.workers[mine], artefact, inputs, programs, ask_seconds, self.timeout_s))
+        self._ended(artefact, self._executed(self.workers[mine], artefact, programs, ask_seconds))
+
+    def _executed(self, worker: _Worker, artefact: Artefact, programs: Ran, ask_seconds: float) -> Outcome:
+        started = time.monotonic()
+        staging_root = OUTPUTS / artefact.shelf / ".staging"
+        staging_root.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=artefact.name.replace("/", "-") + "-", dir=staging_root))
+        error = worker.execute(
+            {
+                "artefact": artefact.label,
+                "title": artefact.title,
+                "leaderboard": artefact.leaderboard,
+                "profile": artefact.profile,
+                "notebook": str(artefact.notebook),
+                "parameters": artefact.parameters.model_dump(),
+                "staging": str(staging),
+                "inputs": self.inputs[artefact.label],
+                "modules": modules_of(artefact),
+                "programs": programs_run(programs),
+                "ask_seconds": round(ask_seconds, 2),
+                "command": artefact.command,
+                "changed": marks(artefact),
+            },
+            self.timeout_s,
+        )
+        seconds = time.monotonic() - started
+        kept = FAILED / artefact.shelf / artefact.label
+        if error:
+            (staging / "error.txt").write_text(error + "\n", encoding="utf-8")
+            replace_folder(staging, kept)
+            return Outcome(artefact.label, "failed", seconds, f"{error}\nthe notebook as far as it came: {shown(kept)}")
+        replace_folder(staging, artefact.folder)
+        shutil.rmtree(kept, ignore_errors=True)
+        return Outcome(artefact.label, "built", seconds, not_run=read_manifest(artefact.folder)["not_run"])
 
     def _ended(self, artefact: Artefact, outcome: Outcome) -> None:
         if self.progress and artefact.label in self.progress.estimate.parts:
@@ -274,47 +302,6 @@ class _Notebooks:
             line = f"[{len(self.outcomes):>{len(str(self.total))}}/{self.total}] {outcome.name}  {outcome.state}"
             told = f"{line}  {outcome.seconds:.1f} s" if outcome.seconds else line
             tqdm.write(f"{told}\n{outcome.error}" if outcome.error else told, file=sys.stderr)
-
-
-def _execute(
-    worker: _Worker,
-    artefact: Artefact,
-    inputs: dict[str, str],
-    programs: Ran,
-    ask_seconds: float,
-    timeout_s: float | None,
-) -> Outcome:
-    started = time.monotonic()
-    staging_root = OUTPUTS / artefact.shelf / ".staging"
-    staging_root.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(prefix=artefact.name.replace("/", "-") + "-", dir=staging_root))
-    error = worker.execute(
-        {
-            "artefact": artefact.label,
-            "title": artefact.title,
-            "leaderboard": artefact.leaderboard,
-            "profile": artefact.profile,
-            "notebook": str(artefact.notebook),
-            "parameters": artefact.parameters.model_dump(),
-            "staging": str(staging),
-            "inputs": inputs,
-            "modules": modules_of(artefact),
-            "programs": programs_run(programs),
-            "ask_seconds": round(ask_seconds, 2),
-            "command": artefact.command,
-            "changed": marks(artefact),
-        },
-        timeout_s,
-    )
-    seconds = time.monotonic() - started
-    kept = FAILED / artefact.shelf / artefact.label
-    if error:
-        (staging / "error.txt").write_text(error + "\n", encoding="utf-8")
-        replace_folder(staging, kept)
-        return Outcome(artefact.label, "failed", seconds, f"{error}\nthe notebook as far as it came: {shown(kept)}")
-    replace_folder(staging, artefact.folder)
-    shutil.rmtree(kept, ignore_errors=True)
-    return Outcome(artefact.label, "built", seconds, not_run=read_manifest(artefact.folder)["not_run"])
 
 
 def marks(artefact: Artefact) -> dict[str, Any] | None:

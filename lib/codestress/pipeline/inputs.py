@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import itertools
 import json
 import platform
 import re
@@ -54,7 +55,7 @@ def inputs_of(artefact: Artefact) -> dict[str, str]:
         f"data {shown(PARAMS / 'datasets.yaml')}": _file_digest(PARAMS / "datasets.yaml"),
     }
     inputs |= {f"model {m.name}": digest(m.model_dump_json().encode()) for m in artefact.models}
-    inputs |= {f"module {shown(path)}": _file_digest(path) for path in closure(artefact)}
+    inputs |= {f"module {shown(path)}": sha256 for path, sha256 in closure(artefact).items()}
     parameters = artefact.parameters.model_dump()
     named = parameters.get("problems", ())
     files = [
@@ -79,8 +80,15 @@ def changes(before: dict[str, str], now: dict[str, str]) -> list[str]:
 def environment() -> dict[str, str]:
     """Versions of Python and of the packages that this one requires."""
     required = [Requirement(text) for text in importlib.metadata.requires("codestress") or []]
-    names = [one.name for one in required if one.marker is None or one.marker.evaluate({"extra": ""})]
-    return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in sorted(names)}
+    names = sorted(one.name for one in required if one.marker is None or one.marker.evaluate({"extra": ""}))
+    return {"python": platform.python_version()} | {name: _version(name) for name in names}
+
+
+def _version(package: str) -> str:
+    """As `importlib.metadata.version`, which reads the package's whole description as a letter, a millisecond each."""
+    found = importlib.metadata.distribution(package)
+    written = re.search(r"^Version: *(\S+) *$", found.read_text("METADATA") or "", re.M)
+    return written[1] if written else found.version
 
 
 def git(*arguments: str) -> str | None:
@@ -92,23 +100,23 @@ def git(*arguments: str) -> str | None:
     return done.stdout.strip()
 
 
-def closure(artefact: Artefact) -> tuple[Path, ...]:
-    """Files of this package that the notebook, its study or its models' engines import, directly or not."""
+def closure(artefact: Artefact) -> dict[Path, str]:
+    """Files of this package that the notebook, its study or its models' engines import, directly or not: their hashes.
+    Beside them the data files of the same folders."""
     paper = artefact.study_name.partition(".")[0]
     engines = frozenset(ENGINES[model.engine] for model in artefact.models)
     return _closure(artefact.notebook, frozenset({module_of(paper, "studies"), module_of(paper, "reading")}) | engines)
 
 
 @cache
-def _closure(notebook: Path, modules: frozenset[str]) -> tuple[Path, ...]:
-    waiting = set(_notebook_imports(notebook) | modules)
+def _closure(notebook: Path, modules: frozenset[str]) -> dict[Path, str]:
+    waiting = _imports_of(notebook) | _files_of(modules)
     seen: set[Path] = set()
     while waiting:
-        path = _module_file(waiting.pop())
-        if path is not None and path not in seen:
-            seen.add(path)
-            waiting |= _imports_of(path)
-    return tuple(sorted(seen.union(*(_data_files(folder) for folder in {path.parent for path in seen}))))
+        seen |= waiting
+        waiting = frozenset().union(*map(_imports_of, waiting)) - seen
+    files = seen.union(*(_data_files(folder) for folder in {path.parent for path in seen}))
+    return {path: _file_digest(path) for path in sorted(files, key=lambda path: path.parts)}
 
 
 def modules_of(artefact: Artefact) -> list[str]:
@@ -132,31 +140,25 @@ def _found(folder: Path, suffixes: frozenset[str]) -> Iterator[Path]:
 
 
 @cache
-def _notebook_imports(notebook: Path) -> frozenset[str]:
-    cells = plain_cells(notebook)
-    return _imported("\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"))
-
-
-@cache
-def _imports_of(path: Path) -> frozenset[str]:
-    return _imported(path.read_text(encoding="utf-8"))
-
-
-def _imported(code: str) -> frozenset[str]:
-    """Names of this package's modules that the code may import, their packages included."""
+def _imports_of(path: Path) -> frozenset[Path]:
+    """Files of this package that a module or a notebook may import by itself, their packages' included."""
+    if path.suffix == ".ipynb":
+        code = "\n".join("".join(cell["source"]) for cell in plain_cells(path) if cell["cell_type"] == "code")
+    else:
+        code = path.read_text(encoding="utf-8")
     names: set[str] = set()
     for match in IMPORT.finditer(code):
         module = match["module"] or match["plain"]
-        parts = module.split(".")
-        names |= {".".join(parts[: i + 1]) for i in range(len(parts))}
+        names |= set(itertools.accumulate(module.split("."), "{}.{}".format))
         names |= {f"{module}.{name}" for name in NAME.findall(match["names"] or "")}
-    return frozenset(names)
+    return _files_of(frozenset(names))
+
+
+def _files_of(modules: frozenset[str]) -> frozenset[Path]:
+    return frozenset(filter(None, map(_module_file, modules)))
 
 
 @cache
 def _module_file(module: str) -> Path | None:
     path = PACKAGE.joinpath(*module.split(".")[1:])
-    for candidate in (path.with_suffix(".py"), path / "__init__.py"):
-        if candidate.is_file():
-            return candidate
-    return None
+    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)

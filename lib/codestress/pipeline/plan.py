@@ -102,7 +102,8 @@ def _rows(
         counts = counted[entry.name]
         answered = counts["requests"] - counts["missing"]
         rate = None if entry.local else responses.rate(entry.name)
-        dollars = _dollars(entry, counts["characters"], counts["longest"])
+        tokens = counts["characters"] / CHARACTERS_PER_TOKEN
+        low, high = (cost(entry, tokens, longest) if entry.price else None for longest in (0, counts["longest"]))
         rows.append(
             PlanRow(
                 artefact.name,
@@ -113,7 +114,8 @@ def _rows(
                 counts["characters"],
                 counts["longest"],
                 counts["later"],
-                *dollars,
+                low,
+                high,
                 counts["missing"] / rate if rate else None,
                 counts["too long"],
                 entry.needs_key and entry.price is None,
@@ -183,13 +185,6 @@ def check_windows(artefact: Artefact, trials: Trials) -> None:
                 f"window of {entry.name}, {entry.context:,} tokens; one has {length:,} characters ({factors}).\n"
                 "Make them shorter (fewer distractors, for instance), or leave the model out with MODELS=…"
             )
-
-
-def _dollars(entry: ModelEntry, characters: int, longest: int) -> tuple[float | None, float | None]:
-    if entry.price is None:
-        return None, None
-    tokens = characters / CHARACTERS_PER_TOKEN
-    return cost(entry, tokens, 0), cost(entry, tokens, longest)
 
 
 def show_requests(artefact: Artefact, where: Mapping[str, str]) -> Iterator[dict[str, Any]]:

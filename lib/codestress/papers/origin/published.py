@@ -33,10 +33,12 @@ UNDESCRIBED = 0.05
 def by_size(figure: str) -> pd.DataFrame:
     """The outcomes that a figure shows: model, lines, right (0 or 1); empty where it shows none."""
     numbers = read_published("origin").get(figure, {})
+    first, last = numbers.get("lines", (0, 0))
+    sizes = np.linspace(first, last, numbers.get("sizes", 0)).astype(int)
     rows = [
         (model, lines, int(bit))
         for model, bits in numbers.get("outcomes", {}).items()
-        for lines, bit in zip(np.linspace(*numbers["lines"], numbers["sizes"]).astype(int), bits, strict=True)
+        for lines, bit in zip(sizes, bits, strict=True)
     ]
     return pd.DataFrame(rows, columns=["model", "lines", "right"])
 
