@@ -10,7 +10,7 @@ import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from string import Template
 from typing import Annotated, Any, Literal
 
@@ -318,7 +318,7 @@ def localization(given: Localization) -> Trials:
         },
         chance=chance,
         follow_up=follow_up if given.spms else None,
-        steps=partial(_steps, given),
+        steps=lambda trial: _steps(given, trial),
     )
 
 

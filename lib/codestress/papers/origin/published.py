@@ -33,13 +33,10 @@ UNDESCRIBED = 0.05
 def by_size(figure: str) -> pd.DataFrame:
     """The outcomes that a figure shows: model, lines, right (0 or 1); empty where it shows none."""
     numbers = read_published("origin").get(figure, {})
-    first, last = numbers.get("lines", (0, 0))
-    sizes = np.linspace(first, last, numbers.get("sizes", 0)).astype(int)
-    rows = [
-        (model, lines, int(bit))
-        for model, bits in numbers.get("outcomes", {}).items()
-        for lines, bit in zip(sizes, bits, strict=True)
-    ]
+    rows = []
+    for model, bits in numbers.get("outcomes", {}).items():
+        first, last = numbers["lines"]
+        rows += [(model, lines, int(bit)) for lines, bit in zip(range(first, last + 1, STEP), bits, strict=True)]
     return pd.DataFrame(rows, columns=["model", "lines", "right"])
 
 
