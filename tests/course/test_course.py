@@ -227,7 +227,7 @@ def test_the_grader_s_student_decides_the_data(built: Path) -> None:
     assert material.answers("ada", 5) == material.answers("ada", 5)
     for name in names_in(built)[: 2 if THOROUGH else 1]:
         solution = built / "teacher" / name / f"{name}.ipynb"
-        for student in ("ada", "ben"):
+        for student in some(("ben", "ada"), 2):
             assert grade(solution, built / "teacher" / name / "tests", student).score == 10
 
 

@@ -249,6 +249,7 @@ def test_a_limit_of_time_says_nothing_of_the_prompt_s_length(trouble: str, tmp_p
     assert "harness error" in page
 
 
+@pytest.mark.slow
 def test_a_server_that_is_overloaded_or_goes_away_leaves_a_page(tmp_path: Path) -> None:
     def busy(received: Received) -> Reply:
         if received.seen == 0 and len(received.prompt) > 100 and hash(received.prompt) % 3 == 0:

@@ -14,7 +14,6 @@ from codestress.papers.codecrash.commands import perturb
 from codestress.papers.codecrash.perturbations.outside import perturbed_rows
 from codestress.papers.codecrash.perturbations.variants import PERTURBATIONS
 from codestress.sandbox.executor import Executor, Outcome, Program
-from conftest import THOROUGH
 
 CODE = """def double(words, least=1):
     found = []
@@ -64,7 +63,7 @@ def test_every_problem_has_a_row_for_every_condition(tmp_path: Path) -> None:
 
 
 @pytest.mark.isolation
-@pytest.mark.parametrize("language", ["python", "javascript"])
+@pytest.mark.parametrize("language", ["python", pytest.param("javascript", marks=pytest.mark.slow)])
 def test_variants_do_the_same_and_messages_stand_where_they_are_said_to(tmp_path: Path, language: Any) -> None:
     rows = [GOOD, WHOLE]
     if language == "javascript":
@@ -72,11 +71,8 @@ def test_variants_do_the_same_and_messages_stand_where_they_are_said_to(tmp_path
         code += "    if (word.length > 1) {\n      found.push(word + word);\n    }\n  }\n  return found;\n}"
         rows = [GOOD | {"code": code, "input": '["ab", "c"], 1'}, WHOLE | {"code": code, "input": 'double(["ab"], 0)'}]
     path = written(tmp_path, *rows)
-    quick = language == "javascript" and not THOROUGH
-    conditions = ["VAN", "REN", "PSC-ALL", "MCC", "MPS", "MHC"] if quick else PERTURBATIONS
-    made = perturbed_rows(path, conditions, language, seed=1)
-    if not quick:
-        assert made == perturbed_rows(path, conditions, language, seed=1)
+    made = perturbed_rows(path, PERTURBATIONS, language, seed=1)
+    assert made == perturbed_rows(path, PERTURBATIONS, language, seed=1)
     applied = [row for row in made if row["state"] == "applied"]
     assert {row["condition"] for row in applied} >= {"VAN", "REN", "MCC", "MPS", "MHC"}
     calls = [Program(row["code"], call=f"{row['function']}({row['input']})") for row in applied]

@@ -159,6 +159,7 @@ def test_programs_are_normalised_before_anything_counts_their_lines() -> None:
         check(code, site)
 
 
+@pytest.mark.slow
 def test_forty_thousand_lines() -> None:
     code = "\n".join(f"def f{n}(x):\n    y = x + {n}\n    return y" for n in range(13_400))
     sites = fault_sites(code, "python")
@@ -462,6 +463,7 @@ def test_the_kits_java_programs_and_their_mutants_compile_and_run(tmp_path: Path
     assert len({str(outcome.value) for outcome in outcomes}) == len(programs_there)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
 def test_a_run_shows_the_faults_that_are_asked_about_and_not_the_silent_ones() -> None:
     sites = [
