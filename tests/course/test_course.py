@@ -311,7 +311,8 @@ def test_the_commands_of_a_teacher(built: Path, tmp_path: Path) -> None:
     graded = codestress(*command, outputs=tmp_path)
     assert graded.stdout.startswith("ada: 10 of 10"), graded.stderr
     assert (tmp_path / "course-feedback" / "01_scorer" / "grades.csv").read_text().endswith("ada,2,4,2,2,10,10\n")
-    assert json.loads(codestress(*command, "--json", outputs=tmp_path).stdout)[0]["score"] == 10
+    if THOROUGH:
+        assert json.loads(codestress(*command, "--json", outputs=tmp_path).stdout)[0]["score"] == 10
     unknown = codestress("course", "grade", "01_scores", str(hand_in), outputs=tmp_path)
     assert unknown.returncode != 0
     assert "01_scorer" in unknown.stderr

@@ -188,7 +188,7 @@ def test_the_index_links_to_every_notebook_and_to_nothing_else() -> None:
     assert sorted(linked) == sorted(here - {"index.ipynb"})
 
 
-@pytest.mark.parametrize("path", some(sorted((NOTEBOOKS / "explore").glob("*.ipynb")), 2), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", some(sorted((NOTEBOOKS / "explore").glob("*.ipynb")), 4), ids=lambda path: path.stem)
 def test_explorers_show_something_when_executed_headless(path: Path, smoke: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:

@@ -201,7 +201,7 @@ def density_points(table: pd.DataFrame, *, show: str, relative: bool) -> pd.Data
 
 def describe_density(points: pd.DataFrame, unit: str) -> str:
     """The figure in words."""
-    by_curve = points.sort_values("density").groupby(["panel", "model"], sort=False)
+    by_curve = points.sort_values("density", kind="stable").groupby(["panel", "model"], sort=False)
     ends = by_curve.agg(first=("value", "first"), last=("value", "last"), most=("density", "last"))
     parts = [
         f"{panel}, {model}: {row.first:.1f} {unit} without messages, {row.last:.1f} at p = {row.most:g}"
