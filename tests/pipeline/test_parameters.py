@@ -53,7 +53,7 @@ def test_every_artefact_of_every_profile_resolves_and_renders(profile: str, regi
     chosen = resolve(select([], load_profile(profile)), profile, Overrides(), registry)
     assert len(chosen) == len(artefact_names()) >= 15
     missing = []
-    for artefact in some(chosen, 3):
+    for artefact in some(chosen, 6):
         try:
             trials = artefact.trials()
             assert bool(trials.items) == (artefact.study_name not in ASK_NOTHING), artefact.name
