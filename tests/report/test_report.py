@@ -23,7 +23,7 @@ from codestress.papers.origin.decay import FittedSide
 from codestress.papers.origin.studies import FindTheOrigin
 from codestress.parameters import Facts
 from codestress.pipeline.artefacts import Artefact, Overrides, artefact_names, resolve
-from codestress.pipeline.builder import out_of_date
+from codestress.pipeline.builder import standing
 from codestress.report import ledger_page
 from codestress.report.checked import sha256_of_files
 from codestress.report.claims import COLUMNS, Claim, Evidence, ledger, statements
@@ -450,11 +450,11 @@ def test_an_edited_file_is_out_of_date(tmp_path: Path, name: str) -> None:
     manifest = {"inputs": {"a": "b"}, "sha256": sha256_of_files(tmp_path)}
     (tmp_path / "manifest.json").write_text(json.dumps(manifest))
     artefact = cast(Artefact, SimpleNamespace(folder=tmp_path))
-    assert out_of_date(artefact, {"a": "b"}) == []
+    assert standing(artefact, {"a": "b"})[0] == []
     (tmp_path / name).write_text("2")
-    assert out_of_date(artefact, {"a": "b"}) == [f"{name} is not what was written"]
+    assert standing(artefact, {"a": "b"})[0] == [f"{name} is not what was written"]
     (tmp_path / name).unlink()
-    assert out_of_date(artefact, {"a": "b"}) == [f"{name} is missing"]
+    assert standing(artefact, {"a": "b"})[0] == [f"{name} is missing"]
     for odd in ("[1]", "{}", '{"sha256": [1]}', "[" * 100_000):
         (tmp_path / "manifest.json").write_text(odd)
-        assert out_of_date(artefact, {"a": "b"})
+        assert standing(artefact, {"a": "b"})[0]

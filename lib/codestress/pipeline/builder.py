@@ -19,14 +19,12 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from tqdm import tqdm
 
 from codestress.errors import CodestressError, DataError, EngineError, StoreError
-from codestress.inference.ask import ask
-from codestress.inference.budget import Budget
 from codestress.notes import notes_kept
 from codestress.parameters import Asked
 from codestress.paths import FAILED, OUTPUTS, ROOT, shown
@@ -34,10 +32,12 @@ from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.estimate import BuildProgress, part_of
 from codestress.pipeline.inputs import changes, inputs_of, modules_of
 from codestress.pipeline.notebooks import check_parameters_cell
-from codestress.pipeline.plan import check_windows
 from codestress.pipeline.variants import told
 from codestress.report.checked import changes_of_files, read_manifest
-from codestress.sandbox.executor import Ran, programs_run, ran
+
+if TYPE_CHECKING:  # what asks is imported where something is asked
+    from codestress.inference.budget import Budget
+    from codestress.sandbox.executor import Ran
 
 
 @dataclass(frozen=True)
@@ -76,13 +76,15 @@ def build_lock() -> Iterator[None]:
         yield
 
 
-def out_of_date(artefact: Artefact, inputs: dict[str, str]) -> list[str]:
-    """Why it must be built: inputs or files that are not what they were; empty when it is up to date."""
+def standing(artefact: Artefact, inputs: dict[str, str]) -> tuple[list[str], dict[str, str]]:
+    """Why it must be built, inputs or files that are not what they were, nothing when it is up to date; and what it was
+    built without."""
     try:
         manifest = read_manifest(artefact.folder)
-        return changes_of_files(artefact.folder, manifest) or changes(manifest["inputs"], inputs)
+        stale = changes_of_files(artefact.folder, manifest) or changes(manifest["inputs"], inputs)
+        return stale, manifest["not_run"]
     except (DataError, KeyError, TypeError, AttributeError):
-        return ["not built yet"]
+        return ["not built yet"], {}
 
 
 def build(artefacts: Sequence[Artefact], *, jobs: int, force: bool, timeout_s: float | None) -> list[Outcome]:
@@ -93,13 +95,18 @@ def build(artefacts: Sequence[Artefact], *, jobs: int, force: bool, timeout_s: f
     """
     with build_lock():
         inputs = {artefact.label: inputs_of(artefact) for artefact in artefacts}
-        stale = [a for a in artefacts if force or out_of_date(a, inputs[a.label])]
-        current = [a for a in artefacts if a not in stale]
-        fresh = [Outcome(a.label, "up to date", not_run=read_manifest(a.folder)["not_run"]) for a in current]
-        for artefact in stale:
-            check_parameters_cell(artefact.notebook, artefact.study.parameters)
+        fresh, stale = [], []
+        for artefact in artefacts:
+            why, not_run = (["forced"], {}) if force else standing(artefact, inputs[artefact.label])
+            if why:
+                check_parameters_cell(artefact.notebook, artefact.study.parameters)
+                stale.append(artefact)
+            else:
+                fresh.append(Outcome(artefact.label, "up to date", not_run=not_run))
         if not stale:
             return fresh
+        from codestress.inference.budget import Budget
+
         for shelf in {artefact.shelf for artefact in stale}:
             shutil.rmtree(OUTPUTS / shelf / ".staging", ignore_errors=True)  # of a build that was killed
         budget = Budget.from_environment()  # one for all artefacts, and for what their notebooks ask
@@ -113,6 +120,10 @@ def ask_all(artefacts: Sequence[Artefact], notebooks: _Notebooks, budget: Budget
 
     A model that cannot be reached fails the artefacts that need it, without trying again for each.
     """
+    from codestress.inference.ask import ask
+    from codestress.pipeline.plan import check_windows
+    from codestress.sandbox.executor import ran
+
     trials = {}
     programs: dict[str, Ran] = {}
     for artefact in artefacts:
@@ -262,6 +273,8 @@ class _Notebooks:
         self._ended(artefact, self._executed(self.workers[mine], artefact, programs, ask_seconds))
 
     def _executed(self, worker: _Worker, artefact: Artefact, programs: Ran, ask_seconds: float) -> Outcome:
+        from codestress.sandbox.executor import programs_run
+
         started = time.monotonic()
         staging_root = OUTPUTS / artefact.shelf / ".staging"
         staging_root.mkdir(parents=True, exist_ok=True)

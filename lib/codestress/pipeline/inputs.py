@@ -17,8 +17,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from packaging.requirements import Requirement
-
 from codestress.inference.registry import ENGINES
 from codestress.paths import PACKAGE, PARAMS, PUBLISHED, ROOT, shown
 from codestress.pipeline.artefacts import Artefact
@@ -35,6 +33,7 @@ IMPORT = re.compile(
     re.M,
 )
 NAME = re.compile(r"\w+")
+NAME_OF_PACKAGE = re.compile(r"^[\w.-]*\w", re.M)
 
 
 def digest(content: bytes) -> str:
@@ -79,14 +78,18 @@ def changes(before: dict[str, str], now: dict[str, str]) -> list[str]:
 @cache
 def environment() -> dict[str, str]:
     """Versions of Python and of the packages that this one requires."""
-    required = [Requirement(text) for text in importlib.metadata.requires("codestress") or []]
-    names = sorted(one.name for one in required if one.marker is None or one.marker.evaluate({"extra": ""}))
-    return {"python": platform.python_version()} | {name: _version(name) for name in names}
+    required = [text for text in importlib.metadata.requires("codestress") or [] if "extra ==" not in text]
+    names = sorted(NAME_OF_PACKAGE.findall("\n".join(required)))
+    return {"python": platform.python_version()} | {name: at for name in names if (at := _version(name))}
 
 
 def _version(package: str) -> str:
-    """As `importlib.metadata.version`, which reads the package's whole description as a letter, a millisecond each."""
-    found = importlib.metadata.distribution(package)
+    """As `importlib.metadata.version`, which reads the package's whole description as a letter, a millisecond each;
+    empty where it is not here, for only some machines need it."""
+    try:
+        found = importlib.metadata.distribution(package)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
     written = re.search(r"^Version: *(\S+) *$", found.read_text("METADATA") or "", re.M)
     return written[1] if written else found.version
 
