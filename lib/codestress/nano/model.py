@@ -189,5 +189,5 @@ def rotations(shape: Configuration) -> tuple[Array, Array]:
 
 
 def _rotated(heads: Array, cosines: Array, sines: Array) -> Array:
-    first, second = np.split(heads, 2, axis=-1)
-    return np.asarray(heads * cosines + np.concatenate((-second, first), axis=-1) * sines)
+    half = heads.shape[-1] // 2
+    return np.asarray(heads * cosines + np.concatenate((-heads[..., half:], heads[..., :half]), axis=-1) * sines)

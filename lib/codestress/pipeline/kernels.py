@@ -27,7 +27,7 @@ AVAILABLE = sys.platform == "linux"
 PACKAGES = (
     *("ipykernel.kernelapp", "ipykernel.ipkernel", "IPython.display", "matplotlib.pyplot", "numpy", "pandas"),
     *("ipykernel.debugger", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_pdf"),
-    *("matplotlib.backends.backend_svg", "scipy.optimize", "pyarrow.parquet", "yaml", "pydantic"),
+    *("matplotlib.backends.backend_svg", "pyarrow.parquet", "yaml", "pydantic"),
     *("codestress.report.publish", "codestress.report.claims", "codestress.scoring.frames"),
     *("codestress.fitting.summaries", "codestress.inference.run", *ENGINES.values()),
 )
