@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,10 +12,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[3] / "bench"))
+
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from silent import ran
 
 from codestress.errors import ParameterError
 from codestress.inference.registry import load_registry
@@ -26,7 +30,6 @@ from codestress.papers.faultloc import studies as faultloc
 from codestress.papers.faultloc.charts import strength_curves
 from codestress.papers.faultloc.faults.comments import ACCUSES
 from codestress.papers.faultloc.faults.neutral import FaultyProgram, Said, bank
-from codestress.papers.faultloc.faults.silent import ran
 from codestress.papers.faultloc.programs import parses, program_set
 from codestress.papers.faultloc.results import audit, localization, paper, program_tables, robustness, stated, story
 from codestress.papers.faultloc.scoring import named_line, score_location

@@ -33,8 +33,7 @@ from codestress.papers.faultloc.faults.neutral import (
     mutate,
     quarter_of,
 )
-from codestress.papers.faultloc.faults.silent import is_silent
-from codestress.papers.faultloc.faults.sites import KINDS, FaultSite, Kind, fault_sites
+from codestress.papers.faultloc.faults.sites import KINDS, FaultSite, Kind, fault_sites, is_silent
 from codestress.papers.faultloc.faults.trees import NotNeutral
 from codestress.papers.faultloc.programs import (
     CorrectProgram,

@@ -15,10 +15,12 @@ from __future__ import annotations
 import ast
 import bisect
 import io
+import json
 import tokenize
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from importlib.resources import files
 from typing import TYPE_CHECKING, Literal
 
 from codestress.generation.edits import Edit, Lines, edited, first_line
@@ -30,6 +32,8 @@ from codestress.types import Language
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+    from codestress.papers.faultloc.programs import CorrectProgram
 
 Kind = Literal["OffByOne", "MisplacedReturn", "IncorrectBooleanLogic", "OperatorSwap"]
 KINDS: tuple[Kind, ...] = ("OffByOne", "MisplacedReturn", "IncorrectBooleanLogic", "OperatorSwap")
@@ -70,6 +74,18 @@ def fault_sites(code: str, language: Language) -> list[FaultSite]:
     except NotNeutral:
         return []
     return sorted(unique.values(), key=lambda site: (site.start, site.kind, site.text))
+
+
+@cache
+def _silent() -> dict[str, list[list[str | int]]]:
+    """Made by bench/silent.py, which runs all of them."""
+    return dict(json.loads((files(__package__) / "silent.json").read_text(encoding="utf-8")))
+
+
+def is_silent(program: CorrectProgram, site: FaultSite) -> bool:
+    """Whether no run of one of the kit's own Java programs shows the fault: it may be equivalent, and is not asked
+    about (section IV-A asks for faults, not for changes)."""
+    return bool(program.runs) and [site.kind, site.start, site.text] in _silent().get(program.id, [])
 
 
 def _replaced(kind: Kind, lines: Lines, start: int, end: int, texts: Iterable[str]) -> Iterator[FaultSite]:
