@@ -102,7 +102,7 @@ def mutated_row(file: ProgramFile, name: str, spm: Spm, line: int, strength: int
     made: FaultyProgram | str = f"no line {line}: the program has {count}"
     if line <= count:
         program = FaultyProgram(body, line)
-        made = drawn_mutation(program, name, spm, file.language, strength, bank(file.language), seed)
+        made = drawn_mutation(program, file.language, name, spm, strength, bank(file.language), seed)
     if isinstance(made, str):
         return {"mutation": spm, "state": "refused", "reason": made, "code": given, "line": line}
     code = file.mark + (made.code + file.code[len(body) :]).replace("\n", file.end)

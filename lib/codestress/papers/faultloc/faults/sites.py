@@ -13,10 +13,8 @@ edit gives the program back byte for byte. What the paper leaves open is decided
 from __future__ import annotations
 
 import ast
-import bisect
-import io
 import json
-import tokenize
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
@@ -117,7 +115,6 @@ TEXT_FUNCTIONS = ("str", "repr", "list", "tuple", "chr", "hex", "sorted")
 
 def _python_sites(tree: ast.Module, code: str) -> Iterator[FaultSite]:
     lines = Lines.of(code)
-    operators = _operator_tokens(code, lines)
     strings = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)}
     for node in ast.walk(tree):
         if id(node) in strings:  # positions inside f-strings are unreliable before Python 3.12
@@ -127,7 +124,7 @@ def _python_sites(tree: ast.Module, code: str) -> Iterator[FaultSite]:
         if isinstance(node, FunctionNode):
             yield from _return_sites(node, lines)
         for left, right in _operands(node, strings):
-            yield from _between(lines.span(left)[1], lines.span(right)[0], lines, operators)
+            yield from _between(lines.span(left)[1], lines.span(right)[0], lines)
 
 
 def _operands(node: ast.AST, strings: set[int]) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -144,26 +141,13 @@ def _operands(node: ast.AST, strings: set[int]) -> Iterator[tuple[ast.expr, ast.
         yield node.target, node.value
 
 
-def _operator_tokens(code: str, lines: Lines) -> list[tuple[int, str]]:
-    """Operators and the words and, or with the characters at which they start, in the order of the text."""
-    wanted = {*SWAPS, *(f"{sign}=" for sign in ARITHMETIC)}
-    try:
-        return [
-            (lines.starts[token.start[0] - 1] + token.start[1], token.string)
-            for token in tokenize.generate_tokens(io.StringIO(code).readline)
-            if token.string in wanted and token.type in (tokenize.OP, tokenize.NAME)
-        ]
-    except (tokenize.TokenError, SyntaxError, IndentationError):
-        return []
-
-
-def _between(start: int, end: int, lines: Lines, operators: list[tuple[int, str]]) -> Iterator[FaultSite]:
-    """Others in the place of the one operator that stands there."""
-    first = bisect.bisect_left(operators, (start, ""))
-    found = operators[first : bisect.bisect_left(operators, (end, ""))]
+def _between(start: int, end: int, lines: Lines) -> Iterator[FaultSite]:
+    """Others in the place of the one operator that stands there, beside parentheses and comments."""
+    words = re.finditer(r"#.*|\w+|[^\w\s()\\#]+", lines.text[start:end])
+    found = [one for one in words if not one[0].startswith("#")]
     if len(found) == 1:
-        place, text = found[0]
-        yield from _swapped(lines, place, text if text in SWAPS else text.removesuffix("="))
+        sign = found[0][0]
+        yield from _swapped(lines, start + found[0].start(), sign if sign in SWAPS else sign.removesuffix("="))
 
 
 def _texts(node: ast.expr) -> bool:
