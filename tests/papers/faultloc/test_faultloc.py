@@ -620,12 +620,12 @@ def test_an_oracle_of_the_artifacts_labels_is_right_and_what_is_refused_is_told(
     assert plain.loc[reachable, "value_strict"].mean() > 0.95  # a text may be there twice, with two labels
     assert plain.loc[~reachable, "value_strict"].eq(0).all()
     assert (~reachable).any()
-    table = localization.by_refusal(answers, rule="strict", confidence=0.95)
+    table = localization.by_factor(answers, "refused", rule="strict", confidence=0.95)
     assert set(table["refused"]) == set(plain["refused"])
     assert table[table["model"] == "llama-3.1-8b"]["tasks"].sum() == len(plain)
     skipped = answers[answers["outcome_strict"] == "skipped"]
     assert skipped["detail_strict"].str.contains("not parse|not localized before|no neutral|only").all()
-    assert localization.by_refusal(answers.drop(columns="refused"), rule="strict", confidence=0.95).empty
+    assert localization.by_factor(answers.drop(columns="refused"), "refused", rule="strict", confidence=0.95).empty
 
 
 def test_the_kits_own_programs_are_filtered_whatever_is_selected() -> None:

@@ -68,21 +68,14 @@ def localized(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence
     return pd.concat([table, oracle], ignore_index=True)[list(table.columns)]
 
 
-def by_relevance(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
-    """As `localized`, by how well people judged specification and program to fit; empty where nobody judged them."""
-    judged, by = answers[answers["relevance"].notna()], ["language", "relevance"]
-    if judged.empty:
-        return pd.DataFrame(columns=["model", *by])
-    return localized(judged, by, rule=rule, confidence=confidence)
-
-
-def by_refusal(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
-    """As `localized`, by why the kit's filters would have refused a task of the artifact (empty: they would not); empty
-    where the programs are the kit's selection."""
-    by = ["language", "refused"]
-    if "refused" not in answers:
-        return pd.DataFrame(columns=["model", *by])
-    return localized(answers, by, rule=rule, confidence=confidence)
+def by_factor(answers: pd.DataFrame, factor: str, *, rule: str, confidence: float) -> pd.DataFrame:
+    """As `localized`, by language and a factor of tasks that have one, empty where none has: `relevance`, how well
+    people judged specification and program to fit, or `refused`, why the kit's filters would have refused a task of the
+    artifact (an empty text: they would not)."""
+    known = answers[answers[factor].notna()] if factor in answers else answers[:0]
+    if known.empty:
+        return pd.DataFrame(columns=["model", "language", factor])
+    return localized(known, ["language", factor], rule=rule, confidence=confidence)
 
 
 def place_effect(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
@@ -124,21 +117,12 @@ def heat_cells(table: pd.DataFrame) -> pd.DataFrame:
 
 def share_panels(table: pd.DataFrame, label: str, value: str = "accuracy") -> dict[str, pd.DataFrame]:
     """Bars: a panel for each language, the models side by side (`share_bars`)."""
-    kept = value == "accuracy_kept"
-    low, high, true = ("kept_low", "kept_high", "true_kept") if kept else ("low", "high", "true")
-    return {
-        LANGUAGE_NAMES[str(language)]: pd.DataFrame(
-            {
-                "label": part[label].astype(str),
-                "condition": part["model"] if label != "model" else part.get("change", ""),
-                "accuracy": part[value],
-                "low": part[low],
-                "high": part[high],
-                **({"true": part[true]} if true in part else {}),
-            }
-        )
-        for language, part in table.groupby("language", sort=False)
-    }
+    names = ("accuracy", "low", "high", "true")
+    columns = ("accuracy_kept", "kept_low", "kept_high", "true_kept") if value == "accuracy_kept" else names
+    conditions = table["model"] if label != "model" else table.get("change", "")
+    bars = pd.DataFrame({"label": table[label].astype(str), "condition": conditions})
+    bars = bars.assign(**{name: table[one] for name, one in zip(names, columns, strict=True) if one in table})
+    return {LANGUAGE_NAMES[str(one)]: part for one, part in bars.groupby(table["language"], sort=False)}
 
 
 def categories(models: Sequence[ModelEntry]) -> dict[str, str]:
