@@ -494,8 +494,7 @@ def test_the_story_says_where_each_answer_went(tmp_path: Path, monkeypatch: pyte
         results = run(faultloc.localization(given), ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
     best = localization.best_known(answers_frame(results), "strict")
     assert [name.split("/")[0] for name in best] == ["NQueens.python", "NQueens.java"]
-    told = story.story(given, results.answers, best, tmp_path / "s.sqlite")
-    table = story.story_table(told, "strict")
+    table, shown = story.story(given, results.answers, best, "strict", tmp_path / "s.sqlite")
     assert len(table) == 2 * (1 + 2 + 3)
     plain = table["condition"].isin(["as it is", "unchanged"])
     assert (table["named_line"] == table["faulty_line"]).eq(plain).all()
@@ -507,7 +506,6 @@ def test_the_story_says_where_each_answer_went(tmp_path: Path, monkeypatch: pyte
     words = panels["Python: NQueens.python, OffByOne"].set_index("row")["text"]
     assert words["as it is"] == "line 19"
     assert words["comments, 2"].startswith("line 1\nnot ")
-    shown = list(story.listings(told))
     assert len(shown) == 2 * (1 + 1 + 3)  # unchanged is the program as it is
     assert all(sum(line.startswith(">") for line in text.split("\n")) == 1 for text in shown)
 
