@@ -18,7 +18,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from codestress.problems.generated.drawing import Draw
-from codestress.problems.generated.statements import Function, write_function
+from codestress.problems.generated.statements import Writer
 from codestress.problems.program import Problem
 from codestress.seeding import rng
 from codestress.types import Source
@@ -55,13 +55,13 @@ def generated_problems(count: int, *, seed: int = 0) -> list[Problem]:
 def _problem(seed: int, number: int, take: int) -> Problem:
     draw = Draw(rng(seed, "generated", number, take))
     for _ in range(ATTEMPTS):
-        function = write_function(draw)
-        if not _well_formed(function.code):
+        code, kinds = Writer(draw).function()
+        if not _well_formed(code):
             continue
-        found = _example(function, [[draw.value(kind) for kind in function.parameters] for _ in range(TRIED)])
+        found = _example(code, [[draw.value(kind) for kind in kinds] for _ in range(TRIED)])
         if found is not None:
             arguments, output = found
-            return Problem(f"generated_{number}", function.code, "f", arguments, output, source=Source.KIT)
+            return Problem(f"generated_{number}", code, "f", arguments, output, source=Source.KIT)
     raise AssertionError(f"no function in {ATTEMPTS} attempts for problem {number} of seed {seed}")
 
 
@@ -101,15 +101,15 @@ def _names(node: ast.AST) -> set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
-def _example(function: Function, tried: Sequence[list[Any]]) -> tuple[str, str] | None:
+def _example(code: str, tried: Sequence[list[Any]]) -> tuple[str, str] | None:
     """Arguments and output as literals, from the first set that gives a fitting value; None when the function is dull.
 
     The kit runs its own programs here, in process: they import nothing, reach nothing, and are stopped by steps.
     """
-    outcomes = [_run(compile(function.code, "<generated>", "exec"), arguments) for arguments in tried]
+    outcomes = [_run(compile(code, "<generated>", "exec"), arguments) for arguments in tried]
     if sum(kind != RAISED for kind, _ in outcomes) < 3 or len(set(outcomes)) < 2:
         return None
-    if any(_without(function.code, line, tried) == outcomes for line in range(1, function.code.count("\n") + 1)):
+    if any(_without(code, line, tried) == outcomes for line in range(1, code.count("\n") + 1)):
         return None
     for arguments, (kind, output) in zip(tried, outcomes, strict=True):
         text = ", ".join(map(repr, arguments))
