@@ -232,9 +232,9 @@ class Writer(Expressions):
         if name is None:
             return []
         kind = self.scope.names[name]
-        test = f"len({name}) > {self.small()}"
+        test = f"len({name}) > {self.place('small', 0)}"
         if draw.chance(0.4) and kind == "str":
-            test = f"{name}.{draw.choice(['startswith', 'endswith'])}({self.character()})"
+            test = f"{name}.{draw.choice(['startswith', 'endswith'])}({self.place('character', 0)})"
         cut = "[1:]" if draw.chance(0.5) else "[:-1]"
         line = f"{name} = {name}{cut}" if kind == "str" else f"{name}.pop({draw.choice(['', '0'])})"
         self.scope.read.discard(name)

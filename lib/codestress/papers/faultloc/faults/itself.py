@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import lru_cache
 from typing import Literal
 
 from codestress.generation.scopes import reads_message
-from codestress.papers.faultloc.faults.trees import java_root, tree_of
-from codestress.sandbox.runtimes import nodes, text_of
+from codestress.papers.faultloc.faults.trees import tree_of, words_of
 from codestress.types import Language
 
 Aspect = Literal["lines", "names", "order"]
@@ -48,7 +48,8 @@ def looks_at(aspect: Aspect, code: str, language: Language) -> str:
     In Java a stack trace counts where it is printed anywhere but on the standard error.
     """
     if language == "java":
-        return min(_java_names(code) & (JAVA[aspect] | {"printStackTrace(…)"}), default="")
+        printed = {"printStackTrace(…)"} if re.search(r"\bprintStackTrace\s*\(\s*[^\s)]", code) else set()
+        return min(words_of(code) & JAVA[aspect] | printed, default="")
     tree = tree_of(code)
     found: set[str] = set()
     for node in ast.walk(tree):
@@ -67,15 +68,3 @@ def looks_at(aspect: Aspect, code: str, language: Language) -> str:
             case ast.ExceptHandler() if aspect == "names" and reads_message(node):
                 found.add(f"the message of {node.name}")
     return min(found, default="")
-
-
-def _java_names(code: str) -> set[str]:
-    """The identifiers of a program; calls of `printStackTrace` with arguments as such."""
-    found = set()
-    for node in nodes(java_root(code)):
-        if node.type == "identifier":
-            found.add(text_of(node))
-        elif node.type == "method_invocation" and text_of(node.child_by_field_name("name")) == "printStackTrace":
-            arguments = node.child_by_field_name("arguments")
-            found |= {"printStackTrace(…)"} if arguments is not None and arguments.named_children else set()
-    return found
