@@ -31,7 +31,7 @@ from codestress.papers.faultloc.charts import strength_curves
 from codestress.papers.faultloc.faults.comments import ACCUSES
 from codestress.papers.faultloc.faults.neutral import FaultyProgram, Said, bank
 from codestress.papers.faultloc.programs import parses, program_set
-from codestress.papers.faultloc.results import audit, localization, paper, program_tables, robustness, stated, story
+from codestress.papers.faultloc.results import localization, paper, program_tables, robustness, stated, story
 from codestress.papers.faultloc.scoring import named_line, score_location
 from codestress.pipeline.artefacts import Overrides, load_profile, resolve, select
 from codestress.report.claims import ledger
@@ -309,8 +309,8 @@ def test_scores_and_tolerance() -> None:
 
 def test_the_public_labels_are_audited(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    table = audit.audit("public", 2)
-    counted = audit.audit("counted", 2)
+    table = paper.audit("public", 2)
+    counted = paper.audit("counted", 2)
     first, second = (one.sort_values(["fault", "quarter"], ignore_index=True) for one in (table, counted))
     assert first.equals(second)
     found = table.set_index(["fault", "quarter"])
@@ -328,7 +328,7 @@ def test_the_public_labels_are_audited(shared_data: Path, monkeypatch: pytest.Mo
             "verdict"
         ]
     ) == {"no verdict"}
-    exact = audit.audit("public", 0).set_index(["fault", "quarter"])
+    exact = paper.audit("public", 0).set_index(["fault", "quarter"])
     assert exact.loc[("all faults", 0), "within"] < found.loc[("all faults", 0), "within"]
 
 
@@ -590,7 +590,7 @@ def test_the_artifacts_own_programs_and_labels_are_kept(shared_data: Path, monke
     assert len(unparsed) > 1334  # returns alone
     assert all(task.refused for task in unparsed)
     right = Counter(task.kind for task in every.values() if task.label_is_right)
-    exact = audit.audit("public", 0).set_index(["fault", "quarter"])["within"]
+    exact = paper.audit("public", 0).set_index(["fault", "quarter"])["within"]
     assert right == {
         faultloc.PUBLISHED_KINDS[kind]: exact[kind, 0] for kind in faultloc.PUBLISHED_KINDS if (kind, 0) in exact
     }

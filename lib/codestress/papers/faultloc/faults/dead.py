@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from codestress.generation.scopes import names_of
 from codestress.literals import NotLiteral, literal_of
-from codestress.papers.faultloc.faults.itself import looks_at
+from codestress.papers.faultloc.faults.hidden import looks_at
 from codestress.papers.faultloc.faults.trees import JAVA_WORDS, NotNeutral, java_root, named_in, tree_of, words_of
 from codestress.sandbox.runtimes import nodes, text_of
 from codestress.types import Language
