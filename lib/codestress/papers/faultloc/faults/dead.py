@@ -42,10 +42,6 @@ STATEMENTS = (
 """Nothing that declares, imports or deletes."""
 BARRED = ast.NamedExpr | ast.Yield | ast.YieldFrom | ast.Await | ast.pattern
 """Expressions with effects on names, or on the kind of their function."""
-CONDITION = (
-    *(ast.Constant, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.UAdd, ast.Compare, ast.cmpop),
-    *(ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Call, ast.Name, ast.Load, ast.BinOp, ast.operator),
-)
 BUILTINS = frozenset(dir(builtins)) - {"super", "locals", "vars", "dir", "eval", "exec"}
 CALLED = frozenset(("len", "bool", "range", "dict", "list", "set"))
 """Builtins in conditions that are false, and in loops over nothing."""
@@ -114,36 +110,27 @@ def never_runs(node: ast.stmt) -> bool:
 
 def _value(test: ast.expr) -> bool | None:
     """Whether a condition of values that are all written out is true; None where it is not of that kind."""
-    held = _held(test) if all(isinstance(part, CONDITION) for part in ast.walk(test)) else ()
-    return bool(held[0]) if held else None
-
-
-def _held(node: ast.expr) -> tuple[Any, ...]:
-    """The value of a part of a condition, alone in a tuple; an empty one where it is not known."""
-    match node:
-        case ast.BoolOp():
-            parts = [_held(value) for value in node.values]
-            join = all if isinstance(node.op, ast.And) else any
-            return (join(part[0] for part in parts),) if all(parts) else ()
-        case ast.UnaryOp(op=ast.Not()):
-            return tuple(not value for value in _held(node.operand))
-        case ast.Compare(ops=[sign], comparators=[right]) if type(sign) in COMPARED:
-            one, two = _held(node.left), _held(right)
-            try:
-                return (COMPARED[type(sign)](one[0], two[0]),) if one and two else ()
-            except TypeError:
-                return ()
-        case ast.Call(func=ast.Name(id="len" | "bool" as name), args=[argument], keywords=[]):
-            held = _held(argument)
-            if name == "len":
-                return (len(held[0]),) if held and hasattr(held[0], "__len__") else ()
-            return tuple(map(bool, held))
-    if any(isinstance(part, ast.Name | ast.Compare | ast.BoolOp) for part in ast.walk(node)):
-        return ()
     try:
-        return (literal_of(node).value,)
-    except NotLiteral:
-        return ()
+        return bool(_held(test))
+    except (NotLiteral, TypeError, RecursionError):
+        return None
+
+
+def _held(node: ast.expr) -> Any:
+    """The value of a part of a condition; `NotLiteral` where it is not known."""
+    match node:
+        case ast.BoolOp(values=values):
+            parts = [_held(value) for value in values]
+            return all(parts) if isinstance(node.op, ast.And) else any(parts)
+        case ast.UnaryOp(op=ast.Not()):
+            return not _held(node.operand)
+        case ast.Compare(ops=[sign], comparators=[right]) if type(sign) in COMPARED:
+            return COMPARED[type(sign)](_held(node.left), _held(right))
+        case ast.Call(func=ast.Name(id="len" | "bool" as name), args=[argument], keywords=[]):
+            return (len if name == "len" else bool)(_held(argument))
+    if any(isinstance(part, ast.Name | ast.Compare | ast.BoolOp) for part in ast.walk(node)):
+        raise NotLiteral("not written out")
+    return literal_of(node).value
 
 
 # --- Java -----------------------------------------------------------------------------------------------------------
