@@ -165,15 +165,14 @@ def _texts(node: ast.expr) -> bool:
 
 def _range_sites(node: ast.expr, lines: Lines) -> Iterator[FaultSite]:
     """The stop of `range(stop)` and `range(start, stop, …)`, one more and one less."""
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"):
-        return
-    if node.keywords or not 1 <= len(node.args) <= 3 or any(isinstance(one, ast.Starred) for one in node.args):
-        return
-    stop = node.args[0] if len(node.args) == 1 else node.args[1]
+    match node:
+        case ast.Call(func=ast.Name(id="range"), args=[stop] | [_, stop] | [_, stop, _], keywords=[]):
+            if any(isinstance(one, ast.Starred) for one in node.args) or stop.lineno != stop.end_lineno:
+                return
+        case _:
+            return
     start, end = lines.span(stop)
-    if stop.lineno != stop.end_lineno:
-        return
-    if isinstance(stop, ast.Constant) and isinstance(stop.value, int) and not isinstance(stop.value, bool):
+    if isinstance(stop, ast.Constant) and type(stop.value) is int:
         changed = [str(stop.value - 1), str(stop.value + 1)]
     else:
         plain = isinstance(stop, ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant)

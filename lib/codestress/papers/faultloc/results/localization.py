@@ -48,20 +48,17 @@ def localized(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence
         plain = plain.assign(chance_kept=plain["chance"] / (1 - missed))
     rows = []
     for group, part in plain.groupby(["model", *by], sort=False):
-        names = cast(tuple[Any, ...], group)
-        share, accuracy_kept = (
-            clustered_share(one[value], one["seed_program"], confidence) for one in (part, part[part["kept"]])
-        )
-        reference = part["value_reference"]
-        whole = (len(part), int(part[value].sum()), share.value, *share.interval)
-        kept = (accuracy_kept.n, accuracy_kept.clusters, accuracy_kept.value, *accuracy_kept.interval)
-        found = (int(reference.sum()), float(reference.mean()))
+        found = [clustered_share(one[value], one["seed_program"], confidence) for one in (part, part[part["kept"]])]
+        every, kept = ((one.value, *one.interval) for one in found)
+        counts = (len(part), int(part[value].sum()), *every, found[1].n, found[1].clusters, *kept)
+        reference = (int(part["value_reference"].sum()), float(part["value_reference"].mean()))
         chances = (part["chance"], part.loc[part["kept"], "chance_kept"]) if known else ()
-        rows.append((*names, *whole, *kept, *found, *(one.mean(skipna=False) for one in chances)))
+        true = [one.mean(skipna=False) for one in chances]
+        rows.append((*cast(tuple[Any, ...], group), *counts, *reference, *true))
     shares, kept_shares = ["accuracy", "low", "high"], ["accuracy_kept", "kept_low", "kept_high"]
-    counts = ["tasks", "found", *shares, "kept", "programs_kept", *kept_shares]
-    counts += ["found_reference", "accuracy_reference", *(["true", "true_kept"] if known else [])]
-    table = pd.DataFrame(rows, columns=["model", *by, *counts])
+    columns = ["model", *by, "tasks", "found", *shares, "kept", "programs_kept", *kept_shares]
+    columns += ["found_reference", "accuracy_reference", *(["true", "true_kept"] if known else [])]
+    table = pd.DataFrame(rows, columns=columns)
     ceiling = table.groupby(list(by), sort=False, as_index=False)[["tasks", "kept", "programs_kept"]].max()
     ones = dict.fromkeys([*shares, *kept_shares, "accuracy_reference"], 1.0)
     oracle = ceiling.assign(model=ORACLE, found=ceiling["tasks"], found_reference=ceiling["tasks"], **ones)
