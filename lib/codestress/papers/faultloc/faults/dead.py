@@ -300,5 +300,5 @@ def _part(node: Node, own: Types) -> str:
 def _shaped(shape: str, node: Node) -> str:
     for form, kind in SHAPES.items():
         if found := re.fullmatch(form, shape):
-            return kind or max(filter(None, found.groups()), key=WIDTH.get)
+            return kind or max(filter(None, found.groups()), key=lambda one: WIDTH.get(one, 0))
     raise _unknown(node)

@@ -268,10 +268,10 @@ def _python_groups(code: str) -> list[Methods]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.ClassDef) or node.name not in plain:
             continue
-        methods = [one for one in node.body if isinstance(one, FunctionNode)]
+        methods = {one: _evaluated(one) for one in node.body if isinstance(one, FunctionNode)}
         counts = Counter(one.name for one in methods)
-        run: list[ast.AST] = [one for one in node.body if not isinstance(one, FunctionNode)]  # while the class is made
-        run += [part for one in methods for part in (*one.decorator_list, *_defaults(one), *_annotations(one))]
+        run: list[ast.AST] = [one for one in node.body if one not in methods]  # while the class is made
+        run += [part for one, given in methods.items() for part in (*one.decorator_list, *given[0], *given[1])]
         every = [part for one in run for part in ast.walk(one)]
         used = {part.id for part in every if isinstance(part, ast.Name)}
         used |= {part.name for part in every if isinstance(part, FunctionNode | ast.ClassDef)}
@@ -281,12 +281,12 @@ def _python_groups(code: str) -> list[Methods]:
         changed |= {*counts, *(used if acts else ())}
         group = [
             (one.lineno, one.end_lineno or one.lineno)
-            for one in methods
+            for one, (defaults, annotations) in methods.items()
             if counts[one.name] == 1
             and not one.decorator_list
             and one.name not in used
-            and _still(_defaults(one), STILL, changed)
-            and _still(_annotations(one), (*STILL, ast.Subscript, ast.BinOp, ast.BitOr), changed)
+            and _still(defaults, STILL, changed)
+            and _still(annotations, (*STILL, ast.Subscript, ast.BinOp, ast.BitOr), changed)
         ]
         if len({lines.indent(first) for first, _ in group}) == 1:
             groups.append(group)
@@ -314,16 +314,13 @@ KNOWN_BASES = {
 def _plain_classes(tree: ast.Module) -> set[str]:
     """Classes without a metaclass or a decorator that is not known, below such classes alone."""
     classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
-    asking = {
-        node.name
-        for node in classes
-        if any(isinstance(one, FunctionNode) and one.name == "__init_subclass__" for one in node.body)
-    }
-    plain = {one.name: one for one in classes if not one.keywords and _named(one.decorator_list) <= KNOWN_DECORATORS}
-    twice = {name for name, count in Counter(one.name for one in classes).items() if count > 1}
+    asking = {one.name for one in classes for part in one.body if getattr(part, "name", "") == "__init_subclass__"}
+    counts = Counter(one.name for one in classes)
+    known = (one for one in classes if not one.keywords and _named(one.decorator_list) <= KNOWN_DECORATORS)
+    plain = {one.name: one for one in known if counts[one.name] == 1}
     while True:
-        known = (KNOWN_BASES - {one.name for one in classes}) | (plain.keys() - asking)
-        left = {name: one for name, one in plain.items() if name not in twice and _named(one.bases) <= known}
+        bases = (KNOWN_BASES - counts.keys()) | (plain.keys() - asking)
+        left = {name: one for name, one in plain.items() if _named(one.bases) <= bases}
         if len(left) == len(plain):
             return set(plain)
         plain = left
@@ -338,13 +335,11 @@ def _named(parts: Sequence[ast.expr]) -> set[str]:
     return found
 
 
-def _defaults(function: FunctionNode) -> list[ast.expr]:
-    return [one for one in (*function.args.defaults, *function.args.kw_defaults) if one is not None]
-
-
-def _annotations(function: FunctionNode) -> list[ast.expr]:
-    given = [function.returns, *(one.annotation for one in parameters(function))]
-    return [one for one in given if one is not None]
+def _evaluated(function: FunctionNode) -> tuple[list[ast.expr], list[ast.expr]]:
+    """A method's defaults, and its annotations."""
+    defaults = (*function.args.defaults, *function.args.kw_defaults)
+    annotations = (function.returns, *(one.annotation for one in parameters(function)))
+    return [one for one in defaults if one is not None], [one for one in annotations if one is not None]
 
 
 def _still(parts: Sequence[ast.expr], kinds: tuple[type[ast.AST], ...], changed: set[str]) -> bool:
