@@ -356,12 +356,12 @@ def _mutated(given: Localization, task: Task, trial: Trial, responses: tuple[Res
     return mutated_program(task, trial.factors["spm"], int(trial.factors["strength"] or 1), content, trial.seed)
 
 
+@lru_cache(maxsize=20_000)
 def mutated_program(task: Task, spm: Spm | Control, strength: int, content: Content, seed: int) -> FaultyProgram | str:
     """A neutral mutation of a task, else why there is none."""
     return drawn_mutation(task.program, task.correct.language, task.id, spm, strength, content, seed)
 
 
-@lru_cache(maxsize=20_000)
 def drawn_mutation(
     program: FaultyProgram, language: Language, name: str, spm: Spm | Control, times: int, content: Content, seed: int
 ) -> FaultyProgram | str:
