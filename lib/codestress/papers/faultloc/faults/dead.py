@@ -200,8 +200,9 @@ def _java_parts(snippet: str) -> frozenset[str]:
 
 def java_never_runs(node: Node) -> bool:
     """A condition of written-out values without `else`, or a loop that counts from its end on, with a block."""
-    body = node.child_by_field_name("consequence" if node.type == "if_statement" else "body")
-    if node.type not in ("if_statement", "for_statement") or body is None or body.type != "block":
+    inside = {"if_statement": "consequence", "for_statement": "body"}.get(node.type)
+    body = node.child_by_field_name(inside) if inside else None
+    if body is None or body.type != "block":
         return False
     condition, start = text_of(node.child_by_field_name("condition")), node.child_by_field_name("init")
     if node.type == "for_statement":
