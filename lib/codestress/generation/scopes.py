@@ -7,6 +7,8 @@ a comprehension belongs to the scope around it, an assignment expression binds o
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -84,8 +86,7 @@ def resolve(name: str, scope: Scope) -> Scope | None:
 def names_of(tree: ast.Module) -> Names:
     """The scopes and the occurrences of names in a program."""
     reader = _Reader(tree)
-    for statement in tree.body:
-        reader.visit(statement)
+    reader.generic_visit(tree)
     return Names(reader.scopes, reader.occurrences)
 
 
@@ -127,34 +128,29 @@ class _Reader(ast.NodeVisitor):
         self.scopes = [self.scope]
         self.occurrences: list[Occurrence] = []
 
-    def occurs(
-        self,
-        node: ast.AST,
-        field: str,
-        kind: Kind | None = None,
-        *,
-        scope: Scope | None = None,
-        index: int | None = None,
-    ) -> None:
+    def occurs(self, node: ast.AST, field: str, kind: Kind | None = None, index: int | None = None) -> None:
         """Notes an occurrence; with `kind`, it binds the name."""
-        found = Occurrence(node, field, scope or self.scope, index)
+        found = Occurrence(node, field, self.scope, index)
         self.occurrences.append(found)
         if kind is not None:
-            self.bind(found.name, kind, scope)
+            self.bind(found.name, kind)
 
-    def bind(self, name: str, kind: Kind, scope: Scope | None = None) -> None:
-        owner = scope or self.scope
+    def bind(self, name: str, kind: Kind) -> None:
+        owner = self.scope
         if name in owner.global_names:
             owner = _module(owner)
         elif name in owner.nonlocal_names:
             owner = resolve(name, owner) or owner
         owner.bound.setdefault(name, set()).add(kind)
 
-    def inside(self, kind: Literal["class", "function", "comprehension"], node: ast.AST) -> Scope:
-        """Enters a new scope; the caller leaves it by setting `self.scope` to its parent."""
-        self.scope = Scope(kind, node, self.scope)
+    @contextmanager
+    def inside(self, kind: Literal["class", "function", "comprehension"], node: ast.AST) -> Iterator[None]:
+        """A new scope."""
+        outer = self.scope
+        self.scope = Scope(kind, node, outer)
         self.scopes.append(self.scope)
-        return self.scope
+        yield
+        self.scope = outer
 
     def visit_all(self, *nodes: ast.AST | None) -> None:
         for node in nodes:
@@ -162,32 +158,28 @@ class _Reader(ast.NodeVisitor):
                 self.visit(node)
 
     def visit_FunctionDef(self, node: FunctionNode | ast.Lambda) -> None:
-        outer = self.scope
         named = parameters(node)
         if not isinstance(node, ast.Lambda):
             self.visit_all(*node.decorator_list, node.returns)
             self.occurs(node, "name", "function")
-            outer.functions.setdefault(node.name, []).append(node)
+            self.scope.functions.setdefault(node.name, []).append(node)
         self.visit_all(*node.args.defaults, *node.args.kw_defaults, *(one.annotation for one in named))
-        self.inside("function", node)
-        for one in named:
-            self.occurs(one, "arg", "parameter")
         body = node.body if isinstance(node.body, list) else [node.body]
-        for declaration in _declarations(body):
-            target = self.scope.global_names if isinstance(declaration, ast.Global) else self.scope.nonlocal_names
-            target.update(declaration.names)
-        self.visit_all(*body)
-        self.scope = outer
+        with self.inside("function", node):
+            for one in named:
+                self.occurs(one, "arg", "parameter")
+            for declaration in _declarations(body):
+                target = self.scope.global_names if isinstance(declaration, ast.Global) else self.scope.nonlocal_names
+                target.update(declaration.names)
+            self.visit_all(*body)
 
     visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        outer = self.scope
         self.visit_all(*node.decorator_list, *node.bases, *node.keywords)
         self.occurs(node, "name", "class")
-        self.inside("class", node)
-        self.visit_all(*node.body)
-        self.scope = outer
+        with self.inside("class", node):
+            self.visit_all(*node.body)
 
     def visit_Name(self, node: ast.Name) -> None:
         self.occurs(node, "id", None if isinstance(node.ctx, ast.Load) else "variable")
@@ -200,10 +192,11 @@ class _Reader(ast.NodeVisitor):
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         self.visit(node.value)
-        owner = self.scope
-        while owner.kind == "comprehension" and owner.parent is not None:
-            owner = owner.parent
-        self.occurs(node.target, "id", "variable", scope=owner)
+        outer = self.scope
+        while self.scope.kind == "comprehension" and self.scope.parent is not None:
+            self.scope = self.scope.parent
+        self.occurs(node.target, "id", "variable")
+        self.scope = outer
 
     def visit_Global(self, node: ast.Global | ast.Nonlocal) -> None:
         for index in range(len(node.names)):
@@ -234,14 +227,12 @@ class _Reader(ast.NodeVisitor):
     visit_MatchStar = visit_MatchMapping = visit_MatchAs
 
     def visit_ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> None:
-        outer = self.scope
         first = node.generators[0]
         self.visit(first.iter)
-        self.inside("comprehension", node)
-        for loop in node.generators:
-            self.visit_all(loop.target, *loop.ifs, None if loop is first else loop.iter)
-        self.visit_all(*((node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)))
-        self.scope = outer
+        with self.inside("comprehension", node):
+            for loop in node.generators:
+                self.visit_all(loop.target, *loop.ifs, None if loop is first else loop.iter)
+            self.visit_all(*((node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)))
 
     visit_SetComp = visit_GeneratorExp = visit_DictComp = visit_ListComp
 

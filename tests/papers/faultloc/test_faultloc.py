@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,10 +12,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[3] / "bench"))
+
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from silent import ran
 
 from codestress.errors import ParameterError
 from codestress.inference.registry import load_registry
@@ -26,9 +30,8 @@ from codestress.papers.faultloc import studies as faultloc
 from codestress.papers.faultloc.charts import strength_curves
 from codestress.papers.faultloc.faults.comments import ACCUSES
 from codestress.papers.faultloc.faults.neutral import FaultyProgram, Said, bank
-from codestress.papers.faultloc.faults.silent import ran
 from codestress.papers.faultloc.programs import parses, program_set
-from codestress.papers.faultloc.results import audit, localization, paper, program_tables, robustness, stated, story
+from codestress.papers.faultloc.results import localization, paper, program_tables, robustness, stated, story
 from codestress.papers.faultloc.scoring import named_line, score_location
 from codestress.pipeline.artefacts import Overrides, load_profile, resolve, select
 from codestress.report.claims import ledger
@@ -306,8 +309,8 @@ def test_scores_and_tolerance() -> None:
 
 def test_the_public_labels_are_audited(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    table = audit.audit("public", 2)
-    counted = audit.audit("counted", 2)
+    table = paper.audit("public", 2)
+    counted = paper.audit("counted", 2)
     first, second = (one.sort_values(["fault", "quarter"], ignore_index=True) for one in (table, counted))
     assert first.equals(second)
     found = table.set_index(["fault", "quarter"])
@@ -325,7 +328,7 @@ def test_the_public_labels_are_audited(shared_data: Path, monkeypatch: pytest.Mo
             "verdict"
         ]
     ) == {"no verdict"}
-    exact = audit.audit("public", 0).set_index(["fault", "quarter"])
+    exact = paper.audit("public", 0).set_index(["fault", "quarter"])
     assert exact.loc[("all faults", 0), "within"] < found.loc[("all faults", 0), "within"]
 
 
@@ -491,8 +494,7 @@ def test_the_story_says_where_each_answer_went(tmp_path: Path, monkeypatch: pyte
         results = run(faultloc.localization(given), ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
     best = localization.best_known(answers_frame(results), "strict")
     assert [name.split("/")[0] for name in best] == ["NQueens.python", "NQueens.java"]
-    told = story.story(given, results.answers, best, tmp_path / "s.sqlite")
-    table = story.story_table(told, "strict")
+    table, shown = story.story(given, results.answers, best, "strict", tmp_path / "s.sqlite")
     assert len(table) == 2 * (1 + 2 + 3)
     plain = table["condition"].isin(["as it is", "unchanged"])
     assert (table["named_line"] == table["faulty_line"]).eq(plain).all()
@@ -504,7 +506,6 @@ def test_the_story_says_where_each_answer_went(tmp_path: Path, monkeypatch: pyte
     words = panels["Python: NQueens.python, OffByOne"].set_index("row")["text"]
     assert words["as it is"] == "line 19"
     assert words["comments, 2"].startswith("line 1\nnot ")
-    shown = list(story.listings(told))
     assert len(shown) == 2 * (1 + 1 + 3)  # unchanged is the program as it is
     assert all(sum(line.startswith(">") for line in text.split("\n")) == 1 for text in shown)
 
@@ -589,7 +590,7 @@ def test_the_artifacts_own_programs_and_labels_are_kept(shared_data: Path, monke
     assert len(unparsed) > 1334  # returns alone
     assert all(task.refused for task in unparsed)
     right = Counter(task.kind for task in every.values() if task.label_is_right)
-    exact = audit.audit("public", 0).set_index(["fault", "quarter"])["within"]
+    exact = paper.audit("public", 0).set_index(["fault", "quarter"])["within"]
     assert right == {
         faultloc.PUBLISHED_KINDS[kind]: exact[kind, 0] for kind in faultloc.PUBLISHED_KINDS if (kind, 0) in exact
     }
@@ -617,12 +618,12 @@ def test_an_oracle_of_the_artifacts_labels_is_right_and_what_is_refused_is_told(
     assert plain.loc[reachable, "value_strict"].mean() > 0.95  # a text may be there twice, with two labels
     assert plain.loc[~reachable, "value_strict"].eq(0).all()
     assert (~reachable).any()
-    table = localization.by_refusal(answers, rule="strict", confidence=0.95)
+    table = localization.by_factor(answers, "refused", rule="strict", confidence=0.95)
     assert set(table["refused"]) == set(plain["refused"])
     assert table[table["model"] == "llama-3.1-8b"]["tasks"].sum() == len(plain)
     skipped = answers[answers["outcome_strict"] == "skipped"]
     assert skipped["detail_strict"].str.contains("not parse|not localized before|no neutral|only").all()
-    assert localization.by_refusal(answers.drop(columns="refused"), rule="strict", confidence=0.95).empty
+    assert localization.by_factor(answers.drop(columns="refused"), "refused", rule="strict", confidence=0.95).empty
 
 
 def test_the_kits_own_programs_are_filtered_whatever_is_selected() -> None:

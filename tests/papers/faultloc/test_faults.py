@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from codestress.papers.faultloc.faults.neutral import SPMS, Content, FaultyProgram, bank, mutate, quarter_of
 from codestress.papers.faultloc.faults.proof import equivalence_error
-from codestress.papers.faultloc.faults.silent import is_silent
-from codestress.papers.faultloc.faults.sites import KINDS, FaultSite, fault_sites
+from codestress.papers.faultloc.faults.sites import KINDS, FaultSite, fault_sites, is_silent
 from codestress.papers.faultloc.faults.trees import NotNeutral
 from codestress.papers.faultloc.programs import CorrectProgram, normalised, parses, program_set
 from codestress.problems.generated.drawing import Draw

@@ -10,9 +10,8 @@ import pytest
 
 from codestress.papers.faultloc.faults.comments import ACCUSES, NEAR
 from codestress.papers.faultloc.faults.dead import check_snippet
-from codestress.papers.faultloc.faults.names import variables
+from codestress.papers.faultloc.faults.hidden import movable, variables
 from codestress.papers.faultloc.faults.neutral import Content, FaultyProgram, Put, Spm, bank, mutate
-from codestress.papers.faultloc.faults.order import movable
 from codestress.papers.faultloc.faults.sites import fault_sites
 from codestress.papers.faultloc.faults.trees import NotNeutral
 from codestress.problems.generated.drawing import Draw

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[3] / "bench"))
+
 import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from silent import ran
 
 from codestress.papers.faultloc.faults.neutral import CONTROLS, SPMS, FaultyProgram, Put, Said, bank, mutate
-from codestress.papers.faultloc.faults.silent import ran
 from codestress.papers.faultloc.faults.trees import NotNeutral
 from codestress.problems.generated.drawing import Draw
 from codestress.sandbox.runtimes import missing

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from codestress.errors import DataError
-from codestress.generation.edits import Lines
 from codestress.papers.faultloc.faults.neutral import FaultyProgram, Spm, bank
-from codestress.papers.faultloc.faults.sites import FaultSite, fault_sites
+from codestress.papers.faultloc.faults.sites import fault_sites
 from codestress.papers.faultloc.programs import parses
 from codestress.papers.faultloc.studies import drawn_mutation
 from codestress.types import Language
@@ -42,7 +40,7 @@ class ProgramFile:
     @property
     def end(self) -> str:
         """What ends the lines, where that is the same for all; else a line feed."""
-        ends = {line[len(line.rstrip("\r\n")) :] for line in self.lines} - {""}
+        ends = {_end(line) for line in self.lines} - {""}
         return ends.pop() if len(ends) == 1 else "\n"
 
 
@@ -75,32 +73,25 @@ def faulty_rows(file: ProgramFile) -> list[dict[str, Any]]:
     Left out are mutants that do not parse, and a line behind a last one that has no end: that would change two.
     """
     code, rows = file.code, []
-    starts = Lines.of(code).starts
     for site in fault_sites(code, file.language):
-        changed = _changed(file, starts, site)
-        if changed and parses(site.apply(code), file.language):
-            at, before, after = changed
-            lines = [*file.lines[:at], after, *file.lines[at + bool(before) :]]
-            mark = file.mark if at == 0 else ""
+        made, at, inserted = site.apply(code), site.line - 1, "\n" in site.text
+        before = "" if inserted else file.lines[at]
+        end = _end(before or (file.lines[at - 1] if at else file.end))
+        if parses(made, file.language) and (end or not inserted):
+            after, mark = made.split("\n")[at] + end, file.mark if at == 0 else ""
+            whole = "".join([*file.lines[:at], after, *file.lines[at + (not inserted) :]])
             rows.append(
                 {
-                    **{"fault": site.kind, "line": site.line, "code": file.mark + "".join(lines)},
+                    **{"fault": site.kind, "line": site.line, "code": file.mark + whole},
                     **{"before": mark + before, "after": mark + after},
                 }
             )
     return rows
 
 
-def _changed(file: ProgramFile, starts: Sequence[int], site: FaultSite) -> tuple[int, str, str] | None:
-    """The index of the faulty line, what stood there and what stands there now; None where there is no such line."""
-    at = site.line - 1
-    if "\n" in site.text:  # a line of its own
-        above = file.lines[at - 1] if at else file.end
-        end = above[len(above.rstrip("\r\n")) :]
-        return (at, "", site.text.strip("\n") + end) if end else None
-    line = file.lines[at]
-    start = site.start - starts[at]
-    return at, line, line[:start] + site.text + line[start + site.end - site.start :]
+def _end(line: str) -> str:
+    """What ends a line."""
+    return line[len(line.rstrip("\r\n")) :]
 
 
 def mutated_row(file: ProgramFile, name: str, spm: Spm, line: int, strength: int, seed: int) -> dict[str, Any]:
@@ -111,7 +102,7 @@ def mutated_row(file: ProgramFile, name: str, spm: Spm, line: int, strength: int
     made: FaultyProgram | str = f"no line {line}: the program has {count}"
     if line <= count:
         program = FaultyProgram(body, line)
-        made = drawn_mutation(program, name, spm, file.language, strength, bank(file.language), seed)
+        made = drawn_mutation(program, file.language, name, spm, strength, bank(file.language), seed)
     if isinstance(made, str):
         return {"mutation": spm, "state": "refused", "reason": made, "code": given, "line": line}
     code = file.mark + (made.code + file.code[len(body) :]).replace("\n", file.end)

@@ -31,10 +31,11 @@ def score_location(response: Response, label: int, code: str, tolerance: int) ->
         return unread(response, "no JSON object with a whole number in line_number")
     number, quoted = answer
     lines = code.split("\n")
-    right = 1 <= number <= len(lines) and abs(number - label) <= tolerance
+    named = lines[number - 1] if 1 <= number <= len(lines) else None
+    right = named is not None and abs(number - label) <= tolerance
     detail = f"line {number}"
-    if quoted is not None and not (1 <= number <= len(lines) and same_line(quoted, lines[number - 1])):
-        where = [place for place, line in enumerate(lines, start=1) if same_line(quoted, line)]
+    if quoted is not None and (named is None or named.split() != quoted.split()):  # the same but for white space
+        where = [place for place, line in enumerate(lines, start=1) if line.split() == quoted.split()]
         detail += f", but the quoted line stands in {where[:3]}" if where else ", but the quoted line is not there"
     return Score(Outcome.CORRECT if right else Outcome.INCORRECT, float(right), detail)
 
@@ -88,8 +89,3 @@ def whole_number(value: Any) -> int | None:
 def _integer(digits: str) -> int:
     """Of more digits than any program has lines, the first ones: such a number names no line, however long it is."""
     return int(digits.strip()[:20])
-
-
-def same_line(one: str, other: str) -> bool:
-    """Whether two lines are the same but for white space."""
-    return one.split() == other.split()

@@ -33,8 +33,7 @@ from codestress.papers.faultloc.faults.neutral import (
     mutate,
     quarter_of,
 )
-from codestress.papers.faultloc.faults.silent import is_silent
-from codestress.papers.faultloc.faults.sites import KINDS, FaultSite, Kind, fault_sites
+from codestress.papers.faultloc.faults.sites import KINDS, FaultSite, Kind, fault_sites, is_silent
 from codestress.papers.faultloc.faults.trees import NotNeutral
 from codestress.papers.faultloc.programs import (
     CorrectProgram,
@@ -145,10 +144,9 @@ class Task:
         if self.site is None:
             return self.changed == self.program.line
         before, lines, at = self.correct.code.split("\n"), self.program.code.split("\n"), self.program.line - 1
-        more = len(lines) > len(before)
-        rest = before if more else [*before[:at], *before[at + 1 :]]
-        same = [*lines[:at], *lines[at + 1 :]] == rest and (more or lines[at] != before[at])
-        return same and self.site.undo(self.program.code) == self.correct.code
+        now = lines.pop(at)
+        was = before.pop(at) if len(before) > len(lines) else None
+        return now != was and lines == before and self.site.undo(self.program.code) == self.correct.code
 
 
 def tasks_of(given: Programs, source: Source) -> Mapping[str, Task]:
@@ -361,25 +359,19 @@ def _mutated(given: Localization, task: Task, trial: Trial, responses: tuple[Res
 @lru_cache(maxsize=20_000)
 def mutated_program(task: Task, spm: Spm | Control, strength: int, content: Content, seed: int) -> FaultyProgram | str:
     """A neutral mutation of a task, else why there is none."""
-    return drawn_mutation(task.program, task.id, spm, task.correct.language, strength, content, seed)
+    return drawn_mutation(task.program, task.correct.language, task.id, spm, strength, content, seed)
 
 
 def drawn_mutation(
-    program: FaultyProgram,
-    name: str,
-    spm: Spm | Control,
-    language: Language,
-    strength: int,
-    content: Content,
-    seed: int,
+    program: FaultyProgram, language: Language, name: str, spm: Spm | Control, times: int, content: Content, seed: int
 ) -> FaultyProgram | str:
     """A neutral mutation in a quarter drawn for it, drawn again a few times; else why there is none."""
     why = ""
     for attempt in range(ATTEMPTS):
-        draw = Draw(rng(seed, "mutate", name, spm, strength, attempt))
+        draw = Draw(rng(seed, "mutate", name, spm, times, attempt))
         quarter = draw.integer(0, 3)
         try:
-            return mutate(program, spm, language, draw, strength=strength, quarter=quarter, content=content)
+            return mutate(program, spm, language, draw, strength=times, quarter=quarter, content=content)
         except NotNeutral as error:
             why = str(error)
     return f"no neutral mutation: {why}"

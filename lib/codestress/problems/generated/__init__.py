@@ -18,7 +18,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from codestress.problems.generated.drawing import Draw
-from codestress.problems.generated.statements import Function, write_function
+from codestress.problems.generated.statements import Writer
 from codestress.problems.program import Problem
 from codestress.seeding import rng
 from codestress.types import Source
@@ -55,13 +55,13 @@ def generated_problems(count: int, *, seed: int = 0) -> list[Problem]:
 def _problem(seed: int, number: int, take: int) -> Problem:
     draw = Draw(rng(seed, "generated", number, take))
     for _ in range(ATTEMPTS):
-        function = write_function(draw)
-        if not _well_formed(function.code):
+        code, kinds = Writer(draw).function()
+        if not _well_formed(code):
             continue
-        found = _example(function, [[draw.value(kind) for kind in function.parameters] for _ in range(TRIED)])
+        found = _example(code, [[draw.value(kind) for kind in kinds] for _ in range(TRIED)])
         if found is not None:
             arguments, output = found
-            return Problem(f"generated_{number}", function.code, "f", arguments, output, source=Source.KIT)
+            return Problem(f"generated_{number}", code, "f", arguments, output, source=Source.KIT)
     raise AssertionError(f"no function in {ATTEMPTS} attempts for problem {number} of seed {seed}")
 
 
@@ -69,66 +69,47 @@ def _well_formed(code: str) -> bool:
     """Short enough, and everything that is bound has a part in the result."""
     if not 2 <= code.count("\n") + 1 <= MOST_LINES or IDLE.search(code):
         return False
-    function = ast.parse(code).body[0]
+    [function] = ast.parse(code).body
     assert isinstance(function, ast.FunctionDef)
     needs: dict[str, set[str]] = {}
-    result = _needs(function.body, set(), needs)
-    live: set[str] = set()
-    while result:
-        name = result.pop()
-        if name not in live:
-            live.add(name)
-            result |= needs.get(name, set())
+    _note(function.body, set(), needs)
+    live, waiting = set[str](), {"return"}
+    while waiting:
+        name = waiting.pop()
+        live.add(name)
+        waiting |= needs.get(name, set()) - live
     return {argument.arg for argument in function.args.args} | needs.keys() <= live
 
 
-def _needs(body: Sequence[ast.stmt], around: set[str], needs: dict[str, set[str]]) -> set[str]:
-    """Notes for each name that statements bind or change what it is made from; returns what the results are made from.
+def _note(body: Sequence[ast.stmt], around: set[str], needs: dict[str, set[str]]) -> None:
+    """Notes for each name that statements bind or change, and for `return`, what it is made from.
 
     `around`: names in the conditions and loops that stand around the statements.
     """
-    result: set[str] = set()
     for statement in body:
-        match statement:
-            case ast.Return():
-                result |= _names(statement) | around
-            case ast.For() | ast.While() | ast.If():
-                head = statement.iter if isinstance(statement, ast.For) else statement.test
-                inside = around | _names(head)
-                if isinstance(statement, ast.For):
-                    for name in _names(statement.target):
-                        needs.setdefault(name, set()).update(inside)
-                result |= _needs([*statement.body, *statement.orelse], inside, needs)
-            case ast.Assign(targets=[ast.Name(id=name)]):
-                needs.setdefault(name, set()).update(_names(statement.value) | around)
-            case _:  # what is changed in place stands first: `nums.append(…)`, `total += …`, `d[k] = …`
-                name = next(node.id for node in ast.walk(_changed(statement)) if isinstance(node, ast.Name))
-                needs.setdefault(name, set()).update(_names(statement) | around)
-    return result
-
-
-def _changed(statement: ast.stmt) -> ast.AST:
-    match statement:
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=target))):
-            return target
-        case ast.Assign(targets=[ast.Subscript(value=target)]) | ast.AugAssign(target=target):
-            return target
-    raise AssertionError(f"no such statement is generated: {ast.unparse(statement)}")
+        if isinstance(statement, ast.For | ast.While | ast.If):
+            inside = around | _names(statement.iter if isinstance(statement, ast.For) else statement.test)
+            _note([*statement.body, *statement.orelse], inside, needs)
+            made = _names(statement.target) if isinstance(statement, ast.For) else set()
+        else:  # what is bound, or changed in place, stands first: `nums.append(…)`, `total += …`, `d[k] = …`
+            inside, made = around | _names(statement), {re.split(r"\W", ast.unparse(statement), maxsplit=1)[0]}
+        for name in made:
+            needs.setdefault(name, set()).update(inside)
 
 
 def _names(node: ast.AST) -> set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
-def _example(function: Function, tried: Sequence[list[Any]]) -> tuple[str, str] | None:
+def _example(code: str, tried: Sequence[list[Any]]) -> tuple[str, str] | None:
     """Arguments and output as literals, from the first set that gives a fitting value; None when the function is dull.
 
     The kit runs its own programs here, in process: they import nothing, reach nothing, and are stopped by steps.
     """
-    outcomes = [_run(compile(function.code, "<generated>", "exec"), arguments) for arguments in tried]
+    outcomes = [_run(compile(code, "<generated>", "exec"), arguments) for arguments in tried]
     if sum(kind != RAISED for kind, _ in outcomes) < 3 or len(set(outcomes)) < 2:
         return None
-    if any(_without(function.code, line, tried) == outcomes for line in range(1, function.code.count("\n") + 1)):
+    if any(_without(code, line, tried) == outcomes for line in range(1, code.count("\n") + 1)):
         return None
     for arguments, (kind, output) in zip(tried, outcomes, strict=True):
         text = ", ".join(map(repr, arguments))

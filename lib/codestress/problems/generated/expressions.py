@@ -77,8 +77,23 @@ dict 2 dict: {dict}.copy()
 
 In its braces stand `{int}`, a name of that type (`{str/ints}`: of one of these); `{int 0}`, an expression of that depth
 (d: the form's own); `{int about n}`, a condition on a name; `{a|b}`, one of them; `{2..5}`, an integer; else what the
-method of that name writes.
+tables below have.
 """
+SOMETIMES = {
+    "character": (0.25, "str", f"{{{'|'.join(map(repr, CHARACTERS))}}}"),
+    "small": (0.35, "int", "{1..3}"),
+    "width": (0.3, "int", "{8..20}"),
+}
+"""How often a name of which type, else what: a text to look for, a small integer, a width."""
+WEIGHTED = {
+    "plain_method": [(4, "lower"), (4, "upper"), (3, "strip"), (2, "swapcase"), (2, "capitalize"), (2, "title")],
+    "separator": [(1, ""), (1, "{character}")],
+    "joint": [(5, "''"), (4, "' '"), (1, "','"), (1, "'-'")],
+    "slice": [
+        *((4, "[::-1]"), (3, "[{small}:]"), (3, "[:{small}]"), (1, "[:-{1..3}]"), (1, "[{0..2}::2]")),
+        (1, "[{0..2}:{3..6}]"),
+    ],
+}
 TABLE = [
     (kind, float(weight), needs.split(), form)
     for kind, weight, needs, form in re.findall(r"^(\w+) (\S+) (.+?): (.+)$", FORMS, re.MULTILINE)
@@ -150,41 +165,17 @@ class Expressions:
         if ".." in what:
             low, high = map(int, what.split(".."))
             return str(self.draw.integer(low, high))
+        if what in SOMETIMES:
+            chance, kind, form = SOMETIMES[what]
+            return (self.draw.chance(chance) and self.name(kind)) or self.filled(form, 0)
+        if what in WEIGHTED:
+            return self.draw.weighted([(weight, self.filled(form, 0)) for weight, form in WEIGHTED[what]])
         match what.split():
             case [kind, "about", name]:
                 return Expressions(self.draw, Scope({name: kind})).form("bool", 0) or "True"
             case [kind, inner]:
                 return self.of(kind, depth if inner == "d" else int(inner))
-            case ["subject"]:
-                return self.subject(depth)
-        return str(getattr(self, what)() if hasattr(self, what) else self.name(*what.split("/")))
-
-    def subject(self, depth: int) -> str:
-        """What a method is called on."""
-        return self.filled("{str}.{plain_method}()" if depth > 0 and self.draw.chance(0.3) else "{str}", depth)
-
-    def character(self) -> str:
-        """A text to look for: mostly a literal, else a name."""
-        return (self.draw.chance(0.25) and self.name("str")) or repr(self.draw.choice(CHARACTERS))
-
-    def separator(self) -> str:
-        return self.draw.choice(["", self.character()])
-
-    def small(self) -> str:
-        """A small integer: mostly a literal, else a name."""
-        return (self.draw.chance(0.35) and self.name("int")) or str(self.draw.integer(1, 3))
-
-    def plain_method(self) -> str:
-        return self.draw.weighted(
-            [(4, "lower"), (4, "upper"), (3, "strip"), (2, "swapcase"), (2, "capitalize"), (2, "title")]
-        )
-
-    def width(self) -> str:
-        return (self.draw.chance(0.3) and self.name("int")) or str(self.draw.integer(8, 20))
-
-    def joint(self) -> str:
-        return repr(self.draw.weighted([(5, ""), (4, " "), (1, ","), (1, "-")]))
-
-    def slice(self) -> str:
-        forms = [(4, "::-1"), (3, "{small}:"), (3, ":{small}"), (1, ":-{1..3}"), (1, "{0..2}::2"), (1, "{0..2}:{3..6}")]
-        return f"[{self.draw.weighted([(weight, self.filled(form, 0)) for weight, form in forms])}]"
+            case ["subject"]:  # what a method is called on
+                nested = depth > 0 and self.draw.chance(0.3)
+                return self.filled("{str}.{plain_method}()" if nested else "{str}", depth)
+        return str(self.name(*what.split("/")))

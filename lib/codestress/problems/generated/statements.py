@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.generated.expressions import ELEMENT, Expressions, Scope
 
@@ -30,28 +28,16 @@ LINES = [(0.1, 2), (0.08, 3), (0.13, 4), (0.16, 5), (0.16, 6), (0.15, 7), (0.1, 
 """How many lines a function aims at; loops may overshoot."""
 
 
-@dataclass(frozen=True)
-class Function:
-    """The text of a function, and the types of its parameters in order."""
+class Writer(Expressions):
+    """Writes a function `f` whose parameters, statements and result fit together by type; not yet known to run."""
 
-    code: str
-    parameters: tuple[str, ...]
-
-
-def write_function(draw: Draw) -> Function:
-    """A function `f` whose parameters, statements and result fit together by type; not yet known to run."""
-    return _Writer(draw).function()
-
-
-class _Writer:
     def __init__(self, draw: Draw) -> None:
-        self.draw = draw
-        self.scope = Scope({})
-        self.write = Expressions(draw, self.scope)
+        super().__init__(draw, Scope({}))
         self.results: list[str] = []
         """Locals that statements have built up: what a function most likely returns."""
 
-    def function(self) -> Function:
+    def function(self) -> tuple[str, list[str]]:
+        """Its text, and the types of its parameters in order."""
         draw = self.draw
         count = draw.weighted([(0.22, 1), (0.56, 2), (0.22, 3)])
         kinds = [draw.weighted(PARAMETER_TYPES), *(draw.weighted(MORE_TYPES) for _ in range(count - 1))]
@@ -66,7 +52,7 @@ class _Writer:
                 body += self.statement(result, target - 2 - len(body))
         body += self.ending(result)
         lines = [f"def f({', '.join(parameters)}):", *(f"    {line}" for line in body)]
-        return Function("\n".join(lines), tuple(kinds))
+        return "\n".join(lines), kinds
 
     def new(self, kind: str, pool: dict[str, tuple[str, ...]]) -> str:
         """A name that is not taken yet, put in scope."""
@@ -78,13 +64,13 @@ class _Writer:
     def ending(self, result: str) -> list[str]:
         if result == "tuple":
             kinds = [kind for kind in ("str", "int", "ints", "strs", "dict") if self.scope.of(kind)]
-            parts = [self.write.of(self.draw.choice(kinds), 1) for _ in range(2)]
+            parts = [self.of(self.draw.choice(kinds), 1) for _ in range(2)]
             return [f"return {', '.join(parts)}"]
         built = [name for name in self.results if self.scope.names[name] == result]
         if built and self.draw.chance(0.75):
             self.scope.read.add(built[-1])
             return [f"return {built[-1]}"]
-        return [f"return {self.write.of(result, 2)}"]
+        return [f"return {self.of(result, 2)}"]
 
     def statement(self, result: str, room: int) -> list[str]:
         options = [(2.0, self.assignment), (1.6, self.change)]
@@ -97,7 +83,7 @@ class _Writer:
     def assignment(self) -> list[str]:
         """A new local, or a parameter given a new value of its type."""
         kind = self.draw.weighted([(4, "str"), (3, "strs"), (2, "ints"), (2, "int"), (0.7, "dict")])
-        written = self.write.of(kind, 2)
+        written = self.of(kind, 2)
         same = self.scope.of(kind)
         if same and self.draw.chance(0.4):
             name = self.draw.choice(same)
@@ -115,24 +101,24 @@ class _Writer:
 
     def change(self) -> list[str]:
         """A statement that changes a list or a dictionary in place."""
-        draw, write = self.draw, self.write
-        name = write.name("ints", "strs", "dict")
+        draw = self.draw
+        name = self.name("ints", "strs", "dict")
         if name is None:
             return self.assignment()
         kind = self.scope.names[name]
         self.scope.read.discard(name)
         self.built(name)
         if kind == "dict":
-            key = write.of("str", 0)
+            key = self.of("str", 0)
             return draw.weighted(
                 [
-                    (3, [f"{name}[{key}] = {write.of('int', 1)}"]),
+                    (3, [f"{name}[{key}] = {self.of('int', 1)}"]),
                     (1, [f"{name}.pop({key}, None)"]),
-                    (1, [f"{name}.setdefault({key}, {write.of('int', 0)})"]),
-                    (1, [f"{name}.update({{{key}: {write.of('int', 0)}}})"]),
+                    (1, [f"{name}.setdefault({key}, {self.of('int', 0)})"]),
+                    (1, [f"{name}.update({{{key}: {self.of('int', 0)}}})"]),
                 ]
             )
-        element = write.of(ELEMENT[kind], 1)
+        element = self.of(ELEMENT[kind], 1)
         return draw.weighted(
             [
                 (4, [f"{name}.append({element})"]),
@@ -140,33 +126,31 @@ class _Writer:
                 (2, [f"{name}.reverse()"]),
                 (2, [f"{name}.sort()"]),
                 (2, [f"{name}.pop({draw.choice(['', '0'])})"]),
-                (1, [f"{name}.extend({write.of(kind, 1)})"]),
+                (1, [f"{name}.extend({self.of(kind, 1)})"]),
                 (1, [f"if {element} in {name}:", f"    {name}.remove({element})"]),
             ]
         )
 
     def guard(self) -> list[str]:
         """An early return, or an assignment under a condition."""
-        test = self.write.of("bool", 2)
+        test = self.of("bool", 2)
         if test in ("True", "False"):
             return []
-        if self.results and self.draw.chance(0.4):
-            name = self.draw.choice(self.results)
-            kind = self.scope.names[name]
-            return [f"if {test}:", f"    {name} = {self.write.of(kind, 1)}"]
-        same = self.scope.of("str", "ints", "strs", "int")
-        if not same:
+        built = bool(self.results) and self.draw.chance(0.4)
+        names = self.results if built else self.scope.of("str", "ints", "strs", "int")
+        if not names:
             return []
-        name = self.draw.choice(same)
-        written = self.write.of(self.scope.names[name], 1)
-        self.scope.read.discard(name)
-        return [] if written == name else [f"if {test}:", f"    {name} = {written}"]
+        name = self.draw.choice(names)
+        written = self.of(self.scope.names[name], 1)
+        if not built:
+            self.scope.read.discard(name)
+        return [f"if {test}:", f"    {name} = {written}"] if built or written != name else []
 
     def branch(self) -> list[str]:
         """A local that gets one of two values."""
-        test = self.write.of("bool", 1)
+        test = self.of("bool", 1)
         kind = self.draw.weighted([(3, "str"), (2, "int"), (1, "strs"), (1, "ints")])
-        first, second = self.write.of(kind, 1), self.write.of(kind, 1)
+        first, second = self.of(kind, 1), self.of(kind, 1)
         if test in ("True", "False") or first == second:
             return []
         name = self.built(self.new(kind, LOCALS))
@@ -175,7 +159,7 @@ class _Writer:
     def loop(self, result: str, room: int) -> list[str]:
         """Builds a result up over the elements of something."""
         draw = self.draw
-        over = self.write.name("str", "ints", "strs", "dict")
+        over = self.name("str", "ints", "strs", "dict")
         if over is None:
             return []
         wanted = result if result in LOCALS and result != "bool" else "int"
@@ -192,8 +176,7 @@ class _Writer:
             if room >= 5 and draw.chance(0.5) and other != inner:
                 block += ["else:", *(f"    {line}" for line in other)]
             inner = block
-        self.scope.names.clear()
-        self.scope.names.update(outer)
+        self.scope.names = outer
         return [f"{name} = {start}", head, *(f"    {line}" for line in inner)]
 
     def head(self, over: str) -> str:
@@ -220,9 +203,9 @@ class _Writer:
     def step(self, name: str, kind: str) -> list[str]:
         """One step of building `name` up; reads what the loop binds, not what is built."""
         self.scope.names.pop(name)
-        element = self.write.of({"ints": "int", "strs": "str", "dict": "str"}.get(kind, kind), 1)
+        element = self.of({"ints": "int", "strs": "str", "dict": "str"}.get(kind, kind), 1)
         if kind == "dict":
-            value = self.draw.choice([f"{name}.get({element}, 0) + 1", self.write.of("int", 1)])
+            value = self.draw.choice([f"{name}.get({element}, 0) + 1", self.of("int", 1)])
             line = f"{name}[{element}] = {value}"
         elif kind in ("ints", "strs"):
             line = f"{name}.{self.draw.weighted([(8, 'append({})'), (1, 'insert(0, {})')]).format(element)}"
@@ -245,13 +228,13 @@ class _Writer:
     def while_loop(self) -> list[str]:
         """A loop that shortens a list or a text, or counts through it."""
         draw = self.draw
-        name = self.write.name("ints", "strs", "str")
+        name = self.name("ints", "strs", "str")
         if name is None:
             return []
         kind = self.scope.names[name]
-        test = f"len({name}) > {self.write.small()}"
+        test = f"len({name}) > {self.place('small', 0)}"
         if draw.chance(0.4) and kind == "str":
-            test = f"{name}.{draw.choice(['startswith', 'endswith'])}({self.write.character()})"
+            test = f"{name}.{draw.choice(['startswith', 'endswith'])}({self.place('character', 0)})"
         cut = "[1:]" if draw.chance(0.5) else "[:-1]"
         line = f"{name} = {name}{cut}" if kind == "str" else f"{name}.pop({draw.choice(['', '0'])})"
         self.scope.read.discard(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from codestress.papers.faultloc.faults.trees import JAVA_METHODS, JAVA_TYPES, around
@@ -155,58 +156,29 @@ def may_swap_logic(node: Node) -> bool:
     )
 
 
+LOOPS = ("while_statement", "for_statement", "enhanced_for_statement")
+STATEMENTS_HOLD = ("block", "constructor_body", "switch_block_statement_group")
+
+
 def may_return(block: Node, method: Node) -> bool:
     """Whether a return may stand at the end of a block of a method: it is reached, leaves that method and no
     expression, no field is left without its value, and what follows can be reached without it."""
-    statements = _statements(block)
-    for one in around(block):
-        if one == method:
-            break
+    inside = list(takewhile(lambda one: one != method, around(block)))
+    for one in inside:
         if one.type in ("lambda_expression", "static_initializer", *JAVA_METHODS, *JAVA_TYPES):
             return False
         if one.type == "switch_expression" and (one.parent is None or one.parent.type not in STATEMENTS_HOLD):
             return False
     if method.type == "constructor_declaration" and not _open_fields(method) <= _filled(method, block.start_byte):
         return False
-    return bool(statements) and _completes(statements[-1]) and _left_elsewhere(block, method)
-
-
-def _left_elsewhere(block: Node, method: Node) -> bool:
-    """Whether all that follows a block can certainly be reached though the block never ends."""
-    here = block
-    for parent in around(block):
-        if parent == block:
-            continue
-        if parent == method:
-            break
-        match parent.type:
-            case "while_statement" | "for_statement" | "enhanced_for_statement":
-                return True
-            case "block" | "constructor_body" | "switch_block_statement_group":
-                if _statements(parent)[-1] != here:
-                    return False
-            case "if_statement":
-                branches = [parent.child_by_field_name(name) for name in ("consequence", "alternative")]
-                if any(one is None or (one != here and _completes(one)) for one in branches):
-                    return True
-            case "try_statement" | "try_with_resources_statement":
-                last, *ways = _parts_of_try(parent)
-                if here != last and any(one != here and _completes(one) for one in ways if one is not None):
-                    return True
-            case "catch_clause" | "finally_clause":
-                continue  # the block stays what is looked at
-        here = parent
+    if not _statements(block) or not _completes(_statements(block)[-1]):
+        return False
+    for one in inside:  # from the inside out, until what follows one is reached though the block never ends
+        if one.type in LOOPS or _completes(one, without=block):
+            return True
+        if one.parent is not None and one.parent.type in STATEMENTS_HOLD and _statements(one.parent)[-1] != one:
+            return False
     return True
-
-
-def _parts_of_try(node: Node) -> list[Node | None]:
-    """The blocks of a `try`: of `finally`, which may be missing, of the body, of each `catch`."""
-    caught = [one.child_by_field_name("body") for one in node.named_children if one.type == "catch_clause"]
-    last = next((one.named_children[-1] for one in node.named_children if one.type == "finally_clause"), None)
-    return [last, node.child_by_field_name("body"), *caught]
-
-
-STATEMENTS_HOLD = ("block", "constructor_body", "switch_block_statement_group")
 
 
 def _statements(block: Node) -> list[Node]:
@@ -225,15 +197,14 @@ def _open_fields(constructor: Node) -> set[str]:
 def _filled(constructor: Node, before: int) -> set[str]:
     """The fields that a constructor fills in any case before a byte of the text."""
     body = constructor.child_by_field_name("body")
-    found = set()
-    for statement in body.named_children if body is not None else ():
-        if statement.type == "expression_statement" and statement.end_byte <= before:
-            found.add(text_of(statement.named_children[0].child_by_field_name("left")).removeprefix("this."))
-    return found
+    done = [one for one in body.named_children if one.end_byte <= before] if body is not None else []
+    return {text_of(one).partition("=")[0].strip().removeprefix("this.") for one in done}
 
 
-def _completes(node: Node) -> bool:
-    """Whether what follows a statement can certainly be reached."""
+def _completes(node: Node | None, without: Node | None = None) -> bool:
+    """Whether what follows a statement can certainly be reached, by no way through `without`; of none, it can."""
+    if node is None or node == without:
+        return node is None
     body, condition = node.child_by_field_name("body"), node.child_by_field_name("condition")
     open_end = condition is not None and any(part.type == "identifier" for part in nodes(condition))
     match node.type:
@@ -242,14 +213,13 @@ def _completes(node: Node) -> bool:
         case "while_statement" | "for_statement":
             return open_end
         case "block":
-            return not _statements(node) or _completes(_statements(node)[-1])
+            return not _statements(node) or _completes(_statements(node)[-1], without)
         case "if_statement":
-            branches = [node.child_by_field_name(name) for name in ("consequence", "alternative")]
-            return branches[1] is None or any(one is not None and _completes(one) for one in branches)
+            return any(_completes(node.child_by_field_name(one), without) for one in ("consequence", "alternative"))
         case "do_statement" | "synchronized_statement":
-            return body is not None and _completes(body) and (open_end or node.type != "do_statement")
+            return _completes(body, without) and (open_end or node.type != "do_statement")
         case "try_statement" | "try_with_resources_statement":
-            last, *ways = _parts_of_try(node)
-            ends = any(_completes(one) for one in ways if one is not None)
-            return ends and (last is None or _completes(last))
+            caught = [one.child_by_field_name("body") for one in node.named_children if one.type == "catch_clause"]
+            last = next((one.named_children[-1] for one in node.named_children if one.type == "finally_clause"), None)
+            return any(_completes(one, without) for one in (body, *caught)) and _completes(last, without)
     return False

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import operator
+import re
 import textwrap
 import warnings
 from collections.abc import Mapping
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from codestress.generation.scopes import names_of
 from codestress.literals import NotLiteral, literal_of
-from codestress.papers.faultloc.faults.itself import looks_at
+from codestress.papers.faultloc.faults.hidden import looks_at
 from codestress.papers.faultloc.faults.trees import JAVA_WORDS, NotNeutral, java_root, named_in, tree_of, words_of
 from codestress.sandbox.runtimes import nodes, text_of
 from codestress.types import Language
@@ -41,10 +42,6 @@ STATEMENTS = (
 """Nothing that declares, imports or deletes."""
 BARRED = ast.NamedExpr | ast.Yield | ast.YieldFrom | ast.Await | ast.pattern
 """Expressions with effects on names, or on the kind of their function."""
-CONDITION = (
-    *(ast.Constant, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.UAdd, ast.Compare, ast.cmpop),
-    *(ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Call, ast.Name, ast.Load, ast.BinOp, ast.operator),
-)
 BUILTINS = frozenset(dir(builtins)) - {"super", "locals", "vars", "dir", "eval", "exec"}
 CALLED = frozenset(("len", "bool", "range", "dict", "list", "set"))
 """Builtins in conditions that are false, and in loops over nothing."""
@@ -113,62 +110,64 @@ def never_runs(node: ast.stmt) -> bool:
 
 def _value(test: ast.expr) -> bool | None:
     """Whether a condition of values that are all written out is true; None where it is not of that kind."""
-    held = _held(test) if all(isinstance(part, CONDITION) for part in ast.walk(test)) else ()
-    return bool(held[0]) if held else None
-
-
-def _held(node: ast.expr) -> tuple[Any, ...]:
-    """The value of a part of a condition, alone in a tuple; an empty one where it is not known."""
-    match node:
-        case ast.BoolOp():
-            parts = [_held(value) for value in node.values]
-            join = all if isinstance(node.op, ast.And) else any
-            return (join(part[0] for part in parts),) if all(parts) else ()
-        case ast.UnaryOp(op=ast.Not()):
-            return tuple(not value for value in _held(node.operand))
-        case ast.Compare(ops=[sign], comparators=[right]) if type(sign) in COMPARED:
-            one, two = _held(node.left), _held(right)
-            try:
-                return (COMPARED[type(sign)](one[0], two[0]),) if one and two else ()
-            except TypeError:
-                return ()
-        case ast.Call(func=ast.Name(id="len" | "bool" as name), args=[argument], keywords=[]):
-            held = _held(argument)
-            if name == "len":
-                return (len(held[0]),) if held and hasattr(held[0], "__len__") else ()
-            return tuple(map(bool, held))
-    if any(isinstance(part, ast.Name | ast.Compare | ast.BoolOp) for part in ast.walk(node)):
-        return ()
     try:
-        return (literal_of(node).value,)
-    except NotLiteral:
-        return ()
+        return bool(_held(test))
+    except (NotLiteral, TypeError, RecursionError):
+        return None
+
+
+def _held(node: ast.expr) -> Any:
+    """The value of a part of a condition; `NotLiteral` where it is not known."""
+    match node:
+        case ast.BoolOp(values=values):
+            parts = [_held(value) for value in values]
+            return all(parts) if isinstance(node.op, ast.And) else any(parts)
+        case ast.UnaryOp(op=ast.Not()):
+            return not _held(node.operand)
+        case ast.Compare(ops=[sign], comparators=[right]) if type(sign) in COMPARED:
+            return COMPARED[type(sign)](_held(node.left), _held(right))
+        case ast.Call(func=ast.Name(id="len" | "bool" as name), args=[argument], keywords=[]):
+            return (len if name == "len" else bool)(_held(argument))
+    if any(isinstance(part, ast.Name | ast.Compare | ast.BoolOp) for part in ast.walk(node)):
+        raise NotLiteral("not written out")
+    return literal_of(node).value
 
 
 # --- Java -----------------------------------------------------------------------------------------------------------
 
-JAVA_COMPARED: Mapping[str, Any] = {
-    **{"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne}
+TOKENS = re.compile(
+    r'"[^"\\\n]*"(?:\.length\(\)|\.isEmpty\(\))?|\b(?:true|false|\d{1,9})\b|&&|\|\||!(?!=)'
+    r"|(?:[<>]=?|[=!]=|\()\s*-?|\)|\s+"
+)
+"""What conditions of written-out values are made of."""
+IN_PYTHON = {"true": "True", "false": "False", "&&": " and ", "||": " or ", "!": " not "}
+LITERALS = {
+    **{"true|false": "boolean", r'"[^"\\\n]*"': "String", r"\d+\.\d*|\.\d+": "double"},
+    **{r"0|[1-9]\d{0,8}": "int", r"(?:0|[1-9]\d{0,7})[lL]": "long"},
 }
-NUMBERS = ("int", "long", "double")
+WIDTH = {"int": 0, "long": 1, "double": 2}
 """Numeric types, each of which the later ones hold."""
-METHODS: Mapping[tuple[str, str], tuple[tuple[str, ...], str]] = {
-    **{("String", name): ((), "String") for name in ("toUpperCase", "toLowerCase", "trim", "toString")},
-    **{("StringBuilder", name): ((), "StringBuilder") for name in ("reverse",)},
-    **{("Math", name): (("double",), "double") for name in ("sqrt", "floor", "ceil", "sin", "cos", "exp", "log")},
-    **{("System.out", name): (("any",), "void") for name in ("print", "println")},
-    ("String", "length"): ((), "int"),
-    ("String", "isEmpty"): ((), "boolean"),
-    ("String", "concat"): (("String",), "String"),
-    ("String", "repeat"): (("int",), "String"),
-    ("StringBuilder", "length"): ((), "int"),
-    ("StringBuilder", "toString"): ((), "String"),
-    ("StringBuilder", "append"): (("any",), "StringBuilder"),
-    ("Math", "pow"): (("double", "double"), "double"),
+NUMBER, TRUTH, TEXT, ANY = "<(int|long|double)>&?", "<boolean>&?", "<String>&?", r"<(?!void>)\S+>&?"
+GIVEN = NUMBER.replace("(", "(?:")
+SHAPES = {
+    **{r"\( <((?!void>)\S+)>&? \)": "", r"<(\S+)\[\]>&? \[ <int>&? \]": "", r"<\S+\[\]>&? \. length": "int"},
+    **{rf"{NUMBER} [-+*/%] {NUMBER}": "", rf"[-+] {NUMBER}": ""},
+    **{rf"{NUMBER} (?:[<>]=?|[=!]=) {NUMBER}": "boolean", rf"{TRUTH} (?:&&|\|\|) {TRUTH}|! {TRUTH}": "boolean"},
+    rf"<(int|long|double)>& (?:\+\+|--|[-+*/]= {GIVEN})|(?:\+\+|--) <(int|long|double)>&": "",
+    r"<((?!void>)\S+)>& = <\1>&?|<(long)>& = <int>&?|<(double)>& = <(?:int|long)>&?": "",
+    **{rf"{TEXT} \+ {ANY}|{ANY} \+ {TEXT}": "String", rf"<String>& \+= {ANY}": "String"},
+    rf"{TEXT} \. (?:(?:to(?:Upper|Lower)Case|trim|toString) \(|concat \( {TEXT}|repeat \( <int>&?) \)": "String",
+    **{r"<String(?:Builder)?>&? \. length \( \)": "int", rf"{TEXT} \. isEmpty \( \)": "boolean"},
+    r"<StringBuilder>&? \. toString \( \)": "String",
+    rf"new StringBuilder \((?: {TEXT})? \)|<StringBuilder>&? \. (?:reverse \(|append \( {ANY}) \)": "StringBuilder",
+    rf"Math \. (?:(?:sqrt|floor|ceil|sin|cos|exp|log) \( {GIVEN}|pow \( {GIVEN} , {GIVEN}) \)": "double",
+    rf"System\.out \. print(?:ln)? \( {ANY} \)": "void",
 }
-"""Methods that dead code may call: what they take and give."""
+"""Expressions by their parts, and their types; where there is none, that of the part, the widest of several. A part is
+its type, with & where it may be given a value."""
 CLASSES = ("String", "StringBuilder", "Math", "System")
-DECLARATOR = "variable_declarator"
+EXPRESSIONS = ("assignment_expression", "update_expression", "method_invocation")
+"""Those that may be statements."""
 Types = dict[str, str]
 """By name: the types of the variables that are there."""
 
@@ -194,86 +193,68 @@ def _java_parts(snippet: str) -> frozenset[str]:
     statements = body.named_children if body is not None else []
     if len(statements) != 1 or not java_never_runs(statements[0]):
         raise NotNeutral("dead code is not one statement that never runs")
-    _typed_statement(statements[0], {})
-    return frozenset(text_of(node.child_by_field_name("name")) for node in nodes(root) if node.type == DECLARATOR)
+    _read(statements[0], {})
+    declarators = (node for node in nodes(root) if node.type == "variable_declarator")
+    return frozenset(text_of(node.child_by_field_name("name")) for node in declarators)
 
 
 def java_never_runs(node: Node) -> bool:
     """A condition of written-out values without `else`, or a loop that counts from its end on, with a block."""
-    if node.type not in ("if_statement", "for_statement"):
+    inside = {"if_statement": "consequence", "for_statement": "body"}.get(node.type)
+    body = node.child_by_field_name(inside) if inside else None
+    if body is None or body.type != "block":
         return False
-    condition, start = node.child_by_field_name("condition"), node.child_by_field_name("init")
-    body = node.child_by_field_name("consequence" if node.type == "if_statement" else "body")
-    if condition is None or body is None or body.type != "block":
-        return False
-    if node.type == "if_statement":
-        return node.child_by_field_name("alternative") is None and _java_value(condition) is False
-    counters = start.children_by_field_name("declarator") if start is not None else []
-    left = condition.child_by_field_name("left")
-    if len(counters) != 1 or text_of(left) != text_of(counters[0].child_by_field_name("name")):
-        return False
-    compare = JAVA_COMPARED.get(text_of(condition.child_by_field_name("operator")))
-    ends = (_java_value(counters[0].child_by_field_name("value")), _java_value(condition.child_by_field_name("right")))
-    return compare is not None and all(type(end) is int for end in ends) and not compare(*ends)
+    condition, start = text_of(node.child_by_field_name("condition")), node.child_by_field_name("init")
+    if node.type == "for_statement":
+        counters = start.children_by_field_name("declarator") if start is not None else []
+        name, value = (text_of(counters[0].child_by_field_name(one)) for one in ("name", "value")) if counters else "  "
+        condition, count = re.subn(rf"^{re.escape(name)}(?=\W)", lambda _: f"({value})", condition)
+        if len(counters) != count or count != 1 or '"' in value:
+            return False
+    return node.child_by_field_name("alternative") is None and _java_value(condition) is False
 
 
-def _java_value(node: Node | None) -> bool | int | str | None:
-    """The value of an expression of values that are all written out; None for any other."""
-    if node is None:
+def _java_value(condition: str) -> bool | None:
+    """Whether a condition of values that are all written out is true; None for any other: Python's, which compares
+    several at once where Java takes two, and then none is known."""
+    if not re.fullmatch(f"(?:{TOKENS.pattern})+", condition):
         return None
-    text, inner = text_of(node), node.named_children
-    match node.type:
-        case "true" | "false":
-            return text == "true"
-        case "decimal_integer_literal" if text.isdigit() and len(text) < 10:
-            return int(text)
-        case "string_literal" if all(part.type == "string_fragment" for part in inner) and not text.startswith('"""'):
-            return text[1:-1]
-        case "parenthesized_expression" if len(inner) == 1:
-            return _java_value(inner[0])
-        case "unary_expression" if len(inner) == 1:
-            value = _java_value(inner[0])
-            if text.startswith("!") and isinstance(value, bool):
-                return not value
-            return -value if text.startswith("-") and type(value) is int else None
-        case "method_invocation" if text.endswith((".length()", ".isEmpty()")) and len(inner) == 3:
-            held = _java_value(node.child_by_field_name("object"))
-            if not isinstance(held, str):
-                return None
-            return len(held) if text.endswith(".length()") else not held
-        case "binary_expression":
-            one, two = (_java_value(node.child_by_field_name(side)) for side in ("left", "right"))
-            sign = text_of(node.child_by_field_name("operator"))
-            if sign in ("&&", "||") and isinstance(one, bool) and isinstance(two, bool):
-                return (one and two) if sign == "&&" else (one or two)
-            if sign in JAVA_COMPARED and type(one) is type(two) is int:
-                return bool(JAVA_COMPARED[sign](one, two))
-    return None
+    python = TOKENS.sub(lambda found: _in_python(found[0]), condition)
+    try:
+        [test] = tree_of(f"({python})").body
+    except NotNeutral:
+        return None
+    return _value(test.value) if isinstance(test, ast.Expr) else None
+
+
+def _in_python(token: str) -> str:
+    text, quote, method = token.rpartition('"')
+    if quote and method:
+        return str(len(text) - 1 if "length" in method else len(text) == 1)
+    return IN_PYTHON.get(token, token)
 
 
 def _unknown(node: Node) -> NotNeutral:
     return NotNeutral(f"dead code has {text_of(node)[:40]!r}, which the grammar does not know")
 
 
-def _typed_statement(node: Node, own: Types) -> None:
+def _read(node: Node, own: Types) -> None:
     """Reads a statement of the grammar and adds the variables that it declares; `NotNeutral` for any other."""
     parts = node.named_children
+    condition = node.child_by_field_name("condition")
     match node.type:
-        case "block":
-            scope = dict(own)
-            for statement in parts:
-                _typed_statement(statement, scope)
-        case "if_statement" | "for_statement" if parts[-1].type == "block":
-            scope = dict(own)
-            condition = node.child_by_field_name("condition")
-            for part in parts:
-                if part.type in ("block", "local_variable_declaration"):
-                    _typed_statement(part, scope)
-                else:
-                    _type(part, scope)
-            endless = node.type == "for_statement" and _java_value(condition) is not None
-            if node.child_by_field_name("alternative") or endless or _type(condition, scope) != "boolean":
+        case "block" | "if_statement" | "for_statement":
+            own = dict(own)
+            endless = node.type == "for_statement" and _java_value(text_of(condition)) is not None
+            if endless or node.child_by_field_name("alternative") or (condition is None) != (node.type == "block"):
                 raise _unknown(node)
+            for part in parts:
+                if part.type in EXPRESSIONS and part != condition and node.type == "for_statement":
+                    _type(part, own)
+                elif part != condition:
+                    _read(part, own)
+                elif _type(part, own) != "boolean":
+                    raise _unknown(node)
         case "local_variable_declaration" if parts[0].type != "modifiers":
             kind = text_of(node.child_by_field_name("type"))
             for one in parts[1:]:
@@ -288,91 +269,37 @@ def _typed_statement(node: Node, own: Types) -> None:
             raise _unknown(node)
 
 
-EXPRESSIONS = ("assignment_expression", "update_expression", "method_invocation")
-"""Those that may be statements."""
-
-
 def _must_hold(kind: str, value: Node, own: Types) -> None:
     """Whether a variable of a type may be given this value."""
     if value.type == "array_initializer" and kind.endswith("[]"):
         for one in value.named_children:
             _must_hold(kind[:-2], one, own)
-    elif not _holds(kind, _type(value, own)):
-        raise _unknown(value)
+    else:
+        _shaped(f"<{kind}>& = <{_type(value, own)}>", value)
 
 
-def _holds(kind: str, given: str) -> bool:
-    if kind in NUMBERS and given in NUMBERS:
-        return NUMBERS.index(given) <= NUMBERS.index(kind)
-    return kind == given and kind != "void"
-
-
-def _type(node: Node | None, own: Types) -> str:
+def _type(node: Node, own: Types) -> str:
     """The type of an expression of the grammar; `NotNeutral` for any other."""
-    if node is None:
-        raise NotNeutral("dead code lacks an expression")
-    text, inner = text_of(node), node.named_children
-    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-    sign = text_of(node.child_by_field_name("operator"))
-    match node.type:
-        case "true" | "false":
-            return "boolean"
-        case "decimal_integer_literal" if text.rstrip("lL").isdigit() and len(text) < 10:
-            return "long" if text[-1] in "lL" else "int"
-        case "decimal_floating_point_literal" if text.replace(".", "", 1).isdigit():
-            return "double"
-        case "string_literal" if all(part.type == "string_fragment" for part in inner) and not text.startswith('"""'):
-            return "String"
-        case "identifier" if text in own:
-            return own[text]
-        case "parenthesized_expression" if len(inner) == 1:
-            return _type(inner[0], own)
-        case "unary_expression" if len(inner) == 1:
-            kind = _type(inner[0], own)
-            if (text[0] == "!" and kind == "boolean") or (text[0] in "+-" and kind in NUMBERS):
-                return kind
-        case "update_expression" if inner[0].type == "identifier" and _type(inner[0], own) in NUMBERS:
-            return _type(inner[0], own)
-        case "array_access":
-            array, index = (_type(node.child_by_field_name(part), own) for part in ("array", "index"))
-            if array.endswith("[]") and index == "int":
-                return array[:-2]
-        case "field_access" if text_of(node.child_by_field_name("field")) == "length":
-            if _type(node.child_by_field_name("object"), own).endswith("[]"):
-                return "int"
-        case "object_creation_expression" if text.startswith("new StringBuilder(") and len(inner) == 2:
-            given = [_type(one, own) for one in inner[1].named_children]
-            if given in ([], ["String"]):
-                return "StringBuilder"
-        case "binary_expression":
-            one, two = _type(left, own), _type(right, own)
-            numbers = one in NUMBERS and two in NUMBERS
-            if sign == "+" and "String" in (one, two) and "void" not in (one, two):
-                return "String"
-            if sign in ("+", "-", "*", "/", "%") and numbers:
-                return max(one, two, key=NUMBERS.index)
-            if (sign in JAVA_COMPARED and numbers) or (sign in ("&&", "||") and one == two == "boolean"):
-                return "boolean"
-        case "assignment_expression" if left is not None and left.type in ("identifier", "array_access"):
-            target, value = _type(left, own), _type(right, own)
-            compound = sign in ("+=", "-=", "*=", "/=") and target in NUMBERS and value in NUMBERS
-            joins = sign == "+=" and target == "String" and value != "void"
-            if compound or joins or (sign == "=" and _holds(target, value)):
-                return target
-        case "method_invocation":
-            return _called(node, own)
+    text = text_of(node)
+    if node.type == "identifier" and text in own:
+        return own[text]
+    if kind := next((kind for form, kind in LITERALS.items() if re.fullmatch(form, text)), ""):
+        return kind
+    parts = (part for one in node.children for part in (one.children if one.type == "argument_list" else [one]))
+    return _shaped(" ".join(_part(part, own) for part in parts), node)
+
+
+def _part(node: Node, own: Types) -> str:
+    """A part of an expression as `SHAPES` has it."""
+    text = text_of(node)
+    unknown = node.type in ("identifier", "type_identifier") and text not in own
+    if unknown or not node.is_named or text == "System.out":
+        return text
+    return f"<{_type(node, own)}>" + "&" * (node.type in ("identifier", "array_access"))
+
+
+def _shaped(shape: str, node: Node) -> str:
+    for form, kind in SHAPES.items():
+        if found := re.fullmatch(form, shape):
+            return kind or max(filter(None, found.groups()), key=lambda one: WIDTH.get(one, 0))
     raise _unknown(node)
-
-
-def _called(node: Node, own: Types) -> str:
-    holder, arguments = node.child_by_field_name("object"), node.child_by_field_name("arguments")
-    if holder is None or arguments is None:
-        raise _unknown(node)
-    kind = text_of(holder) if text_of(holder) in ("Math", "System.out") else _type(holder, own)
-    takes, gives = METHODS.get((kind, text_of(node.child_by_field_name("name"))), (None, ""))
-    given = [_type(one, own) for one in arguments.named_children]
-    if takes is None or len(given) != len(takes):
-        raise _unknown(node)
-    if not all(one != "void" if want == "any" else _holds(want, one) for want, one in zip(takes, given, strict=True)):
-        raise _unknown(node)
-    return gives

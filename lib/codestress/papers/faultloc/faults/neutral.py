@@ -21,9 +21,7 @@ from codestress.generation.edits import Edit, Lines, edited, first_line
 from codestress.generation.scopes import FunctionNode
 from codestress.papers.faultloc.faults.comments import NEAR, Place, comments_in, usable
 from codestress.papers.faultloc.faults.dead import check_snippet
-from codestress.papers.faultloc.faults.itself import looks_at
-from codestress.papers.faultloc.faults.names import variables
-from codestress.papers.faultloc.faults.order import movable
+from codestress.papers.faultloc.faults.hidden import looks_at, movable, variables
 from codestress.papers.faultloc.faults.proof import equivalence_error
 from codestress.papers.faultloc.faults.trees import (
     JAVA_METHODS,

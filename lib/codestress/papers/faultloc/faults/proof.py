@@ -40,7 +40,7 @@ def equivalence_error(before: str, after: str, spm: str, language: Language) -> 
 
 
 @lru_cache(maxsize=256)
-def _form(code: str, parts: tuple[str, ...]) -> tuple[object, list[int]]:
+def _form(code: str, parts: tuple[str, ...]) -> tuple[str, list[int]]:
     """What a mutation must not change in a program: its shape and, under dead code, for each name in code that may run,
     in order, which variable it stands for, scopes numbered as they appear."""
     tree = tree_of(code)
@@ -51,7 +51,7 @@ def _form(code: str, parts: tuple[str, ...]) -> tuple[object, list[int]]:
     names = names_of(tree) if "dead_code" in parts or "names" in parts else None
     occurrences, variables = names.occurrences if names else [], []
     if "dead_code" in parts and names:
-        dead = {id(part) for part in _remove_dead(tree)}
+        dead = _remove_dead(tree)
         occurrences = [one for one in occurrences if id(one.node) not in dead]
         scopes: dict[object, int] = {}
         bound = (names.binding(one) for one in occurrences)
@@ -60,39 +60,17 @@ def _form(code: str, parts: tuple[str, ...]) -> tuple[object, list[int]]:
         numbers: dict[str, str] = {}
         for occurrence in occurrences:
             occurrence.rename(numbers.setdefault(occurrence.name, f"name {len(numbers)}"))
-    return _shape(tree), variables
+    return ast.dump(tree, annotate_fields=False), variables
 
 
-def _shape(part: object) -> object:
-    """A tree without positions; constants as they are written, because 1, 1.0 and True are equal."""
-    if not isinstance(part, ast.AST):
-        return repr(part)
-    shape: list[object] = [type(part)]
-    for field in part._fields:
-        value = part.__dict__.get(field)
-        if isinstance(value, list):
-            shape.append([_shape(one) for one in value])
-        elif isinstance(value, ast.AST) and not value._fields:  # an operator, a context
-            shape.append(type(value))
-        else:
-            shape.append(_shape(value))
-    return shape
-
-
-def _remove_dead(tree: ast.AST) -> list[ast.AST]:
-    """Takes the statements that never run out of a tree; all their nodes."""
-    dead: list[ast.AST] = []
-    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
-        block = getattr(tree, field, None)
-        if isinstance(block, list):
-            kept = []
-            for statement in block:
-                if isinstance(statement, ast.stmt) and never_runs(statement):
-                    dead += ast.walk(statement)
-                else:
-                    dead += _remove_dead(statement)
-                    kept.append(statement)
-            block[:] = kept
+def _remove_dead(tree: ast.AST) -> set[int]:
+    """Takes the statements that never run out of a tree; the ids of all their nodes."""
+    dead: set[int] = set()
+    for node in ast.walk(tree):
+        for block in (value for value in vars(node).values() if isinstance(value, list)):
+            if gone := [one for one in block if isinstance(one, ast.stmt) and never_runs(one)]:
+                dead |= {id(part) for one in gone for part in ast.walk(one)}
+                block[:] = [one for one in block if one not in gone]
     return dead
 
 

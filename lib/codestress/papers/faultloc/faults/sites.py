@@ -13,12 +13,12 @@ edit gives the program back byte for byte. What the paper leaves open is decided
 from __future__ import annotations
 
 import ast
-import bisect
-import io
-import tokenize
+import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from importlib.resources import files
 from typing import TYPE_CHECKING, Literal
 
 from codestress.generation.edits import Edit, Lines, edited, first_line
@@ -30,6 +30,8 @@ from codestress.types import Language
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+    from codestress.papers.faultloc.programs import CorrectProgram
 
 Kind = Literal["OffByOne", "MisplacedReturn", "IncorrectBooleanLogic", "OperatorSwap"]
 KINDS: tuple[Kind, ...] = ("OffByOne", "MisplacedReturn", "IncorrectBooleanLogic", "OperatorSwap")
@@ -72,6 +74,18 @@ def fault_sites(code: str, language: Language) -> list[FaultSite]:
     return sorted(unique.values(), key=lambda site: (site.start, site.kind, site.text))
 
 
+@cache
+def _silent() -> dict[str, list[list[str | int]]]:
+    """Made by bench/silent.py, which runs all of them."""
+    return dict(json.loads((files(__package__) / "silent.json").read_text(encoding="utf-8")))
+
+
+def is_silent(program: CorrectProgram, site: FaultSite) -> bool:
+    """Whether no run of one of the kit's own Java programs shows the fault: it may be equivalent, and is not asked
+    about (section IV-A asks for faults, not for changes)."""
+    return bool(program.runs) and [site.kind, site.start, site.text] in _silent().get(program.id, [])
+
+
 def _replaced(kind: Kind, lines: Lines, start: int, end: int, texts: Iterable[str]) -> Iterator[FaultSite]:
     for text in texts:
         yield FaultSite(start, end, text, kind, lines.line_of(start), lines.text[start:end])
@@ -101,7 +115,6 @@ TEXT_FUNCTIONS = ("str", "repr", "list", "tuple", "chr", "hex", "sorted")
 
 def _python_sites(tree: ast.Module, code: str) -> Iterator[FaultSite]:
     lines = Lines.of(code)
-    operators = _operator_tokens(code, lines)
     strings = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)}
     for node in ast.walk(tree):
         if id(node) in strings:  # positions inside f-strings are unreliable before Python 3.12
@@ -111,7 +124,7 @@ def _python_sites(tree: ast.Module, code: str) -> Iterator[FaultSite]:
         if isinstance(node, FunctionNode):
             yield from _return_sites(node, lines)
         for left, right in _operands(node, strings):
-            yield from _between(lines.span(left)[1], lines.span(right)[0], lines, operators)
+            yield from _between(lines.span(left)[1], lines.span(right)[0], lines)
 
 
 def _operands(node: ast.AST, strings: set[int]) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -128,26 +141,13 @@ def _operands(node: ast.AST, strings: set[int]) -> Iterator[tuple[ast.expr, ast.
         yield node.target, node.value
 
 
-def _operator_tokens(code: str, lines: Lines) -> list[tuple[int, str]]:
-    """Operators and the words and, or with the characters at which they start, in the order of the text."""
-    wanted = {*SWAPS, *(f"{sign}=" for sign in ARITHMETIC)}
-    try:
-        return [
-            (lines.starts[token.start[0] - 1] + token.start[1], token.string)
-            for token in tokenize.generate_tokens(io.StringIO(code).readline)
-            if token.string in wanted and token.type in (tokenize.OP, tokenize.NAME)
-        ]
-    except (tokenize.TokenError, SyntaxError, IndentationError):
-        return []
-
-
-def _between(start: int, end: int, lines: Lines, operators: list[tuple[int, str]]) -> Iterator[FaultSite]:
-    """Others in the place of the one operator that stands there."""
-    first = bisect.bisect_left(operators, (start, ""))
-    found = operators[first : bisect.bisect_left(operators, (end, ""))]
+def _between(start: int, end: int, lines: Lines) -> Iterator[FaultSite]:
+    """Others in the place of the one operator that stands there, beside parentheses and comments."""
+    words = re.finditer(r"#.*|\w+|[^\w\s()\\#]+", lines.text[start:end])
+    found = [one for one in words if not one[0].startswith("#")]
     if len(found) == 1:
-        place, text = found[0]
-        yield from _swapped(lines, place, text if text in SWAPS else text.removesuffix("="))
+        sign = found[0][0]
+        yield from _swapped(lines, start + found[0].start(), sign if sign in SWAPS else sign.removesuffix("="))
 
 
 def _texts(node: ast.expr) -> bool:
@@ -165,15 +165,14 @@ def _texts(node: ast.expr) -> bool:
 
 def _range_sites(node: ast.expr, lines: Lines) -> Iterator[FaultSite]:
     """The stop of `range(stop)` and `range(start, stop, …)`, one more and one less."""
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"):
-        return
-    if node.keywords or not 1 <= len(node.args) <= 3 or any(isinstance(one, ast.Starred) for one in node.args):
-        return
-    stop = node.args[0] if len(node.args) == 1 else node.args[1]
+    match node:
+        case ast.Call(func=ast.Name(id="range"), args=[stop] | [_, stop] | [_, stop, _], keywords=[]):
+            if any(isinstance(one, ast.Starred) for one in node.args) or stop.lineno != stop.end_lineno:
+                return
+        case _:
+            return
     start, end = lines.span(stop)
-    if stop.lineno != stop.end_lineno:
-        return
-    if isinstance(stop, ast.Constant) and isinstance(stop.value, int) and not isinstance(stop.value, bool):
+    if isinstance(stop, ast.Constant) and type(stop.value) is int:
         changed = [str(stop.value - 1), str(stop.value + 1)]
     else:
         plain = isinstance(stop, ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant)

@@ -48,41 +48,31 @@ def localized(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence
         plain = plain.assign(chance_kept=plain["chance"] / (1 - missed))
     rows = []
     for group, part in plain.groupby(["model", *by], sort=False):
-        names = cast(tuple[Any, ...], group)
-        share, accuracy_kept = (
-            clustered_share(one[value], one["seed_program"], confidence) for one in (part, part[part["kept"]])
-        )
-        reference = part["value_reference"]
-        whole = (len(part), int(part[value].sum()), share.value, *share.interval)
-        kept = (accuracy_kept.n, accuracy_kept.clusters, accuracy_kept.value, *accuracy_kept.interval)
-        found = (int(reference.sum()), float(reference.mean()))
+        found = [clustered_share(one[value], one["seed_program"], confidence) for one in (part, part[part["kept"]])]
+        every, kept = ((one.value, *one.interval) for one in found)
+        counts = (len(part), int(part[value].sum()), *every, found[1].n, found[1].clusters, *kept)
+        reference = (int(part["value_reference"].sum()), float(part["value_reference"].mean()))
         chances = (part["chance"], part.loc[part["kept"], "chance_kept"]) if known else ()
-        rows.append((*names, *whole, *kept, *found, *(one.mean(skipna=False) for one in chances)))
+        true = [one.mean(skipna=False) for one in chances]
+        rows.append((*cast(tuple[Any, ...], group), *counts, *reference, *true))
     shares, kept_shares = ["accuracy", "low", "high"], ["accuracy_kept", "kept_low", "kept_high"]
-    counts = ["tasks", "found", *shares, "kept", "programs_kept", *kept_shares]
-    counts += ["found_reference", "accuracy_reference", *(["true", "true_kept"] if known else [])]
-    table = pd.DataFrame(rows, columns=["model", *by, *counts])
+    columns = ["model", *by, "tasks", "found", *shares, "kept", "programs_kept", *kept_shares]
+    columns += ["found_reference", "accuracy_reference", *(["true", "true_kept"] if known else [])]
+    table = pd.DataFrame(rows, columns=columns)
     ceiling = table.groupby(list(by), sort=False, as_index=False)[["tasks", "kept", "programs_kept"]].max()
     ones = dict.fromkeys([*shares, *kept_shares, "accuracy_reference"], 1.0)
     oracle = ceiling.assign(model=ORACLE, found=ceiling["tasks"], found_reference=ceiling["tasks"], **ones)
     return pd.concat([table, oracle], ignore_index=True)[list(table.columns)]
 
 
-def by_relevance(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
-    """As `localized`, by how well people judged specification and program to fit; empty where nobody judged them."""
-    judged, by = answers[answers["relevance"].notna()], ["language", "relevance"]
-    if judged.empty:
-        return pd.DataFrame(columns=["model", *by])
-    return localized(judged, by, rule=rule, confidence=confidence)
-
-
-def by_refusal(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
-    """As `localized`, by why the kit's filters would have refused a task of the artifact (empty: they would not); empty
-    where the programs are the kit's selection."""
-    by = ["language", "refused"]
-    if "refused" not in answers:
-        return pd.DataFrame(columns=["model", *by])
-    return localized(answers, by, rule=rule, confidence=confidence)
+def by_factor(answers: pd.DataFrame, factor: str, *, rule: str, confidence: float) -> pd.DataFrame:
+    """As `localized`, by language and a factor of tasks that have one, empty where none has: `relevance`, how well
+    people judged specification and program to fit, or `refused`, why the kit's filters would have refused a task of the
+    artifact (an empty text: they would not)."""
+    known = answers[answers[factor].notna()] if factor in answers else answers[:0]
+    if known.empty:
+        return pd.DataFrame(columns=["model", "language", factor])
+    return localized(known, ["language", factor], rule=rule, confidence=confidence)
 
 
 def place_effect(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
@@ -124,21 +114,12 @@ def heat_cells(table: pd.DataFrame) -> pd.DataFrame:
 
 def share_panels(table: pd.DataFrame, label: str, value: str = "accuracy") -> dict[str, pd.DataFrame]:
     """Bars: a panel for each language, the models side by side (`share_bars`)."""
-    kept = value == "accuracy_kept"
-    low, high, true = ("kept_low", "kept_high", "true_kept") if kept else ("low", "high", "true")
-    return {
-        LANGUAGE_NAMES[str(language)]: pd.DataFrame(
-            {
-                "label": part[label].astype(str),
-                "condition": part["model"] if label != "model" else part.get("change", ""),
-                "accuracy": part[value],
-                "low": part[low],
-                "high": part[high],
-                **({"true": part[true]} if true in part else {}),
-            }
-        )
-        for language, part in table.groupby("language", sort=False)
-    }
+    names = ("accuracy", "low", "high", "true")
+    columns = ("accuracy_kept", "kept_low", "kept_high", "true_kept") if value == "accuracy_kept" else names
+    conditions = table["model"] if label != "model" else table.get("change", "")
+    bars = pd.DataFrame({"label": table[label].astype(str), "condition": conditions})
+    bars = bars.assign(**{name: table[one] for name, one in zip(names, columns, strict=True) if one in table})
+    return {LANGUAGE_NAMES[str(one)]: part for one, part in bars.groupby(table["language"], sort=False)}
 
 
 def categories(models: Sequence[ModelEntry]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Fault Localizability: the paper's own numbers, and what is claimed of them."""
+"""Fault Localizability: the paper's own numbers, what is claimed of them, and the labels of its public tasks."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import numpy as np
 import pandas as pd
 
 from codestress.fitting.proportions import wilson
+from codestress.fitting.summaries import with_accuracy
+from codestress.papers.faultloc.faults.sites import KINDS
+from codestress.papers.faultloc.programs import packed_rows
+from codestress.papers.faultloc.results.localization import with_places
 from codestress.report.published import published_cells, published_models, published_numbers
 from codestress.types import LANGUAGE_NAMES
 
@@ -91,20 +95,23 @@ def published_panels(show: str) -> dict[str, pd.DataFrame]:
     beside Figure 7 by language, as means over mutations; Figures 10 and 11; Table II as means over models."""
     if show in BARS:
         figure, keys, by, title = BARS[show]
-        cells = published_cells(f"faultloc/{figure}", *keys)
-        panels = {title: _bars(cells, by)}
-        if show == "spms":  # a row for each model, its mutations side by side
-            told = published_spm_bars().rename(columns={"condition": "label", "label": "condition"})
-            panels["published (Figure 6), by model"] = told.assign(low=np.nan, high=np.nan)
-        return panels | (_by_language() if show == "models" else {})
-    languages = published_localization().groupby("name", sort=False)
-    return {f"published (Table II), {name}, mean over models": _bars(part, "fault") for name, part in languages}
+        panels = {title: _bars(published_cells(f"faultloc/{figure}", *keys), by)}
+    else:
+        languages = published_localization().groupby("name", sort=False)
+        panels = {f"published (Table II), {name}, mean over models": _bars(part, "fault") for name, part in languages}
+    if show == "spms":  # a row for each model, its mutations side by side
+        told = published_spm_bars().rename(columns={"condition": "label", "label": "condition"})
+        panels["published (Figure 6), by model"] = told
+    if show == "models":  # of the tasks that a model localizes, those that it localizes after mutations too
+        counts = published_counts().assign(condition=lambda one: one["language"].map(LANGUAGE_NAMES))
+        share = counts["pf_spm_localized"] / counts["pf_localized"]
+        panels["published (Figure 7), by language"] = counts.assign(accuracy=share)
+    return {title: bars.assign(low=np.nan, high=np.nan) for title, bars in panels.items()}
 
 
 def _bars(cells: pd.DataFrame, by: str) -> pd.DataFrame:
     means = (cells["value"] / 100).groupby(cells[by], sort=False).mean()
-    unknown = {"low": np.nan, "high": np.nan}
-    return pd.DataFrame({"label": means.index, "condition": "published", "accuracy": means.to_numpy(), **unknown})
+    return pd.DataFrame({"label": means.index, "condition": "published", "accuracy": means.to_numpy()})
 
 
 def published_counts() -> pd.DataFrame:
@@ -113,14 +120,6 @@ def published_counts() -> pd.DataFrame:
     cells = published_cells("faultloc/fig07", "language", "label", "series")
     counts = cells.pivot_table(index=["language", "label"], columns="series", values="value", sort=False)
     return counts.reset_index()[["language", "label", "total", "pf_localized", "pf_spm_localized"]]
-
-
-def _by_language() -> dict[str, pd.DataFrame]:
-    """Figure 7: of the tasks that a model localizes, those that it localizes after mutations too, by language."""
-    counts = published_counts()
-    languages = counts["language"].map(LANGUAGE_NAMES)
-    bars = counts.assign(condition=languages, accuracy=counts["pf_spm_localized"] / counts["pf_localized"])
-    return {"published (Figure 7), by language": bars.assign(low=np.nan, high=np.nan)}
 
 
 def published_strengths() -> pd.DataFrame:
@@ -137,3 +136,41 @@ def published_sizes() -> pd.DataFrame:
     cells = published_cells("faultloc/fig05", "language", "bin")
     source = "published, " + cells["language"].map(LANGUAGE_NAMES)
     return pd.DataFrame({"source": source, "lines": cells["bin"] + " lines", "programs": cells["value"]})
+
+
+def audit(tasks: str, tolerance: int) -> pd.DataFrame:
+    """How far the public Python tasks' labels are from the line that really changed, by fault and labelled quarter.
+
+    `tasks`: `public` reads the tasks; `counted` takes the counts that this gave (tolerance 2), where they are not at
+    hand. Columns: fault, quarter (0: all), tasks, within (labels within the tolerance), share, low, high (Wilson).
+    `share` is what a perfect localizer would score; tasks whose program is the seed (39) are left out.
+    """
+    counts = counted() if tasks == "counted" else _count_labels(tolerance)
+    sums = [counts, counts.assign(quarter=0), counts.assign(fault="all faults")]
+    every = pd.concat([*sums, sums[2].assign(quarter=0)]).sort_index(kind="stable")
+    table = every.groupby(["fault", "quarter"], as_index=False, sort=False)[["tasks", "within"]].sum()
+    return with_accuracy(table, "within", "tasks")
+
+
+def audit_cells(table: pd.DataFrame) -> pd.DataFrame:
+    """Cells of the heat map of the audit: row, column, share, tasks."""
+    shown = table[table["quarter"] > 0]
+    shown = shown.assign(row=shown["fault"].replace({"BooleanLogic": "IncorrectBooleanLogic"}))
+    return with_places(shown, (*KINDS, "all faults"))
+
+
+def _count_labels(tolerance: int) -> pd.DataFrame:
+    """Labels within the tolerance, and tasks, by fault and labelled quarter (1 to 4)."""
+    rows = pd.DataFrame(packed_rows("python_buggy_index.jsonl.gz")).dropna(subset=["changed_line"])
+    percent = rows["line_no_percent"].str.rstrip("%").astype(int)
+    quarters = 1 + np.searchsorted([25, 50, 75], percent, side="right")
+    rows = rows.assign(quarter=quarters, within=(rows["line_no"] - rows["changed_line"]).abs() <= tolerance)
+    by = rows.rename(columns={"sam": "fault"}).groupby(["fault", "quarter"], as_index=False)["within"]
+    return by.agg(tasks="size", within="sum")
+
+
+def counted() -> pd.DataFrame:
+    """The same, as they were counted."""
+    counts = (published_numbers("faultloc/audit") or {"counts": {}})["counts"]
+    rows = [(fault, n, *cell) for fault, cells in counts.items() for n, cell in enumerate(cells, start=1)]
+    return pd.DataFrame(rows, columns=["fault", "quarter", "within", "tasks"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -27,11 +28,10 @@ def seed_tables(given: Programs) -> tuple[pd.DataFrame, pd.DataFrame]:
         named = [one for one in found.programs if one.id in given.ids]
         chosen = named if given.ids else found.programs[: given.n_programs or None]
         sizes = [program.lines for program in chosen]
-        if short := sum(size < BINS[0] for size in sizes):
-            kept.append((source, f"1 to {BINS[0] - 1}", short))
-        for low, high in zip(BINS, (*BINS[1:], None), strict=True):
-            count = sum(low <= size and (high is None or size < high) for size in sizes)
-            kept.append((source, f"{low} to {high - 1}" if high else f"{low} and more", count))
+        for low, high in zip((1, *BINS), (*BINS, math.inf), strict=True):
+            count = sum(low <= size < high for size in sizes)
+            if count or low >= BINS[0]:
+                kept.append((source, f"{low} to {high - 1}" if high < math.inf else f"{low} and more", count))
         dropped.append((source, "kept", len(chosen)))
         told = "kept, though: " if any(one.refused for one in found.programs) else ""
         dropped += [(source, told + why, count) for why, count in found.dropped.most_common()]

@@ -12,9 +12,15 @@ import pandas as pd
 
 from codestress.fitting.proportions import Interval, newcombe, wilson
 from codestress.fitting.significance import LEVEL, mean_difference, with_holm
-from codestress.papers.faultloc.results.paper import A_PROGRAM, published_counts, published_heat, published_localization
+from codestress.papers.faultloc.results.paper import (
+    A_PROGRAM,
+    counted,
+    published_counts,
+    published_heat,
+    published_localization,
+)
 from codestress.report.findings import Finding, points, span
-from codestress.report.published import published_cells, published_numbers
+from codestress.report.published import published_cells
 from codestress.types import LANGUAGE_NAMES
 
 RETURNS = "MisplacedReturn"
@@ -68,14 +74,12 @@ def quarters(confidence: float) -> pd.DataFrame:
     paper does not print its numbers of tasks.
     """
     heat = published_heat().pivot_table(index="row", columns="column", values="accuracy", sort=False)
-    public = {
-        "IncorrectBooleanLogic" if fault == "BooleanLogic" else fault: [tasks for _, tasks in counts]
-        for fault, counts in (published_numbers("faultloc/audit") or {})["counts"].items()
-    }
+    public = counted().replace({"fault": {"BooleanLogic": "IncorrectBooleanLogic"}})
+    tasks = public.set_index(["fault", "quarter"])["tasks"]
     rows = []
     for fault, shares in heat.iterrows():
         first, last = float(shares.iloc[0]), float(shares.iloc[-1])
-        n = [public[str(fault)][place] / A_PROGRAM for place in (0, -1)]
+        n = [float(tasks[fault, quarter]) / A_PROGRAM for quarter in (1, 4)]
         interval = newcombe(last, n[1], first, n[0], confidence)
         rows.append((fault, first, last, first - last, *interval))
     return pd.DataFrame(rows, columns=["fault", "first", "last", "fall", "low", "high"])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
@@ -30,8 +29,7 @@ def stated_numbers(answers: pd.DataFrame, programs: Sequence[str], *, rule: str,
     Columns: number, language (of two: both), reading, value, low, high (0 to 1), programs (asked about), of (their
     sources).
     """
-    answers = with_seed(answers).set_index("seed_program")
-    found = dict.fromkeys(answers["model"])
+    answers = with_seed(answers).set_index("seed_program", drop=False)
     groups = read_published("faultloc")["groups"]
     rows: list[tuple[object, ...]] = []
 
@@ -41,51 +39,39 @@ def stated_numbers(answers: pd.DataFrame, programs: Sequence[str], *, rule: str,
             interval = one.interval(count, confidence)
             rows.append((name, language, reading, one.value, *interval, count, " ".join(sorted(programs))))
 
-    if set(groups["all"]) <= set(found):
-        own = answers[answers["model"].isin(groups["all"])]
-        add("both", own, _over_all(own, rule))
-        for language, part in own.groupby("language"):
-            add(str(language), part, _over_strengths(part, str(language), rule))
-    for family in ("Gemini", "Claude"):
-        if set(groups[family]) <= set(found):
-            own = answers[answers["model"].isin(groups[family])]
-            add("both", own, _gain(own, family, groups[family], rule))
+    for family in ("all", "Gemini", "Claude"):
+        own = answers[answers["model"].isin(groups[family])]
+        if set(groups[family]) <= set(own["model"]):
+            add("both", own, _over_all(own, rule) if family == "all" else _gain(own, family, groups[family], rule))
+            for language, part in own.groupby("language") if family == "all" else ():
+                add(str(language), part, _over_strengths(part, str(language), rule))
     columns = ["number", "language", "reading", "value", "low", "high", "programs", "of"]
-    table = pd.DataFrame(rows, columns=columns)
-    return table.dropna(subset=["value"])
+    return pd.DataFrame(rows, columns=columns).dropna(subset=["value"])
 
 
-def _again(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    return asked_again(answers.reset_index(drop=True), rule).set_index("seed_program")
-
-
-def _mean_over(by: str, estimate: Callable[[pd.DataFrame], Moved], part: pd.DataFrame) -> Moved:
-    return mean([estimate(one) for _, one in part.groupby(by)]) if len(part) else NOTHING
+def _mean(part: pd.DataFrame, column: str, *levels: str) -> Moved:
+    """The share of a column; over levels, the mean of the shares at each, from the inside out."""
+    if not levels:
+        return share(part[column])
+    return mean([_mean(one, column, *levels[1:]) for _, one in part.groupby(levels[0])]) if len(part) else NOTHING
 
 
 def _over_all(answers: pd.DataFrame, rule: str) -> Iterator[Number]:
     value = f"value_{rule}"
-    again = _again(answers, rule)
-    accuracy = partial(_share_of, value)
-    by_model = partial(_mean_over, "model", accuracy)
+    again = asked_again(answers, rule)
     for number, part in (("lost", again), ("lost under functions", again[again["spm"] == "functions"])):
-        yield number, TOGETHER, _lost(accuracy(part))
-        yield number, OVER_MODELS, _lost(by_model(part))
+        yield number, TOGETHER, _lost(_mean(part, value))
+        yield number, OVER_MODELS, _lost(_mean(part, value, "model"))
     for spm in SINGLE:
         part = again[again["spm"] == spm]
-        yield f"accuracy under {spm}", "languages together", by_model(part)
+        yield f"accuracy under {spm}", "languages together", _mean(part, value, "model")
         if part["language"].nunique() > 1:
-            by_language = _mean_over("model", partial(_mean_over, "language", accuracy), part)
-            yield f"accuracy under {spm}", "mean of two languages", by_language
+            yield f"accuracy under {spm}", "mean of two languages", _mean(part, value, "model", "language")
     plain = answers[(answers["spm"] == "none") & (answers[value] > 0)]
     for quarter in (1, 4):
         found = plain.assign(here=(plain["quarter"] == quarter).astype(float))
-        yield f"found in quarter {quarter}", TOGETHER, share(found["here"])
-        yield f"found in quarter {quarter}", OVER_MODELS, _mean_over("model", partial(_share_of, "here"), found)
-
-
-def _share_of(column: str, part: pd.DataFrame) -> Moved:
-    return share(part[column])
+        yield f"found in quarter {quarter}", TOGETHER, _mean(found, "here")
+        yield f"found in quarter {quarter}", OVER_MODELS, _mean(found, "here", "model")
 
 
 def _lost(accuracy: Moved) -> Moved:
@@ -94,11 +80,9 @@ def _lost(accuracy: Moved) -> Moved:
 
 def _over_strengths(answers: pd.DataFrame, language: str, rule: str) -> Iterator[Number]:
     """Accuracy at both ends, the fall between them, and for each step (section V-B3: first to last)."""
-    again = _again(answers, rule)
-    accuracy = partial(_share_of, f"value_{rule}")
-    over_mutations = partial(_mean_over, "spm", accuracy)
-    for reading, estimate in (("mutations together", accuracy), ("mean of the mutations", over_mutations)):
-        ends = [_mean_over("model", estimate, again[again["strength"] == strength]) for strength in (1, 8)]
+    again = asked_again(answers, rule)
+    for reading, levels in (("mutations together", ["model"]), ("mean of the mutations", ["model", "spm"])):
+        ends = [_mean(again[again["strength"] == strength], f"value_{rule}", *levels) for strength in (1, 8)]
         fall = combined([(1.0, ends[0]), (-1.0, ends[1])])
         yield f"accuracy at strength 1, {language}", reading, ends[0]
         yield f"accuracy at strength 8, {language}", reading, ends[1]
@@ -110,7 +94,7 @@ def _gain(answers: pd.DataFrame, family: str, models: Sequence[str], rule: str) 
     """The later version minus the earlier one, before mutations and after them: the paper does not say which; nothing
     without both."""
     value = f"value_{rule}"
-    again, plain = _again(answers, rule), answers[answers["spm"] == "none"]
+    again, plain = asked_again(answers, rule), answers[answers["spm"] == "none"]
     if again.empty:
         return
     for reading, part in (("as they are", plain), ("after mutations", again)):

@@ -2,81 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 
 from codestress.inference.run import Answer, stored_responses
-from codestress.papers.faultloc.faults.neutral import FaultyProgram
 from codestress.papers.faultloc.scoring import named_line
 from codestress.papers.faultloc.studies import Localization, asked_about, tasks_of
 from codestress.paths import STORE
 from codestress.scoring.judging import said
 from codestress.types import LANGUAGE_NAMES
 
-
-@dataclass(frozen=True)
-class Told:
-    """An answer, the program that it speaks of, and the line that it names."""
-
-    answer: Answer
-    program: FaultyProgram
-    named: int | None
-
-    @property
-    def condition(self) -> str:
-        """What was done to the program, in words."""
-        factors = self.answer.trial.factors
-        plain = {"none": "as it is", "unchanged": "unchanged", "blank_line": "blank line"}
-        accuse = ", accusing" if factors["said"] == "accuses elsewhere" else ""
-        spm = str(factors["spm"])
-        return plain.get(spm, f"{spm}, {factors['strength']}") + accuse
+CONDITIONS = {"none": "as it is", "unchanged": "unchanged", "blank_line": "blank line"}
+COLUMNS = ["language", "problem", "condition", "model", "faulty_line", "faulty", "named_line", "named", "found"]
 
 
-def story(given: Localization, answers: Iterable[Answer], problems: Iterable[str], store: Path = STORE) -> list[Told]:
-    """What was answered about some tasks, in the order of the answers; skipped trials are left out."""
+def story(
+    given: Localization, answers: Iterable[Answer], problems: Iterable[str], rule: str, store: Path = STORE
+) -> tuple[pd.DataFrame, list[str]]:
+    """What was answered about some tasks, in the order of the answers, skipped trials left out; and the programs that
+    were asked about, each once, with > before the faulty line.
+
+    Columns: language, problem, condition (what was done to the program, in words), model, faulty_line, faulty (its
+    text), named_line (none: not read), named (its text), found (0 or 1).
+    """
     wanted = set(problems)
     answers = [one for one in answers if one.trial.problem in wanted and not one.error]
     texts = stored_responses([key for one in answers for key in (one.key, *one.earlier)], store)
     tasks = {source: tasks_of(given, source) for source in given.programs}
-    found = []
+    rows, listings = [], dict[str, str]()
     for answer in answers:
         response = replace(texts[answer.key], earlier=tuple(texts[key] for key in answer.earlier))
-        trial = answer.trial
-        task = tasks[trial.factors["source"]][trial.problem]  # type: ignore[index]
+        trial, factors = answer.trial, answer.trial.factors
+        task = tasks[factors["source"]][trial.problem]  # type: ignore[index]
         program = asked_about(given.of_model(answer.model), task, trial, response)
-        if isinstance(program, FaultyProgram):
-            named = named_line(said(response.text))
-            found.append(Told(answer, program, named[0] if named else None))
-    return found
-
-
-def story_table(told: Iterable[Told], rule: str) -> pd.DataFrame:
-    """A row for each answer: language, problem, condition, model, faulty_line, faulty (its text), named_line (none: not
-    read), named (its text), found (0 or 1)."""
-    return pd.DataFrame(
-        [
-            {
-                "language": LANGUAGE_NAMES[str(one.answer.trial.factors["language"])],
-                "problem": one.answer.trial.problem,
-                "condition": one.condition,
-                "model": one.answer.model,
-                "faulty_line": one.program.line,
-                "faulty": _line(one.program, one.program.line),
-                "named_line": one.named,
-                "named": _line(one.program, one.named),
-                "found": one.answer.scores[rule].value,
-            }
-            for one in told
-        ]
-    ).astype({"named_line": "Int64"})
-
-
-def _line(program: FaultyProgram, number: int | None) -> str:
-    lines = program.code.split("\n")
-    return lines[number - 1].strip() if number and 1 <= number <= len(lines) else ""
+        if isinstance(program, str):
+            continue
+        lines = dict(enumerate(program.code.split("\n"), start=1))
+        named, _ = named_line(said(response.text)) or (None, None)
+        condition = CONDITIONS.get(str(factors["spm"]), f"{factors['spm']}, {factors['strength']}")
+        condition += ", accusing" if factors["said"] == "accuses elsewhere" else ""
+        told = (program.line, lines.get(program.line, "").strip(), named, lines.get(named or 0, "").strip())
+        language = LANGUAGE_NAMES[str(factors["language"])]
+        rows.append((language, trial.problem, condition, answer.model, *told, answer.scores[rule].value))
+        shown = [f"{'>' if number == program.line else ' '} {number:3} {line}" for number, line in lines.items()]
+        head = f"=== {trial.problem}, {condition}: fault in line {program.line}"
+        listings.setdefault(program.code, "\n".join([head, *shown]))
+    return pd.DataFrame(rows, columns=COLUMNS).astype({"named_line": "Int64"}), list(listings.values())
 
 
 def story_cells(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -92,16 +66,3 @@ def _words(named: object, faulty: object, found: object) -> str:
     if pd.isna(named):
         return "no line"
     return f"line {named}" if found else f"line {named}\nnot {faulty}"
-
-
-def listings(told: Iterable[Told]) -> Iterator[str]:
-    """The programs that were asked about, each once, with > before the faulty line."""
-    seen = set[str]()
-    for one in told:
-        if one.program.code not in seen:
-            seen.add(one.program.code)
-            lines = enumerate(one.program.code.split("\n"), start=1)
-            shown = [f"{'>' if number == one.program.line else ' '} {number:3} {line}" for number, line in lines]
-            yield "\n".join(
-                [f"=== {one.answer.trial.problem}, {one.condition}: fault in line {one.program.line}", *shown]
-            )

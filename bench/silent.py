@@ -1,8 +1,6 @@
-"""Faults in the kit's own Java programs that none of their runs shows: they are not asked about.
+"""Which faults in the kit's own Java programs none of their runs shows: `python bench/silent.py` writes silent.json.
 
-A fault that changes the text but no run may be equivalent (section IV-A asks for faults, not for changes). Which ones
-they are was found by running all of them, and stands in silent.json. Made by `python -m
-codestress.papers.faultloc.faults.silent`, which needs a JDK and three minutes; anew when a program or its runs change.
+Needs a JDK and three minutes; to be made anew when a program or its runs change.
 """
 
 from __future__ import annotations
@@ -11,24 +9,13 @@ import base64
 import json
 import subprocess
 from collections.abc import Sequence
-from functools import cache
-from importlib.resources import as_file, files
+from pathlib import Path
 
+from codestress.papers.faultloc.faults import sites
 from codestress.papers.faultloc.faults.sites import FaultSite, fault_sites
 from codestress.papers.faultloc.programs import CorrectProgram, program_set
 
-NAME = "silent.json"
-
-
-@cache
-def _table() -> dict[str, set[tuple[str, int, str]]]:
-    content = json.loads((files(__package__) / NAME).read_text(encoding="utf-8"))
-    return {name: {(kind, start, text) for kind, start, text in sites} for name, sites in content.items()}
-
-
-def is_silent(program: CorrectProgram, site: FaultSite) -> bool:
-    """Whether no run of the program shows the fault; always false for programs without runs."""
-    return bool(program.runs) and (site.kind, site.start, site.text) in _table().get(program.id, set())
+SEARCHER = Path(__file__).with_name("SeekDifference.java")
 
 
 def seek() -> dict[str, list[tuple[str, int, str]]]:
@@ -58,9 +45,8 @@ def ran(programs: Sequence[tuple[str, str, Sequence[Sequence[str]]]], *, limit_s
         " ".join([name, _packed(f"{code}\n"), *(_packed("\t".join(run)) for run in runs)])
         for name, code, runs in programs
     ]
-    with as_file(files(__package__) / "SeekDifference.java") as searcher:
-        command = ["java", "-Xss16m", "-XX:TieredStopAtLevel=1", str(searcher), str(int(1000 * limit_s))]
-        done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=True)
+    command = ["java", "-Xss16m", "-XX:TieredStopAtLevel=1", str(SEARCHER), str(int(1000 * limit_s))]
+    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=True)
     return [base64.b64decode(line).decode() for line in done.stdout.split()]
 
 
@@ -71,11 +57,11 @@ def _packed(text: str) -> str:
 def main() -> None:
     """Writes the file anew."""
     parts = []
-    for name, sites in sorted(seek().items()):
-        rows = ",\n".join(f"  {json.dumps(site)}" for site in sites)
+    for name, found in sorted(seek().items()):
+        rows = ",\n".join(f"  {json.dumps(site)}" for site in found)
         parts.append(f"{json.dumps(name)}: [\n{rows}\n]")
-    with as_file(files(__package__) / NAME) as path:
-        path.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
+    path = Path(sites.__file__).with_name("silent.json")
+    path.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
