@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from codestress.generation.edits import Edit, Lines, edited
 from codestress.papers.codecrash.perturbations import javascript_guards
 from codestress.papers.codecrash.perturbations.edits import MessageSite, NotPerturbed, Place
-from codestress.papers.codecrash.perturbations.javascript_names import (
+from codestress.papers.codecrash.perturbations.javascript_guards import (
     FUNCTIONS,
     around,
     declared,

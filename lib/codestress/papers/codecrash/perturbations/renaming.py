@@ -16,7 +16,7 @@ from typing import Literal
 from codestress.generation.scopes import Names, Scope, resolve
 from codestress.papers.codecrash.perturbations.edits import NotPerturbed, Perturbed, Site, numbered
 from codestress.papers.codecrash.perturbations.javascript import JavaScriptProgram
-from codestress.papers.codecrash.perturbations.javascript_names import IDENTIFIERS, declared, line_of
+from codestress.papers.codecrash.perturbations.javascript_guards import IDENTIFIERS, declared, line_of
 from codestress.papers.codecrash.perturbations.python import PythonProgram, read_in_classes
 from codestress.problems.program import Problem
 from codestress.sandbox.runtimes import nodes, text_of
