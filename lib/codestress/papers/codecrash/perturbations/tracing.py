@@ -178,13 +178,7 @@ def method_calls(statement: ast.stmt) -> list[ast.Call]:
     """Calls of methods with messages in a statement, not in those inside it."""
     if isinstance(statement, FunctionNode | ast.ClassDef):
         return []
-    found: list[ast.Call] = []
-    waiting: list[ast.AST] = [child for child in ast.iter_child_nodes(statement) if not isinstance(child, ast.stmt)]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.ExceptHandler | ast.match_case):
-            continue
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in METHODS:
-            found.append(node)
-        waiting.extend(ast.iter_child_nodes(node))
-    return found
+    inner = ast.stmt | ast.ExceptHandler | ast.match_case
+    parts = [child for child in ast.iter_child_nodes(statement) if not isinstance(child, inner)]
+    calls = [one for part in parts for one in ast.walk(part) if isinstance(one, ast.Call)]
+    return [call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr in METHODS]
