@@ -26,8 +26,7 @@ from codestress.papers.codecrash.perturbations.messages import (
     useless_value,
 )
 from codestress.papers.codecrash.perturbations.programs import program_of, vanilla
-from codestress.papers.codecrash.perturbations.renaming import rename
-from codestress.papers.codecrash.perturbations.structure import insert_garbage, reformat_conditions
+from codestress.papers.codecrash.perturbations.rewriting import insert_garbage, reformat_conditions, rename
 from codestress.papers.codecrash.perturbations.variants import (
     Checked,
     Perturbation,

@@ -19,7 +19,7 @@ from itertools import groupby
 from typing import Annotated, Literal
 
 from codestress.literals import NotLiteral, parse_literal, same_value
-from codestress.papers.codecrash.perturbations import messages, structure
+from codestress.papers.codecrash.perturbations import messages
 from codestress.papers.codecrash.perturbations.edits import Guard, NotPerturbed, Perturbed, Refused, Site
 from codestress.papers.codecrash.perturbations.inputs import (
     NoOtherValue,
@@ -33,7 +33,7 @@ from codestress.papers.codecrash.perturbations.inputs import (
 )
 from codestress.papers.codecrash.perturbations.own import known_perturbation, rewrite
 from codestress.papers.codecrash.perturbations.programs import program_of, vanilla
-from codestress.papers.codecrash.perturbations.renaming import rename
+from codestress.papers.codecrash.perturbations.rewriting import insert_garbage, reformat_conditions, rename
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem, from_stranger, literal_text
 from codestress.sandbox.executor import Execution, Executor, Program
@@ -268,8 +268,8 @@ def perturb(
         "MHC": partial(messages.hint_input if task == "input" else messages.hint_output, value=wrong),
         "BLANK": messages.add_blank_line,
         "REN": rename,
-        "RTF": partial(structure.reformat_conditions, draw=draw, original=problem, guard=guard),
-        "GBC": partial(structure.insert_garbage, draw=draw, original=problem, guard=guard),
+        "RTF": partial(reformat_conditions, draw=draw, original=problem, guard=guard),
+        "GBC": partial(insert_garbage, draw=draw, original=problem, guard=guard),
     }
     made = Perturbed(problem, (), (doubt,) if doubt else ())
     for name in ("RTF", "GBC", "REN") if perturbation == "PSC-ALL" else (perturbation,):
