@@ -56,6 +56,8 @@ KINDS = {
 }
 """Kinds of messages by the type of node alone."""
 ARITHMETIC = {"+", "-", "*", "/", "%", "**", "&", "|", "^", "<<", ">>", ">>>"}
+ODD = r"async\b|((static|function)\s*)?\*"
+"""How generators and coroutines begin."""
 NOTING = """const notedReturns = {}, notedRan = new Set();
 function noteReturn(k, v) { const t = JSON.stringify(v) ?? "null"; (notedReturns[k] ??= new Set()).add(t); return v; }
 function noteRan(k) { notedRan.add(k); }
@@ -152,24 +154,18 @@ class JavaScriptProgram:
 
     def places(self) -> list[Place]:
         """Before each statement inside functions."""
-        return [
-            self._before(statement)
-            for node in nodes(self.root)
-            if node.type == "statement_block" and around(node, FUNCTIONS)
-            for statement in node.named_children
-            if statement.type != "comment"
-        ]
+        blocks = [one for one in nodes(self.root) if one.type == "statement_block" and around(one, FUNCTIONS)]
+        places = []
+        for statement in (one for block in blocks for one in block.named_children if one.type != "comment"):
+            function = around(statement, FUNCTIONS)
+            doubt = "a generator or coroutine" if re.match(ODD, text_of(function)) else ""
+            put = partial(self._put_before, statement)
+            places.append(Place(line_of(statement), parameters(function), put, doubt=doubt))
+        return places
 
-    def _before(self, statement: Node) -> Place:
-        start, indent = self.lines.span(statement)[0], "\n" + " " * statement.start_point[1]
-        function = around(statement, FUNCTIONS)
-        generator = function is not None and "generator" in function.type
-        odd = generator or re.match(r"(async\b|\*|static\s*\*)", text_of(function))
-
-        def put(text: str) -> None:
-            self.edit(start, start, f"{text}\n".replace("\n", indent))
-
-        return Place(line_of(statement), parameters(function), put, doubt="a generator or coroutine" if odd else "")
+    def _put_before(self, statement: Node, text: str) -> None:
+        start = self.lines.span(statement)[0]
+        self.edit(start, start, f"{text}\n".replace("\n", "\n" + " " * statement.start_point[1]))
 
     def hidden_names(self, _used: set[str]) -> list[str]:
         """Parameters whose names are nothing else's at the top level, no function's, no class's and no global's."""
@@ -207,11 +203,14 @@ class JavaScriptProgram:
             statement = _statement(node)
             if kind and statement is not None:
                 line = node.end_point[0] + 1 if kind == "return" else _header(statement)
-                yield MessageSite(kind, line, *_start(statement), ordinal=ordinal if kind == "return" else -1)
+                start = line_of(statement), statement.start_point[1]
+                yield MessageSite(kind, line, *start, ordinal=ordinal if kind == "return" else -1)
 
     def returns(self) -> list[int]:
         """The lines on which the called function's own returns end, not those of functions inside it."""
-        return [node.end_point[0] + 1 for node in _own_nodes(self._block()) if node.type == "return_statement"]
+        block = self._block()
+        found = [node for node in nodes(block) if node.type == "return_statement"]
+        return [node.end_point[0] + 1 for node in found if around(node, FUNCTIONS) == block.parent]
 
     def body(self) -> tuple[int, int, int]:
         """First line, last line and indent of the called function's body."""
@@ -269,14 +268,9 @@ def _statement(node: Node) -> Node | None:
 
 def _header(statement: Node) -> int:
     """The line on which what belongs to the statement itself ends."""
-    block = part(statement, "body", "consequence")
-    if block is None:
-        block = next((one for one in nodes(statement) if one.type == "statement_block"), None)
+    below = (one for one in nodes(statement) if one.type == "statement_block")
+    block = part(statement, "body", "consequence") or next(below, None)
     return (block.start_point[0] if block is not None else statement.end_point[0]) + 1
-
-
-def _start(node: Node) -> tuple[int, int]:
-    return line_of(node), node.start_point[1]
 
 
 def _inside(block: Node) -> tuple[int, int] | None:
@@ -284,12 +278,4 @@ def _inside(block: Node) -> tuple[int, int] | None:
     statements = [child for child in block.named_children if child.type != "comment"]
     if block.type != "statement_block" or not statements or statements[0].start_point[0] == block.start_point[0]:
         return None
-    return _start(statements[0])
-
-
-def _own_nodes(node: Node) -> Iterator[Node]:
-    """The nodes of a function's body, not those of functions inside it."""
-    for child in node.named_children:
-        if child.type not in FUNCTIONS:
-            yield child
-            yield from _own_nodes(child)
+    return line_of(statements[0]), statements[0].start_point[1]

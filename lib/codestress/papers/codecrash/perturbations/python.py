@@ -184,8 +184,8 @@ class PythonProgram:
 
     def traced(self) -> Problem:
         """Its call gives what `tracing.NOTING` notes: of returns, of the sites that notes stand before."""
-        tracing.Notes(self.names, self.facts).add(self.tree)
         returns = [statement for statement, _ in _statements(self.tree.body) if isinstance(statement, ast.Return)]
+        tracing.Notes(self.names, self.facts).add(self.tree)
         for ordinal, node in enumerate(returns):
             value = node.value or ast.Constant(None)
             node.value = ast.Call(ast.Name("note_return", ast.Load()), [ast.Constant(ordinal), value], [])

@@ -152,20 +152,21 @@ def _run_scripts(programs: Sequence[Program], executor: Executor) -> list[Execut
     groups = [list(group) for _, group in groupby(programs, key=lambda one: (one.code, one.function, one.source))]
     together = [group for group in groups if len(group) > 1 and group[0].source is Source.KIT]
     every = [
-        Program(
-            group[0].code,
-            f"(...all) => all.map((given) => ({group[0].function})(...given))",
-            tuple([*one.arguments] for one in group),
-            source=Source.KIT,
+        replace(
+            group[0],
+            function=f"(...all) => all.map((given) => ({group[0].function})(...given))",
+            arguments=tuple([*one.arguments] for one in group),
         )
         for group in together
     ]
-    found: dict[int, list[Execution]] = {}
-    for group, execution in zip(together, executor.run(every, language="javascript"), strict=True):
-        if execution.outcome is Ending.RETURNED:
-            found[id(group)] = [Execution(Ending.RETURNED, value) for value in execution.value]
-    alone = executor.run([one for group in groups if id(group) not in found for one in group], language="javascript")
-    return [one for group in groups for one in found.get(id(group)) or [next(alone) for _ in group]]
+    runs = zip(together, executor.run(every, language="javascript"), strict=True)
+    returned = {
+        id(group): [Execution(Ending.RETURNED, value) for value in run.value]
+        for group, run in runs
+        if run.outcome is Ending.RETURNED
+    }
+    alone = executor.run([one for group in groups if id(group) not in returned for one in group], language="javascript")
+    return [one for group in groups for one in returned.get(id(group)) or [next(alone) for _ in group]]
 
 
 def called(problem: Problem, arguments: str) -> Program:
@@ -209,26 +210,24 @@ def make_variants(
     if perturbation in ("VAN", "AGAIN"):
         return {one.problem.id: Variant(one.problem, "applied") for one in problems}
     wrong = _wrong_values(problems, executor, seed, task, written_hints) if perturbation == "MHC" else {}
+    drawn = partial(perturb, density=density, task=task, guard=guard, truth=truth)
     variants: dict[str, Variant] = {}
     pending = {one.problem.id: one for one in problems}
     for attempt in range(1, ATTEMPTS + 1):
         candidates: dict[str, Perturbed] = {}
         for name, one in pending.items():
-            draw, told = Draw(rng(seed, "perturb", perturbation, name, attempt)), wrong.get(name, "")
-            status: Status = "unchanged"
-            why = ""
             try:
-                made = perturb(
-                    one, perturbation, draw, density=density, task=task, wrong=told, guard=guard, truth=truth
-                )
+                draw = Draw(rng(seed, "perturb", perturbation, name, attempt))
+                made = drawn(one, perturbation, draw, wrong=wrong.get(name, ""))
+            except Refused as refusal:
+                variants[name] = Variant(one.problem, "refused", (), attempt, str(refusal))
+            except (NotPerturbed, NotLiteral, SyntaxError, RecursionError, UnicodeError) as error:
+                variants[name] = Variant(one.problem, "rejected", (), attempt, str(error))
+            else:
+                variants[name] = Variant(one.problem, "unchanged", (), attempt)
                 if made.sites:  # what a file says stands in the program
                     kept = written_hints is None
                     candidates[name] = made if kept else replace(made, problem=from_stranger(made.problem))
-            except Refused as refusal:
-                status, why = "refused", str(refusal)
-            except (NotPerturbed, NotLiteral, SyntaxError, RecursionError, UnicodeError) as error:
-                status, why = "rejected", str(error)
-            variants[name] = Variant(one.problem, status, (), attempt, why)
         faults = _differences(candidates, pending, executor)
         for name, made in candidates.items():
             doubt = made.doubts[0] if made.doubts and guard == "tag" else ""
