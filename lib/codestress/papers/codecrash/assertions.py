@@ -10,15 +10,16 @@ from __future__ import annotations
 import ast
 import json
 import re
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from codestress.literals import LONGEST_TEXT, NotLiteral, literal_of, parse_expression, parse_literal, parse_program
+from codestress.literals import LONGEST_TEXT, NotLiteral, literal_of, parse_literal, parse_program
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Outcome as Ending
 from codestress.sandbox.executor import Program
 from codestress.sandbox.runtimes import parser, text_of
-from codestress.scoring.input_answers import Arguments, NotArguments, parse_arguments
+from codestress.scoring.input_answers import Arguments, parse_arguments
 from codestress.scoring.judging import said, shared_executor, unanswered, unread
 from codestress.scoring.predictions import REASONS, Answer, Task, score_answers, score_output
 from codestress.types import Outcome, Response, Score, Source
@@ -139,8 +140,9 @@ def score_assertion_as_run(problem: Problem, task: Task, response: Response) -> 
 def _as_run(problem: Problem, task: Task, content: str) -> Score:
     sides = content.split("==")
     answer = "None"
-    if len(sides) > 1 and _parses(content):
-        answer = sides[1].strip() if task == "output" else sides[0].strip()
+    with suppress(SyntaxError):
+        parse_program(content)
+        answer = sides[task == "output"].strip() if len(sides) > 1 else answer
     if task == "output":
         try:
             right = bool(parse_literal(problem.output).value == parse_literal(answer).value)
@@ -150,7 +152,7 @@ def _as_run(problem: Problem, task: Task, content: str) -> Score:
             return Score(Outcome.CORRECT if right else Outcome.INCORRECT, float(right), answer)
     else:
         assertion = f"{answer} == {problem.output}"
-    source = problem.source if task == "input" and _only_calls(assertion, answer, problem) else Source.STRANGER
+    source = problem.source if task == "input" and _only_calls(assertion, problem) else Source.STRANGER
     (execution,) = shared_executor().run([Program(f"{problem.code}\nassert {assertion}", source=source)])
     if execution.outcome is Ending.RETURNED:
         return Score(Outcome.CORRECT, 1.0, answer)
@@ -159,31 +161,14 @@ def _as_run(problem: Problem, task: Task, content: str) -> Score:
     return Score(REASONS[execution.outcome], 0.0, execution.detail)
 
 
-def _only_calls(assertion: str, answer: str, problem: Problem) -> bool:
-    """Whether an assertion, as a program, is one statement that compares a call with values for arguments.
-
-    What the strict rule reads is not what is pasted: a line break ends a statement only outside of parentheses.
-    """
-    try:
-        if not isinstance(parse_arguments(answer, problem), Arguments):
-            return False
-        call = parse_expression(answer)
-        [statement] = ast.parse(f"assert {assertion}").body
-    except (NotLiteral, NotArguments, SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    if not (isinstance(statement, ast.Assert) and isinstance(statement.test, ast.Compare) and statement.msg is None):
-        return False
-    if len(statement.test.ops) != 1 or not isinstance(call, ast.Call):
-        return False
-    return ast.dump(statement.test.left) == ast.dump(call)
-
-
-def _parses(text: str) -> bool:
-    try:
-        parse_program(text)
-    except SyntaxError:
-        return False
-    return True
+def _only_calls(assertion: str, problem: Problem) -> bool:
+    """Whether an assertion, as a program, is one statement that compares a call on values with a value."""
+    with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+        match ast.parse(f"assert {assertion}").body:
+            case [ast.Assert(ast.Compare(ast.Call() as call, [_], [value]), None)]:
+                literal_of(value)
+                return isinstance(parse_arguments(ast.unparse(call), problem), Arguments)
+    return False
 
 
 # --- JavaScript: parsed by tree-sitter, never evaluated ---
