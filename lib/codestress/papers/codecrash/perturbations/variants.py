@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import groupby
 from typing import Annotated, Literal
 
@@ -330,12 +330,7 @@ def _differs_in_comments(before: Problem, after: Problem) -> bool:
     """Whether two Python programs differ in comments and blank lines alone, and do not read their own text."""
     if before.language != "python" or before.call != after.call or program_of(before).facts.whole_doubt("MCC"):
         return False
-    return _tree(before.code) == _tree(after.code)
-
-
-@lru_cache(maxsize=2048)
-def _tree(code: str) -> str:
-    return ast.dump(ast.parse(code))
+    return vanilla(after).code == before.code
 
 
 def _moved(before: Problem, after: Problem, arguments: str) -> str:
@@ -397,14 +392,11 @@ def _misfits(problem: Problem) -> Iterator[str]:
 
 
 def _wrong_output(problem: Problem, seed: int, written_hints: Mapping[str, str] | None) -> str:
-    value = parse_literal(problem.output).value
-    if written_hints is not None:
-        text = written_hints.get(problem.id, "")
-        with suppress(NotLiteral):
-            return "" if not text or same_value(parse_literal(text).value, value) else text
-        return ""
-    draw = Draw(rng(seed, "wrong output", problem.id))
-    with suppress(NoOtherValue):
+    value, draw = parse_literal(problem.output).value, Draw(rng(seed, "wrong output", problem.id))
+    with suppress(NotLiteral, NoOtherValue):
+        if written_hints is not None:
+            text = written_hints.get(problem.id, "")
+            return "" if same_value(parse_literal(text).value, value) else text
         others = (other_value(copy.deepcopy(value), draw) for _ in range(WRONG_INPUTS))
         return next((literal_text(one, problem.language) for one in others if not same_value(one, value)), "")
     return ""
