@@ -196,8 +196,7 @@ class JavaScriptProgram:
             if kind in ("function", "while", "for", "condition"):
                 block = part(node, "body", "consequence")
                 if block is not None and (inside := _inside(block)):
-                    own_line = kind in ("while", "for")
-                    yield MessageSite(kind, inside[0] if own_line else line_of(block), *inside, own_line=own_line)
+                    yield MessageSite(kind, inside[0] if kind in ("while", "for") else line_of(block), *inside)
                 continue
             ordinal += kind == "return"
             statement = _statement(node)

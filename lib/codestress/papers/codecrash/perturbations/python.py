@@ -155,7 +155,7 @@ class PythonProgram:
         index = 1 if ast.get_docstring(self.tree) is not None else 0
         while isinstance(part := self.tree.body[index], ast.ImportFrom) and part.module == "__future__":
             index += 1
-        self.tree.body[index:index] = _at(text, 1)
+        self.tree.body[index:index] = ast.parse(text).body
 
     def places(self) -> list[Place]:
         """Where a statement may stand inside functions: before each statement, and after one that goes on."""
@@ -212,15 +212,6 @@ def _function_of(scope: Scope) -> Scope | None:
     return here
 
 
-def _at(text: str, line: int) -> list[ast.stmt]:
-    """New statements, which count as standing on a line of the program as it was given."""
-    module = ast.parse(text)
-    for node in ast.walk(module):
-        if hasattr(node, "lineno"):
-            node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
-    return module.body
-
-
 Owner = FunctionNode | ast.ClassDef | None
 """What a statement stands in; None at the top level."""
 
@@ -257,13 +248,12 @@ def _places(block: list[ast.stmt], function: FunctionNode) -> Iterator[Place]:
         first += 1
     ends = isinstance(block[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
     for before in [*block[first:], *([] if ends else [None])]:
-        line = (before or block[-1]).lineno
-        yield Place(line, named, partial(_put_before, block, before, line), doubt=doubt)
+        yield Place((before or block[-1]).lineno, named, partial(_put_before, block, before), doubt=doubt)
 
 
-def _put_before(block: list[ast.stmt], before: ast.stmt | None, line: int, text: str) -> None:
+def _put_before(block: list[ast.stmt], before: ast.stmt | None, text: str) -> None:
     at = len(block) if before is None else block.index(before)
-    block[at:at] = _at(text, line)
+    block[at:at] = ast.parse(text).body
 
 
 def _put_condition(node: ast.If | ast.While, text: str) -> None:
@@ -315,7 +305,7 @@ def _sites(statement: ast.stmt, returns: Iterator[int]) -> Iterator[MessageSite]
             kind = "assignment"
     if kind:
         loop, ordinal = kind in ("while", "for"), next(returns) if kind == "return" else -1
-        yield MessageSite(kind, inside[0] if loop else header_end, *inside, own_line=loop, ordinal=ordinal)
+        yield MessageSite(kind, inside[0] if loop else header_end, *inside, ordinal=ordinal)
     calls = [call.func for call in tracing.method_calls(statement)]
     found = sorted((one.end_lineno or 0, one.end_col_offset or 0, one.attr) for one in calls)  # type: ignore[attr-defined]
     for method in dict.fromkeys(name for *_, name in found):

@@ -264,7 +264,7 @@ def perturb(
     steps: dict[str, Callable[[Problem], Perturbed]] = {
         "MCC": partial(put, style="comment"),
         "MPS": partial(put, style="print"),
-        "MHC": partial(messages.hint_input if task == "input" else messages.hint_output, value=wrong),
+        "MHC": partial(messages.hint, value=wrong, task=task),
         "BLANK": messages.add_blank_line,
         "REN": rename,
         "RTF": partial(reformat_conditions, draw=draw, original=problem, guard=guard),
