@@ -11,10 +11,11 @@ import ast
 import json
 import re
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from codestress.literals import LONGEST_TEXT, NotLiteral, literal_of, parse_literal, parse_program
+from codestress.papers.codecrash.perturbations.javascript_guards import part, text_at
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Outcome as Ending
 from codestress.sandbox.executor import Program
@@ -104,25 +105,17 @@ def assertion_parts(content: str, problem: Problem) -> tuple[str, str]:
         case _:
             raise SyntaxError("neither an expression nor an assertion")
     # The sides as they were written: a value may be arithmetic, and a text may hold anything.
-    if not (isinstance(node, ast.Compare) and len(node.ops) == 1 and _says_equal(node)):
-        whole = text if isinstance(body[0], ast.Expr) else _written(text, node)
-        return whole, whole
-    left, right = node.left, node.comparators[0]
-    if not (isinstance(left, ast.Call) and isinstance(left.func, ast.Name) and left.func.id == problem.function):
-        raise ValueError(f"the left side is no call of {problem.function}")
-    literal_of(right)
-    return _written(text, left), _written(text, right)
-
-
-def _says_equal(node: ast.Compare) -> bool:
-    """`==`, or `is` before None, True or False, as one writes it of these."""
-    right = node.comparators[0]
-    single = isinstance(right, ast.Constant) and (right.value is None or isinstance(right.value, bool))
-    return isinstance(node.ops[0], ast.Eq) or (isinstance(node.ops[0], ast.Is) and single)
-
-
-def _written(text: str, node: ast.expr) -> str:
-    return ast.get_source_segment(text, node) or ""
+    written = partial(ast.get_source_segment, text)
+    match node:
+        case ast.Compare(left, [ast.Eq()], [right]) | ast.Compare(
+            left, [ast.Is()], [ast.Constant(None | True | False) as right]
+        ):
+            if not isinstance(left, ast.Call) or ast.unparse(left.func) != problem.function:
+                raise ValueError(f"the left side is no call of {problem.function}")
+            literal_of(right)
+            return written(left) or "", written(right) or ""
+    whole = text if isinstance(body[0], ast.Expr) else written(node) or ""
+    return whole, whole
 
 
 def score_assertion_as_run(problem: Problem, task: Task, response: Response) -> Score:
@@ -189,10 +182,9 @@ def assertion_sides(text: str, function: str) -> tuple[str, str]:
     if root.has_error or statement is None or statement.type != "expression_statement":
         raise SyntaxError("not an expression")
     node = _inner(statement.named_children[0])
-    if node.type == "binary_expression" and text_of(node.child_by_field_name("operator")) in ("==", "==="):
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        called = left.child_by_field_name("function") if left is not None else None
-        if left is None or right is None or left.type != "call_expression" or text_of(called) != function:
+    if node.type == "binary_expression" and text_at(node, "operator") in ("==", "==="):
+        left, right = part(node, "left"), part(node, "right")
+        if left is None or right is None or left.type != "call_expression" or text_at(left, "function") != function:
             raise ValueError(f"the left side is no call of {function}")
         return text_of(left), repr(value_of(_inner(right)))
     value = repr(value_of(node))
@@ -231,7 +223,7 @@ def value_of(node: Node, depth: int = 0) -> Any:
 
 
 def _pair(node: Node, depth: int) -> tuple[str, Any]:
-    key, value = node.child_by_field_name("key"), node.child_by_field_name("value")
+    key, value = part(node, "key"), part(node, "value")
     if node.type != "pair" or key is None or value is None:
         raise ValueError(f"not a value: {node.type}")
     name = text_of(key)

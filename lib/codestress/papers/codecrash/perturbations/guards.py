@@ -234,7 +234,9 @@ known = lru_cache(maxsize=4096)(Known)
 
 def _renaming(every: list[ast.AST], names: Names, builtin: set[str], spelled: set[str]) -> str:
     """Why renaming may be seen in ways that have nothing to do with namespaces."""
-    own = {node.attr for node in every if isinstance(node, ast.Attribute) and not _of_type(node.value)}
+    attributes = [node for node in every if isinstance(node, ast.Attribute)]
+    owners = {id(node): getattr(node.value, "attr", f"{_called(node.value)}()") for node in attributes}
+    own = {node.attr for node in attributes if owners[id(node)] not in ("type()", "__class__")}  # classes keep theirs
     functions = {name for scope in names.scopes for name, kinds in scope.bound.items() if "function" in kinds}
 
     def is_function(node: ast.expr) -> bool:
@@ -245,7 +247,10 @@ def _renaming(every: list[ast.AST], names: Names, builtin: set[str], spelled: se
             case ast.alias("*"):
                 return "a star import"
             case ast.Call(_, given, keywords):
-                if any(one.arg is None for one in keywords) and not _takes_any_keyword(node, builtin):
+                # keywords of `dict`, and of methods of a text written out, are data
+                data = isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Constant)
+                data = data or (_called(node) == "dict" and "dict" in builtin)
+                if any(one.arg is None for one in keywords) and not data:
                     return "keywords that are not written out"
                 if _called(node) in ("getattr", "hasattr", "setattr", "delattr"):
                     fixed = len(given) > 1 and isinstance(given[1], ast.Constant)
@@ -266,17 +271,6 @@ def _renaming(every: list[ast.AST], names: Names, builtin: set[str], spelled: se
 def _called(node: ast.AST) -> str:
     """The name that a call calls; empty where it calls something else, or is none."""
     return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
-
-
-def _of_type(node: ast.expr) -> bool:
-    """`type(x)`, `x.__class__`: classes keep their names."""
-    return _called(node) == "type" or (isinstance(node, ast.Attribute) and node.attr == "__class__")
-
-
-def _takes_any_keyword(call: ast.Call, builtin: set[str]) -> bool:
-    """`dict(**x)` and methods of a text written out, whose keywords are data."""
-    written = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Constant)
-    return written or (_called(call) == "dict" and "dict" in builtin)
 
 
 def _nan(arguments: str, every: list[ast.AST], seen: set[str], modules: set[str], texts: list[str]) -> str:

@@ -169,10 +169,10 @@ class JavaScriptProgram:
 
     def hidden_names(self, _used: set[str]) -> list[str]:
         """Parameters whose names are nothing else's at the top level, no function's, no class's and no global's."""
-        every = list(nodes(self.root))
-        kept = {name for name, kind, place in declared(every) if kind in ("function", "class") or place == self.root.id}
-        named = dict.fromkeys(name for node in every if node.type in FUNCTIONS for name in parameters(node))
-        return [name for name in named if name not in kept | free_names(every)]
+        found = list(declared(self.root))
+        kept = {name for name, kind, place in found if kind in ("function", "class") or place == self.root.id}
+        named = dict.fromkeys(name for node in nodes(self.root) if node.type in FUNCTIONS for name in parameters(node))
+        return [name for name in named if name not in kept | free_names(self.root)]
 
     def put_first(self, text: str) -> None:
         self.edit(0, 0, f"{text}\n")
@@ -184,26 +184,21 @@ class JavaScriptProgram:
         texts = [node for node in nodes(self.root) if node.type in ("template_string", "comment", "string")]
         inside = {row for node in texts for row in range(node.start_point[0] + 1, node.end_point[0] + 1)}
         lines = self.problem.code.split("\n")
-        for site in self._sites():
-            begins = lines[site.print_line - 1][: site.print_indent].isspace() or not site.print_indent
-            if begins and not inside & {site.line, site.print_line - 1}:
-                yield site
-
-    def _sites(self) -> Iterator[MessageSite]:
         ordinal = -1
         for node in nodes(self.root):
-            kind = _kind(node)
+            kind, site = _kind(node), None
+            ordinal += kind == "return"
             if kind in ("function", "while", "for", "condition"):
                 block = part(node, "body", "consequence")
-                if block is not None and (inside := _inside(block)):
-                    yield MessageSite(kind, inside[0] if kind in ("while", "for") else line_of(block), *inside)
-                continue
-            ordinal += kind == "return"
-            statement = _statement(node)
-            if kind and statement is not None:
+                if block is not None and (start := _inside(block)):
+                    site = MessageSite(kind, start[0] if kind in ("while", "for") else line_of(block), *start)
+            elif kind and (statement := _statement(node)) is not None:
                 line = node.end_point[0] + 1 if kind == "return" else _header(statement)
                 start = line_of(statement), statement.start_point[1]
-                yield MessageSite(kind, line, *start, ordinal=ordinal if kind == "return" else -1)
+                site = MessageSite(kind, line, *start, ordinal=ordinal if kind == "return" else -1)
+            begins = site is not None and not lines[site.print_line - 1][: site.print_indent].strip()
+            if site is not None and begins and not inside & {site.line, site.print_line - 1}:
+                yield site
 
     def returns(self) -> list[int]:
         """The lines on which the called function's own returns end, not those of functions inside it."""
@@ -255,14 +250,11 @@ def _kind(node: Node) -> str:
 
 def _statement(node: Node) -> Node | None:
     """The statement around a node that stands in a block; None where a line of its own before it is impossible."""
-    here: Node | None = node
-    while here is not None and here.parent is not None:
-        if here.parent.type in ("statement_block", "program"):
-            return here
-        if here.parent.type in FUNCTIONS and here.type != "statement_block":
-            return None if here.parent.type != "arrow_function" else _statement(here.parent)
-        here = here.parent
-    return None
+    while node.parent is not None and node.parent.type not in ("statement_block", "program"):
+        if node.parent.type in FUNCTIONS and node.parent.type != "arrow_function":
+            return None
+        node = node.parent
+    return node if node.parent is not None else None
 
 
 def _header(statement: Node) -> int:

@@ -7,14 +7,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from codestress.papers.codecrash.perturbations.edits import said
 from codestress.problems.program import Problem
 from codestress.sandbox.runtimes import nodes, parser, text_of
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Query
+    from tree_sitter import Node, QueryCursor
 
 FUNCTIONS = (
     *("function_declaration", "function_expression", "generator_function_declaration", "generator_function"),
@@ -60,8 +60,29 @@ LOOKS = rf"""
 """
 """What is looked for. `plain`: a function's name that stands for calling it, or for asking its length; `shown`: what is
 made a text, `shown_by_call`: by `String` or `.toString()`; `unset`: what cannot be looked at before its declaration."""
-Declared = Literal["function", "class", "variable", "expression"]
-"""What a name is declared as; the last is known to the expression alone that it names."""
+DECLARATIONS = """
+[(function_declaration name: (_) @function_hoisted) (generator_function_declaration name: (_) @function_hoisted)]
+[(function_expression name: (_) @function) (generator_function name: (_) @expression) (class name: (_) @expression)]
+(class_declaration name: (_) @class_block)
+(variable_declaration (variable_declarator name: (_) @variable_hoisted))
+(variable_declaration (variable_declarator name: (_) @function_hoisted value: [(arrow_function) (function_expression)]))
+(lexical_declaration (variable_declarator name: (_) @variable_block))
+(lexical_declaration (variable_declarator name: (_) @function_block value: [(arrow_function) (function_expression)]))
+(for_in_statement kind: "var" left: (_) @variable_hoisted)
+(for_in_statement kind: ["let" "const"] left: (_) @variable)
+[(_ parameters: (_) @variable) (_ parameter: (_) @variable)]
+"""
+"""What a name is declared as (an expression's own name is known to that alone), and where it is known: in the function
+or the block around, else in what declares it."""
+
+
+@cache
+def _cursor(query: str) -> QueryCursor:
+    import tree_sitter
+    import tree_sitter_javascript
+
+    language = tree_sitter.Language(tree_sitter_javascript.language())
+    return tree_sitter.QueryCursor(tree_sitter.Query(language, query))
 
 
 def part(node: Node | None, *fields: str) -> Node | None:
@@ -104,42 +125,24 @@ def bound(pattern: Node | None) -> list[str]:
     return [name for one in pattern.named_children for name in bound(one)]
 
 
-def declared(every: Sequence[Node]) -> Iterator[tuple[str, Declared, int]]:
-    """Each name that is declared, as what, with the identity of the node inside which it is known."""
-    for node in every:
-        kind: Declared = "variable"
-        names, place, parent = part(node, "name"), None, node.parent
-        match node.type:
-            case "function_declaration" | "generator_function_declaration":
-                kind, place = "function", around(parent, (*FUNCTIONS, "program"))
-            case "class_declaration":
-                kind, place = "class", around(parent, BLOCKS)
-            case "function_expression":
-                kind, place = "function", node
-            case "generator_function" | "class":
-                kind, place = "expression", node
-            case "variable_declarator":
-                value = part(node, "value")
-                kind = "function" if value and value.type in ("arrow_function", "function_expression") else "variable"
-                hoisted = parent is not None and parent.type == "variable_declaration"
-                place = around(parent, (*FUNCTIONS, "program") if hoisted else BLOCKS)
-            case "for_in_statement" if said := text_at(node, "kind"):
-                names, place = part(node, "left"), node if said != "var" else around(parent, (*FUNCTIONS, "program"))
-            case "catch_clause":
-                names, place = part(node, "parameter"), node
-        if place is not None:
-            yield from ((one, kind, place.id) for one in bound(names))
-        if node.type in FUNCTIONS:
-            yield from ((one, "variable", node.id) for one in parameters(node))
+def declared(root: Node) -> Iterator[tuple[str, str, int]]:
+    """Each name that is declared, as what, with the identity of the node inside which it is known. What is a function
+    by its value is a variable as well."""
+    within = {"hoisted": (*FUNCTIONS, "program"), "block": BLOCKS}
+    for capture, found in _cursor(DECLARATIONS).captures(root).items():
+        kind, _, where = capture.partition("_")
+        for node in found:
+            place = around(node.parent and node.parent.parent, within[where]) if where else node.parent
+            yield from ((name, kind, place.id) for name in bound(node) if place is not None)
 
 
-def free_names(every: Sequence[Node]) -> set[str]:
+def free_names(root: Node) -> set[str]:
     """Names that stand somewhere for what is not declared around that place: globals, or nothing."""
     scopes: dict[str, set[int]] = {}
-    for name, _, place in declared(every):
+    for name, _, place in declared(root):
         scopes.setdefault(name, set()).add(place)
     found = set()
-    for node in every:
+    for node in nodes(root):
         if node.type in IDENTIFIERS:
             here: Node | None = node
             while here is not None and here.id not in scopes.get(text_of(node), ()):
@@ -151,29 +154,18 @@ def free_names(every: Sequence[Node]) -> set[str]:
 # --- what may be done -----------------------------------------------------------------------------------------------
 
 
-@cache
-def _looks() -> Query:
-    import tree_sitter
-    import tree_sitter_javascript
-
-    return tree_sitter.Query(tree_sitter.Language(tree_sitter_javascript.language()), LOOKS)
-
-
 class Known:
     """What a program's text tells about names and values in it. Each text is a doubt, or empty."""
 
     def __init__(self, problem: Problem) -> None:
-        import tree_sitter
-
         root = parser("javascript").parse(problem.code.encode()).root_node
-        every = list(nodes(root))
-        looked: dict[str, list[Node]] = defaultdict(list, tree_sitter.QueryCursor(_looks()).captures(root))
+        looked: dict[str, list[Node]] = defaultdict(list, _cursor(LOOKS).captures(root))
         texts = defaultdict[str, set[str]](set, {name: set(map(text_of, found)) for name, found in looked.items()})
         functions, used = texts["function"], texts["identifier"] | texts["property"]
         plain = {*looked["plain"]}
         values = any(text_of(node) in functions and node not in plain for node in looked["value"])
-        names = [name for name, _, _ in declared(every)]
-        free = free_names(every)
+        names = [name for name, _, _ in declared(root)]
+        free = free_names(root)
         written = [name for target in looked["written"] for name in bound(target)]
         # against everything but hints and comments
         by_text = free & NAMESPACES | texts["with"] | texts["called"] & {"constructor"}

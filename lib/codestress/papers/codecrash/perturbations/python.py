@@ -204,12 +204,9 @@ def read_in_classes(names: Names) -> set[str]:
     }
 
 
-def _function_of(scope: Scope) -> Scope | None:
+def _function_of(scope: Scope | None) -> Scope | None:
     """The scope around comprehensions."""
-    here: Scope | None = scope
-    while here is not None and here.kind == "comprehension":
-        here = here.parent
-    return here
+    return _function_of(scope.parent) if scope is not None and scope.kind == "comprehension" else scope
 
 
 Owner = FunctionNode | ast.ClassDef | None

@@ -79,23 +79,23 @@ def _rename_script(problem: Problem) -> Perturbed:
     """A name is renamed everywhere, which keeps the meaning as long as no variable is called like something that is
     used without a declaration."""
     program = JavaScriptProgram(problem)
-    every = list(nodes(program.root))
+    found = list(declared(program.root))
     functions, variables, classes = (
-        {name for name, kind, _ in declared(every) if kind == wanted} for wanted in ("function", "variable", "class")
+        {name for name, kind, _ in found if kind == wanted} for wanted in ("function", "variable", "class")
     )
     kept = classes | program.used_names() - functions - variables
     if "f" in kept:
         raise NotPerturbed("the name f is taken")
     variables -= functions | classes
-    found = [(node, text_of(node)) for node in every if node.type in IDENTIFIERS]
+    named = [(node, text_of(node)) for node in nodes(program.root) if node.type in IDENTIFIERS]
     made = _renamed(
         program,
-        dict.fromkeys(old for node, old in found if node.type == "identifier" and old in functions),
+        dict.fromkeys(old for node, old in named if node.type == "identifier" and old in functions),
         variables,
         kept,
         (
             (line_of(node), old, "function" if old in functions else "variable", partial(program.rename, node))
-            for node, old in found
+            for node, old in named
         ),
     )
     return replace(made, problem=replace(made.problem, function="f"))

@@ -181,8 +181,9 @@ def _same(first: Execution, second: Execution) -> bool:
     """Whether two runs cannot be told apart: the same value, or the same kind of exception."""
     if first.outcome is not second.outcome:
         return False
-    kinds = [one.detail.partition(":")[0] for one in (first, second)]
-    return same_value(first.value, second.value) if first.outcome is Ending.RETURNED else kinds[0] == kinds[1]
+    if first.outcome is Ending.RETURNED:
+        return same_value(first.value, second.value)
+    return first.detail.partition(":")[0] == second.detail.partition(":")[0]
 
 
 # --- making variants ------------------------------------------------------------------------------------------------
