@@ -95,9 +95,8 @@ class JavaScriptProgram:
         "function {name}() {{\n  let {new} = [0];\n  for (const item of {new}) {{\n    {new}.push(item);\n  }}\n}}",
     )
 
-    def __init__(self, problem: Problem, original: Problem | None = None) -> None:
+    def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.original = original or problem
         self.root = parser("javascript").parse(problem.code.encode()).root_node
         if self.root.has_error:
             raise NotPerturbed("the program does not parse as JavaScript")
@@ -120,8 +119,8 @@ class JavaScriptProgram:
 
     @cached_property
     def facts(self) -> javascript_guards.Known:
-        """What the program tells about itself, before it was perturbed."""
-        return javascript_guards.known(self.original)
+        """What the program tells about itself."""
+        return javascript_guards.known(self.problem)
 
     def called_function(self) -> Node:
         """The definition of the function that the problem calls; `NotPerturbed` when there is none."""

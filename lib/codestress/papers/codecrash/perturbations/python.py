@@ -58,9 +58,8 @@ class PythonProgram:
         "def {name}():\n    {new} = [0]\n    for item in {new}:\n        {new}.append(item)",
     )
 
-    def __init__(self, problem: Problem, original: Problem | None = None) -> None:
+    def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.original = original or problem
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -91,8 +90,8 @@ class PythonProgram:
 
     @cached_property
     def facts(self) -> guards.Known:
-        """What the program tells about itself, before it was perturbed."""
-        return guards.known(self.original)
+        """What the program tells about itself."""
+        return guards.known(self.problem)
 
     def called_function(self) -> FunctionNode:
         """The definition of the function that the problem calls; `NotPerturbed` when there is none."""

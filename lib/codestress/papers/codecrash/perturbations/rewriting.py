@@ -188,10 +188,11 @@ def reformat_conditions(
     `original` is the program before all perturbations; with the guard `refuse` only what its text shows to be harmless
     is done.
     """
-    program, sites, doubts = program_of(problem, original), list[Site](), list[str]()
+    program, facts = program_of(problem), program_of(original or problem).facts
+    sites, doubts = list[Site](), list[str]()
 
     def doubt_of(option: tuple[str, str]) -> str:
-        return place.doubt or program.facts.condition_doubt(place.text, *option)
+        return place.doubt or facts.condition_doubt(place.text, *option)
 
     for place in program.conditions():
         drawn = (draw.choice(place.templates), draw.choice([*place.named, *program.truths]))
@@ -208,14 +209,15 @@ def insert_garbage(problem: Problem, draw: Draw, original: Problem | None = None
     """Puts three of the four control flows and two of the seven functions at places drawn for each, and declares
     half of the parameters (rounded up) as globals with numbers from 1 to 100; `original` and `guard`
     as above."""
-    program, sites, doubts = program_of(problem, original), list[Site](), list[str]()
+    program, facts = program_of(problem), program_of(original or problem).facts
+    sites, doubts = list[Site](), list[str]()
     used, places, constant = program.used_names(), program.places(), program.truths[0]
     snippets = [*_chosen(program.control_flow, N_CONTROL_FLOW, draw), *_chosen(program.dead_loops, N_DEAD_LOOPS, draw)]
 
     def doubt_of(option: tuple[Place, str, str]) -> str:
         place, false, para = option
         false = false if "{false}" in template else ""
-        return place.doubt or program.facts.garbage_doubt(template.replace("{false}", false), false, para)
+        return place.doubt or facts.garbage_doubt(template.replace("{false}", false), false, para)
 
     for number, template in enumerate(_chosen(snippets, len(snippets), draw) if places else []):
         place = draw.choice(places)
@@ -234,7 +236,7 @@ def insert_garbage(problem: Problem, draw: Draw, original: Problem | None = None
             place.put(text)
             sites.append(Site(place.line, "dead loop" if template in program.dead_loops else "dead branch", text))
     candidates = program.hidden_names(used)
-    doubt = program.facts.global_doubt() if candidates else ""
+    doubt = facts.global_doubt() if candidates else ""
     doubts += [doubt] if doubt else []
     for name in _chosen([] if doubt and guard == "refuse" else candidates, math.ceil(len(candidates) / 2), draw):
         text = program.declared.format(name=name, value=draw.integer(1, 100))
