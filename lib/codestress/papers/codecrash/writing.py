@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from string import Template
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from codestress.generation.prompts import prompt_text
 from codestress.inference.run import run, stored_responses
@@ -52,8 +52,9 @@ class Candidate(NamedTuple):
     """Of the file, where it is accepted."""
     calls: list[tuple[Problem, str]]
     """What must be run: problems and arguments."""
-    fault: Callable[[list[Execution]], str]
-    """What is wrong with it, by what became of the calls; empty where it is accepted."""
+    expected: list[Any]
+    """What each of them must return, or must not, where a wrong value is wanted."""
+    wrong: bool = False
 
 
 class Unfit(Exception):
@@ -112,12 +113,22 @@ def _write(
         with Executor() as executor:
             executions = iter(run_calls([call for one in candidates.values() for call in one.calls], executor))
             for name, candidate in candidates.items():
-                reasons[name] = candidate.fault([next(executions) for _ in candidate.calls])
+                runs = [next(executions) for _ in candidate.calls]
+                reasons[name] = _fault(candidate, runs)
                 if not reasons[name]:
                     accepted[name] = candidate.row
     rows = [{"id": name, **accepted[name], "model": model} for name in by_name if name in accepted]
     rejected = Counter(reasons[name] for name in by_name if name not in accepted)
     return Written(rows, Counter({"accepted": len(rows)}) + rejected)
+
+
+def _fault(candidate: Candidate, runs: Sequence[Execution]) -> str:
+    """What is wrong with a candidate, by what became of its calls; empty where it is accepted."""
+    ends = [run.outcome for run in runs if run.outcome is not Ending.RETURNED]
+    same = not ends and all(map(same_value, [run.value for run in runs], candidate.expected))
+    if candidate.wrong:
+        return "not wrong" if same and runs else ""
+    return "" if same else f"ended otherwise: {ends[0]}" if ends else "returns another value"
 
 
 def _translation(one: Checked, text: str) -> Candidate:
@@ -139,15 +150,7 @@ def _translation(one: Checked, text: str) -> Candidate:
         problem = from_stranger(one.problem, code=code, arguments=arguments, language="javascript")
         calls.append((problem, arguments))
 
-    def fault(executions: list[Execution]) -> str:
-        for value, found in zip(expected, executions, strict=True):
-            if found.outcome is not Ending.RETURNED:
-                return f"ended otherwise: {found.outcome}"
-            if not same_value(found.value, value):
-                return "returns another value"
-        return ""
-
-    return Candidate({"code": code}, calls, fault)
+    return Candidate({"code": code}, calls, expected)
 
 
 def _hint(task: Task, one: Checked, text: str) -> Candidate:
@@ -164,14 +167,8 @@ def _hint(task: Task, one: Checked, text: str) -> Candidate:
     except (SyntaxError, ValueError):
         raise Unfit("not a value" if task == "output" else "not a call") from None
     if task == "output":
-        if type(value) is not type(true):
-            raise Unfit("of another type")
-        wrong = not same_value(value, true)
-        return Candidate({"task": task, "value": repr(value)}, [], lambda _: "" if wrong else "not wrong")
+        if type(value) is not type(true) or same_value(value, true):
+            raise Unfit("of another type" if type(value) is not type(true) else "not wrong")
+        return Candidate({"task": task, "value": repr(value)}, [], [], wrong=True)
     arguments = left.strip()[len(one.problem.function) + 1 : -1]
-
-    def fault(executions: list[Execution]) -> str:
-        same = executions[0].outcome is Ending.RETURNED and same_value(executions[0].value, true)
-        return "not wrong" if same else ""
-
-    return Candidate({"task": task, "value": arguments}, [(from_stranger(one.problem), arguments)], fault)
+    return Candidate({"task": task, "value": arguments}, [(from_stranger(one.problem), arguments)], [true], wrong=True)

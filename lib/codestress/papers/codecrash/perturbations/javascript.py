@@ -143,11 +143,8 @@ class JavaScriptProgram:
             inner = condition.named_children[0] if condition is not None and condition.named_children else None
             if inner is None or any(one.type in NOT_MOVED for one in nodes(inner)):
                 continue
-            templates: tuple[str, ...] = GENERAL
-            if inner.type == "binary_expression" and text_at(inner, "operator") in COMPARING:
-                templates = COMPARISON
-            elif inner.type in ("true", "false"):
-                templates = CONSTANT
+            compared = inner.type == "binary_expression" and text_at(inner, "operator") in COMPARING
+            templates = COMPARISON if compared else CONSTANT if inner.type in ("true", "false") else GENERAL
             put = partial(self.edit, *self.lines.span(inner))
             yield Place(line_of(inner), parameters(around(node, FUNCTIONS)), put, text_of(inner), templates)
 

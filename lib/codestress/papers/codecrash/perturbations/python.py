@@ -258,11 +258,8 @@ def _put_condition(node: ast.If | ast.While, text: str) -> None:
 
 def _templates(condition: ast.expr, reads_underscore: bool) -> list[str]:
     """The templates that keep the meaning of this condition."""
-    templates: tuple[str, ...] = GENERAL
-    if isinstance(condition, ast.Compare):
-        templates = COMPARISON
-    elif isinstance(condition, ast.Constant) and isinstance(condition.value, bool):
-        templates = CONSTANT
+    constant = isinstance(condition, ast.Constant) and isinstance(condition.value, bool)
+    templates = COMPARISON if isinstance(condition, ast.Compare) else CONSTANT if constant else GENERAL
     parts = list(ast.walk(condition))
     bound_to_frame = any(
         isinstance(part, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom)
