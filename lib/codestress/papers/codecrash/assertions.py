@@ -110,7 +110,8 @@ def assertion_parts(content: str, problem: Problem) -> tuple[str, str]:
         case ast.Compare(left, [ast.Eq()], [right]) | ast.Compare(
             left, [ast.Is()], [ast.Constant(None | True | False) as right]
         ):
-            if not isinstance(left, ast.Call) or ast.unparse(left.func) != problem.function:
+            called = left.func if isinstance(left, ast.Call) else None
+            if not (isinstance(called, ast.Name) and called.id == problem.function):
                 raise ValueError(f"the left side is no call of {problem.function}")
             literal_of(right)
             return written(left) or "", written(right) or ""
