@@ -19,15 +19,13 @@ from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.perturbations.inputs import NoOtherValue, other_value
 from codestress.papers.codecrash.perturbations.messages import (
     Trace,
-    hint_input,
-    hint_output,
+    hint,
     insert_messages,
     messages,
     useless_value,
 )
 from codestress.papers.codecrash.perturbations.programs import program_of, vanilla
-from codestress.papers.codecrash.perturbations.renaming import rename
-from codestress.papers.codecrash.perturbations.structure import insert_garbage, reformat_conditions
+from codestress.papers.codecrash.perturbations.rewriting import insert_garbage, reformat_conditions, rename
 from codestress.papers.codecrash.perturbations.variants import (
     Checked,
     Perturbation,
@@ -332,12 +330,12 @@ def test_another_value_has_the_same_type_and_is_another(value: object, seed: int
 
 def test_hints_stand_where_the_paper_puts_them() -> None:
     one = Problem("p", "def f(x):\n    y = x\n    return y", "f", "1", "1")
-    assert hint_output(one, "3").problem.code == "def f(x):\n    y = x\n    return y  # The return value is 3"
+    assert hint(one, "3", "output").problem.code == "def f(x):\n    y = x\n    return y  # The return value is 3"
     several = replace(one, code="def f(x):\n    if x:\n        return 1\n    return 2")
-    assert hint_output(several, "3").problem.code.endswith("    return 2\n    # The return value is 3")
+    assert hint(several, "3", "output").problem.code.endswith("    return 2\n    # The return value is 3")
     none = replace(one, code="def f(x):\n    x.append(1)")
-    assert hint_output(none, "[3]").problem.code == "def f(x):\n    x.append(1)\n    # The return value is [3]"
-    assert hint_input(one, "7").problem.code.startswith("def f(x):  # The function call is f(7)\n")
+    assert hint(none, "[3]", "output").problem.code == "def f(x):\n    x.append(1)\n    # The return value is [3]"
+    assert hint(one, "7", "input").problem.code.startswith("def f(x):  # The function call is f(7)\n")
 
 
 @pytest.mark.isolation

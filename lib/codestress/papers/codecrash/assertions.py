@@ -10,15 +10,17 @@ from __future__ import annotations
 import ast
 import json
 import re
-from functools import lru_cache
+from contextlib import suppress
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from codestress.literals import LONGEST_TEXT, NotLiteral, literal_of, parse_expression, parse_literal, parse_program
+from codestress.literals import LONGEST_TEXT, NotLiteral, literal_of, parse_literal, parse_program
+from codestress.papers.codecrash.perturbations.javascript_guards import part, text_at
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Outcome as Ending
 from codestress.sandbox.executor import Program
 from codestress.sandbox.runtimes import parser, text_of
-from codestress.scoring.input_answers import Arguments, NotArguments, parse_arguments
+from codestress.scoring.input_answers import Arguments, parse_arguments
 from codestress.scoring.judging import said, shared_executor, unanswered, unread
 from codestress.scoring.predictions import REASONS, Answer, Task, score_answers, score_output
 from codestress.types import Outcome, Response, Score, Source
@@ -103,25 +105,18 @@ def assertion_parts(content: str, problem: Problem) -> tuple[str, str]:
         case _:
             raise SyntaxError("neither an expression nor an assertion")
     # The sides as they were written: a value may be arithmetic, and a text may hold anything.
-    if not (isinstance(node, ast.Compare) and len(node.ops) == 1 and _says_equal(node)):
-        whole = text if isinstance(body[0], ast.Expr) else _written(text, node)
-        return whole, whole
-    left, right = node.left, node.comparators[0]
-    if not (isinstance(left, ast.Call) and isinstance(left.func, ast.Name) and left.func.id == problem.function):
-        raise ValueError(f"the left side is no call of {problem.function}")
-    literal_of(right)
-    return _written(text, left), _written(text, right)
-
-
-def _says_equal(node: ast.Compare) -> bool:
-    """`==`, or `is` before None, True or False, as one writes it of these."""
-    right = node.comparators[0]
-    single = isinstance(right, ast.Constant) and (right.value is None or isinstance(right.value, bool))
-    return isinstance(node.ops[0], ast.Eq) or (isinstance(node.ops[0], ast.Is) and single)
-
-
-def _written(text: str, node: ast.expr) -> str:
-    return ast.get_source_segment(text, node) or ""
+    written = partial(ast.get_source_segment, text)
+    match node:
+        case ast.Compare(left, [ast.Eq()], [right]) | ast.Compare(
+            left, [ast.Is()], [ast.Constant(None | True | False) as right]
+        ):
+            called = left.func if isinstance(left, ast.Call) else None
+            if not (isinstance(called, ast.Name) and called.id == problem.function):
+                raise ValueError(f"the left side is no call of {problem.function}")
+            literal_of(right)
+            return written(left) or "", written(right) or ""
+    whole = text if isinstance(body[0], ast.Expr) else written(node) or ""
+    return whole, whole
 
 
 def score_assertion_as_run(problem: Problem, task: Task, response: Response) -> Score:
@@ -139,8 +134,9 @@ def score_assertion_as_run(problem: Problem, task: Task, response: Response) -> 
 def _as_run(problem: Problem, task: Task, content: str) -> Score:
     sides = content.split("==")
     answer = "None"
-    if len(sides) > 1 and _parses(content):
-        answer = sides[1].strip() if task == "output" else sides[0].strip()
+    with suppress(SyntaxError):
+        parse_program(content)
+        answer = sides[task == "output"].strip() if len(sides) > 1 else answer
     if task == "output":
         try:
             right = bool(parse_literal(problem.output).value == parse_literal(answer).value)
@@ -150,7 +146,7 @@ def _as_run(problem: Problem, task: Task, content: str) -> Score:
             return Score(Outcome.CORRECT if right else Outcome.INCORRECT, float(right), answer)
     else:
         assertion = f"{answer} == {problem.output}"
-    source = problem.source if task == "input" and _only_calls(assertion, answer, problem) else Source.STRANGER
+    source = problem.source if task == "input" and _only_calls(assertion, problem) else Source.STRANGER
     (execution,) = shared_executor().run([Program(f"{problem.code}\nassert {assertion}", source=source)])
     if execution.outcome is Ending.RETURNED:
         return Score(Outcome.CORRECT, 1.0, answer)
@@ -159,31 +155,14 @@ def _as_run(problem: Problem, task: Task, content: str) -> Score:
     return Score(REASONS[execution.outcome], 0.0, execution.detail)
 
 
-def _only_calls(assertion: str, answer: str, problem: Problem) -> bool:
-    """Whether an assertion, as a program, is one statement that compares a call with values for arguments.
-
-    What the strict rule reads is not what is pasted: a line break ends a statement only outside of parentheses.
-    """
-    try:
-        if not isinstance(parse_arguments(answer, problem), Arguments):
-            return False
-        call = parse_expression(answer)
-        [statement] = ast.parse(f"assert {assertion}").body
-    except (NotLiteral, NotArguments, SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    if not (isinstance(statement, ast.Assert) and isinstance(statement.test, ast.Compare) and statement.msg is None):
-        return False
-    if len(statement.test.ops) != 1 or not isinstance(call, ast.Call):
-        return False
-    return ast.dump(statement.test.left) == ast.dump(call)
-
-
-def _parses(text: str) -> bool:
-    try:
-        parse_program(text)
-    except SyntaxError:
-        return False
-    return True
+def _only_calls(assertion: str, problem: Problem) -> bool:
+    """Whether an assertion, as a program, is one statement that compares a call on values with a value."""
+    with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+        match ast.parse(f"assert {assertion}").body:
+            case [ast.Assert(ast.Compare(ast.Call() as call, [_], [value]), None)]:
+                literal_of(value)
+                return isinstance(parse_arguments(ast.unparse(call), problem), Arguments)
+    return False
 
 
 # --- JavaScript: parsed by tree-sitter, never evaluated ---
@@ -204,10 +183,9 @@ def assertion_sides(text: str, function: str) -> tuple[str, str]:
     if root.has_error or statement is None or statement.type != "expression_statement":
         raise SyntaxError("not an expression")
     node = _inner(statement.named_children[0])
-    if node.type == "binary_expression" and text_of(node.child_by_field_name("operator")) in ("==", "==="):
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        called = left.child_by_field_name("function") if left is not None else None
-        if left is None or right is None or left.type != "call_expression" or text_of(called) != function:
+    if node.type == "binary_expression" and text_at(node, "operator") in ("==", "==="):
+        left, right = part(node, "left"), part(node, "right")
+        if left is None or right is None or left.type != "call_expression" or text_at(left, "function") != function:
             raise ValueError(f"the left side is no call of {function}")
         return text_of(left), repr(value_of(_inner(right)))
     value = repr(value_of(node))
@@ -246,7 +224,7 @@ def value_of(node: Node, depth: int = 0) -> Any:
 
 
 def _pair(node: Node, depth: int) -> tuple[str, Any]:
-    key, value = node.child_by_field_name("key"), node.child_by_field_name("value")
+    key, value = part(node, "key"), part(node, "value")
     if node.type != "pair" or key is None or value is None:
         raise ValueError(f"not a value: {node.type}")
     name = text_of(key)

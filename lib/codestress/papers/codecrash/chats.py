@@ -7,8 +7,7 @@ import numpy as np
 from codestress.nano.chats import pick
 from codestress.papers.codecrash.perturbations.edits import NotPerturbed
 from codestress.papers.codecrash.perturbations.messages import Trace, insert_messages
-from codestress.papers.codecrash.perturbations.renaming import rename
-from codestress.papers.codecrash.perturbations.structure import insert_garbage, reformat_conditions
+from codestress.papers.codecrash.perturbations.rewriting import insert_garbage, reformat_conditions, rename
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem
 

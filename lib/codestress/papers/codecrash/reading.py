@@ -71,13 +71,9 @@ def _program(reading: Reading) -> list[str]:
     ]
     heads = [number for number, text in enumerate(lines) if text.startswith(("Now this program", "Here is a program"))]
     # Without its head the program begins where the examples end: at the last function that is called as asked.
-    start = heads[-1] + 1 if heads else _last_function(lines)
+    functions = [number for number, text in enumerate(lines) if re.match(r"(?:def|function) ", text)]
+    start = heads[-1] + 1 if heads else [len(lines), *functions][-1]
     return [line for line in lines[start:] if not line.startswith(("```", "[ANSWER]"))]
-
-
-def _last_function(lines: list[str]) -> int:
-    starts = [number for number, line in enumerate(lines) if re.match(r"(?:def|function) ", line)]
-    return starts[-1] if starts else len(lines)
 
 
 def _as_believed(lines: list[str], belief: float, reading: Reading, language: Language) -> list[str]:
@@ -122,14 +118,11 @@ def _output(call: str, code: str, language: Language, source: Source) -> str:
         value = run_piece(Program(code, call=call, source=source), language)
     except ValueError:
         value = None
-    return repr(value) if value is not None else _first_argument(arguments)
-
-
-def _first_argument(arguments: str) -> str:
+    if value is not None:
+        return repr(value)
     first = re.split(r",\s*(?=[^\]\)}]*$)", arguments)[0]
-    text = re.sub(r"^\s*\w+\s*=\s*", "", first)
     try:
-        return repr(parse_literal(text).value)
+        return repr(parse_literal(re.sub(r"^\s*\w+\s*=\s*", "", first)).value)
     except NotLiteral:
         return "None"
 

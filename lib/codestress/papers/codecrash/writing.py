@@ -10,12 +10,14 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from string import Template
+from typing import Any, NamedTuple
 
 from codestress.generation.prompts import prompt_text
 from codestress.inference.run import run, stored_responses
-from codestress.literals import NotLiteral, parse_literal, same_value
+from codestress.literals import parse_literal, same_value
 from codestress.papers.codecrash.assertions import assertion_parts, last_block
 from codestress.papers.codecrash.perturbations.inputs import NEAR
 from codestress.papers.codecrash.perturbations.variants import Checked, run_calls
@@ -24,7 +26,7 @@ from codestress.paths import STORE
 from codestress.problems.program import Problem, from_stranger
 from codestress.sandbox.executor import Execution, Executor
 from codestress.sandbox.executor import Outcome as Ending
-from codestress.scoring.input_answers import NotArguments, parse_arguments
+from codestress.scoring.input_answers import parse_arguments
 from codestress.scoring.judging import said, unanswered
 from codestress.scoring.predictions import Task
 from codestress.types import Message, Outcome, Prompt, Sampling, Score, Trial, Trials
@@ -43,16 +45,16 @@ class Written:
     counts: Counter[str]
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """What an answer holds, and how it is checked."""
 
     row: dict[str, str]
     """Of the file, where it is accepted."""
     calls: list[tuple[Problem, str]]
     """What must be run: problems and arguments."""
-    fault: Callable[[list[Execution]], str]
-    """What is wrong with it, by what became of the calls; empty where it is accepted."""
+    expected: list[Any]
+    """What each of them must return, or must not, where a wrong value is wanted."""
+    wrong: bool = False
 
 
 class Unfit(Exception):
@@ -68,8 +70,7 @@ def write_translations(problems: Sequence[Checked], model: str, *, seed: int, st
 def write_hints(problems: Sequence[Checked], task: Task, model: str, *, seed: int, store: Path = STORE) -> Written:
     """Wrong values for MHC (appendix B.3): rows of id, task, value. Accepted is an output of the true one's type that
     is not the true one, or an input with which the program returns something else or fails."""
-    read = _hinted_output if task == "output" else _hinted_input
-    return _write(problems, model, f"codecrash.hint.{task}", read, seed, store)
+    return _write(problems, model, f"codecrash.hint.{task}", partial(_hint, task), seed, store)
 
 
 def _write(
@@ -100,9 +101,9 @@ def _write(
         )
         if not trials.items:
             break
+        candidates: dict[str, Candidate] = {}
         answers = run(trials, [model], store=store).answers
         texts = stored_responses([answer.key for answer in answers], store)
-        candidates: dict[str, Candidate] = {}
         for answer in answers:
             name = answer.trial.problem
             try:
@@ -110,15 +111,24 @@ def _write(
             except Unfit as error:
                 reasons[name] = str(error)
         with Executor() as executor:
-            calls = [call for candidate in candidates.values() for call in candidate.calls]
-            executions = iter(run_calls(calls, executor))
-        for name, candidate in candidates.items():
-            reasons[name] = candidate.fault([next(executions) for _ in candidate.calls])
-            if not reasons[name]:
-                accepted[name] = candidate.row
+            executions = iter(run_calls([call for one in candidates.values() for call in one.calls], executor))
+            for name, candidate in candidates.items():
+                runs = [next(executions) for _ in candidate.calls]
+                reasons[name] = _fault(candidate, runs)
+                if not reasons[name]:
+                    accepted[name] = candidate.row
     rows = [{"id": name, **accepted[name], "model": model} for name in by_name if name in accepted]
     rejected = Counter(reasons[name] for name in by_name if name not in accepted)
     return Written(rows, Counter({"accepted": len(rows)}) + rejected)
+
+
+def _fault(candidate: Candidate, runs: Sequence[Execution]) -> str:
+    """What is wrong with a candidate, by what became of its calls; empty where it is accepted."""
+    ends = [run.outcome for run in runs if run.outcome is not Ending.RETURNED]
+    same = not ends and all(map(same_value, [run.value for run in runs], candidate.expected))
+    if candidate.wrong:
+        return "not wrong" if same and runs else ""
+    return "" if same else f"ended otherwise: {ends[0]}" if ends else "returns another value"
 
 
 def _translation(one: Checked, text: str) -> Candidate:
@@ -140,48 +150,25 @@ def _translation(one: Checked, text: str) -> Candidate:
         problem = from_stranger(one.problem, code=code, arguments=arguments, language="javascript")
         calls.append((problem, arguments))
 
-    def fault(executions: list[Execution]) -> str:
-        for value, found in zip(expected, executions, strict=True):
-            if found.outcome is not Ending.RETURNED:
-                return f"ended otherwise: {found.outcome}"
-            if not same_value(found.value, value):
-                return "returns another value"
-        return ""
-
-    return Candidate({"code": code}, calls, fault)
+    return Candidate({"code": code}, calls, expected)
 
 
-def _sides(one: Checked, text: str) -> tuple[str, str]:
-    """Both sides of the assertion in an answer."""
+def _hint(task: Task, one: Checked, text: str) -> Candidate:
     content = last_block(text)
     if content is None:
         raise Unfit("no answer")
-    return assertion_parts(content, one.problem)
-
-
-def _hinted_output(one: Checked, text: str) -> Candidate:
-    try:
-        value = parse_literal(_sides(one, text)[1]).value
-    except (SyntaxError, ValueError):
-        raise Unfit("not a value") from None
     true = one.executions[0].value
-    if type(value) is not type(true):
-        raise Unfit("of another type")
-    wrong = not same_value(value, true)
-    return Candidate({"task": "output", "value": repr(value)}, [], lambda _: "" if wrong else "not wrong")
-
-
-def _hinted_input(one: Checked, text: str) -> Candidate:
     try:
-        left, _ = _sides(one, text)
-        parse_arguments(left, one.problem)
-    except (SyntaxError, ValueError, NotArguments, NotLiteral):
-        raise Unfit("not a call") from None
+        left, right = assertion_parts(content, one.problem)
+        if task == "output":
+            value = parse_literal(right).value
+        else:
+            parse_arguments(left, one.problem)
+    except (SyntaxError, ValueError):
+        raise Unfit("not a value" if task == "output" else "not a call") from None
+    if task == "output":
+        if type(value) is not type(true) or same_value(value, true):
+            raise Unfit("of another type" if type(value) is not type(true) else "not wrong")
+        return Candidate({"task": task, "value": repr(value)}, [], [], wrong=True)
     arguments = left.strip()[len(one.problem.function) + 1 : -1]
-
-    def fault(executions: list[Execution]) -> str:
-        (found,) = executions
-        same = found.outcome is Ending.RETURNED and same_value(found.value, one.executions[0].value)
-        return "not wrong" if same else ""
-
-    return Candidate({"task": "input", "value": arguments}, [(from_stranger(one.problem), arguments)], fault)
+    return Candidate({"task": task, "value": arguments}, [(from_stranger(one.problem), arguments)], [true], wrong=True)

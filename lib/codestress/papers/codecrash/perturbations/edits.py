@@ -49,12 +49,10 @@ class MessageSite:
     kind: str
     """A key of messages.yaml: function, return, …, or a method."""
     line: int
-    """The line at whose end a comment stands, or before which, for loops."""
+    """The line at whose end a comment stands; for loops, the first one inside, before which it stands."""
     print_line: int
     """The line before which a print statement stands."""
     print_indent: int
-    own_line: bool = False
-    """Comments on loops stand on a line of their own, before the first statement inside."""
     ordinal: int = -1
     """Of returns, in the order of the text."""
 

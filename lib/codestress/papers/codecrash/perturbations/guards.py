@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import math
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
 from codestress.generation.scopes import FunctionNode, Names, names_of, reads_message
@@ -59,38 +58,64 @@ PURE_METHODS = frozenset(
 )
 MAKE_CONTAINERS = frozenset("list tuple set dict str sorted range frozenset".split())  # noqa: SIM905
 DUNDER = re.compile(r"__\w+__")
+TEMPLATES = ("bool", "int", "eval", "str", "range", "print", "iter")
+"""Builtins that templates call."""
 DISPLAYS = ast.List | ast.Tuple | ast.Set | ast.Dict | ast.ListComp | ast.SetComp | ast.DictComp | ast.JoinedStr
 
 
-@dataclass(frozen=True)
 class Known:
-    """What a program's text tells about names and values in it. Each text is a doubt, or empty."""
+    """What a problem's program and its call tell about names and values in it. Each text is a doubt, or empty."""
 
-    namespace: str
-    """Names that are found by their texts."""
-    reader: str
-    """The program reads its own text or frames."""
-    renaming: str
-    """Why renaming may be seen."""
-    equality: str
-    """Why a value may be unequal to itself, or a comparison no bool."""
-    twice: str
-    """Why evaluating a condition twice may differ from once, whatever the condition."""
-    lifetime: str
-    stdout: str
-    docstring: str
-    depth: str
-    unbound: str
-    printing: str
-    """Why printing a parameter may do something."""
-    builtins: frozenset[str]
-    """Builtins that the program binds itself."""
-    deleted: frozenset[str]
-    """Names that may be unbound again."""
-    containers: frozenset[str]
-    """Names that only ever stand for lists, texts and the like."""
-    methods: frozenset[str]
-    """Names of functions in classes."""
+    def __init__(self, problem: Problem) -> None:
+        tree = ast.parse(f"{problem.code}\n{problem.function}({problem.arguments}\n)")
+        names = names_of(tree)
+        every = list(ast.walk(tree))
+        builtin = {one.name for one in names.occurrences if names.binding(one) is None}
+        imports = [node for node in every if isinstance(node, ast.ImportFrom)]
+        modules = {alias.name.split(".")[0] for node in every if isinstance(node, ast.Import) for alias in node.names}
+        modules |= {(node.module or "").split(".")[0] for node in imports}
+        attributes = {node.attr for node in every if isinstance(node, ast.Attribute)}
+        attributes |= {alias.name for node in imports for alias in node.names}
+        texts = [node.value for node in every if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        words = {word for text in texts for word in re.findall(r"\w+", text)}
+        finders = builtin & {"getattr", "setattr"} | attributes & {"attrgetter", "methodcaller"}
+        spelled = words if finders else {word for word in words if word.startswith("_")}
+        classes = [node for node in every if isinstance(node, ast.ClassDef)]
+        self.methods = {one.name for node in classes for one in node.body if isinstance(one, FunctionNode)}
+        in_classes = [one for node in classes for one in ast.walk(node) if isinstance(one, ast.Name)]
+        dunders = self.methods | attributes | words | {one.id for one in in_classes if isinstance(one.ctx, ast.Store)}
+        dunders |= {"__missing__"} & {base.id for node in classes for base in node.bases if isinstance(base, ast.Name)}
+        special = {word for word in dunders if DUNDER.fullmatch(word)} - PLAIN_DUNDERS - OWN_NAMES
+        strange = modules - KNOWN_MODULES - NAN_MODULES - READERS - NAMESPACE_MODULES
+        strange_values = said("special methods", special) or said("values of other modules", strange)
+        seen = builtin | attributes | modules
+        self.bound = {name for scope in names.scopes for name in scope.bound}
+        self.namespace = said(
+            "names are found by their texts",
+            builtin & NAMESPACES | modules & NAMESPACE_MODULES | attributes & {"modules"} | spelled & NAMESPACES,
+        )
+        self.reader = said("the program reads its own text", (seen | spelled) & READERS)
+        self.renaming = said("parameters' names are data", attributes & {"get_type_hints"})
+        self.renaming = self.renaming or _renaming(every, names, builtin, spelled)
+        # a value that may be unequal to itself, or a comparison that may be no bool
+        self.equality = strange_values or _nan(problem.arguments, every, builtin | attributes, modules, texts)
+        # evaluating a condition twice may differ from once, whatever the condition
+        computed = seen & {"property", "cached_property", "defaultdict"}
+        self.twice = strange_values or said("attributes that are computed", computed)
+        self.lifetime = said("values that are missed", (seen | special) & LIFETIMES)
+        self.stdout = said("stdout is looked at", (seen | spelled) & STDOUT | self.bound & {"print"})
+        self.docstring = said("a docstring is looked at", (seen | spelled) & {"__doc__"})
+        self.depth = said("the depth of recursion is looked at", seen & DEPTH)
+        self.unbound = said("unbound names are expected", seen & UNBOUND)
+        # printing a parameter may do something
+        grows = seen & LONG_NUMBERS or any(isinstance(node, ast.Pow | ast.LShift) for node in every)
+        self.printing = strange_values or ("numbers too long to print" if grows else "")
+        # names that may be unbound again
+        self.deleted = {node.id for node in every if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del)}
+        self.deleted |= {node.name for node in every if isinstance(node, ast.ExceptHandler) and node.name}
+        # names that only ever stand for lists, texts and the like
+        self.containers = set[str]()
+        self.containers = self._containers(tree, names, problem.function)
 
     def whole_doubt(self, perturbation: str) -> str:
         """Why a perturbation should not be made on the program at all."""
@@ -106,7 +131,7 @@ class Known:
         no_bool = self.equality if self.equality.startswith(("special", "values")) else ""
         return (
             self.reader
-            or self._bound(template, "bool", "int", "eval", "str")
+            or self._rebound(template)
             or (self.namespace if "_ :=" in template or "lambda" in template else "")
             or (self.depth if "lambda" in template else "")
             or (self.equality if uses_para else no_bool if needs_bool else "")
@@ -114,17 +139,13 @@ class Known:
             or (self.effect(condition) if template.count("{cond}") > 1 else "")
         )
 
-    def effect(self, value: ast.expr) -> str:
-        """Why working an expression out twice may differ from once."""
-        return self.twice or next((why for part in ast.walk(value) if (why := _impure(part, self))), "")
-
     def garbage_doubt(self, text: str, false: str, para: str) -> str:
         """Whether a snippet that uses a parameter, and a false condition if there is one in it, may do something."""
         uses_para = para not in ("True", "False") and "def " not in text
         why = self.global_doubt()
         if uses_para:
             why = why or (f"a parameter that may be unbound: {para}" if para in self.deleted else self.lifetime)
-        if why := why or self._bound(text, "range", "print", "iter", "int"):
+        if why := why or self._rebound(text):
             return why
         if uses_para and ("==" in false or "!=" in false):
             return self.equality
@@ -134,72 +155,88 @@ class Known:
         """Whether a global that nobody reads may be seen."""
         return self.namespace or self.reader or self.unbound
 
-    def _bound(self, text: str, *builtins: str) -> str:
-        bound = [name for name in builtins if f"{name}(" in text and name in self.builtins]
+    def _rebound(self, text: str) -> str:
+        bound = [name for name in TEMPLATES if f"{name}(" in text and name in self.bound]
         return f"a builtin that the program binds: {bound[0]}" if bound else ""
 
+    # --- values
 
-@lru_cache(maxsize=4096)
-def known(problem: Problem) -> Known:
-    """What is known about a problem's program and its call."""
-    tree = ast.parse(f"{problem.code}\n{problem.function}({problem.arguments}\n)")
-    names = names_of(tree)
-    builtin = {one.name for one in names.occurrences if names.binding(one) is None}
-    every = list(ast.walk(tree))
-    imports = [node for node in every if isinstance(node, ast.ImportFrom)]
-    modules = {alias.name.split(".")[0] for node in every if isinstance(node, ast.Import) for alias in node.names}
-    modules |= {(node.module or "").split(".")[0] for node in imports}
-    attributes = {node.attr for node in every if isinstance(node, ast.Attribute)}
-    attributes |= {alias.name for node in imports for alias in node.names}
-    texts = [node.value for node in every if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    classes = [node for node in every if isinstance(node, ast.ClassDef)]
-    methods = {one.name for node in classes for one in node.body if isinstance(one, FunctionNode)}
-    in_classes = [one for node in classes for one in ast.walk(node) if isinstance(one, ast.Name)]
-    dunders = methods | {one.id for one in in_classes if isinstance(one.ctx, ast.Store)}
-    dunders |= {"__missing__"} & {base.id for node in classes for base in node.bases if isinstance(base, ast.Name)}
-    words = {word for text in texts for word in re.findall(r"\w+", text)}
-    finders = builtin & {"getattr", "setattr"} | attributes & {"attrgetter", "methodcaller"}
-    spelled = words if finders else {word for word in words if word.startswith("_")}
-    dunders |= attributes | words
-    special = {word for word in dunders if DUNDER.fullmatch(word)} - PLAIN_DUNDERS - OWN_NAMES
-    bound = {name for scope in names.scopes for name in scope.bound}
-    seen = builtin | attributes | modules
-    strange = sorted(modules - KNOWN_MODULES - NAN_MODULES - READERS - NAMESPACE_MODULES)
-    found_by_text = builtin & NAMESPACES | modules & NAMESPACE_MODULES | attributes & {"modules"} | spelled & NAMESPACES
-    grows = any(isinstance(node, ast.Pow | ast.LShift) for node in every)
-    strange_values = said("special methods", special) or said("values of other modules", strange)
-    return Known(
-        namespace=said("names are found by their texts", found_by_text),
-        reader=said("the program reads its own text", (seen | spelled) & READERS),
-        renaming=said("parameters' names are data", attributes & {"get_type_hints"})
-        or _renaming(tree, names, builtin, spelled),
-        equality=strange_values or _nan(tree, problem.arguments, builtin | attributes, modules, texts),
-        twice=strange_values
-        or said("attributes that are computed", seen & {"property", "cached_property", "defaultdict"}),
-        lifetime=said("values that are missed", (seen | special) & LIFETIMES),
-        stdout=said("stdout is looked at", (seen | spelled) & STDOUT | bound & {"print"}),
-        docstring=said("a docstring is looked at", (seen | spelled) & {"__doc__"}),
-        depth=said("the depth of recursion is looked at", seen & DEPTH),
-        unbound=said("unbound names are expected", seen & UNBOUND),
-        printing=strange_values or ("numbers too long to print" if grows or seen & LONG_NUMBERS else ""),
-        builtins=frozenset(bound),
-        deleted=frozenset(
-            [node.id for node in every if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del)]
-            + [node.name for node in every if isinstance(node, ast.ExceptHandler) and node.name]
-        ),
-        containers=frozenset(_containers(tree, names, problem.function)),
-        methods=frozenset(methods),
-    )
+    def effect(self, value: ast.expr) -> str:
+        """Why working an expression out twice may differ from once."""
+        return self.twice or next((why for part in ast.walk(value) if (why := self._impure(part))), "")
+
+    def _impure(self, node: ast.AST) -> str:
+        """The same of a part of an expression."""
+        match node:
+            case ast.Await() | ast.Yield() | ast.YieldFrom() | ast.NamedExpr():
+                return "a condition with an effect"
+            case ast.Compare() if any(isinstance(op, ast.In | ast.NotIn) for op in node.ops):
+                if not all(map(self._lasts, node.comparators)):
+                    return "membership in what may be an iterator"
+            case ast.comprehension() if not self._lasts(node.iter):
+                return "a loop over what may be an iterator"
+            case ast.Call(ast.Name(name)) if name in PURE_OF_CONTAINERS - self.bound:
+                if len(node.args) == 1 and not self._lasts(node.args[0]):
+                    return "a call on what may be an iterator"
+            case ast.Call(ast.Name(name)) if name in PURE_CALLS - self.bound:
+                pass
+            case ast.Call(ast.Attribute(attr=name)) if name in PURE_METHODS - self.methods:
+                pass
+            case ast.Call():
+                return "a call in a condition"
+        return ""
+
+    def _lasts(self, node: ast.expr) -> bool:
+        """Whether an expression can be gone through twice; a generator is made anew each time, from what is looked at
+        on its own."""
+        return isinstance(node, ast.GeneratorExp) or self._container(node)
+
+    def _container(self, node: ast.AST | None) -> bool:
+        """Whether an expression is a list, a text or the like."""
+        match node:
+            case ast.Constant(value):
+                return isinstance(value, str | bytes)
+            case ast.Call(ast.Name(name)):
+                return name in MAKE_CONTAINERS - self.bound
+            case ast.Name(name) | ast.Subscript(ast.Name(name), ast.Slice()):
+                return name in self.containers
+        return isinstance(node, DISPLAYS)
+
+    def _containers(self, tree: ast.Module, names: Names, function: str) -> set[str]:
+        """Names that are bound, wherever they are, to lists, texts and the like alone: as parameters of the called
+        function, where nobody else calls it, and by assignments."""
+        good = set[int]()
+        defined = [node.args for node in tree.body if isinstance(node, FunctionNode) and node.name == function]
+        mentions = sum(isinstance(node, ast.Name) and node.id == function for node in ast.walk(tree))
+        match tree.body[-1]:
+            case ast.Expr(ast.Call(_, arguments, keywords)) if len(defined) == mentions == 1:
+                placed = [*defined[0].posonlyargs, *defined[0].args]
+                given = dict(zip([one.arg for one in placed], arguments, strict=False))
+                given |= {one.arg: one.value for one in keywords if one.arg is not None}
+                every = (*placed, *defined[0].kwonlyargs)
+                good = {id(one) for one in every if self._container(given.get(one.arg))}
+        for node in ast.walk(tree):
+            match node:
+                case ast.Assign(targets, value) if self._container(value):
+                    good |= {id(target) for target in targets}
+                case ast.AnnAssign(target, _, value) if self._container(value):
+                    good.add(id(target))
+                case ast.AugAssign(target):
+                    good.add(id(target))
+        binding = [one for one in names.occurrences if not isinstance(getattr(one.node, "ctx", None), ast.Load)]
+        others = {one.name for one in binding if id(one.node) not in good}
+        imported = {name for scope in names.scopes for name, kinds in scope.bound.items() if "import" in kinds}
+        return {one.name for one in binding} - others - imported
 
 
-# --- names ----------------------------------------------------------------------------------------------------------
+known = lru_cache(maxsize=4096)(Known)
 
 
-def _renaming(tree: ast.Module, names: Names, builtin: set[str], spelled: set[str]) -> str:
+def _renaming(every: list[ast.AST], names: Names, builtin: set[str], spelled: set[str]) -> str:
     """Why renaming may be seen in ways that have nothing to do with namespaces."""
-    every = list(ast.walk(tree))
     attributes = [node for node in every if isinstance(node, ast.Attribute)]
-    own = {node.attr for node in attributes if not _of_type(node.value)}
+    owners = {id(node): getattr(node.value, "attr", f"{_called(node.value)}()") for node in attributes}
+    own = {node.attr for node in attributes if owners[id(node)] not in ("type()", "__class__")}  # classes keep theirs
     functions = {name for scope in names.scopes for name, kinds in scope.bound.items() if "function" in kinds}
 
     def is_function(node: ast.expr) -> bool:
@@ -210,7 +247,10 @@ def _renaming(tree: ast.Module, names: Names, builtin: set[str], spelled: set[st
             case ast.alias("*"):
                 return "a star import"
             case ast.Call(_, given, keywords):
-                if any(one.arg is None for one in keywords) and not _takes_any_keyword(node, builtin):
+                # keywords of `dict`, and of methods of a text written out, are data
+                data = isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Constant)
+                data = data or (_called(node) == "dict" and "dict" in builtin)
+                if any(one.arg is None for one in keywords) and not data:
                     return "keywords that are not written out"
                 if _called(node) in ("getattr", "hasattr", "setattr", "delattr"):
                     fixed = len(given) > 1 and isinstance(given[1], ast.Constant)
@@ -233,26 +273,12 @@ def _called(node: ast.AST) -> str:
     return node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
 
 
-def _of_type(node: ast.expr) -> bool:
-    """`type(x)`, `x.__class__`: classes keep their names."""
-    return _called(node) == "type" or (isinstance(node, ast.Attribute) and node.attr == "__class__")
-
-
-def _takes_any_keyword(call: ast.Call, builtin: set[str]) -> bool:
-    """`dict(**x)` and methods of a text written out, whose keywords are data."""
-    written = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Constant)
-    return written or (_called(call) == "dict" and "dict" in builtin)
-
-
-# --- values ---------------------------------------------------------------------------------------------------------
-
-
-def _nan(tree: ast.Module, arguments: str, seen: set[str], modules: set[str], texts: list[str]) -> str:
+def _nan(arguments: str, every: list[ast.AST], seen: set[str], modules: set[str], texts: list[str]) -> str:
     """Where a value that is unequal to itself may come from."""
     for node in ast.walk(ast.parse(f"f({arguments}\n)")):
         if isinstance(node, ast.Constant) and isinstance(node.value, float | complex):
             return "NaN among the inputs"
-    for node in ast.walk(tree):
+    for node in every:
         match node:
             case ast.Constant(float() as value) if not math.isfinite(value):
                 return "NaN from infinity"
@@ -261,81 +287,3 @@ def _nan(tree: ast.Module, arguments: str, seen: set[str], modules: set[str], te
             case ast.Call(ast.Name("float" | "complex")):
                 return "NaN from float()"
     return said("NaN", (seen & NAN) | (modules & NAN_MODULES) | {"nan" for text in texts if text.lower() == "nan"})
-
-
-def _impure(node: ast.AST, facts: Known) -> str:
-    """Why evaluating a part of an expression twice may differ from once."""
-    match node:
-        case ast.Await() | ast.Yield() | ast.YieldFrom() | ast.NamedExpr():
-            return "a condition with an effect"
-        case ast.Compare() if any(isinstance(op, ast.In | ast.NotIn) for op in node.ops):
-            if not all(_container(one, facts) for one in node.comparators):
-                return "membership in what may be an iterator"
-        case ast.comprehension() if not _container(node.iter, facts):
-            return "a loop over what may be an iterator"
-        case ast.Call(func=ast.Name(id=name)):
-            if name in facts.builtins or name not in PURE_CALLS | PURE_OF_CONTAINERS:
-                return "a call in a condition"
-            if name in PURE_OF_CONTAINERS and len(node.args) == 1 and not _container(node.args[0], facts):
-                return "a call on what may be an iterator"
-        case ast.Call(func=ast.Attribute(attr=name)):
-            if name not in PURE_METHODS or name in facts.methods:
-                return "a call in a condition"
-        case ast.Call():
-            return "a call in a condition"
-    return ""
-
-
-def _container(node: ast.expr, facts: Known) -> bool:
-    """Whether an expression is a list, a text or the like, that can be gone through twice."""
-    if isinstance(node, ast.Name):
-        return node.id in facts.containers
-    # a generator is made anew each time, from what is looked at on its own
-    return isinstance(node, ast.GeneratorExp) or _makes_container(node, facts.builtins, facts.containers)
-
-
-def _makes_container(
-    node: ast.AST | None, bound: frozenset[str] = frozenset(), containers: frozenset[str] = frozenset()
-) -> bool:
-    match node:
-        case ast.Constant(value):
-            return isinstance(value, str | bytes)
-        case ast.Call(ast.Name(name)):
-            return name in MAKE_CONTAINERS and name not in bound
-        case ast.Subscript(ast.Name(name), ast.Slice()):
-            return name in containers
-    return isinstance(node, DISPLAYS)
-
-
-def _containers(tree: ast.Module, names: Names, function: str) -> set[str]:
-    """Names that are bound, wherever they are, to lists, texts and the like alone."""
-    bound = frozenset(name for scope in names.scopes for name in scope.bound)
-    good = {id(one) for one in _container_parameters(tree, function)}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Assign(targets, value) if _makes_container(value, bound):
-                good |= {id(target) for target in targets}
-            case ast.AnnAssign(target, _, value) if _makes_container(value, bound):
-                good.add(id(target))
-            case ast.AugAssign(target):
-                good.add(id(target))
-    found, others = set[str](), set[str]()
-    for one in names.occurrences:
-        if not isinstance(getattr(one.node, "ctx", None), ast.Load):
-            (found if id(one.node) in good else others).add(one.name)
-    imported = {name for scope in names.scopes for name, kinds in scope.bound.items() if "import" in kinds}
-    return found - others - imported
-
-
-def _container_parameters(tree: ast.Module, function: str) -> list[ast.arg]:
-    """Parameters of the called function whose arguments are lists, texts and the like, where nobody else calls it."""
-    defined = [node.args for node in tree.body if isinstance(node, FunctionNode) and node.name == function]
-    mentions = sum(isinstance(node, ast.Name) and node.id == function for node in ast.walk(tree))
-    match tree.body[-1]:
-        case ast.Expr(ast.Call(_, arguments, keywords)) if len(defined) == mentions == 1:
-            placed = [*defined[0].posonlyargs, *defined[0].args]
-            given = dict(zip([one.arg for one in placed], arguments, strict=False))
-            given |= {one.arg: one.value for one in keywords if one.arg is not None}
-            every = (*placed, *defined[0].kwonlyargs)
-            return [one for one in every if _makes_container(given.get(one.arg))]
-    return []

@@ -32,12 +32,11 @@ def trial_inputs(problem: Problem, draw: Draw) -> list[str]:
     with suppress(NotLiteral, ValueError):
         own = argument_values(problem)
         named = _constants(problem)
-        edges = [_edges(value, named) for value in own]
-        for turn in range(max(map(len, edges), default=0)):
-            for at, values in enumerate(edges):
-                if turn < len(values) and len(found) < most:
-                    changed = [*own[:at], values[turn], *own[at + 1 :]]
-                    found[with_values(problem, [literal_text(one, problem.language) for one in changed])] = None
+        edges = [(turn, at, edge) for at, one in enumerate(own) for turn, edge in enumerate(_edges(one, named))]
+        for _, at, edge in sorted(edges, key=lambda one: one[:2]):
+            if len(found) < most:
+                texts = [literal_text(one, problem.language) for one in (*own[:at], edge, *own[at + 1 :])]
+                found[with_values(problem, texts)] = None
     found.pop(problem.arguments, None)
     return list(found)
 
@@ -45,38 +44,33 @@ def trial_inputs(problem: Problem, draw: Draw) -> list[str]:
 def _edges(value: Any, named: list[Any]) -> list[Any]:
     """Values of the same type at its edges, and those that the program names."""
     same = [one for one in named if type(one) is type(value) and one != value]
-    if isinstance(value, bool):
-        return [not value]
-    if isinstance(value, int):
-        around = [one + step for one in same for step in (0, 1, -1)]
-        return [0, -value - 1, 2 * value + 1, *around] if abs(value) < 1000 else [0, 1, *around]
-    if isinstance(value, float):
-        return [0.0, -value, value * 2 + 0.5]
-    if isinstance(value, str | bytes):
-        return [value[:0], value[::-1], value * 2, *same, *(value + one for one in same)]
-    if isinstance(value, list | tuple):
-        kind = type(value)
-        inner = [kind([edge, *value[1:]]) for edge in (_edges(value[0], named) if value else [])]
-        fixed = isinstance(value, tuple)
-        return [*([] if fixed else [[], value * 2, value[:1]]), value[::-1], *inner]
-    if isinstance(value, dict):
-        return [{}, dict(list(value.items())[::-1]), dict(list(value.items())[:1])]
-    if isinstance(value, set | frozenset):
-        return [type(value)()]
+    match value:
+        case bool():
+            return [not value]
+        case int():
+            around = [one + step for one in same for step in (0, 1, -1)]
+            return [0, -value - 1, 2 * value + 1, *around] if abs(value) < 1000 else [0, 1, *around]
+        case float():
+            return [0.0, -value, value * 2 + 0.5]
+        case str() | bytes():
+            return [value[:0], value[::-1], value * 2, *same, *(value + one for one in same)]
+        case list() | tuple():
+            inner = [type(value)([edge, *value[1:]]) for edge in (_edges(value[0], named) if value else [])]
+            return [*([] if isinstance(value, tuple) else [[], value * 2, value[:1]]), value[::-1], *inner]
+        case dict():
+            return [{}, dict(list(value.items())[::-1]), dict(list(value.items())[:1])]
+        case set() | frozenset():
+            return [type(value)()]
     return []
 
 
 def _constants(problem: Problem) -> list[Any]:
     """Values that a Python program's text names, the first of each type."""
-    if problem.language != "python":
-        return []
-    found: dict[tuple[type, Any], None] = {}
-    for node in ast.walk(ast.parse(problem.code)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, int | str) and len(str(node.value)) < 12:
-            kind = type(node.value)
-            if sum(one[0] is kind for one in found) < CONSTANTS:
-                found[kind, node.value] = None
-    return [value for _, value in found]
+    nodes = ast.walk(ast.parse(problem.code)) if problem.language == "python" else ()
+    found = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, int | str)]
+    short = [value for value in found if len(str(value)) < 12]
+    each = [dict.fromkeys(value for value in short if type(value) is kind) for kind in {*map(type, short)}]
+    return [value for values in each for value in [*values][:CONSTANTS]]
 
 
 def other_inputs(problem: Problem, draw: Draw, count: int) -> list[str]:

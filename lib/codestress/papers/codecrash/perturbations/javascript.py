@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from codestress.generation.edits import Edit, Lines, edited
 from codestress.papers.codecrash.perturbations import javascript_guards
 from codestress.papers.codecrash.perturbations.edits import MessageSite, NotPerturbed, Place
-from codestress.papers.codecrash.perturbations.javascript_names import (
+from codestress.papers.codecrash.perturbations.javascript_guards import (
     FUNCTIONS,
     around,
     declared,
@@ -56,6 +56,8 @@ KINDS = {
 }
 """Kinds of messages by the type of node alone."""
 ARITHMETIC = {"+", "-", "*", "/", "%", "**", "&", "|", "^", "<<", ">>", ">>>"}
+ODD = r"async\b|((static|function)\s*)?\*"
+"""How generators and coroutines begin."""
 NOTING = """const notedReturns = {}, notedRan = new Set();
 function noteReturn(k, v) { const t = JSON.stringify(v) ?? "null"; (notedReturns[k] ??= new Set()).add(t); return v; }
 function noteRan(k) { notedRan.add(k); }
@@ -93,9 +95,8 @@ class JavaScriptProgram:
         "function {name}() {{\n  let {new} = [0];\n  for (const item of {new}) {{\n    {new}.push(item);\n  }}\n}}",
     )
 
-    def __init__(self, problem: Problem, original: Problem | None = None) -> None:
+    def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.original = original or problem
         self.root = parser("javascript").parse(problem.code.encode()).root_node
         if self.root.has_error:
             raise NotPerturbed("the program does not parse as JavaScript")
@@ -118,8 +119,8 @@ class JavaScriptProgram:
 
     @cached_property
     def facts(self) -> javascript_guards.Known:
-        """What the program tells about itself, before it was perturbed."""
-        return javascript_guards.known(self.original)
+        """What the program tells about itself."""
+        return javascript_guards.known(self.problem)
 
     def called_function(self) -> Node:
         """The definition of the function that the problem calls; `NotPerturbed` when there is none."""
@@ -142,41 +143,32 @@ class JavaScriptProgram:
             inner = condition.named_children[0] if condition is not None and condition.named_children else None
             if inner is None or any(one.type in NOT_MOVED for one in nodes(inner)):
                 continue
-            templates: tuple[str, ...] = GENERAL
-            if inner.type == "binary_expression" and text_at(inner, "operator") in COMPARING:
-                templates = COMPARISON
-            elif inner.type in ("true", "false"):
-                templates = CONSTANT
+            compared = inner.type == "binary_expression" and text_at(inner, "operator") in COMPARING
+            templates = COMPARISON if compared else CONSTANT if inner.type in ("true", "false") else GENERAL
             put = partial(self.edit, *self.lines.span(inner))
             yield Place(line_of(inner), parameters(around(node, FUNCTIONS)), put, text_of(inner), templates)
 
     def places(self) -> list[Place]:
         """Before each statement inside functions."""
-        return [
-            self._before(statement)
-            for node in nodes(self.root)
-            if node.type == "statement_block" and around(node, FUNCTIONS)
-            for statement in node.named_children
-            if statement.type != "comment"
-        ]
+        blocks = [one for one in nodes(self.root) if one.type == "statement_block" and around(one, FUNCTIONS)]
+        places = []
+        for statement in (one for block in blocks for one in block.named_children if one.type != "comment"):
+            function = around(statement, FUNCTIONS)
+            doubt = "a generator or coroutine" if re.match(ODD, text_of(function)) else ""
+            put = partial(self._put_before, statement)
+            places.append(Place(line_of(statement), parameters(function), put, doubt=doubt))
+        return places
 
-    def _before(self, statement: Node) -> Place:
-        start, indent = self.lines.span(statement)[0], "\n" + " " * statement.start_point[1]
-        function = around(statement, FUNCTIONS)
-        generator = function is not None and "generator" in function.type
-        odd = generator or re.match(r"(async\b|\*|static\s*\*)", text_of(function))
-
-        def put(text: str) -> None:
-            self.edit(start, start, f"{text}\n".replace("\n", indent))
-
-        return Place(line_of(statement), parameters(function), put, doubt="a generator or coroutine" if odd else "")
+    def _put_before(self, statement: Node, text: str) -> None:
+        start = self.lines.span(statement)[0]
+        self.edit(start, start, f"{text}\n".replace("\n", "\n" + " " * statement.start_point[1]))
 
     def hidden_names(self, _used: set[str]) -> list[str]:
         """Parameters whose names are nothing else's at the top level, no function's, no class's and no global's."""
-        every = list(nodes(self.root))
-        kept = {name for name, kind, place in declared(every) if kind in ("function", "class") or place == self.root.id}
-        named = dict.fromkeys(name for node in every if node.type in FUNCTIONS for name in parameters(node))
-        return [name for name in named if name not in kept | free_names(every)]
+        found = list(declared(self.root))
+        kept = {name for name, kind, place in found if kind in ("function", "class") or place == self.root.id}
+        named = dict.fromkeys(name for node in nodes(self.root) if node.type in FUNCTIONS for name in parameters(node))
+        return [name for name in named if name not in kept | free_names(self.root)]
 
     def put_first(self, text: str) -> None:
         self.edit(0, 0, f"{text}\n")
@@ -188,30 +180,27 @@ class JavaScriptProgram:
         texts = [node for node in nodes(self.root) if node.type in ("template_string", "comment", "string")]
         inside = {row for node in texts for row in range(node.start_point[0] + 1, node.end_point[0] + 1)}
         lines = self.problem.code.split("\n")
-        for site in self._sites():
-            begins = lines[site.print_line - 1][: site.print_indent].isspace() or not site.print_indent
-            if begins and not inside & {site.line, site.print_line - 1}:
-                yield site
-
-    def _sites(self) -> Iterator[MessageSite]:
         ordinal = -1
         for node in nodes(self.root):
-            kind = _kind(node)
+            kind, site = _kind(node), None
+            ordinal += kind == "return"
             if kind in ("function", "while", "for", "condition"):
                 block = part(node, "body", "consequence")
-                if block is not None and (inside := _inside(block)):
-                    own_line = kind in ("while", "for")
-                    yield MessageSite(kind, inside[0] if own_line else line_of(block), *inside, own_line=own_line)
-                continue
-            ordinal += kind == "return"
-            statement = _statement(node)
-            if kind and statement is not None:
+                if block is not None and (start := _inside(block)):
+                    site = MessageSite(kind, start[0] if kind in ("while", "for") else line_of(block), *start)
+            elif kind and (statement := _statement(node)) is not None:
                 line = node.end_point[0] + 1 if kind == "return" else _header(statement)
-                yield MessageSite(kind, line, *_start(statement), ordinal=ordinal if kind == "return" else -1)
+                start = line_of(statement), statement.start_point[1]
+                site = MessageSite(kind, line, *start, ordinal=ordinal if kind == "return" else -1)
+            begins = site is not None and not lines[site.print_line - 1][: site.print_indent].strip()
+            if site is not None and begins and not inside & {site.line, site.print_line - 1}:
+                yield site
 
     def returns(self) -> list[int]:
         """The lines on which the called function's own returns end, not those of functions inside it."""
-        return [node.end_point[0] + 1 for node in _own_nodes(self._block()) if node.type == "return_statement"]
+        block = self._block()
+        found = [node for node in nodes(block) if node.type == "return_statement"]
+        return [node.end_point[0] + 1 for node in found if around(node, FUNCTIONS) == block.parent]
 
     def body(self) -> tuple[int, int, int]:
         """First line, last line and indent of the called function's body."""
@@ -257,26 +246,18 @@ def _kind(node: Node) -> str:
 
 def _statement(node: Node) -> Node | None:
     """The statement around a node that stands in a block; None where a line of its own before it is impossible."""
-    here: Node | None = node
-    while here is not None and here.parent is not None:
-        if here.parent.type in ("statement_block", "program"):
-            return here
-        if here.parent.type in FUNCTIONS and here.type != "statement_block":
-            return None if here.parent.type != "arrow_function" else _statement(here.parent)
-        here = here.parent
-    return None
+    while node.parent is not None and node.parent.type not in ("statement_block", "program"):
+        if node.parent.type in FUNCTIONS and node.parent.type != "arrow_function":
+            return None
+        node = node.parent
+    return node if node.parent is not None else None
 
 
 def _header(statement: Node) -> int:
     """The line on which what belongs to the statement itself ends."""
-    block = part(statement, "body", "consequence")
-    if block is None:
-        block = next((one for one in nodes(statement) if one.type == "statement_block"), None)
+    below = (one for one in nodes(statement) if one.type == "statement_block")
+    block = part(statement, "body", "consequence") or next(below, None)
     return (block.start_point[0] if block is not None else statement.end_point[0]) + 1
-
-
-def _start(node: Node) -> tuple[int, int]:
-    return line_of(node), node.start_point[1]
 
 
 def _inside(block: Node) -> tuple[int, int] | None:
@@ -284,12 +265,4 @@ def _inside(block: Node) -> tuple[int, int] | None:
     statements = [child for child in block.named_children if child.type != "comment"]
     if block.type != "statement_block" or not statements or statements[0].start_point[0] == block.start_point[0]:
         return None
-    return _start(statements[0])
-
-
-def _own_nodes(node: Node) -> Iterator[Node]:
-    """The nodes of a function's body, not those of functions inside it."""
-    for child in node.named_children:
-        if child.type not in FUNCTIONS:
-            yield child
-            yield from _own_nodes(child)
+    return line_of(statements[0]), statements[0].start_point[1]

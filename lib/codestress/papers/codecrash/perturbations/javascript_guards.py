@@ -1,54 +1,205 @@
-"""What may be done to a JavaScript program without changing what it computes; as guards.py."""
+"""What a JavaScript program tells about names: which it declares and where, which it uses, and what may be done to it
+without changing what it computes (as guards.py)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from codestress.papers.codecrash.perturbations.edits import said
-from codestress.papers.codecrash.perturbations.javascript_names import (
-    FUNCTIONS,
-    around,
-    bound,
-    declared,
-    free_names,
-    part,
-    text_at,
-    written,
-)
 from codestress.problems.program import Problem
 from codestress.sandbox.runtimes import nodes, parser, text_of
 
 if TYPE_CHECKING:
-    from tree_sitter import Node
+    from tree_sitter import Node, QueryCursor
 
+FUNCTIONS = (
+    *("function_declaration", "function_expression", "generator_function_declaration", "generator_function"),
+    *("method_definition", "arrow_function"),
+)
+IDENTIFIERS = ("identifier", "shorthand_property_identifier", "shorthand_property_identifier_pattern")
+BLOCKS = ("statement_block", "for_statement", "for_in_statement", "switch_body", "class_static_block", "program")
 NAMESPACES = frozenset("eval Function globalThis global window self".split())  # noqa: SIM905
 READERS = frozenset("stack callee caller prepareStackTrace captureStackTrace __filename".split())  # noqa: SIM905
 OWN_NAMES = frozenset("name toString displayName".split())  # noqa: SIM905
 USED = frozenset("Boolean Number JSON String console undefined".split())  # noqa: SIM905
 """Globals that templates use."""
-METHODS_OF_FUNCTIONS = ("call", "apply", "bind")
+FUNCTION = f"[{' '.join(f'({one})' for one in FUNCTIONS)}]"
+LOOKS = rf"""
+(identifier) @identifier  (property_identifier) @property  (shorthand_property_identifier_pattern) @taken
+[(identifier) (shorthand_property_identifier)] @value
+(string_fragment) @text  (with_statement "with" @with)  (this) @this  (catch_clause) @catch  (member_expression) @member
+(call_expression function: (member_expression property: (_) @called))
+(new_expression constructor: (member_expression property: (_) @called))
+(new_expression constructor: (_) @made)
+(assignment_expression left: (_) @assigned @written)
+(augmented_assignment_expression left: (_) @written)
+(update_expression argument: (_) @written)
+(for_in_statement !kind left: (_) @written)
+(lexical_declaration (variable_declarator name: (_) @unset))
+[(class_declaration name: (_) @unset) (class name: (_) @unset)]
+(function_declaration name: (_) @function)
+(function_expression name: (_) @function)
+(generator_function_declaration name: (_) @function)
+(generator_function name: (_) @function)
+(_ name: (_) @function value: {FUNCTION})
+(_ left: (_) @function right: {FUNCTION})
+(_ name: (identifier) @plain)
+(_ function: (identifier) @plain)
+(formal_parameters (identifier) @plain)
+((member_expression object: (identifier) @plain property: (_) @_p) (#match? @_p "^(length|call|apply|bind)$"))
+(template_substitution . (identifier) @shown)
+(binary_expression left: (identifier) @shown "+")
+(binary_expression "+" right: (identifier) @shown)
+((call_expression function: (_) @_f arguments: (arguments . (identifier) @shown @shown_by_call)) (#eq? @_f "String"))
+((call_expression function: (member_expression object: (identifier) @shown @shown_by_call property: (_) @_p)
+  arguments: (arguments) @_none) (#eq? @_p "toString") (#match? @_none "^[(]\s*[)]$"))
+"""
+"""What is looked for. `plain`: a function's name that stands for calling it, or for asking its length; `shown`: what is
+made a text, `shown_by_call`: by `String` or `.toString()`; `unset`: what cannot be looked at before its declaration."""
+DECLARATIONS = """
+[(function_declaration name: (_) @function_hoisted) (generator_function_declaration name: (_) @function_hoisted)]
+[(function_expression name: (_) @function) (generator_function name: (_) @expression) (class name: (_) @expression)]
+(class_declaration name: (_) @class_block)
+(variable_declaration (variable_declarator name: (_) @variable_hoisted))
+(variable_declaration (variable_declarator name: (_) @function_hoisted value: [(arrow_function) (function_expression)]))
+(lexical_declaration (variable_declarator name: (_) @variable_block))
+(lexical_declaration (variable_declarator name: (_) @function_block value: [(arrow_function) (function_expression)]))
+(for_in_statement kind: "var" left: (_) @variable_hoisted)
+(for_in_statement kind: ["let" "const"] left: (_) @variable)
+[(_ parameters: (_) @variable) (_ parameter: (_) @variable)]
+"""
+"""What a name is declared as (an expression's own name is known to that alone), and where it is known: in the function
+or the block around, else in what declares it."""
 
 
-@dataclass(frozen=True)
+@cache
+def _cursor(query: str) -> QueryCursor:
+    import tree_sitter
+    import tree_sitter_javascript
+
+    language = tree_sitter.Language(tree_sitter_javascript.language())
+    return tree_sitter.QueryCursor(tree_sitter.Query(language, query))
+
+
+def part(node: Node | None, *fields: str) -> Node | None:
+    """The first part that a node has under one of these names of its grammar."""
+    return next((found for one in fields if node is not None and (found := node.child_by_field_name(one))), None)
+
+
+def text_at(node: Node | None, *fields: str) -> str:
+    """The text of that part; empty where there is none."""
+    return text_of(part(node, *fields))
+
+
+def line_of(node: Node) -> int:
+    """The line on which a node begins."""
+    return node.start_point[0] + 1
+
+
+def around(node: Node | None, types: Sequence[str]) -> Node | None:
+    """The node itself, or the nearest above it, of one of these types."""
+    while node is not None and node.type not in types:
+        node = node.parent
+    return node
+
+
+def parameters(function: Node | None) -> list[str]:
+    """Names that a function's parameters bind."""
+    return bound(part(function, "parameter", "parameters"))
+
+
+def bound(pattern: Node | None) -> list[str]:
+    """Names that a pattern binds; defaults in it are no names."""
+    if pattern is None:
+        return []
+    if pattern.type in ("identifier", "shorthand_property_identifier_pattern"):
+        return [text_of(pattern)]
+    if pattern.type in ("assignment_pattern", "object_assignment_pattern"):
+        return bound(part(pattern, "left"))
+    if pattern.type == "pair_pattern":
+        return bound(part(pattern, "value"))
+    return [name for one in pattern.named_children for name in bound(one)]
+
+
+def declared(root: Node) -> Iterator[tuple[str, str, int]]:
+    """Each name that is declared, as what, with the identity of the node inside which it is known. What is a function
+    by its value is a variable as well."""
+    within = {"hoisted": (*FUNCTIONS, "program"), "block": BLOCKS}
+    for capture, found in _cursor(DECLARATIONS).captures(root).items():
+        kind, _, where = capture.partition("_")
+        for node in found:
+            place = around(node.parent and node.parent.parent, within[where]) if where else node.parent
+            yield from ((name, kind, place.id) for name in bound(node) if place is not None)
+
+
+def free_names(root: Node) -> set[str]:
+    """Names that stand somewhere for what is not declared around that place: globals, or nothing."""
+    scopes: dict[str, set[int]] = {}
+    for name, _, place in declared(root):
+        scopes.setdefault(name, set()).add(place)
+    found = set()
+    for node in nodes(root):
+        if node.type in IDENTIFIERS:
+            here: Node | None = node
+            while here is not None and here.id not in scopes.get(text_of(node), ()):
+                here = here.parent
+            found |= {text_of(node)} if here is None else set()
+    return found
+
+
+# --- what may be done -----------------------------------------------------------------------------------------------
+
+
 class Known:
     """What a program's text tells about names and values in it. Each text is a doubt, or empty."""
 
-    whole: str
-    """Against everything but hints and comments."""
-    reader: str
-    renaming: str
-    stdout: str
-    directive: str
-    globals: str
-    """Globals of the templates that the program binds or changes."""
-    unset: frozenset[str]
-    """Names that may be looked at before they are set."""
-    fixed: frozenset[str]
-    """Parameters that stand for their argument, a value of JSON, all the time."""
+    def __init__(self, problem: Problem) -> None:
+        root = parser("javascript").parse(problem.code.encode()).root_node
+        looked: dict[str, list[Node]] = defaultdict(list, _cursor(LOOKS).captures(root))
+        texts = defaultdict[str, set[str]](set, {name: set(map(text_of, found)) for name, found in looked.items()})
+        functions, used = texts["function"], texts["identifier"] | texts["property"]
+        plain = {*looked["plain"]}
+        values = any(text_of(node) in functions and node not in plain for node in looked["value"])
+        names = [name for name, _, _ in declared(root)]
+        free = free_names(root)
+        written = [name for target in looked["written"] for name in bound(target)]
+        # against everything but hints and comments
+        by_text = free & NAMESPACES | texts["with"] | texts["called"] & {"constructor"}
+        by_text |= {text_of(this) for this in looked["this"] if _may_be_global(this, texts["made"])}
+        self.whole = said("names are found by their texts", by_text)
+        own = "a function's own name or text is read"
+        self.reader = said("the program reads its own text", (texts["property"] | texts["text"]) & READERS)
+        if texts["shown"] & functions or (values and texts["shown_by_call"]):
+            self.reader = self.reader or own
+        members = [(text_at(node, "object"), text_at(node, "property")) for node in looked["member"]]
+        named = {name for owner, name in members if owner in functions | {"constructor"}}
+        named |= ({name for _, name in members} - {"toString"} | texts["taken"]) if values else set()
+        told = any(name == "message" for _, name in members) or any(map(_tells, looked["catch"]))
+        arguments = [node for node in looked["identifier"] if text_of(node) == "arguments"]
+        self.renaming = (
+            (own if named & OWN_NAMES else "the message of an exception" if told else "")
+            or ("" if all(around(node, FUNCTIONS) for node in arguments) else "arguments outside functions")
+            or said(own, texts["text"] & {"name", "toString"})
+            or said("a name that is a global's as well", free & {*names} - {problem.function})
+        )
+        self.stdout = said("stdout is looked at", used & {"console", "process", "stdout", "require", "Symbol"})
+        self.directive = "a directive" if re.search(r"""["']use \w+["']""", problem.code) else ""
+        # globals of the templates that the program binds or changes
+        changed = {name for name in USED for one in texts["assigned"] if one.startswith((f"{name}.", f"{name}["))}
+        self.globals = said("a global's name is bound", USED & {*names, *written} | changed)
+        # names that may be looked at before they are set
+        self.unset = {name for node in looked["unset"] for name in bound(node)}
+        # parameters that stand for their argument, a value of JSON, all the time: plain names of the called function,
+        # bound once, never written, where nobody else calls it
+        top = [node for node in root.named_children if node.type == "function_declaration"]
+        given = [part(node, "parameters") for node in top if text_at(node, "name") == problem.function]
+        alone = [text_of(node) for node in looked["identifier"]].count(problem.function) == len(given) == 1
+        fixed = [one for one in given[0].named_children if one.type == "identifier"] if alone and given[0] else []
+        self.fixed = {name for name in map(text_of, fixed) if [*names, *written].count(name) == 1 and not arguments}
 
     def whole_doubt(self, perturbation: str) -> str:
         """As of guards.Known."""
@@ -78,128 +229,18 @@ class Known:
         return self.whole or self.directive
 
 
-@lru_cache(maxsize=4096)
-def known(problem: Problem) -> Known:
-    """What is known about a problem's program."""
-    root = parser("javascript").parse(problem.code.encode()).root_node
-    every = list(nodes(root))
-    used = {text_of(node) for node in every if node.type in ("identifier", "property_identifier")}
-    properties = {text_of(node) for node in every if node.type == "property_identifier"}
-    texts = {text_of(node) for node in every if node.type == "string_fragment"}
-    names = [name for name, _, _ in declared(every)]
-    free = free_names(every)
-    functions = _functions(every)
-    found_by_text = free & NAMESPACES | ({"with"} if any(node.type == "with_statement" for node in every) else set())
-    found_by_text |= {"constructor"} & {_member(node) for node in every} if _made_from_text(every) else set()
-    lexical = {"lexical_declaration", "class_declaration", "class"}
-    return Known(
-        whole=said("names are found by their texts", found_by_text | ({"this"} if _any_this(every) else set())),
-        reader=said("the program reads its own text", (properties | texts) & READERS) or _read_texts(every, functions),
-        renaming=_renaming(every, texts, functions)
-        or said("a name that is a global's as well", free & {*names} - {problem.function}),
-        stdout=said("stdout is looked at", used & {"console", "process", "stdout", "require", "Symbol"}),
-        directive="a directive" if re.search(r"""["']use \w+["']""", problem.code) else "",
-        globals=said("a global's name is bound", USED & {*names, *written(every)} | _changed_globals(every)),
-        unset=frozenset(name for node in every if node.type in lexical for name in _names_in(node)),
-        fixed=frozenset(_fixed(root, every, names, problem.function)),
-    )
+known = lru_cache(maxsize=4096)(Known)
 
 
-def _names_in(declaration: Node) -> list[str]:
-    """Names of `let`, `const` and `class`, which cannot be looked at before the declaration."""
-    declarators = declaration.named_children if declaration.type == "lexical_declaration" else [declaration]
-    return [name for one in declarators for name in bound(part(one, "name"))]
-
-
-def _member(node: Node | None) -> str:
-    """The property that a member expression names."""
-    return text_at(node, "property") if node is not None and node.type == "member_expression" else ""
-
-
-def _made_from_text(every: Sequence[Node]) -> bool:
-    """Whether a constructor that is looked up is called, as `Function` may be."""
-    calls = (node for node in every if node.type in ("call_expression", "new_expression"))
-    return any(_member(part(node, "function", "constructor")) == "constructor" for node in calls)
-
-
-def _any_this(every: Sequence[Node]) -> bool:
+def _may_be_global(this: Node, made: set[str]) -> bool:
     """Whether a `this` may be the global object: in no method, and in no function that is called with `new`."""
-    made = {text_at(node, "constructor") for node in every if node.type == "new_expression"} - {""}
-    owning = (*(one for one in FUNCTIONS if one != "arrow_function"), "class_body", "program")
-    return any(
-        owner.type not in ("method_definition", "class_body")
+    owner = around(this, (*(one for one in FUNCTIONS if one != "arrow_function"), "class_body", "program"))
+    return (
+        owner is not None
+        and owner.type not in ("method_definition", "class_body")
         and text_at(owner, "name") not in made
         and (owner.parent is None or owner.parent.type not in ("pair", "assignment_expression"))
-        for node in every
-        if node.type == "this" and (owner := around(node, owning))
     )
-
-
-def _changed_globals(every: Sequence[Node]) -> set[str]:
-    """Globals of the templates whose properties, or whose prototype's, something is assigned to."""
-    targets = [text_at(node, "left") for node in every if node.type == "assignment_expression"]
-    return {name for name in USED for target in targets if target.startswith((f"{name}.", f"{name}["))}
-
-
-# --- names ----------------------------------------------------------------------------------------------------------
-
-
-def _functions(every: Sequence[Node]) -> set[str]:
-    """Names of functions, those that variables give them too."""
-    found = {text_at(node, "name") for node in every if "function" in node.type}
-    for node in every:
-        if (value := part(node, "value", "right")) and value.type in FUNCTIONS:
-            found.add(text_at(node, "name", "left"))
-    return found - {""}
-
-
-def _is_value(node: Node, functions: set[str]) -> bool:
-    """Whether a function's name stands here for the function itself, not for calling it or for asking its length."""
-    parent = node.parent
-    if node.type not in ("identifier", "shorthand_property_identifier") or text_of(node) not in functions:
-        return False
-    if parent is None or node in (part(parent, "name"), part(parent, "function")):
-        return False
-    return _member(parent) not in ("length", *METHODS_OF_FUNCTIONS) and parent.type != "formal_parameters"
-
-
-def _as_text(node: Node) -> str:
-    """The name of what is made a text here: in a template, by `String`, `+` or `.toString()`."""
-    called, given = part(node, "function"), part(node, "arguments")
-    shown: Sequence[Node | None] = ()
-    if node.type == "template_substitution":
-        shown = node.named_children[:1]
-    elif node.type == "call_expression" and given and _member(called) == "toString":
-        shown = [] if given.named_children else [part(called, "object")]
-    elif node.type == "call_expression" and given and text_of(called) == "String":
-        shown = given.named_children[:1]
-    elif node.type == "binary_expression" and text_at(node, "operator") == "+":
-        shown = [part(node, "left"), part(node, "right")]
-    return next((text_of(one) for one in shown if one is not None and one.type == "identifier"), "")
-
-
-def _read_texts(every: Sequence[Node], functions: set[str]) -> str:
-    """Where a function's text may be read."""
-    values = any(_is_value(node, functions) for node in every)
-    shown = ((node, name) for node in every if (name := _as_text(node)))
-    read = any(name in functions or (values and node.type == "call_expression") for node, name in shown)
-    return "a function's own name or text is read" if read else ""
-
-
-def _renaming(every: Sequence[Node], texts: set[str], functions: set[str]) -> str:
-    """Why renaming may be seen in ways that have nothing to do with namespaces."""
-    values = any(_is_value(node, functions) for node in every)
-    for node in every:
-        name = _member(node)
-        own = text_at(node, "object") in functions | {"constructor"}
-        taken = node.type == "shorthand_property_identifier_pattern" and text_of(node) in OWN_NAMES
-        if (name in OWN_NAMES and (own or (values and name != "toString"))) or (taken and values):
-            return "a function's own name or text is read"
-        if name == "message" or (node.type == "catch_clause" and _tells(node)):
-            return "the message of an exception"
-        if node.type == "identifier" and text_of(node) == "arguments" and around(node, FUNCTIONS) is None:
-            return "arguments outside functions"
-    return said("a function's own name or text is read", texts & {"name", "toString"})
 
 
 def _tells(catch: Node) -> bool:
@@ -210,19 +251,7 @@ def _tells(catch: Node) -> bool:
     for node in nodes(body):
         if node.type == "identifier" and text_of(node) in bound(caught) and node.parent is not None:
             asked = text_at(node.parent, "operator") == "instanceof"
-            kept = _member(node.parent) in ("name", "code", "constructor") or node.parent.type == "throw_statement"
-            if not asked and not kept:
+            kept = text_at(node.parent, "property") in ("name", "code", "constructor")
+            if not asked and not kept and node.parent.type != "throw_statement":
                 return True
     return caught.type != "identifier"
-
-
-def _fixed(root: Node, every: Sequence[Node], names: Sequence[str], function: str) -> set[str]:
-    """Parameters of the called function that are plain names, bound once, never written, where nobody else calls it."""
-    used = [text_of(node) for node in every if node.type == "identifier"]
-    top = [node for node in root.named_children if node.type == "function_declaration"]
-    given = [part(node, "parameters") for node in top if text_at(node, "name") == function]
-    if used.count(function) != 1 or len(given) != 1 or any(text_of(node) == "arguments" for node in every):
-        return set()
-    plain = [text_of(one) for one in (given[0].named_children if given[0] else ()) if one.type == "identifier"]
-    bindings = [*names, *written(every)]
-    return {name for name in plain if bindings.count(name) == 1}

@@ -28,6 +28,7 @@ from codestress.papers.codecrash.perturbations.programs import program_of, vanil
 from codestress.papers.codecrash.perturbations.tracing import METHODS
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem, literal_text
+from codestress.scoring.predictions import Task
 from codestress.types import Language
 
 Format = Literal["comment", "print"]
@@ -141,7 +142,7 @@ def _with_messages(code: str, chosen: Sequence[tuple[MessageSite, str]], comment
     """The program with its messages: as comments where `comment` says how they are written, else printed."""
     before, behind = defaultdict[int, list[str]](list), defaultdict[int, list[str]](list)
     for site, text in chosen:
-        if comment and not site.own_line:
+        if comment and site.kind not in ("while", "for"):
             behind[site.line].append(text)
         else:
             line = site.line if comment else site.print_line
@@ -164,23 +165,16 @@ def useless_value(seen: frozenset[str]) -> str:
     return next(text for text in candidates if text not in seen and parse_literal(text).value not in values)
 
 
-def hint_output(problem: Problem, value: str) -> Perturbed:
-    """`# The return value is VALUE` behind the function's only return; on a new line after its last one where there
-    is none or several."""
+def hint(problem: Problem, value: str, task: Task) -> Perturbed:
+    """Of the output, `# The return value is VALUE` behind the function's only return, or on a new line after its last
+    one where there is none or several; of the input, `# The function call is f(VALUE)` behind the function's head."""
     program = program_of(problem)
-    returns, (_, last, indent) = program.returns(), program.body()
-    line, between = (returns[0], "  ") if len(returns) == 1 else (last, "\n" + " " * indent)
-    return _hinted(problem, line, f"The return value is {value}", between + program.comment)
-
-
-def hint_input(problem: Problem, value: str) -> Perturbed:
-    """`# The function call is f(VALUE)` behind the function's head."""
-    program = program_of(problem)
-    text = f"The function call is {problem.function}({value})"
-    return _hinted(problem, program.body()[0] - 1, text, "  " + program.comment)
-
-
-def _hinted(problem: Problem, line: int, text: str, form: str) -> Perturbed:
+    returns, (first, last, indent) = program.returns(), program.body()
+    if task == "input":
+        line, between, text = first - 1, "  ", f"The function call is {problem.function}({value})"
+    else:
+        line, between = (returns[0], "  ") if len(returns) == 1 else (last, "\n" + " " * indent)
+        text = f"The return value is {value}"
     lines = problem.code.split("\n")
-    lines[line - 1] += form.format(text)
+    lines[line - 1] += between + program.comment.format(text)
     return Perturbed(replace(problem, code="\n".join(lines)), (Site(line, "hint", text, truth=False),))

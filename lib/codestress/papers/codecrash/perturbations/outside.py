@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import json
-import warnings
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from codestress.literals import parse_json
+from codestress.literals import parse_expression, parse_json
 from codestress.papers.codecrash.perturbations.edits import Site
 from codestress.papers.codecrash.perturbations.messages import Truth
 from codestress.papers.codecrash.perturbations.variants import (
@@ -87,26 +85,13 @@ def _problem(row: dict[str, Any], name: str, language: Language) -> Problem:
         raise ValueError(f"function is {function!r}, not a name")
     row["code"].encode()  # halves of surrogate pairs are in no program
     arguments = row["input"].strip()
+    if arguments.startswith(f"{function}(") and arguments.endswith(")"):  # as LiveCodeBench has it
+        arguments = arguments[len(function) + 1 : -1]
     if language == "javascript":
-        if arguments.startswith(f"{function}(") and arguments.endswith(")"):
-            arguments = arguments[len(function) + 1 : -1]
         parse_json(f"[{arguments}]")
     else:
-        arguments = _arguments(arguments, function)
+        parse_expression(f"{function}({arguments}\n)")
     return Problem(name, row["code"], function, arguments, "None", language)
-
-
-def _arguments(text: str, function: str) -> str:
-    """What stands between the parentheses of a call, given with them (as LiveCodeBench has it) or without."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        ast.parse(f"{function}({text}\n)", mode="eval")
-        try:
-            node = ast.parse(text, mode="eval").body
-        except SyntaxError:
-            return text
-    whole = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == function
-    return text[len(function) :].strip()[1:-1] if whole else text
 
 
 def _row(

@@ -10,9 +10,9 @@ from codestress.papers.codecrash.perturbations.python import PythonProgram
 from codestress.problems.program import Problem
 
 
-def program_of(problem: Problem, original: Problem | None = None) -> PythonProgram | JavaScriptProgram:
-    """The problem's program, to be rewritten; `original`: as it was before all perturbations, where that is not it."""
-    return (JavaScriptProgram if problem.language == "javascript" else PythonProgram)(problem, original)
+def program_of(problem: Problem) -> PythonProgram | JavaScriptProgram:
+    """The problem's program, to be rewritten."""
+    return JavaScriptProgram(problem) if problem.language == "javascript" else PythonProgram(problem)
 
 
 def vanilla(problem: Problem) -> Problem:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property, partial
 
@@ -25,14 +25,15 @@ BOTH = (
 COMPARISON = (*BOTH, "bool(int({cond}))")
 CONSTANT = (*BOTH, "eval(str({cond}))")
 GENERAL = ("not not ({cond})", "({cond}) or False", "({cond}) and True", "(_ := ({cond},)[0])")
-HARMLESS = frozenset("len abs min max sum ord chr int str bool float any all sorted isinstance range set list".split())  # noqa: SIM905
-"""Functions that may be called twice."""
-HARMLESS_METHODS = frozenset(
-    """
-    count index find startswith endswith isalpha isdigit isupper islower isalnum isspace upper lower strip split join
-    get keys values items replace
-    """.split()  # noqa: SIM905
-)
+HARMLESS = guards.PURE_CALLS | guards.PURE_OF_CONTAINERS - {"tuple"} | {"range"}
+"""Functions that may be called twice, as far as a template's text tells."""
+HARMLESS_METHODS = guards.PURE_METHODS - {"rfind", "lstrip", "rstrip", "title"}
+KINDS: dict[type[ast.stmt], str] = {
+    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef), "function"),
+    **{ast.Return: "return", ast.While: "while", ast.For: "for", ast.AsyncFor: "for", ast.If: "condition"},
+    ast.AugAssign: "operator",
+}
+"""Kinds of messages by the type of statement alone."""
 
 
 class PythonProgram:
@@ -57,9 +58,8 @@ class PythonProgram:
         "def {name}():\n    {new} = [0]\n    for item in {new}:\n        {new}.append(item)",
     )
 
-    def __init__(self, problem: Problem, original: Problem | None = None) -> None:
+    def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.original = original or problem
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -90,8 +90,8 @@ class PythonProgram:
 
     @cached_property
     def facts(self) -> guards.Known:
-        """What the program tells about itself, before it was perturbed."""
-        return guards.known(self.original)
+        """What the program tells about itself."""
+        return guards.known(self.problem)
 
     def called_function(self) -> FunctionNode:
         """The definition of the function that the problem calls; `NotPerturbed` when there is none."""
@@ -113,9 +113,14 @@ class PythonProgram:
             or (isinstance(node, ast.Global | ast.Nonlocal) and "_" in node.names)
             for node in ast.walk(self.tree)
         )
-        for node, named in _conditions(self.tree.body, []):
-            put = partial(_put_condition, node)
-            yield Place(node.test.lineno, named, put, ast.unparse(node.test), _templates(node.test, reads_underscore))
+        for node, owner in _statements(self.tree.body):
+            # a lambda does not see a class body's names
+            if isinstance(node, ast.If | ast.While) and not isinstance(owner, ast.ClassDef):
+                named = [one.arg for one in parameters(owner)] if owner else []
+                put = partial(_put_condition, node)
+                yield Place(
+                    node.test.lineno, named, put, ast.unparse(node.test), _templates(node.test, reads_underscore)
+                )
 
     # --- GBC
 
@@ -149,23 +154,24 @@ class PythonProgram:
         index = 1 if ast.get_docstring(self.tree) is not None else 0
         while isinstance(part := self.tree.body[index], ast.ImportFrom) and part.module == "__future__":
             index += 1
-        self.tree.body[index:index] = _at(text, 1)
+        self.tree.body[index:index] = ast.parse(text).body
 
     def places(self) -> list[Place]:
         """Where a statement may stand inside functions: before each statement, and after one that goes on."""
-        return list(_places(self.tree.body[:-1], None))
+        blocks = [(block, owner) for block, owner in _blocks(self.tree.body[:-1]) if isinstance(owner, FunctionNode)]
+        return [place for block, owner in blocks for place in _places(block, owner)]
 
     # --- MCC, MPS, MHC
 
     def message_sites(self) -> Iterator[MessageSite]:
         """All sites of a program that was unparsed (a statement a line), in the order of the text."""
         returns = itertools.count()
-        for statement in _statements(self.tree.body[:-1]):
+        for statement, _ in _statements(self.tree.body[:-1]):
             yield from _sites(statement, returns)
 
     def returns(self) -> list[int]:
         """The lines on which the called function's own returns end, not those of functions inside it."""
-        own = _statements(self.called_function().body, functions=False)
+        own = _own(self.called_function())
         return [statement.end_lineno or 0 for statement in own if isinstance(statement, ast.Return)]
 
     def body(self) -> tuple[int, int, int]:
@@ -177,8 +183,8 @@ class PythonProgram:
 
     def traced(self) -> Problem:
         """Its call gives what `tracing.NOTING` notes: of returns, of the sites that notes stand before."""
+        returns = [statement for statement, _ in _statements(self.tree.body) if isinstance(statement, ast.Return)]
         tracing.Notes(self.names, self.facts).add(self.tree)
-        returns = [statement for statement in _statements(self.tree.body) if isinstance(statement, ast.Return)]
         for ordinal, node in enumerate(returns):
             value = node.value or ast.Constant(None)
             node.value = ast.Call(ast.Name("note_return", ast.Load()), [ast.Constant(ordinal), value], [])
@@ -197,163 +203,103 @@ def read_in_classes(names: Names) -> set[str]:
     }
 
 
-def _function_of(scope: Scope) -> Scope | None:
+def _function_of(scope: Scope | None) -> Scope | None:
     """The scope around comprehensions."""
-    here: Scope | None = scope
-    while here is not None and here.kind == "comprehension":
-        here = here.parent
-    return here
+    return _function_of(scope.parent) if scope is not None and scope.kind == "comprehension" else scope
 
 
-def _at(text: str, line: int) -> list[ast.stmt]:
-    """New statements, which count as standing on a line of the program as it was given."""
-    module = ast.parse(text)
-    for node in ast.walk(module):
-        if hasattr(node, "lineno"):
-            node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
-    return module.body
+Owner = FunctionNode | ast.ClassDef | None
+"""What a statement stands in; None at the top level."""
 
 
-def _blocks(statement: ast.stmt) -> tuple[list[list[ast.stmt]], list[list[ast.stmt]]]:
-    """The lists of statements of a statement itself, its body first, and of its handlers and cases."""
-    own = [block for name in ("body", "orelse", "finalbody") if (block := getattr(statement, name, None))]
-    parts = [*getattr(statement, "handlers", []), *getattr(statement, "cases", [])]
-    return own, [part.body for part in parts]
-
-
-def _statements(block: Sequence[ast.stmt], *, functions: bool = True) -> Iterator[ast.stmt]:
-    """All statements of a list and inside them, in the order of the text; inside functions and classes if wanted."""
+def _blocks(block: list[ast.stmt], owner: Owner = None) -> Iterator[tuple[list[ast.stmt], Owner]]:
+    """A list of statements, and those below it, of each statement its own and then those of its handlers and cases."""
+    yield block, owner
     for statement in block:
-        yield statement
-        if not functions and isinstance(statement, FunctionNode | ast.ClassDef):
-            continue
-        own, parts = _blocks(statement)
-        for inner in (*own[:1], *parts, *own[1:]):
-            yield from _statements(inner, functions=functions)
+        parts = [*getattr(statement, "handlers", []), *getattr(statement, "cases", [])]
+        own = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
+        for below in filter(None, (*own, *(part.body for part in parts))):
+            yield from _blocks(below, statement if isinstance(statement, FunctionNode | ast.ClassDef) else owner)
 
 
-def _places(
-    statements: list[ast.stmt], named: Sequence[str] | None, doubt: str = "", *, docstring: bool = False
-) -> Iterator[Place]:
-    """The places of a list and below it; `named`: parameters of the function around it, None where there is none."""
-    if named is not None:
-        first = int(docstring)
-        while first < len(statements) and isinstance(statements[first], ast.Global | ast.Nonlocal):
-            first += 1
-        ends = isinstance(statements[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
-        for before in [*statements[first:], *([] if ends else [None])]:
-            line = (before or statements[-1]).lineno
-            yield Place(line, named, partial(_put_before, statements, before, line), doubt=doubt)
-    for statement in statements:
-        if isinstance(statement, FunctionNode):
-            inner = [one.arg for one in parameters(statement) if one.arg not in ("self", "cls")]
-            docstring = ast.get_docstring(statement) is not None
-            yield from _places(statement.body, inner, _kind_doubt(statement), docstring=docstring)
-        else:
-            own, parts = _blocks(statement)
-            for block in (*own, *parts):
-                yield from _places(block, None if isinstance(statement, ast.ClassDef) else named, doubt)
+def _statements(block: list[ast.stmt]) -> list[tuple[ast.stmt, Owner]]:
+    """All statements of a list and inside them, in the order of the text."""
+    every = [(statement, owner) for statements, owner in _blocks(block) for statement in statements]
+    return sorted(every, key=lambda one: (one[0].lineno, one[0].col_offset))
 
 
-def _put_before(block: list[ast.stmt], before: ast.stmt | None, line: int, text: str) -> None:
+def _own(function: FunctionNode) -> list[ast.stmt]:
+    """A function's statements, not those of functions and classes inside it."""
+    return [one for block, owner in _blocks(function.body, function) if owner is function for one in block]
+
+
+def _places(block: list[ast.stmt], function: FunctionNode) -> Iterator[Place]:
+    """The places of one list of a function's statements."""
+    named = [one.arg for one in parameters(function) if one.arg not in ("self", "cls")]
+    own = [part for one in _own(function) if not isinstance(one, FunctionNode | ast.ClassDef) for part in ast.walk(one)]
+    generator = any(isinstance(part, ast.Yield | ast.YieldFrom) for part in own)
+    doubt = "a generator" if generator else "a coroutine" if isinstance(function, ast.AsyncFunctionDef) else ""
+    first = int(block is function.body and ast.get_docstring(function) is not None)
+    while first < len(block) and isinstance(block[first], ast.Global | ast.Nonlocal):
+        first += 1
+    ends = isinstance(block[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
+    for before in [*block[first:], *([] if ends else [None])]:
+        yield Place((before or block[-1]).lineno, named, partial(_put_before, block, before), doubt=doubt)
+
+
+def _put_before(block: list[ast.stmt], before: ast.stmt | None, text: str) -> None:
     at = len(block) if before is None else block.index(before)
-    block[at:at] = _at(text, line)
-
-
-def _kind_doubt(function: FunctionNode) -> str:
-    """Why nothing should be put into a function of its kind."""
-    own = _statements(function.body, functions=False)
-    parts = [part for one in own if not isinstance(one, FunctionNode | ast.ClassDef) for part in ast.walk(one)]
-    generator = any(isinstance(part, ast.Yield | ast.YieldFrom) for part in parts)
-    return "a generator" if generator else "a coroutine" if isinstance(function, ast.AsyncFunctionDef) else ""
+    block[at:at] = ast.parse(text).body
 
 
 def _put_condition(node: ast.If | ast.While, text: str) -> None:
     node.test = ast.parse(f"({text})", mode="eval").body
 
 
-def _conditions(block: Sequence[ast.stmt], named: list[str]) -> Iterator[tuple[ast.If | ast.While, list[str]]]:
-    """The if and while statements of a list and below it, in the order of the text, with the parameters they see."""
-    for statement in block:
-        if isinstance(statement, ast.If | ast.While):
-            yield statement, named
-        inner = [one.arg for one in parameters(statement)] if isinstance(statement, FunctionNode) else named
-        (own, parts), in_class = _blocks(statement), isinstance(statement, ast.ClassDef)
-        for below in (*own[:1], *parts, *own[1:]):
-            # a lambda does not see a class body's names
-            seen = [part for part in below if not in_class or isinstance(part, FunctionNode | ast.ClassDef)]
-            yield from _conditions(seen, inner)
-
-
 def _templates(condition: ast.expr, reads_underscore: bool) -> list[str]:
     """The templates that keep the meaning of this condition."""
-    templates: tuple[str, ...] = GENERAL
-    if isinstance(condition, ast.Compare):
-        templates = COMPARISON
-    elif isinstance(condition, ast.Constant) and isinstance(condition.value, bool):
-        templates = CONSTANT
+    constant = isinstance(condition, ast.Constant) and isinstance(condition.value, bool)
+    templates = COMPARISON if isinstance(condition, ast.Compare) else CONSTANT if constant else GENERAL
     parts = list(ast.walk(condition))
     bound_to_frame = any(
         isinstance(part, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom)
         or (isinstance(part, ast.Name) and part.id in ("super", "locals", "vars", "dir", "__class__"))
         for part in parts
     )
-    twice = all(_harmless(part) for part in parts) and not bound_to_frame
+    called = [part.func for part in parts if isinstance(part, ast.Call)]
+    twice = not bound_to_frame and all(
+        (isinstance(one, ast.Name) and one.id in HARMLESS)
+        or (isinstance(one, ast.Attribute) and one.attr in HARMLESS_METHODS)
+        for one in called
+    )
     return [
         template
         for template in templates
         if not (reads_underscore and "_ :=" in template)
         and not (bound_to_frame and "lambda" in template)
-        and not (not twice and template.count("{cond}") > 1)
+        and (twice or template.count("{cond}") == 1)
     ]
-
-
-def _harmless(node: ast.AST) -> bool:
-    """Whether evaluating the node twice is the same as once, as far as its text tells."""
-    match node:
-        case ast.Call(ast.Name(name)):
-            return name in HARMLESS
-        case ast.Call(ast.Attribute(_, name)):
-            return name in HARMLESS_METHODS
-    return not isinstance(node, ast.Call)
 
 
 def _sites(statement: ast.stmt, returns: Iterator[int]) -> Iterator[MessageSite]:
     """The sites of one statement, without those of statements inside it."""
     body: list[ast.stmt] = getattr(statement, "body", [])
-    above = (first_line(statement), statement.col_offset)
-    inside = above
+    above = inside = (first_line(statement), statement.col_offset)
     header_end = statement.end_lineno or statement.lineno
     if body:
-        first = body[1] if _is_docstring(body[0]) and len(body) > 1 else body[0]
-        inside = (first_line(first), first.col_offset)
+        docstring = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) and len(body) > 1
+        inside = (first_line(body[docstring]), body[docstring].col_offset)
         header_end = first_line(body[0]) - 1
+    kind = KINDS.get(type(statement))
     match statement:
-        case ast.FunctionDef() | ast.AsyncFunctionDef():
-            yield MessageSite("function", header_end, *inside)
-        case ast.Return():
-            yield MessageSite("return", header_end, *above, ordinal=next(returns))
-        case ast.While():
-            yield MessageSite("while", inside[0], *inside, own_line=True)
-        case ast.For() | ast.AsyncFor():
-            yield MessageSite("for", inside[0], *inside, own_line=True)
-        case ast.If():
-            yield MessageSite("condition", header_end, *inside)
-        case ast.AugAssign() | ast.Assign(targets=[ast.Name()], value=ast.BinOp()):
-            yield MessageSite("operator", header_end, *above)
-        case ast.Assign(targets=[ast.Name()]) | ast.AnnAssign(target=ast.Name(), value=ast.expr()):
-            yield MessageSite("assignment", header_end, *above)
-    place = inside if isinstance(statement, ast.If | ast.While) else above
-    for method in _methods(statement):
-        yield MessageSite(method, header_end, *place)
-
-
-def _is_docstring(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
-def _methods(statement: ast.stmt) -> list[str]:
-    """Names of the methods with messages that a statement calls itself, each once, in the order of the text."""
+        case ast.Assign([ast.Name()], ast.BinOp()):
+            kind = "operator"
+        case ast.Assign([ast.Name()]) | ast.AnnAssign(ast.Name(), _, ast.expr()):
+            kind = "assignment"
+    if kind:
+        loop, ordinal = kind in ("while", "for"), next(returns) if kind == "return" else -1
+        yield MessageSite(kind, inside[0] if loop else header_end, *inside, ordinal=ordinal)
     calls = [call.func for call in tracing.method_calls(statement)]
     found = sorted((one.end_lineno or 0, one.end_col_offset or 0, one.attr) for one in calls)  # type: ignore[attr-defined]
-    return list(dict.fromkeys(name for *_, name in found))
+    for method in dict.fromkeys(name for *_, name in found):
+        yield MessageSite(method, header_end, *(inside if isinstance(statement, ast.If | ast.While) else above))

@@ -48,14 +48,12 @@ def note_call(site, value, name, *given, **named):
     elif isinstance(value, (list, set, dict)):
         note_kept(site, before, note_shown(lambda: value))
     return result
-def note_read(sites, value=None):
+def note_read(sites, value):
     noted['read'].update(sites)
     return value
-def note_passed(sites):
-    noted['passed'].update(sites)
 def note_changed(sites, value):
     if value.__class__.__hash__ is None:
-        note_read(sites)
+        note_read(sites, value)
 def traced_returns(*given, **named):
     FUNCTION(*given, **named)
     noted['idle'] = noted['passed'] - noted['read']
@@ -71,21 +69,16 @@ class Notes(ast.NodeTransformer):
     def __init__(self, names: Names, facts: guards.Known) -> None:
         self.facts = facts
         self.blind = bool(facts.namespace or facts.reader or facts.lifetime)
-        self.writes = dict[int, list[int]]()
-        """For each name that gives a variable a value, by its identity, the sites that give the variable one."""
-        reads, self.changes = dict[int, list[int]](), dict[int, list[int]]()
-        self.looks = {"note_read": reads, "note_changed": self.changes}
-        owners = [(one, names.binding(one)) for one in names.occurrences]
+        self.sites: dict[int, list[int]] = {}
+        """For each name of a variable that its function alone sees, by its identity, the sites that give it a value."""
+        self.changed = set[int]()
+        """Looks at what `+=` may have changed in place."""
+        owners = [] if self.blind else [(one, names.binding(one)) for one in names.occurrences]
         for scope in names.scopes:
-            if self.blind or not isinstance(scope.node, FunctionNode):
-                continue
-            own = [one for one, owner in owners if owner is scope]
+            own = [one for one, owner in owners if owner is scope and isinstance(scope.node, FunctionNode)]
             seen = {one.name for one in own if one.scope is not scope or not isinstance(one.node, ast.Name | ast.arg)}
             sites = defaultdict[str, list[int]](list)
-            for one in own:
-                if one.name not in seen:
-                    written = isinstance(getattr(one.node, "ctx", None), ast.Store)
-                    (self.writes if written else reads)[id(one.node)] = sites[one.name]
+            self.sites |= {id(one.node): sites[one.name] for one in own if one.name not in seen}
 
     def add(self, tree: ast.Module) -> None:
         """To a tree: the one whose names these are."""
@@ -96,10 +89,9 @@ class Notes(ast.NodeTransformer):
         self.visit(tree)
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        for note, found in self.looks.items():
-            if (sites := found.get(id(node))) and isinstance(node.ctx, ast.Load):
-                return ast.Call(ast.Name(note, ast.Load()), [ast.parse(repr(sites), mode="eval").body, node], [])
-        return node
+        sites = self.sites.get(id(node), []) if isinstance(node.ctx, ast.Load) else []
+        note = "note_changed" if id(node) in self.changed else "note_read"
+        return ast.parse(f"{note}({sites}, {node.id})", mode="eval").body if sites else node
 
     def _noted(self, block: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Statements, with looks at what those may change that a note stands before."""
@@ -137,19 +129,20 @@ class Notes(ast.NodeTransformer):
                 ast.Assign([ast.Name() as target], value)
                 | ast.AnnAssign(ast.Name() as target, ast.expr() as value)
                 | ast.AugAssign(ast.Name() as target, _, value)
-            ) if id(target) in self.writes:
+            ) if id(target) in self.sites:
                 pass
             case _:
                 return []
         found: list[ast.stmt] = []
         if sites := self._sites(notes, value):
             if target is not None:
-                self.writes[id(target)] += sites
-            found += ast.parse(f"note_passed({sites})").body
+                self.sites[id(target)] += sites
+            found += ast.parse(f"noted['passed'].update({sites})").body
         if target is not None and isinstance(statement, ast.AugAssign):
-            changed = ast.Name(target.id, ast.Load())
-            self.changes[id(changed)] = self.writes[id(target)]
-            found.append(ast.Expr(changed))
+            look = ast.Name(target.id, ast.Load())
+            self.changed.add(id(look))
+            self.sites[id(look)] = self.sites[id(target)]
+            found.append(ast.Expr(look))
         return found
 
     def _sites(self, notes: Sequence[tuple[int, str]], value: ast.expr) -> list[int]:
@@ -178,13 +171,7 @@ def method_calls(statement: ast.stmt) -> list[ast.Call]:
     """Calls of methods with messages in a statement, not in those inside it."""
     if isinstance(statement, FunctionNode | ast.ClassDef):
         return []
-    found: list[ast.Call] = []
-    waiting: list[ast.AST] = [child for child in ast.iter_child_nodes(statement) if not isinstance(child, ast.stmt)]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.ExceptHandler | ast.match_case):
-            continue
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in METHODS:
-            found.append(node)
-        waiting.extend(ast.iter_child_nodes(node))
-    return found
+    inner = ast.stmt | ast.ExceptHandler | ast.match_case
+    parts = [child for child in ast.iter_child_nodes(statement) if not isinstance(child, inner)]
+    calls = [one for part in parts for one in ast.walk(part) if isinstance(one, ast.Call)]
+    return [call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr in METHODS]

@@ -14,12 +14,12 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import groupby
 from typing import Annotated, Literal
 
 from codestress.literals import NotLiteral, parse_literal, same_value
-from codestress.papers.codecrash.perturbations import messages, structure
+from codestress.papers.codecrash.perturbations import messages
 from codestress.papers.codecrash.perturbations.edits import Guard, NotPerturbed, Perturbed, Refused, Site
 from codestress.papers.codecrash.perturbations.inputs import (
     NoOtherValue,
@@ -33,7 +33,7 @@ from codestress.papers.codecrash.perturbations.inputs import (
 )
 from codestress.papers.codecrash.perturbations.own import known_perturbation, rewrite
 from codestress.papers.codecrash.perturbations.programs import program_of, vanilla
-from codestress.papers.codecrash.perturbations.renaming import rename
+from codestress.papers.codecrash.perturbations.rewriting import insert_garbage, reformat_conditions, rename
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem, from_stranger, literal_text
 from codestress.sandbox.executor import Execution, Executor, Program
@@ -152,20 +152,21 @@ def _run_scripts(programs: Sequence[Program], executor: Executor) -> list[Execut
     groups = [list(group) for _, group in groupby(programs, key=lambda one: (one.code, one.function, one.source))]
     together = [group for group in groups if len(group) > 1 and group[0].source is Source.KIT]
     every = [
-        Program(
-            group[0].code,
-            f"(...all) => all.map((given) => ({group[0].function})(...given))",
-            tuple([*one.arguments] for one in group),
-            source=Source.KIT,
+        replace(
+            group[0],
+            function=f"(...all) => all.map((given) => ({group[0].function})(...given))",
+            arguments=tuple([*one.arguments] for one in group),
         )
         for group in together
     ]
-    found: dict[int, list[Execution]] = {}
-    for group, execution in zip(together, executor.run(every, language="javascript"), strict=True):
-        if execution.outcome is Ending.RETURNED:
-            found[id(group)] = [Execution(Ending.RETURNED, value) for value in execution.value]
-    alone = executor.run([one for group in groups if id(group) not in found for one in group], language="javascript")
-    return [one for group in groups for one in found.get(id(group)) or [next(alone) for _ in group]]
+    runs = zip(together, executor.run(every, language="javascript"), strict=True)
+    returned = {
+        id(group): [Execution(Ending.RETURNED, value) for value in run.value]
+        for group, run in runs
+        if run.outcome is Ending.RETURNED
+    }
+    alone = executor.run([one for group in groups if id(group) not in returned for one in group], language="javascript")
+    return [one for group in groups for one in returned.get(id(group)) or [next(alone) for _ in group]]
 
 
 def called(problem: Problem, arguments: str) -> Program:
@@ -180,8 +181,9 @@ def _same(first: Execution, second: Execution) -> bool:
     """Whether two runs cannot be told apart: the same value, or the same kind of exception."""
     if first.outcome is not second.outcome:
         return False
-    kinds = [one.detail.partition(":")[0] for one in (first, second)]
-    return same_value(first.value, second.value) if first.outcome is Ending.RETURNED else kinds[0] == kinds[1]
+    if first.outcome is Ending.RETURNED:
+        return same_value(first.value, second.value)
+    return first.detail.partition(":")[0] == second.detail.partition(":")[0]
 
 
 # --- making variants ------------------------------------------------------------------------------------------------
@@ -209,26 +211,24 @@ def make_variants(
     if perturbation in ("VAN", "AGAIN"):
         return {one.problem.id: Variant(one.problem, "applied") for one in problems}
     wrong = _wrong_values(problems, executor, seed, task, written_hints) if perturbation == "MHC" else {}
+    drawn = partial(perturb, density=density, task=task, guard=guard, truth=truth)
     variants: dict[str, Variant] = {}
     pending = {one.problem.id: one for one in problems}
     for attempt in range(1, ATTEMPTS + 1):
         candidates: dict[str, Perturbed] = {}
         for name, one in pending.items():
-            draw, told = Draw(rng(seed, "perturb", perturbation, name, attempt)), wrong.get(name, "")
-            status: Status = "unchanged"
-            why = ""
             try:
-                made = perturb(
-                    one, perturbation, draw, density=density, task=task, wrong=told, guard=guard, truth=truth
-                )
+                draw = Draw(rng(seed, "perturb", perturbation, name, attempt))
+                made = drawn(one, perturbation, draw, wrong=wrong.get(name, ""))
+            except Refused as refusal:
+                variants[name] = Variant(one.problem, "refused", (), attempt, str(refusal))
+            except (NotPerturbed, NotLiteral, SyntaxError, RecursionError, UnicodeError) as error:
+                variants[name] = Variant(one.problem, "rejected", (), attempt, str(error))
+            else:
+                variants[name] = Variant(one.problem, "unchanged", (), attempt)
                 if made.sites:  # what a file says stands in the program
                     kept = written_hints is None
                     candidates[name] = made if kept else replace(made, problem=from_stranger(made.problem))
-            except Refused as refusal:
-                status, why = "refused", str(refusal)
-            except (NotPerturbed, NotLiteral, SyntaxError, RecursionError, UnicodeError) as error:
-                status, why = "rejected", str(error)
-            variants[name] = Variant(one.problem, status, (), attempt, why)
         faults = _differences(candidates, pending, executor)
         for name, made in candidates.items():
             doubt = made.doubts[0] if made.doubts and guard == "tag" else ""
@@ -265,11 +265,11 @@ def perturb(
     steps: dict[str, Callable[[Problem], Perturbed]] = {
         "MCC": partial(put, style="comment"),
         "MPS": partial(put, style="print"),
-        "MHC": partial(messages.hint_input if task == "input" else messages.hint_output, value=wrong),
+        "MHC": partial(messages.hint, value=wrong, task=task),
         "BLANK": messages.add_blank_line,
         "REN": rename,
-        "RTF": partial(structure.reformat_conditions, draw=draw, original=problem, guard=guard),
-        "GBC": partial(structure.insert_garbage, draw=draw, original=problem, guard=guard),
+        "RTF": partial(reformat_conditions, draw=draw, original=problem, guard=guard),
+        "GBC": partial(insert_garbage, draw=draw, original=problem, guard=guard),
     }
     made = Perturbed(problem, (), (doubt,) if doubt else ())
     for name in ("RTF", "GBC", "REN") if perturbation == "PSC-ALL" else (perturbation,):
@@ -331,12 +331,7 @@ def _differs_in_comments(before: Problem, after: Problem) -> bool:
     """Whether two Python programs differ in comments and blank lines alone, and do not read their own text."""
     if before.language != "python" or before.call != after.call or program_of(before).facts.whole_doubt("MCC"):
         return False
-    return _tree(before.code) == _tree(after.code)
-
-
-@lru_cache(maxsize=2048)
-def _tree(code: str) -> str:
-    return ast.dump(ast.parse(code))
+    return vanilla(after).code == before.code
 
 
 def _moved(before: Problem, after: Problem, arguments: str) -> str:
@@ -398,14 +393,11 @@ def _misfits(problem: Problem) -> Iterator[str]:
 
 
 def _wrong_output(problem: Problem, seed: int, written_hints: Mapping[str, str] | None) -> str:
-    value = parse_literal(problem.output).value
-    if written_hints is not None:
-        text = written_hints.get(problem.id, "")
-        with suppress(NotLiteral):
-            return "" if not text or same_value(parse_literal(text).value, value) else text
-        return ""
-    draw = Draw(rng(seed, "wrong output", problem.id))
-    with suppress(NoOtherValue):
+    value, draw = parse_literal(problem.output).value, Draw(rng(seed, "wrong output", problem.id))
+    with suppress(NotLiteral, NoOtherValue):
+        if written_hints is not None:
+            text = written_hints.get(problem.id, "")
+            return "" if same_value(parse_literal(text).value, value) else text
         others = (other_value(copy.deepcopy(value), draw) for _ in range(WRONG_INPUTS))
         return next((literal_text(one, problem.language) for one in others if not same_value(one, value)), "")
     return ""
