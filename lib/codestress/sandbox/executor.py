@@ -28,7 +28,7 @@ UNPROTECTED = "CODESTRESS_UNPROTECTED"
 TOGETHER, APART = 40, 8
 """Programs sent to a worker at once."""
 PATIENCE = 10
-"""Times the limit of wall time after which a worker has failed: programs may wait for processors beyond it."""
+"""Times the limit of wall time without a word of it after which a worker has failed."""
 AHEAD = 64
 """Sendings that may be ahead of the one whose results are due, for each worker: others go on beside a slow one."""
 
