@@ -58,7 +58,7 @@ class Arguments(NamedTuple):
 def parse_arguments(text: str, problem: Problem) -> Arguments | str:
     """The arguments of an answer where they are data, else the source of a call that may be run as it is."""
     call = _call(text, problem)
-    given = [*call.args, *call.keywords]
+    given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
     parts = [item.value if isinstance(item, ast.Starred | ast.keyword) else item for item in given]
     try:
         values, unresolved = literal_of(ast.Tuple(parts, ast.Load()))  # one text, one bound on what it makes
