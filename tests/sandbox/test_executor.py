@@ -266,6 +266,21 @@ def test_waiting_for_a_processor_is_no_wall_time() -> None:
         os.sched_setaffinity(0, mine)
 
 
+def test_a_worker_whose_program_waits_for_a_processor_is_not_taken_for_dead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says that it waits, as often as it likes, beside what it says in the end."""
+    says = ['print(\'{"layers": {}, "python": "3"}\', flush=True)', "input()"]
+    says += [
+        """print('{"waits": 1}\\n{"waits": 2}', flush=True)""",
+        """print('{"waits": 3}\\n{"done": []}', flush=True)""",
+    ]
+    monkeypatch.setattr(worker, "command", lambda *_: [sys.executable, "-c", "\n".join(says)])
+    waiting = worker.Worker("none", [])
+    try:
+        assert waiting.ask({"programs": []}, within_s=60) == []
+    finally:
+        waiting.close()
+
+
 def test_code_of_the_library_is_known_whatever_place_its_cache_names(tmp_path: Path) -> None:
     """A folder that was moved, or compiled from elsewhere: importing from it is no tampering."""
     path = tmp_path / "module.py"

@@ -207,6 +207,18 @@ def test_without_a_layer_that_protects_them_strangers_are_refused(
                 list(opened.run([Program("", "f")], language=language))
 
 
+def test_an_attack_that_is_cut_off_shows_no_protection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the programs' own limits are: attacks have enough."""
+    with Executor(workers=1, limits=Limits(steps=1)) as opened:
+        assert set(opened.exposed()) <= set(probe.GOT_THROUGH)
+    monkeypatch.setitem(probe.ATTACKS, "python", "def f(*_):\n    while True:\n        x = 1")
+    with (
+        Executor(workers=1) as opened,
+        pytest.raises(SandboxError, match="what this machine protects cannot be tried: more than 100,000 steps"),
+    ):
+        opened.exposed()
+
+
 def test_a_child_that_cannot_start_is_no_verdict_and_its_program_runs_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker in which no child starts is replaced; where none ever starts, that is said and nothing is scored."""
     own = Program(DOUBLE, "f", (21,), source=Source.KIT)

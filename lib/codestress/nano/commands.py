@@ -53,11 +53,10 @@ def nano_evaluate(folder: Path | None, asked: int, write: bool) -> None:
     import json
 
     from codestress.nano.configuration import WEIGHTS
-    from codestress.nano.curves import training_figure, training_log
-    from codestress.nano.evaluate import evaluate
+    from codestress.nano.evaluate import evaluate, training_figure, training_log
 
     place = folder or WEIGHTS
-    log = training_log(place) if write else []
+    log = training_log(place) if write else None
     found = evaluate(place, asked)
     for name, rows in found.items():
         if not isinstance(rows, list):
@@ -68,6 +67,6 @@ def nano_evaluate(folder: Path | None, asked: int, write: bool) -> None:
             where = f"part {row['part']} of {row['lines']} lines" if "part" in row else f"{row['lines']} lines"
             interval = f"{row['low']:.1%} to {row['high']:.1%}"
             click.echo(f"  {where}: {row['right']} of {row['asked']}, {row['share']:.1%} ({interval})")
-    if write:
+    if log is not None:
         (place / "evaluation.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         training_figure(log, found).savefig(place / "curves.png", dpi=150)

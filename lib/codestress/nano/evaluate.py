@@ -1,4 +1,4 @@
-"""What `nano` can do on prompts it was not trained on; needs no torch.
+"""What `nano` can do on prompts it was not trained on, and its training drawn; needs no torch.
 
 Held out: seeds, words, keys and distractors that the training split never shows. Greedy decoding, judged as strictly
 as the studies judge: lines and functions to the character, values by type.
@@ -11,17 +11,22 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
+import pandas as pd
+from matplotlib import pyplot
+from matplotlib.figure import Figure
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
+from codestress.errors import DataError
 from codestress.fitting.proportions import wilson
-from codestress.literals import NotLiteral, parse_literal, same_value
+from codestress.literals import NotLiteral, parse_json, parse_literal, same_value
 from codestress.nano.chats import Chat, Size, Task, block_of, chat
 from codestress.nano.configuration import chatml
 from codestress.nano.model import Nano
+from codestress.report.style import COLOURS, MARKERS, use_style
 
 Row = dict[str, Any]
 BY_PLACE = "line_retrieval by place"
@@ -113,3 +118,35 @@ def evaluate(folder: Path, asked: int) -> dict[str, Any]:
         for name, rows in tqdm(waiting, unit="row"):
             found[name] += rows.result()
     return found
+
+
+def training_log(folder: Path) -> pd.DataFrame:
+    """What weights' manifest.json says of their training, a row for each evaluation; `DataError` where it is none."""
+    path = folder / "manifest.json"
+    try:
+        log = pd.DataFrame(parse_json(path.read_text(encoding="utf-8"))["log"], dtype=float)
+        return log.dropna(subset=["tokens", "stage"])
+    except (OSError, ValueError, TypeError, LookupError, ArithmeticError) as error:
+        raise DataError(f"{path}: has no log of a training: {' '.join(str(error).split()[:20])}") from None
+
+
+def training_figure(log: pd.DataFrame, found: dict[str, Any]) -> Figure:
+    """Held-out accuracy over tokens, stages marked; retrieval by the part of the context in which the line stands."""
+    use_style()
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 3.2))
+    for task, colour, marker in zip(get_args(Task), COLOURS, MARKERS, strict=False):
+        if task in log:
+            one = log.dropna(subset=[task])
+            shown = {"color": colour, "marker": marker, "markersize": 3, "linewidth": 1}
+            left.plot(one["tokens"] / 1e6, 100 * one[task], label=task, **shown)
+    for tokens in log["tokens"][log["stage"].diff(-1).fillna(0) != 0]:
+        left.axvline(tokens / 1e6, linestyle=":", color="0.5", linewidth=0.8)
+    left.set(xlabel="tokens seen (millions); dotted: a new stage", ylabel="held-out answers right (%)", ylim=(0, 104))
+    left.legend(fontsize=6, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
+    rows = pd.DataFrame(found[BY_PLACE])
+    middle, low, high = (100 * rows[name] for name in ("share", "low", "high"))
+    ends = (middle - low, high - middle)
+    right.errorbar(rows["part"], middle, yerr=ends, color=COLOURS[0], marker=MARKERS[0], capsize=2)
+    lines = rows["lines"].iloc[0]
+    right.set(xlabel=f"eighth of the context ({lines} lines)", ylabel="lines retrieved (%)", ylim=(0, 100))
+    return figure

@@ -13,7 +13,7 @@ import threading
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from typing import Any
@@ -28,7 +28,7 @@ UNPROTECTED = "CODESTRESS_UNPROTECTED"
 TOGETHER, APART = 40, 8
 """Programs sent to a worker at once."""
 PATIENCE = 10
-"""Times the limit of wall time after which a worker has failed: programs may wait for processors beyond it."""
+"""Times the limit of wall time without a word of it after which a worker has failed."""
 AHEAD = 64
 """Sendings that may be ahead of the one whose results are due, for each worker: others go on beside a slow one."""
 
@@ -207,10 +207,11 @@ class Executor:
         return f"{worker.remedy(self.refused)}; or set {UNPROTECTED}=1 to run them unprotected, at your own risk"
 
     def _attack(self, language: Language, code: str, arguments: tuple[str, ...]) -> Any:
-        """What an attacking program returned; None where it came to nothing."""
+        """What an attacking program returned; None where it came to nothing. One that is cut off shows nothing."""
         attack = Program(code, "f", arguments, source=Source.KIT)
-        [done] = self._chunk([attack], language, self._command(language))
-        if done.outcome is Outcome.HARNESS_ERROR:
+        limits = replace(Limits(), memory_bytes=self.limits.memory_bytes)
+        [done] = self._chunk([attack], language, self._command(language), limits)
+        if done.outcome not in (Outcome.RETURNED, Outcome.RAISED, Outcome.DIED):
             raise SandboxError(f"what this machine protects cannot be tried: {done.detail}")
         return done.value
 
@@ -239,7 +240,7 @@ class Executor:
         with ThreadPoolExecutor(max_workers=self.workers) as pool:
             try:
                 for chunk in self._chunks(programs, language):
-                    waiting.append(pool.submit(self._chunk, chunk, language, command))
+                    waiting.append(pool.submit(self._chunk, chunk, language, command, self.limits))
                     while len(waiting) > AHEAD * self.workers:
                         yield from waiting.popleft().result()
                 while waiting:
@@ -248,10 +249,12 @@ class Executor:
                 for future in waiting:
                     future.cancel()
 
-    def _chunk(self, programs: Sequence[Program], language: Language, command: list[str]) -> list[Execution]:
-        prepared = [_prepared(program, language, self.limits) for program in programs]
+    def _chunk(
+        self, programs: Sequence[Program], language: Language, command: list[str], limits: Limits
+    ) -> list[Execution]:
+        prepared = [_prepared(program, language, limits) for program in programs]
         request = {
-            "limits": asdict(self.limits),
+            "limits": asdict(limits),
             "command": command,
             "result": runtimes.RESULT[language],
             "spare": runtimes.spare_memory(language),
@@ -269,7 +272,9 @@ class Executor:
             if mine is None:
                 mine = worker.Worker(self.backend, runtimes.executables(), self.packages)
                 self._started.add(mine)
-            done = mine.ask(request | {"programs": jobs}, within_s=len(jobs) * PATIENCE * (self.limits.wall_s + 1))
+            done = mine.ask(
+                request | {"programs": jobs}, within_s=len(jobs) * PATIENCE * (request["limits"]["wall_s"] + 1)
+            )
             return [_execution(one) for one in done]
         except worker.WorkerDied as error:
             if mine is not None:

@@ -169,7 +169,7 @@ def watch(
 ) -> list[dict[str, str]]:
     """Reads until the child ends, writes too much or takes too long; then nothing of its group is left.
 
-    The time in which it could have run, and others had the processors, is not its own.
+    The time in which it could have run, and others had the processors, is not its own; the executor is told of it.
     """
     written = bytearray()
     lines = 0
@@ -188,6 +188,7 @@ def watch(
                 cut = "wall time"
                 break
             deadline, granted = deadline + queued - granted, queued
+            send({"waits": queued})
             continue
         try:
             part = os.read(reader, 65536)

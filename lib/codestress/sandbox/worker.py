@@ -210,12 +210,13 @@ class Worker:
         self.python: str = hello["python"]
 
     def ask(self, job: dict[str, Any], within_s: float) -> list[dict[str, str]]:
-        """What became of the job's programs; `WorkerDied` when there is no answer within `within_s`."""
-        deadline = time.monotonic() + within_s
+        """What became of the job's programs; `WorkerDied` when nothing is heard of it for `within_s`."""
         try:
             self._jobs.write(json.dumps(job).encode() + b"\n")
             self._jobs.flush()
-            done: list[dict[str, str]] = self._reply(deadline)["done"]
+            while "waits" in (reply := self._reply(time.monotonic() + within_s)):
+                pass  # a program has no processor: how busy the machine is says nothing of the worker
+            done: list[dict[str, str]] = reply["done"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise WorkerDied(str(error)) from None
         if len(done) != len(job["programs"]):
@@ -245,7 +246,7 @@ class Worker:
             if not part:
                 raise WorkerDied(f"it ended {self.said()}".strip())
             reply += part
-        found: dict[str, Any] = json.loads(reply)
+        found: dict[str, Any] = json.loads(reply.splitlines()[-1])
         return found
 
 

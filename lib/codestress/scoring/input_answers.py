@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import ast
 import builtins
-import itertools
+import contextlib
 import re
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from codestress.literals import (
@@ -41,7 +39,7 @@ PLAIN = (
     *(ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp),
     *(ast.Subscript, ast.Slice, ast.Starred, ast.Load, ast.operator, ast.unaryop, ast.boolop, ast.cmpop),
     *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.comprehension, ast.Lambda, ast.arguments, ast.arg),
-    *(ast.keyword, ast.Store),
+    *(ast.Attribute, ast.Call, ast.keyword, ast.Store),
 )
 
 
@@ -60,46 +58,31 @@ class Arguments(NamedTuple):
 def parse_arguments(text: str, problem: Problem) -> Arguments | str:
     """The arguments of an answer where they are data, else the source of a call that may be run as it is."""
     call = _call(text, problem)
-    starred = [isinstance(item, ast.Starred) for item in call.args] + [item.arg is None for item in call.keywords]
-    parts = [item.value if isinstance(item, ast.Starred) else item for item in call.args]
-    parts += [item.value for item in call.keywords]
+    given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
+    parts = [item.value if isinstance(item, ast.Starred | ast.keyword) else item for item in given]
     try:
         values, unresolved = literal_of(ast.Tuple(parts, ast.Load()))  # one text, one bound on what it makes
     except NotLiteral:
-        if any(starred):
-            raise NotArguments("* or ** of what is not written out") from None
-        try:
-            constants = _constants(problem.code)
-            bound = {name for part in parts for name in _bound(part)}
-            for part in parts:
-                _check(part, FUNCTIONS | (constants.keys() - bound))
-            return ast.unparse(_WrittenOut({n: v for n, v in constants.items() if n not in bound}).visit(call))
-        except (RecursionError, ValueError) as error:
-            raise NotArguments(str(error)) from None
-    count = len(call.args)
-    positional = [
-        _spread_out(value) if star else (value,) for value, star in zip(values[:count], starred, strict=False)
-    ]
-    named = [
-        _pairs(value) if item.arg is None else [(item.arg, value)]
-        for value, item in zip(values[count:], call.keywords, strict=True)
-    ]
-    keywords = dict(itertools.chain(*named))
-    if len(keywords) < sum(map(len, named)):
+        return _closed(call, problem)
+    positional: list[Any] = []
+    named: list[tuple[str, Any]] = []
+    for item, value in zip(given, values, strict=True):
+        if isinstance(item, ast.Starred):
+            if not isinstance(value, ITEMS) or len(value) > LONGEST_SEQUENCE:
+                raise NotArguments("* of something that has no order, or of too much")
+            positional += value
+        elif not isinstance(item, ast.keyword):
+            positional.append(value)
+        elif item.arg is not None:
+            named.append((item.arg, value))
+        elif isinstance(value, dict) and all(isinstance(key, str) for key in value):
+            named += value.items()
+        else:
+            raise NotArguments("** of something that does not name arguments")
+    keywords = dict(named)
+    if len(keywords) < len(named):
         raise NotArguments("an argument that is given twice")
-    return Arguments(tuple(itertools.chain(*positional)), keywords, unresolved)
-
-
-def _spread_out(value: Any) -> Sequence[Any]:
-    if not isinstance(value, ITEMS) or len(value) > LONGEST_SEQUENCE:
-        raise NotArguments("* of something that has no order, or of too much")
-    return value
-
-
-def _pairs(value: Any) -> list[tuple[str, Any]]:
-    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
-        raise NotArguments("** of something that does not name arguments")
-    return list(value.items())
+    return Arguments(tuple(positional), keywords, unresolved)
 
 
 def _call(text: str, problem: Problem) -> ast.Call:
@@ -133,84 +116,68 @@ def _is_output(comparison: ast.Compare, problem: Problem) -> bool:
     return isinstance(comparison.ops[0], ast.Eq) and len(said) == 1 and same_value(said[0], wanted)
 
 
-def _check(node: ast.AST, names: frozenset[str]) -> None:
-    """Raises where an expression holds anything outside the closed kind; `names` are those that it sees.
+def _closed(call: ast.Call, problem: Problem) -> str:
+    """The source of a call whose arguments are expressions of the closed kind."""
+    if any(isinstance(item, ast.Starred) for item in call.args) or any(item.arg is None for item in call.keywords):
+        raise NotArguments("* or ** of what is not written out")
+    try:
+        closing = _Closing(call, problem.code)
+        call.args = [closing.visit(item) for item in call.args]
+        for item in call.keywords:
+            item.value = closing.visit(item.value)
+        return ast.unparse(call)
+    except (RecursionError, ValueError) as error:
+        raise NotArguments(str(error)) from None
 
-    A name that a lambda or a comprehension binds is seen inside it alone: beside it, `exec` is the builtin again.
+
+class _Closing(ast.NodeTransformer):
+    """Refuses what is not of the closed kind.
+
+    A name to which the program gives a written-out value becomes that value, so that an answer cannot change it. One
+    that a lambda or a comprehension binds is renamed: beside them it is nothing, where `exec` would be the builtin.
     """
-    if isinstance(node, ast.Lambda):
-        _check(node.args, names)  # the defaults
-        _check(node.body, names | {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)})
-    elif isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
-        _check_comprehension(node, names)
-    elif isinstance(node, ast.Name):
-        if node.id not in names:
-            raise NotArguments(f"the name {node.id}, which an argument may not use")
-    else:
-        if isinstance(node, ast.Attribute):
-            if node.attr not in METHODS:
-                raise NotArguments(f"the attribute {node.attr}, which an argument may not use")
-        elif isinstance(node, ast.Call):
-            if not isinstance(node.func, ast.Name | ast.Attribute | ast.Lambda):
+
+    def __init__(self, call: ast.Call, code: str) -> None:
+        names = (part for part in ast.walk(call) if isinstance(part, ast.arg | ast.Name))
+        self.bound = {
+            part.arg if isinstance(part, ast.arg) else part.id
+            for part in names
+            if isinstance(part, ast.arg) or isinstance(part.ctx, ast.Store)
+        }
+        self.values = _constants(code)
+        self.own = "own_"
+        while self.own in code:
+            self.own = f"o{self.own}"
+
+    def visit(self, node: ast.AST) -> Any:
+        match node:
+            case ast.arg(arg=name):
+                return ast.arg(self.own + name)
+            case ast.Name(id=name):
+                if name in self.bound:
+                    return ast.Name(self.own + name, node.ctx)
+                if name not in self.values and name not in FUNCTIONS:
+                    raise NotArguments(f"the name {name}, which an argument may not use")
+                return self.values.get(name, node)
+            case ast.Attribute(attr=name) if name not in METHODS:
+                raise NotArguments(f"the attribute {name}, which an argument may not use")
+            case ast.Call(func=func) if not isinstance(func, ast.Name | ast.Attribute | ast.Lambda):
                 raise NotArguments("a call of something that has no name")
-        elif not isinstance(node, PLAIN):
+            case ast.comprehension(is_async=1):
+                raise NotArguments("async in an argument")
+        if not isinstance(node, PLAIN):
             raise NotArguments(f"{type(node).__name__} in an argument")
-        for part in ast.iter_child_nodes(node):
-            _check(part, names)
+        return self.generic_visit(node)
 
 
-def _check_comprehension(
-    node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, names: frozenset[str]
-) -> None:
-    for loop in node.generators:
-        if loop.is_async:
-            raise NotArguments("async in an argument")
-        _check(loop.iter, names)
-        names |= {part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name) and _binds(part)}
-        for part in (loop.target, *loop.ifs):
-            _check(part, names)
-    for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
-        _check(part, names)
-
-
-def _binds(name: ast.Name) -> bool:
-    return isinstance(name.ctx, ast.Store)
-
-
-def _bound(node: ast.AST) -> Iterator[str]:
-    """All names that lambdas and comprehensions in an expression bind."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.arg):
-            yield part.arg
-        elif isinstance(part, ast.Name) and _binds(part):
-            yield part.id
-
-
-class _WrittenOut(ast.NodeTransformer):
-    """Puts values in the place of names, so that an answer cannot change what the program has under them."""
-
-    def __init__(self, values: dict[str, ast.expr]) -> None:
-        self.values = values
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self.values.get(node.id, node)
-
-
-@lru_cache(maxsize=4096)
 def _constants(code: str) -> dict[str, ast.expr]:
     """Names to which the program itself gives a written-out value at its top level, with those values."""
-    try:
-        body = parse_program(code).body
-    except SyntaxError:
-        return {}
     values: dict[str, ast.expr] = {}
-    for statement in body:
-        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            target = statement.targets[0]
-            if isinstance(target, ast.Name) and target.id not in vars(builtins):
-                try:
-                    literal_of(statement.value)
-                except NotLiteral:
-                    continue
-                values[target.id] = statement.value
+    with contextlib.suppress(SyntaxError):
+        for statement in parse_program(code).body:
+            match statement:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in vars(builtins):
+                    with contextlib.suppress(NotLiteral):
+                        literal_of(value)
+                        values[name] = value
     return values

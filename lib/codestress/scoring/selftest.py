@@ -118,20 +118,17 @@ def _corrupted(problem: Problem) -> Problem:
 
 def another(value: Any) -> Any:
     """A value of the same type that is not the same."""
-    if isinstance(value, bool):
-        return not value
-    if isinstance(value, int):
-        return value + 1
-    if isinstance(value, float | complex):
-        return type(value)(0 if value else 1)
-    if isinstance(value, str):
-        return f"{value}x"
-    if isinstance(value, bytes):
-        return value + b"x"
-    if isinstance(value, list | tuple):
-        return type(value)([*value[:-1], another(value[-1])]) if value else type(value)([None])
-    if isinstance(value, set | frozenset):
-        return value | {"another"}
-    if isinstance(value, dict):
-        return {**value, "another": 1}
+    match value:
+        case int() | float() | complex():
+            return type(value)(not value)
+        case str():
+            return f"{value}x"
+        case bytes():
+            return value + b"x"
+        case list() | tuple():
+            return type(value)([*value, None])
+        case set() | frozenset():
+            return value | {"another"}
+        case dict():
+            return {**value, "another": 1}
     return "another"

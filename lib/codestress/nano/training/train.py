@@ -1,4 +1,4 @@
-"""Trains `nano` (`make train-nano`), and saves it as Hugging Face does, with a manifest.
+"""Trains `nano` (`make train-nano`), transformers' Llama, and saves it as Hugging Face does, with a manifest.
 
 Stages follow each other; each has its tasks and sizes, and ends when held-out chats are answered well enough. The run
 can be stopped and goes on from its last checkpoint. On a processor, one process per core works on its shares of each
@@ -33,12 +33,12 @@ from torch import Tensor, distributed, multiprocessing
 from torch.nn import functional
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 from torch.nn.utils.rnn import pad_sequence
+from transformers import LlamaConfig, LlamaForCausalLM
 
 from codestress.errors import ParameterError
 from codestress.nano.chats import Size, Task, chat
 from codestress.nano.configuration import END, Configuration
 from codestress.nano.model import configuration
-from codestress.nano.training.transformer import Transformer
 from codestress.nano.training.vocabulary import PAD, encode, train_tokenizer
 from codestress.seeding import rng
 from codestress.validation import Strict
@@ -152,15 +152,20 @@ def stacked(rows: Sequence[Row]) -> Iterator[tuple[Tensor, Tensor]]:
         yield pad_sequence(ids, batch_first=True), pad_sequence(learnt, batch_first=True)
 
 
-def right(model: Transformer, rows: Sequence[Row], device: str, *, bfloat16: bool) -> int:
+def right(model: LlamaForCausalLM, rows: Sequence[Row], device: str, *, bfloat16: bool) -> int:
     """Chats whose every learnt token is the most likely one, which is what greedy decoding would give."""
     found = 0
     with torch.no_grad(), torch.autocast(device, torch.bfloat16, enabled=bfloat16):
         for ids, learnt in stacked(rows):
             ids, learnt = ids.to(device), learnt.to(device)
-            best = model.logits(model(ids[:, :-1])).argmax(-1)
+            best = model.lm_head(states(model, ids)).argmax(-1)
             found += int(((best == ids[:, 1:]) | ~learnt[:, 1:]).all(1).sum())
     return found
+
+
+def states(model: LlamaForCausalLM, ids: Tensor) -> Tensor:
+    """Of the last layer, from which each next token is told: [rows, length - 1, hidden]."""
+    return model.model(ids[:, :-1], use_cache=False).last_hidden_state
 
 
 def held_out(task: Task, lines: int, training: Training, tokenizer: Tokenizer) -> list[Row]:
@@ -169,7 +174,17 @@ def held_out(task: Task, lines: int, training: Training, tokenizer: Tokenizer) -
     return [encode(tokenizer, one) for one in chats]
 
 
-def optimizers(model: Transformer, rate: float) -> list[torch.optim.Optimizer]:
+def llama(shape: Configuration) -> LlamaForCausalLM:
+    """With random weights; what is added to the states is the smaller, the more layers add to them."""
+    model = LlamaForCausalLM(LlamaConfig(tie_word_embeddings=True, **shape.model_dump()))
+    for name, parameter in model.named_parameters():
+        if parameter.dim() == 2:
+            scale = (2 * shape.num_hidden_layers) ** -0.5 if name.endswith(("o_proj.weight", "down_proj.weight")) else 1
+            torch.nn.init.normal_(parameter, std=0.02 if "embed" in name else scale * parameter.shape[1] ** -0.5)
+    return model
+
+
+def optimizers(model: LlamaForCausalLM, rate: float) -> list[torch.optim.Optimizer]:
     """Muon for the matrices of the layers, AdamW for the rest."""
     matrices = [p for name, p in model.named_parameters() if p.dim() == 2 and "embed" not in name]
     others = [p for name, p in model.named_parameters() if p.dim() != 2 or "embed" in name]
@@ -221,18 +236,29 @@ def _work(rank: int, workers: int, port: int, training: Training, folder: Path, 
     torch.manual_seed(training.seed)
     path = folder / "tokenizer.json"
     tokenizer = _tokenizer(str(path))
-    model = Transformer(training.shape).to(device)
+    model = llama(training.shape).to(device)
     progress = Progress()
     tuned = optimizers(model, training.learning_rate)
-    checkpoint = folder / CHECKPOINT
+    checkpoint, head = folder / CHECKPOINT, "lm_head.weight"  # the embedding: not saved twice
+
+    def save() -> None:
+        weights = {name: weight for name, weight in model.state_dict().items() if name != head}
+        states = {"model": weights, "optimizers": [optimizer.state_dict() for optimizer in tuned]}
+        new = checkpoint.with_suffix(".new")
+        torch.save(states | {"shape": training.shape.model_dump(), "progress": asdict(progress)}, new)
+        new.replace(checkpoint)
+
+    def load(weights: dict[str, Tensor]) -> None:
+        model.load_state_dict(weights | {head: weights["model.embed_tokens.weight"]})
+
     if checkpoint.exists():
         saved = torch.load(checkpoint, weights_only=True)
-        model.load_state_dict(saved["model"])
+        load(saved["model"])
         for optimizer, state in zip(tuned, saved["optimizers"], strict=True):
             optimizer.load_state_dict(state)
         progress = Progress(**saved["progress"])
     elif begin is not None:
-        model.load_state_dict({name: weight.float() for name, weight in load_file(begin / "model.safetensors").items()})
+        load(load_file(begin / "model.safetensors"))
     if training.compiled:
         for layer in model.model.layers:
             layer.compile(dynamic=True)
@@ -279,9 +305,9 @@ def _work(rank: int, workers: int, port: int, training: Training, folder: Path, 
                     progress.stage, progress.stage_tokens = progress.stage + 1, 0
                 if rank == 0:
                     print(json.dumps(progress.log[-1]), flush=True)
-                    _save(checkpoint, model, tuned, progress)
+                    save()
     if rank == 0:
-        _save(checkpoint, model, tuned, progress)
+        save()
     distributed.destroy_process_group()
 
 
@@ -293,7 +319,7 @@ def _summed(*values: float) -> list[float]:
 
 
 def _step(
-    model: Transformer,
+    model: LlamaForCausalLM,
     tuned: Sequence[torch.optim.Optimizer],
     rows: Sequence[Row],
     rate: float,
@@ -306,8 +332,7 @@ def _step(
     for ids, learnt in stacked(rows):
         ids, learnt = ids.to(device), learnt.to(device)
         with torch.autocast(device, torch.bfloat16, enabled=bfloat16):
-            states = model(ids[:, :-1])[learnt[:, 1:]]
-            logits = model.logits(states)
+            logits = model.lm_head(states(model, ids)[learnt[:, 1:]])
         loss = functional.cross_entropy(logits.float(), ids[:, 1:][learnt[:, 1:]], reduction="sum")
         loss.backward()
         total += float(loss.detach())
@@ -324,13 +349,6 @@ def _step(
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
     return total / learnt_tokens, round(tokens)
-
-
-def _save(path: Path, model: Transformer, tuned: Sequence[torch.optim.Optimizer], progress: Progress) -> None:
-    new = path.with_suffix(".new")
-    states = {"model": model.state_dict(), "optimizers": [optimizer.state_dict() for optimizer in tuned]}
-    torch.save(states | {"shape": model.shape.model_dump(), "progress": asdict(progress)}, new)
-    new.replace(path)
 
 
 CHAT_TEMPLATE = """{%- for message in messages -%}
