@@ -163,6 +163,9 @@ class _Closing(ast.NodeTransformer):
                 raise NotArguments(f"the attribute {name}, which an argument may not use")
             case ast.Call(func=func) if not isinstance(func, ast.Name | ast.Attribute | ast.Lambda):
                 raise NotArguments("a call of something that has no name")
+            case ast.Call(func=ast.Lambda() | ast.Name() as func) if getattr(func, "id", "") not in FUNCTIONS:
+                for given in node.keywords:  # of a lambda's
+                    given.arg = self.own + given.arg if given.arg in self.bound else given.arg
             case ast.comprehension(is_async=1):
                 raise NotArguments("async in an argument")
         if not isinstance(node, PLAIN):
