@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
 
@@ -77,75 +76,58 @@ def answer_browser(artefact: str = "codecrash/tab01", profile: str = "demo") -> 
     options, panes = widgets.VBox(), widgets.HTML()
 
     def listed() -> str:
-        browser = _Browser(*built(chooser.value, profile), panes)
-        options.children = (*browser.filters.values(), browser.beside, browser.chosen)
-        return browser.shown()
-
-    follow(chooser, [options], panes, listed)
-    return side_by_side([chooser, options], [panes])
-
-
-class _Browser:
-    """The answers of one artefact: filters, the list, and what is shown of those chosen."""
-
-    def __init__(self, artefact: Artefact, results: Results, panes: widgets.HTML) -> None:
-        self.answers, self.trials = results.answers, artefact.trials()
-        self.rule = main_rule(self.trials)
-        self.rows: list[Mapping[str, Scalar]] = [
-            {**_known(answer), "outcome": answer.scores[self.rule].outcome.value} for answer in self.answers
-        ]
-        columns = values_by_name(self.rows)
-        self.filters = {
-            name: dropdown(name, [(ALL, ALL), *((str(v), v) for v in values)])
+        found, results = built(chooser.value, profile)
+        trials, answers = found.trials(), results.answers
+        rule = main_rule(trials)
+        rows = [{**_known(answer), "outcome": answer.scores[rule].outcome.value} for answer in answers]
+        columns = values_by_name(rows)
+        filters = {
+            name: dropdown(name, [(ALL, ALL), *((str(value), value) for value in values)])
             for name, values in columns.items()
             if 1 < len(values) <= MOST and name != "sample"
         }
-        factors = [name for name in self.filters if name in self.trials.items[0].factors]
+        names = [name for name in filters if name != "outcome"]
+        factors = [name for name in names if name in trials.items[0].factors]
         pairs = [(f"{name} = {value}", (name, value)) for name in factors for value in columns[name]]
-        self.beside = dropdown("beside", [("nothing", ()), *pairs])
-        self.chosen = control(widgets.Select, "", rows=10)
-        if "outcome" in self.filters and "incorrect" in columns["outcome"]:
-            self.filters["outcome"].value = "incorrect"
-        self.fill()
-        on_change(list(self.filters.values()), self.fill)
-        on_change([self.chosen, self.beside], showing(panes, self.shown))
+        beside, chosen = dropdown("beside", [("nothing", ()), *pairs]), control(widgets.Select, "", rows=10)
 
-    def fill(self) -> None:
-        """Lists the answers that pass the filters, each by its outcome and the factors that tell answers apart."""
-        wanted = {name: one.value for name, one in self.filters.items() if one.value != ALL}
-        found = [n for n, row in enumerate(self.rows) if all(row.get(name) == value for name, value in wanted.items())]
-        names = [name for name in self.filters if name != "outcome"]
-        self.chosen.description = f"{len(found):,} answers"
-        self.chosen.options = [(self.line(n, names), n) for n in found[:MOST]]
-        self.chosen.value = found[0] if found else None
+        def line(number: int) -> str:
+            told = ", ".join(str(rows[number][name]) for name in names if name in rows[number])
+            return f"{rows[number]['outcome']}: {told}, {answers[number].trial.sample + 1}"
 
-    def line(self, number: int, names: list[str]) -> str:
-        row = self.rows[number]
-        factors = [str(row[name]) for name in names if name in row]
-        return f"{row['outcome']}: {', '.join(factors)}, {self.answers[number].trial.sample + 1}"
+        def fill() -> None:
+            """Lists the answers that pass the filters, each by its outcome and what tells answers apart."""
+            wanted = {name: one.value for name, one in filters.items() if one.value != ALL}
+            passing = [number for number, row in enumerate(rows) if wanted.items() <= row.items()]
+            chosen.description = f"{len(passing):,} answers"
+            chosen.options = [(line(number), number) for number in passing[:MOST]]
+            chosen.value = passing[0] if passing else None
 
-    def counterpart(self, chosen: int, factor: str, value: Scalar) -> list[Answer]:
-        """The answer to the same question with another value of one factor; other factors as near as can be."""
-        wanted = {**_known(self.answers[chosen]), factor: value}
-        same = [
-            n
-            for n, row in enumerate(self.rows)
-            if n != chosen and all(row.get(name) == wanted[name] for name in ("model", "problem", factor))
-        ]
-        same.sort(key=lambda n: -sum(self.rows[n].get(name) == known for name, known in wanted.items()))
-        return [self.answers[n] for n in same[:1]]
+        def shown() -> str:
+            """The chosen answer, and before it that to the same question with another value of one factor; other
+            factors as near as can be."""
+            if chosen.value is None:
+                return paragraph("No answer has all of that.")
+            wanted = _known(answers[chosen.value]) | dict([beside.value] if beside.value else [])
+            must = {name: wanted[name] for name in ("model", "problem", *beside.value[:1])}.items()
+            same = [n for n, row in enumerate(rows) if beside.value and n != chosen.value and must <= row.items()]
+            nearest = sorted(same, key=lambda n: -len(wanted.items() & rows[n].items()))[:1]
+            columns = "".join(
+                f"<div style='flex: 1 1 20rem; min-width: 0'>{answer_html(trials, answers[n], rule)}</div>"
+                for n in (*nearest, chosen.value)
+            )
+            return f"<div style='display: flex; flex-wrap: wrap; gap: 1rem'>{columns}</div>"
 
-    def shown(self) -> str:
-        """The chosen answer, and its counterpart before it."""
-        chosen = self.chosen.value
-        if chosen is None:
-            return paragraph("No answer has all of that.")
-        others = self.counterpart(chosen, *self.beside.value) if self.beside.value else []
-        columns = "".join(
-            f"<div style='flex: 1 1 20rem; min-width: 0'>{answer_html(self.trials, one, self.rule)}</div>"
-            for one in (*others, self.answers[chosen])
-        )
-        return f"<div style='display: flex; flex-wrap: wrap; gap: 1rem'>{columns}</div>"
+        if "incorrect" in columns["outcome"] and "outcome" in filters:
+            filters["outcome"].value = "incorrect"
+        fill()
+        on_change(list(filters.values()), fill)
+        on_change([chosen, beside], showing(panes, shown))
+        options.children = (*filters.values(), beside, chosen)
+        return shown()
+
+    follow(chooser, [options], panes, listed)
+    return side_by_side([chooser, options], [panes])
 
 
 def ask(name: str, model: str, index: int = 0, profile: str = "demo") -> tuple[Trial, Answer, str]:
