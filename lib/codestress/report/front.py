@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -23,26 +23,6 @@ INSTRUMENTS = {
     "interpreter": "the Python interpreter",
 }
 """Engines of what stands for no large language model, in words."""
-
-
-class Front(NamedTuple):
-    """A paper's card."""
-
-    paper: str
-    title: str
-    question: str
-    number: str
-    """As published; empty where no figure of this build states it."""
-    told: str
-    """What that number is."""
-    says: str
-    """The ledger's words on it, with what they rest on."""
-    all: str
-    """The same of all numbers of the paper, as counts."""
-    figure: str
-    """Empty where nothing of the paper was built."""
-    commands: tuple[str, ...]
-    """What to type to have it of a model."""
 
 
 def did(figures: int, papers: int, answers: int, models: Iterable[Mapping[str, Any]]) -> str:
@@ -63,30 +43,33 @@ def did(figures: int, papers: int, answers: int, models: Iterable[Mapping[str, A
     return f"{drew} of {listed(named)}{beside}; of other models it says nothing."
 
 
-def fronts(papers: Sequence[str], built: Sequence[str], claims: pd.DataFrame) -> list[Front]:
-    """A card for each paper that has something built, in the order of `papers`."""
+def fronts(papers: Sequence[str], built: Sequence[str], claims: pd.DataFrame) -> list[dict[str, Any]]:
+    """A card for each paper that has something built, in the order of `papers`: its headline `number` as published
+    (empty where no figure of this build states it), what that is (`told`), the ledger's words on it and on `all`
+    numbers of the paper, a figure, and what to type to have that of a model."""
     headlines: Mapping[str, Headline] = offered_by("headline", "HEADLINE")
     return [_front(paper, headlines[paper], built, claims) for paper in papers if paper in headlines]
 
 
-def _front(paper: str, headline: Headline, built: Sequence[str], claims: pd.DataFrame) -> Front:
+def _front(paper: str, headline: Headline, built: Sequence[str], claims: pd.DataFrame) -> dict[str, Any]:
     own = claims[claims["artefact"].str.startswith(f"{paper}/")]
     rows = own[own["statement"].str.contains(headline.stated, regex=False)]
     if len(plain := rows[rows["statement"] == headline.stated]):
         rows = plain
     elif len(shown := rows[[headline.figure in names for names in rows["artefacts"]]]):
         rows = shown
-    figure = headline.figure if headline.figure in built else next(n for n in built if n.startswith(f"{paper}/"))
     number = " to ".join(f"{end:.4g}" for end in sorted({rows["published"].min(), rows["published"].max()}))
-    says = _counted(rows) or "not stated in what was built"
     # Of the first model that the paper asks: what it would cost, then the figure itself.
     models = read_yaml(PARAMS / f"{headline.figure}.yaml").get("parameters", {}).get("models", [])
     ask = f"{headline.figure} MODELS={models[0] if models else 'MODEL'}"
-    return Front(
-        *(paper, headline.title, headline.question, f"{number} {rows['unit'].iloc[0]}" if len(rows) else ""),
-        *(headline.told, says, _counted(own) or "none in what was built", figure),
-        (f"make plan {ask}", f"make {ask} BUDGET_USD=5"),
-    )
+    return {
+        **{"paper": paper, "title": headline.title, "question": headline.question, "told": headline.told},
+        "number": f"{number} {rows['unit'].iloc[0]}" if len(rows) else "",
+        "says": _counted(rows) or "not stated in what was built",
+        "all": _counted(own) or "none in what was built",
+        "figure": headline.figure if headline.figure in built else next(n for n in built if n.startswith(f"{paper}/")),
+        "commands": (f"make plan {ask}", f"make {ask} BUDGET_USD=5"),
+    }
 
 
 def _counted(rows: pd.DataFrame) -> str:
@@ -100,19 +83,10 @@ def _counted(rows: pd.DataFrame) -> str:
     return ", ".join(f"{count:,} {word}" for word, count in counts.items())
 
 
-class Leaderboard(NamedTuple):
-    """The models of a paper, on the questions of one artefact."""
-
-    paper: str
-    artefact: str
-    title: str
-    places: list[dict[str, Any]]
-    """Best first: model, correct, n, accuracy, low, high (Wilson, 95 %, as if independent)."""
-
-
-def leaderboards(manifests: Mapping[str, Mapping[str, Any]]) -> list[Leaderboard]:
-    """One for each artefact whose YAML says so and that a model answered, from manifests by artefact; simulated readers
-    and the others of `INSTRUMENTS` have no rank.
+def leaderboards(manifests: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """One for each artefact whose YAML says so and that a model answered, from manifests by artefact, with the models'
+    `places`, best first (model, correct, n, accuracy, and Wilson's low and high, 95 %, as if independent); simulated
+    readers and the others of `INSTRUMENTS` have no rank.
 
     Only answers that are right by the artefact's rule count. Whatever else became of a question counts as not right;
     those that were skipped do not count, because they were not asked.
@@ -133,5 +107,6 @@ def leaderboards(manifests: Mapping[str, Mapping[str, Any]]) -> list[Leaderboard
             table = pd.DataFrame(rows, columns=["model", "correct", "n"])
             shares = with_accuracy(table[table["n"] > 0], "correct", "n")
             ranked = shares.sort_values(["accuracy", "model"], ascending=[False, True])
-            found.append(Leaderboard(name.split("/")[0], name, manifest["title"], ranked.to_dict("records")))
+            own = {"paper": name.split("/")[0], "artefact": name, "title": manifest["title"]}
+            found.append({**own, "places": ranked.to_dict("records")})
     return found

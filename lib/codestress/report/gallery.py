@@ -10,7 +10,6 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,28 +30,6 @@ from codestress.report.notebook_page import page_environment, resource
 SPOTS = TypeAdapter(list[tuple[int, int, int, int, Annotated[str, Field(pattern=r"^c\d+$")]]])
 
 
-@dataclass(frozen=True)
-class Card:
-    """One artefact on the gallery page."""
-
-    name: str
-    manifest: dict[str, Any]
-    tables: dict[str, Markup]
-    """Name of each table to its HTML."""
-    failed: bool
-    """A later build of it failed; what is shown is older."""
-    spots: str
-    """JSON: which part of the picture leads to which answers."""
-    answers: bool
-    """Whether it has the page that they lead to."""
-    claims: int
-    """Its rows in the ledger."""
-
-    @property
-    def paper(self) -> str:
-        return self.name.split("/")[0]
-
-
 def gallery(profile: str) -> Path:
     """Writes outputs/PROFILE/index.html from what lies in the folder; returns its path."""
     root = OUTPUTS / profile
@@ -61,24 +38,24 @@ def gallery(profile: str) -> Path:
     ledgers = {name: read_ledger(path) for name, path in files.items() if path.is_file()}
     cards = [_card(name, folder, name in failed, len(ledgers.get(name, ()))) for name, folder in folders.items()]
     claims = all_claims([rows.assign(artefact=name) for name, rows in ledgers.items()])
-    papers = sorted({card.paper for card in cards})
+    papers = sorted({card["paper"] for card in cards})
     mine = {} if profile == MINE else _folders(OUTPUTS / MINE, "manifest.json")
     models = _models(cards)
-    first = fronts(papers, [card.name for card in cards], claims)
+    first = fronts(papers, list(folders), claims)
     page = page_environment().from_string(resource("gallery.html")).render(
         profile=profile,
         cards=cards,
         papers=papers,
         fronts=first,
-        titles={one.paper: one.title for one in first},
-        did=did(len(cards), len(papers), sum(card.manifest["asked"] for card in cards), models),
+        titles={one["paper"]: one["title"] for one in first},
+        did=did(len(cards), len(papers), sum(card["manifest"]["asked"] for card in cards), models),
         kinds=INSTRUMENTS,
         readers=any(model["engine"] == "simulated" for model in models),
         by_paper=pd.crosstab(claims["artefact"].str.split("/").str[0], claims["verdict"]).to_dict("index"),
         failures={name: (folder / "error.txt").read_text(encoding="utf-8").strip() for name, folder in failed.items()},
         models=models,
         answered=_answered(cards),
-        boards=leaderboards({card.name: card.manifest for card in cards}),
+        boards=leaderboards({card["name"]: card["manifest"] for card in cards}),
         ledger=claims.fillna({"basis": "", "deviates": "", "undecided": ""}).to_dict("records"),
         verdicts=claims["verdict"].value_counts().to_dict(),
         judged=judged(claims),
@@ -100,15 +77,18 @@ def _folders(root: Path, file: str) -> dict[str, Path]:
     return {str(path.parent.relative_to(root)): path.parent for path in sorted(root.glob(f"*/*/{file}"))}
 
 
-def _card(name: str, folder: Path, failed: bool, claims: int) -> Card:
+def _card(name: str, folder: Path, failed: bool, claims: int) -> dict[str, Any]:
+    """What the page shows of an artefact; `failed`: a later build of it did, and what is shown is older; `claims`: its
+    rows in the ledger."""
     manifest = read_manifest(folder)
     tables = {
         table: _html_table(columns)
         for table in manifest["tables"]
         if table != "claims" and (columns := _columns(folder / f"{table}.csv"))
     }
-    answers = (folder / "answers.html").is_file()
-    return Card(name, manifest, tables, failed, _spots(folder / "spots.json"), answers, claims)
+    own = {"name": name, "paper": name.split("/")[0], "manifest": manifest, "failed": failed, "claims": claims}
+    leads = {"spots": _spots(folder / "spots.json"), "answers": (folder / "answers.html").is_file()}
+    return {**own, **leads, "tables": tables}
 
 
 def _spots(path: Path) -> str:
@@ -121,23 +101,23 @@ def _spots(path: Path) -> str:
         raise DataError(f"{shown(path)}: has no places: {error}; build it again with --force") from None
 
 
-def _models(cards: list[Card]) -> list[dict[str, Any]]:
+def _models(cards: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Every model that answered, once: what the registry says of it, what servers said, in how many figures."""
     found: dict[str, dict[str, Any]] = {}
     for card in cards:
-        for model in card.manifest["models"]:
+        for model in card["manifest"]["models"]:
             row = found.setdefault(model["name"], {**model, "figures": 0, "answered_by": []})
             row["figures"] += 1
-            said = card.manifest["answered_by"].get(model["name"], [])
+            said = card["manifest"]["answered_by"].get(model["name"], [])
             row["answered_by"] = sorted({*row["answered_by"], *said})
     return list(found.values())
 
 
-def _answered(cards: list[Card]) -> dict[str, int]:
+def _answered(cards: list[dict[str, Any]]) -> dict[str, int]:
     """Answers by reason over all artefacts; a question that two artefacts share counts in both."""
     total = Counter[str]()
     for card in cards:
-        for counts in card.manifest["counts"].values():
+        for counts in card["manifest"]["counts"].values():
             total.update(counts)
     return {reason: count for reason, count in total.most_common() if count}
 

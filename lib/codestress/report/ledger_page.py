@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,36 +34,6 @@ PLAN_COLUMNS = ["artefact", "model", "part", "basis", "requests", "characters", 
 counted; different questions, characters of all prompts, and tokens of all answers if each is as long as it may be."""
 
 
-class Price(NamedTuple):
-    """How to ask for what is missing, and what that takes."""
-
-    command: str
-    told: str
-
-
-class Judged(NamedTuple):
-    """How the verdicts on a paper's numbers add up."""
-
-    paper: str
-    judged: int
-    """Numbers with a verdict on both sides' errors: those that could differ by chance."""
-    expected: float
-    """How many of them differ if everything replicates, in clumps, since numbers share items."""
-    differ: int
-    after_holm: int
-    """How many differ after correction for having looked at all of them."""
-
-
-class NotRun(NamedTuple):
-    """Numbers that wait for the same runs."""
-
-    needs: str
-    numbers: int
-    artefacts: list[str]
-    price: Price
-    """Of asking for the first of them that has a plan, as `codestress plan` counts it."""
-
-
 def all_claims(ledgers: list[pd.DataFrame]) -> pd.DataFrame:
     """Each number of the papers once, what was decided first: `COLUMNS`, and `artefacts`, all that state it.
 
@@ -78,26 +48,31 @@ def all_claims(ledgers: list[pd.DataFrame]) -> pd.DataFrame:
     return rows.drop_duplicates(same).merge(where, on=same).drop(columns="paper")
 
 
-def judged(claims: pd.DataFrame) -> list[Judged]:
-    """For each paper with numbers that could differ by chance."""
+def judged(claims: pd.DataFrame) -> list[dict[str, Any]]:
+    """For each paper with numbers that could differ by chance: how many were `judged` by both sides' errors, how many
+    are `expected` to differ if everything replicates (in clumps, since numbers share items), how many do, and how many
+    after correction for having looked at all of them."""
     found = []
     sampled = claims[claims["verdict"].isin(list(Verdict)) & claims["difference_low"].notna()]
     for paper, part in sampled.groupby(sampled["artefact"].str.split("/").str[0]):
         chances = [p_value(Interval(*ends)) for ends in part[["difference_low", "difference_high"]].to_numpy(float)]
         sure = holm(np.nan_to_num(chances, nan=1.0)) <= 0.05  # without ends: looked at, too
-        differ = int((part["verdict"] == Verdict.DIFFERS).sum())
-        found.append(Judged(str(paper), len(part), 0.05 * len(part), differ, int(sure.sum())))
+        differ = (part["verdict"] == Verdict.DIFFERS).sum()
+        counts = {"judged": len(part), "expected": 0.05 * len(part), "differ": differ, "after_holm": sure.sum()}
+        found.append({"paper": paper, **counts})
     return found
 
 
-def not_run(claims: pd.DataFrame) -> list[NotRun]:
-    """What must be run, and how many numbers wait for it; most first."""
-    waiting = claims[claims["verdict"] == "not run"]
-    groups, registry = [], load_registry()
+def not_run(claims: pd.DataFrame) -> list[dict[str, Any]]:
+    """What must be run, how many numbers of which artefacts wait for it, and how to ask for the first of those that has
+    a plan, with its price; most first."""
+    registry, waiting = load_registry(), claims[claims["verdict"] == "not run"]
+    groups = []
     for needs, part in waiting.groupby("basis", sort=False):
         artefacts = sorted({name for names in part["artefacts"] for name in names})
-        groups.append(NotRun(str(needs), len(part), artefacts, price(artefacts, str(needs), registry)))
-    return sorted(groups, key=lambda group: -group.numbers)
+        command, told = price(artefacts, str(needs), registry)
+        groups.append({"needs": needs, "numbers": len(part), "artefacts": artefacts, "command": command, "price": told})
+    return sorted(groups, key=lambda group: -group["numbers"])
 
 
 @cache
@@ -109,7 +84,7 @@ def plans() -> pd.DataFrame:
     )
 
 
-def price(artefacts: Sequence[str], needs: str, registry: Mapping[str, ModelEntry]) -> Price:
+def price(artefacts: Sequence[str], needs: str, registry: Mapping[str, ModelEntry]) -> tuple[str, str]:
     """The command that asks what `needs` names, models and a data set (all of an artefact's, where it names none), in
     the first artefact that has a plan, and its price; `price unknown` where nobody knows."""
     known = plans()
@@ -125,8 +100,8 @@ def price(artefacts: Sequence[str], needs: str, registry: Mapping[str, ModelEntr
             if parts and len(parts) < rows["part"].nunique():
                 options += f' SET="problems=[{",".join(parts)}]"'
             told = "; ".join(_told(str(basis), part, registry) for basis, part in chosen.groupby("basis"))
-            return Price(f"make {artefact} PROFILE=paper{options}", told)
-    return Price(f"make {artefacts[0]} PROFILE=paper", "price unknown")
+            return f"make {artefact} PROFILE=paper{options}", told
+    return f"make {artefacts[0]} PROFILE=paper", "price unknown"
 
 
 def _names(needs: str, model: str) -> bool:
@@ -135,24 +110,22 @@ def _names(needs: str, model: str) -> bool:
 
 
 def _told(basis: str, rows: pd.DataFrame, registry: Mapping[str, ModelEntry]) -> str:
+    tokens = rows["characters"] / CHARACTERS_PER_TOKEN
+    parts = [
+        f"{rows['requests'].sum():,} questions of {tokens.sum() / 1e6:,.2f} M tokens",
+        f"answers of at most {rows['longest'].sum() / 1e6:,.2f} M",
+    ]
     low = high = 0.0
-    unknown, own = [], set()
-    for row in rows.to_dict("records"):
-        entry = registry.get(row["model"])
+    unknown, own = dict[str, None](), set()
+    for model, asked, answers in zip(rows["model"], tokens, rows["longest"], strict=True):
+        entry = registry.get(model)
         if entry is not None and entry.price is not None:
-            tokens = row["characters"] / CHARACTERS_PER_TOKEN
-            low, high = low + cost(entry, tokens, 0), high + cost(entry, tokens, row["longest"])
+            low, high = low + cost(entry, asked, 0), high + cost(entry, asked, answers)
         elif entry is not None and not entry.needs_key:
-            own.add(row["model"])
+            own.add(model)
         else:
-            unknown.append(row["model"])
-    tokens = f"{rows['characters'].sum() / CHARACTERS_PER_TOKEN / 1e6:,.2f} M tokens"
-    answers = f"answers of at most {rows['longest'].sum() / 1e6:,.2f} M"
-    parts = [f"{int(rows['requests'].sum()):,} questions of {tokens}, {answers}"]
-    if high:
-        parts.append(f"${low:,.2f} to ${high:,.2f}")
-    if own:
-        parts.append(f"{len(own)} model{'s' * (len(own) > 1)} on a machine of one's own")
-    if unknown:
-        parts.append(f"price unknown for {', '.join(dict.fromkeys(unknown))}")
+            unknown[model] = None
+    parts += [f"${low:,.2f} to ${high:,.2f}"] if high else []
+    parts += [f"{len(own)} model{'s' * (len(own) > 1)} on a machine of one's own"] if own else []
+    parts += [f"price unknown for {', '.join(unknown)}"] if unknown else []
     return ", ".join(parts) + (f" ({basis})" if basis else "")
