@@ -8,7 +8,6 @@ comes back: a submission cannot reach the tests, and an object that equals every
 from __future__ import annotations
 
 import ast
-import contextlib
 import re
 import sys
 import tempfile
@@ -16,7 +15,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from codestress.course.feedback import telling
 from codestress.errors import CodestressError, DataError
@@ -49,16 +48,13 @@ class CannotRun(Exception):
     """A student's function did not return."""
 
 
-@dataclass(frozen=True)
-class Submission:
+class Submission(NamedTuple):
     """What is graded of a notebook."""
 
     source: str
     """Imports, definitions, and assignments that stand at the top level of its cells."""
     names: tuple[str, ...]
     """Functions, in order."""
-    values: dict[str, Any]
-    """Names that were given a literal."""
     remarks: tuple[str, ...]
     """Cells that could not be read."""
 
@@ -103,19 +99,17 @@ def _function(source: str, name: str, executor: Executor, left: list[float]) -> 
 
 def read_submission(path: Path) -> Submission:
     """The graded part of a notebook; `DataError` where it is none."""
-    kept: list[str] = []
-    names: dict[str, None] = {}
-    values: dict[str, Any] = {}
-    remarks: list[str] = []
+    kept = list[str]()
+    names = dict[str, None]()
+    remarks = list[str]()
     for number, cell in enumerate(read_notebook(path).cells, start=1):
-        if cell["cell_type"] != "code":
-            continue
         try:
-            for statement in _statements(cell["source"]):
-                _keep(statement, kept, names, values)
+            for statement in _statements(cell["source"]) if cell["cell_type"] == "code" else ():
+                kept += _kept(statement)
+                names |= {statement.name: None} if isinstance(statement, ast.FunctionDef) else {}
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             remarks.append(_short(f"cell {number} cannot be read: {type(error).__name__} {error}"))
-    return Submission("\n".join(kept), tuple(names), values, tuple(remarks))
+    return Submission("\n".join(kept), tuple(names), tuple(remarks))
 
 
 def _statements(source: str) -> list[ast.stmt]:
@@ -126,38 +120,21 @@ def _statements(source: str) -> list[ast.stmt]:
         return ast.parse(re.sub(r"^[ \t]*[%!].*$", "", source, flags=re.MULTILINE)).body
 
 
-def _keep(statement: ast.stmt, kept: list[str], names: dict[str, None], values: dict[str, Any]) -> None:
-    """Takes what is graded of a statement."""
+def _kept(statement: ast.stmt) -> list[str]:
+    """What is graded of a statement. Imports and assignments may need data or modules that are not in the sandbox:
+    functions that do without them still run."""
     match statement:
         case ast.FunctionDef() | ast.ClassDef():
-            kept.append(ast.unparse(statement))
-            names |= {statement.name: None} if isinstance(statement, ast.FunctionDef) else {}
+            return [ast.unparse(statement)]
         case ast.Import(names=imported) if all(_allowed(one.name) for one in imported):
-            kept.append(_attempted(statement))
+            pass
         case ast.ImportFrom(module=str(module), level=0) if _allowed(module):
-            kept.append(_attempted(statement))
-        case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value) | ast.AugAssign(value=value):
-            kept.append(_attempted(statement))
-            for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
-                _take(target, None if isinstance(statement, ast.AugAssign) else value, values)
-
-
-def _take(target: ast.expr, value: ast.expr | None, values: dict[str, Any]) -> None:
-    """The value of a name that was given a literal; any other assignment to it forgets what it was."""
-    match target, value:
-        case ast.Name(id=name), _:
-            values.pop(name, None)
-            with contextlib.suppress(ValueError, TypeError, SyntaxError):
-                values[name] = ast.literal_eval(value or target)
-        case ast.Tuple(elts=parts) | ast.List(elts=parts), _:
-            given = value.elts if isinstance(value, ast.Tuple | ast.List) else []
-            for part, one in zip(parts, given if len(given) == len(parts) else [None] * len(parts), strict=True):
-                _take(part, one, values)
-
-
-def _attempted(statement: ast.stmt) -> str:
-    """What may need data or modules that are not in the sandbox: functions that do without them still run."""
-    return f"try:\n    {ast.unparse(statement)}\nexcept Exception:\n    pass"
+            pass
+        case ast.Assign() | ast.AnnAssign(value=ast.expr()) | ast.AugAssign():
+            pass
+        case _:
+            return []
+    return [f"try:\n    {ast.unparse(statement)}\nexcept Exception:\n    pass"]
 
 
 def _allowed(module: str) -> bool:
@@ -177,7 +154,7 @@ def grade(submission: Path, tests: Path, student: str) -> Graded:
         functions = {name: _function(read.source, name, executor, left) for name in read.names}
         for path in sorted(tests.glob("*.py")):
             file = _otter_file(path)
-            file.run({**read.values, **functions, "STUDENT": student})
+            file.run(functions | {"STUDENT": student})
             graded.scores[file.name] = float(file.score)
             graded.possible[file.name] = float(file.possible)
             wrong = [one for one in file.test_case_results if not one.passed]
