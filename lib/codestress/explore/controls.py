@@ -69,7 +69,7 @@ def _control(name: str, field: Mapping[str, Any], value: Any) -> widgets.Widget:
 
 
 def _options(field: Mapping[str, Any]) -> list[Any]:
-    return field.get("enum", [field["const"]] if "const" in field else [])
+    return list(field.get("enum", [field["const"]] if "const" in field else []))
 
 
 def in_one_line(value: Any) -> str:

@@ -51,9 +51,10 @@ def drawn(figure: Figure, picture: Bbox) -> list[Drawn]:
     for ax in figure.axes:
         title = "".join(ax.get_title(loc) for loc in ("left", "center", "right"))
         shown = ax.get_visible() and not title.casefold().startswith("published")
-        for box, *told in _of_axes(ax, title) if shown else ():
+        for place in _of_axes(ax, title) if shown else ():
+            box = place[0]
             corner = (box.x0 - frame.x0) / frame.width, (frame.y1 - box.y1) / frame.height
-            found.append(Drawn((*corner, box.width / frame.width, box.height / frame.height), *told))
+            found.append(Drawn((*corner, box.width / frame.width, box.height / frame.height), *place[1:]))
     return found
 
 
