@@ -13,8 +13,7 @@ import pytest
 
 from codestress.course import material
 from codestress.course.building import assignment_names
-from codestress.course.feedback import telling, write_feedback
-from codestress.course.grading import Graded, grade, read_submission
+from codestress.course.grading import Graded, grade, read_submission, telling, write_feedback
 from codestress.errors import DataError
 from codestress.literals import parse_literal, same_value
 from codestress.paths import PACKAGE

@@ -62,8 +62,7 @@ def course_grade(
     A file's name is the student's, which decides the hidden data: hand-ins are ada.ipynb, ben.ipynb, …
     """
     from codestress.course.building import MASTERS, tests_of
-    from codestress.course.feedback import write_feedback
-    from codestress.course.grading import grade
+    from codestress.course.grading import grade, write_feedback
 
     if student and len(notebooks) > 1:
         raise click.UsageError("--student names one student; give one notebook with it")

@@ -1,4 +1,5 @@
-"""Grades a submission: the student's functions run in the sandbox, otter's tests run here.
+"""Grades a submission: the student's functions run in the sandbox, otter's tests run here. What a student reads of a
+failed test: what was expected, what came, and where it is explained.
 
 Only the functions that a submission defines are run, each call in a process of its own, and nothing but plain data
 comes back: a submission cannot reach the tests, and an object that equals everything is not data. (otter's own
@@ -12,13 +13,16 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from codestress.course.feedback import telling
+import pandas as pd
+
 from codestress.errors import CodestressError, DataError
+from codestress.paths import write_whole
 from codestress.pipeline.notebooks import read_notebook
 from codestress.sandbox.executor import Executor, Limits, Program
 from codestress.sandbox.executor import Outcome as Ending
@@ -42,6 +46,15 @@ def {CALLED}(*arguments, **keywords):
     return plain({{name}}(*arguments, **keywords))
 """
 """Put behind a submission: arrays and numpy's numbers come back as lists and numbers."""
+LONGEST = 120
+"""Characters of a value that is told."""
+TOLD = f"""
+def _told(expected, came):
+    def short(value):
+        text = repr(value)
+        return text if len(text) <= {LONGEST} else text[:{LONGEST}] + " …"
+    return f"expected {{expected}}; it is {{short(came)}}"
+"""
 
 
 class CannotRun(Exception):
@@ -172,6 +185,25 @@ def _short(text: str) -> str:
     return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]} …"
 
 
+class _Asserts(ast.NodeTransformer):
+    """Each `assert` says what it expected and what came; its own message, if it has one, stands before that."""
+
+    def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
+        first: ast.expr = node.test
+        again: ast.expr = ast.Name("_came", ast.Load())
+        if isinstance(node.test, ast.Compare) and len(node.test.ops) == 1:
+            first, again = node.test.left, ast.Compare(again, node.test.ops, node.test.comparators)
+        words = f"_told({ast.unparse(node.test)!r}, _came)"
+        if node.msg is not None:
+            words = f"'{{}}: {{}}'.format({ast.unparse(node.msg)}, {words})"
+        return ast.parse(f"_came = {ast.unparse(first)}\nassert {ast.unparse(again)}, {words}").body
+
+
+def telling(source: str) -> str:
+    """Tests whose asserts tell what they expected."""
+    return TOLD + ast.unparse(_Asserts().visit(ast.parse(source))) + "\n"
+
+
 def _otter_file(path: Path) -> Any:
     try:
         from otter.test_files import ExceptionTestFile
@@ -187,3 +219,39 @@ def _otter_file(path: Path) -> Any:
     except Exception as error:  # whatever a damaged file raises when it is executed
         told = str(error).partition("\n")[0]
         raise DataError(f"{path}: no tests of otter: {type(error).__name__}: {told}; make course writes them") from None
+
+
+def sections(master: Path) -> tuple[dict[str, str], str]:
+    """The heading of each question of an assignment, and what its introduction says to read."""
+    headings: dict[str, str] = {}
+    reading, question = "", ""
+    for cell in read_notebook(master).cells:
+        text = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
+        if begun := re.search(r"# BEGIN QUESTION\s+name: (\w+)", text):
+            question = begun[1]
+        elif question and question not in headings and (heading := re.match(r"#+ (.+)", text)):
+            headings[question] = heading[1]
+        if more := re.search(r"Sections that tell you more: ([^\n]+(?:\n[^\n]+)*)", text):
+            reading = " ".join(more[1].split())
+    return headings, reading
+
+
+def write_feedback(folder: Path, master: Path, results: Sequence[Graded]) -> Path:
+    """`STUDENT.md` for each, and `grades.csv` for all: a row for each student, a column for each question."""
+    headings, reading = sections(master)
+    names, rows = Counter[str](), []
+    for graded in results:
+        lines = [f"# {master.stem}: {graded.score:g} of {graded.total:g} points", "", f"Student: {graded.student}"]
+        lines += [f"- {remark}" for remark in graded.remarks]
+        for name, possible in graded.possible.items():
+            lines += ["", f"## {headings.get(name, name)}", "", f"{graded.scores[name]:g} of {possible:g} points."]
+            lines += [f"- {message}" for message in graded.failed[name]]
+        lines += ["", f"Where to read: the section of that name in the assignment; {reading}"] if reading else []
+        name = re.sub(r"[^\w.-]+", "_", graded.student).strip(".") or "_"  # as that of a file
+        names[name] += 1
+        again = f"-{names[name]}" if names[name] > 1 else ""  # two files of one name overwrite nothing
+        write_whole(folder / f"{name}{again}.md", "\n".join(lines) + "\n")
+        safe = "'" * (graded.student[:1] in "=+-@\t\r") + graded.student  # no formula to a spreadsheet
+        rows.append({"student": safe, **graded.scores, "points": graded.score, "of": graded.total})
+    write_whole(folder / "grades.csv", pd.DataFrame(rows).to_csv(index=False, float_format="%g", lineterminator="\n"))
+    return folder / "grades.csv"

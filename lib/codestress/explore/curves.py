@@ -16,7 +16,6 @@ import traitlets
 from matplotlib import pyplot
 from matplotlib.figure import Figure
 
-from codestress.explore.answers import built, main_rule
 from codestress.explore.controls import (
     artefact_chooser,
     chosen_values,
@@ -30,6 +29,7 @@ from codestress.explore.controls import (
     side_by_side,
     with_values,
 )
+from codestress.explore.questions import built, main_rule
 from codestress.fitting.exponential import ExponentialFit, fit_exponential
 from codestress.fitting.summaries import with_accuracy
 from codestress.inference.run import Results

@@ -36,7 +36,6 @@ MOST_ANSWERS = 240
 MOST_OF_A_CELL = 4
 PROMPT_END, COMPLETION = 280, 420
 """Characters that are shown: a prompt's last, and of a completion the first third and the last two."""
-MOST_FACTORS = 6
 MOST_NAMES = 24
 """Values of a factor of names: one with more tells questions apart, not conditions."""
 TRIED = 200
@@ -102,11 +101,10 @@ class Behind:
             else:
                 found[name] = sorted(values) if numbers else values
                 ways[name] = [spoken.get(name, {})]
-        fewest = sorted(found, key=lambda name: len(found[name]))[:MOST_FACTORS]
-        self.factors = {name: found[name] for name in found if name in fewest}
+        self.factors = found
         self.called = {
             name: [tuple(way.get(value, value) for value in values) for way in ways[name]]
-            for name, values in self.factors.items()
+            for name, values in found.items()
         }
 
     def _rows(self, model: str, items: Items) -> NDArray[np.intp]:
