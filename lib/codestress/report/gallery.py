@@ -41,6 +41,9 @@ def gallery(profile: str) -> Path:
     papers = sorted({card["paper"] for card in cards})
     mine = {} if profile == MINE else _folders(OUTPUTS / MINE, "manifest.json")
     models = _models(cards)
+    answered = sum(
+        (Counter(counts) for card in cards for counts in card["manifest"]["counts"].values()), Counter[str]()
+    )
     first = fronts(papers, list(folders), claims)
     page = page_environment().from_string(resource("gallery.html")).render(
         profile=profile,
@@ -54,7 +57,7 @@ def gallery(profile: str) -> Path:
         by_paper=pd.crosstab(claims["artefact"].str.split("/").str[0], claims["verdict"]).to_dict("index"),
         failures={name: (folder / "error.txt").read_text(encoding="utf-8").strip() for name, folder in failed.items()},
         models=models,
-        answered=_answered(cards),
+        answered=dict(answered.most_common()),
         boards=leaderboards({card["name"]: card["manifest"] for card in cards}),
         ledger=claims.fillna({"basis": "", "deviates": "", "undecided": ""}).to_dict("records"),
         verdicts=claims["verdict"].value_counts().to_dict(),
@@ -111,15 +114,6 @@ def _models(cards: list[dict[str, Any]]) -> list[dict[str, Any]]:
             said = card["manifest"]["answered_by"].get(model["name"], [])
             row["answered_by"] = sorted({*row["answered_by"], *said})
     return list(found.values())
-
-
-def _answered(cards: list[dict[str, Any]]) -> dict[str, int]:
-    """Answers by reason over all artefacts; a question that two artefacts share counts in both."""
-    total = Counter[str]()
-    for card in cards:
-        for counts in card["manifest"]["counts"].values():
-            total.update(counts)
-    return {reason: count for reason, count in total.most_common() if count}
 
 
 def _number(value: object) -> str:
