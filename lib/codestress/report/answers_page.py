@@ -58,11 +58,8 @@ class Cell(NamedTuple):
         return f"{self.told}: {self.correct:,} of {self.n:,} correct"
 
 
-class Spot(NamedTuple):
-    """Where a cell stands in the picture."""
-
-    box: tuple[float, float, float, float]
-    cell: Cell
+Spots = list[tuple[tuple[float, float, float, float], Cell]]
+"""Where cells stand in the picture."""
 
 
 class Behind:
@@ -189,7 +186,7 @@ def _worded(words: str, name: str, values: tuple[Scalar, ...]) -> tuple[Scalar, 
     return tuple(longest)
 
 
-def spots(behind: Behind, places: Sequence[Drawn]) -> list[Spot]:
+def spots(behind: Behind, places: Sequence[Drawn]) -> Spots:
     """The bars and points whose cells are known; every cell has one number, however often it is drawn."""
     numbers: dict[tuple[int, ...], Cell] = {}
     found = []
@@ -198,13 +195,13 @@ def spots(behind: Behind, places: Sequence[Drawn]) -> list[Spot]:
             rows = tuple(map(int, behind.rows(*what)))
             if rows not in numbers:
                 numbers[rows] = behind.cell(len(numbers) + 1, *what)
-            found.append(Spot(one.box, numbers[rows]))
+            found.append((one.box, numbers[rows]))
     return found
 
 
-def cells(behind: Behind, found: Sequence[Spot]) -> list[Cell]:
+def cells(behind: Behind, found: Spots) -> list[Cell]:
     """All that the page shows: what the figure leads to, then, of models that it leads not to, all conditions."""
-    shown = list({spot.cell.name: spot.cell for spot in found}.values())
+    shown = list(dict.fromkeys(cell for _, cell in found))
     covered = {behind.results.answers[row].model for cell in shown for row in cell.rows}
     names: list[str] = []
     left = [model for model in reversed(behind.models) if model not in covered]
@@ -239,9 +236,9 @@ def write_answers(
     alt: str,
     spoken: Mapping[str, Mapping[Any, str]],
     store: Path = STORE,
-) -> list[Spot]:
+) -> Spots:
     """Writes answers.html into the artefact's folder; returns what of the figure leads where."""
-    found, shown = list[Spot](), list[Cell]()
+    found, shown = Spots(), list[Cell]()
     if results.answers:
         behind = Behind(results, rule, spoken)
         found = spots(behind, places)
