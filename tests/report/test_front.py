@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from codestress.report.claims import COLUMNS
-from codestress.report.front import did, fronts
+from codestress.report.summary import did, fronts
 from codestress.rooms import offered_by
 
 READERS = [

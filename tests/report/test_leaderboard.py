@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from codestress.fitting.proportions import wilson
-from codestress.report.front import leaderboards
+from codestress.report.summary import leaderboards
 
 
 def manifest(counts: dict[str, tuple[int, int]], leaderboard: bool, simulated: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -23,9 +23,8 @@ from codestress.fitting.verdicts import Verdict
 from codestress.paths import MINE, OUTPUTS, shown, write_whole
 from codestress.report.checked import read_manifest
 from codestress.report.claims import read_ledger
-from codestress.report.front import INSTRUMENTS, did, fronts, leaderboards
-from codestress.report.ledger_page import SIGNS, all_claims, judged, not_run
 from codestress.report.notebook_page import page_environment, resource
+from codestress.report.summary import INSTRUMENTS, SIGNS, all_claims, did, fronts, judged, leaderboards, not_run
 
 SPOTS = TypeAdapter(list[tuple[int, int, int, int, Annotated[str, Field(pattern=r"^c\d+$")]]])
 
