@@ -29,7 +29,7 @@ from codestress.explore.controls import (
     side_by_side,
     with_values,
 )
-from codestress.explore.questions import built, main_rule
+from codestress.explore.questions import built
 from codestress.fitting.exponential import ExponentialFit, fit_exponential
 from codestress.fitting.summaries import with_accuracy
 from codestress.inference.run import Results
@@ -104,7 +104,7 @@ def live_figure(artefact: str = "semtrace/fig01", profile: str = "demo") -> widg
     def listed() -> str:
         cost.value = ""
         found, results = built(chooser.value, profile)
-        frame, rule = answers_frame(results), main_rule(found.trials())
+        frame = answers_frame(results)
         across, lines = (factors_in(results, frame, most) for most in (MOST_PLACES, MOST_LINES))
         if not across:
             return paragraph("Nothing tells its answers apart.")
@@ -114,7 +114,7 @@ def live_figure(artefact: str = "semtrace/fig01", profile: str = "demo") -> widg
 
         def drawn() -> str:
             alt = f"right answers along {x.value}, a line for each {line.value or 'answer'}"
-            return picture(share_figure(frame, x.value, line.value, rule), alt)
+            return picture(share_figure(frame, x.value, line.value, "strict"), alt)
 
         def price() -> str:
             return paragraph(cost_of(with_values(found, chosen_values(controls))))

@@ -115,10 +115,10 @@ def built(name: str, profile: str = "demo") -> tuple[Artefact, Results]:
     return artefact, answers_of(artefact)
 
 
-def answer_html(trials: Trials, answer: Answer, rule: str) -> str:
+def answer_html(trials: Trials, answer: Answer) -> str:
     """The verdict, what was read, what came, and what was asked."""
     prompt = trials.of(answer.model).render(answer.trial).messages[-1].content
-    score = answer.scores[rule]
+    score = answer.scores["strict"]
     others = {name: other.outcome.value for name, other in answer.scores.items() if other.outcome != score.outcome}
     also = "".join(f"; by the rule {name}: {outcome}" for name, outcome in others.items())
     factors = ", ".join(f"{name} = {value}" for name, value in _known(answer).items())
@@ -129,11 +129,6 @@ def answer_html(trials: Trials, answer: Answer, rule: str) -> str:
         f"<details><summary>prompt, {len(prompt):,} characters</summary>{pre(escape(prompt))}</details>"
         f"<p>{escape(factors)}<br>by {escape(answer.answered_by or 'nobody')}, key {answer.key[:12]}</p>"
     )
-
-
-def main_rule(trials: Trials) -> str:
-    """The rule whose verdict counts: strict, where answers are judged so."""
-    return "strict" if "strict" in trials.judges else next(iter(trials.judges))
 
 
 def _text(answer: Answer) -> str:
@@ -155,8 +150,7 @@ def answer_browser(artefact: str = "codecrash/tab01", profile: str = "demo") -> 
     def listed() -> str:
         found, results = built(chooser.value, profile)
         trials, answers = found.trials(), results.answers
-        rule = main_rule(trials)
-        rows = [{**_known(answer), "outcome": answer.scores[rule].outcome.value} for answer in answers]
+        rows = [{**_known(answer), "outcome": answer.scores["strict"].outcome.value} for answer in answers]
         columns = values_by_name(rows)
         filters = {
             name: dropdown(name, [(ALL, ALL), *((str(value), value) for value in values)])
@@ -190,7 +184,7 @@ def answer_browser(artefact: str = "codecrash/tab01", profile: str = "demo") -> 
             same = [n for n, row in enumerate(rows) if beside.value and n != chosen.value and must <= row.items()]
             nearest = sorted(same, key=lambda n: -len(wanted.items() & rows[n].items()))[:1]
             columns = "".join(
-                f"<div style='flex: 1 1 20rem; min-width: 0'>{answer_html(trials, answers[n], rule)}</div>"
+                f"<div style='flex: 1 1 20rem; min-width: 0'>{answer_html(trials, answers[n])}</div>"
                 for n in (*nearest, chosen.value)
             )
             return f"<div style='display: flex; flex-wrap: wrap; gap: 1rem'>{columns}</div>"
@@ -235,7 +229,7 @@ def ask_panel(artefact: str = "semtrace/fig03", profile: str = "demo") -> widget
 
     def answered() -> str:
         _, answer, _ = ask(chooser.value, model.value, questions.index, profile)
-        return answer_html(questions.trials, answer, main_rule(questions.trials))
+        return answer_html(questions.trials, answer)
 
     button.on_click(showing(shown, answered))
     on_change([model], wait)
