@@ -49,9 +49,10 @@ def answers(student: str, count: int = 20, purpose: str = "practice") -> list[Ro
     for problem in problems(student, count, purpose):
         exploit = names[int(random.integers(len(names)))]
         style = STYLES[int(random.integers(len(STYLES)))]
+        spaced = random.random() >= 0.5 and "'" not in problem.output  # the same value, written otherwise
         asked = {"code": problem.code, "function": problem.function, "arguments": problem.arguments}
         for kind, value in (
-            ("right", _spelled(problem.output, random)),
+            ("right", problem.output.replace(", ", ",  ") if spaced else problem.output),
             ("wrong", repr(corrupted(parse_literal(problem.output).value))),
             (exploit, written(OUTPUTS[exploit], problem)),
         ):
@@ -66,13 +67,6 @@ STYLES: tuple[Callable[[Problem, str], str], ...] = (
     lambda _, value: f"[ANSWER]None[/ANSWER] No, wait.\n[ANSWER] {value} [/ANSWER]",
 )
 """Ways to write an answer between tags (CodeCrash, appendix D)."""
-
-
-def _spelled(output: str, random: np.random.Generator) -> str:
-    """The same value, written otherwise where it can be."""
-    if random.random() < 0.5:
-        return output
-    return output.replace(", ", ",  ") if "'" not in output else output
 
 
 def corrupted(value: object) -> object:

@@ -246,7 +246,9 @@ def write_answers(
     most = max(1, min(MOST_OF_A_CELL, MOST_ANSWERS // max(1, len(shown))))
     samples = {cell.name: sample(cell, results.answers, rule, most) for cell in shown}
     texts = stored_responses({one.key for part in samples.values() for one in part if not one.error}, store)
-    hidden = _keys(results)
+    # What the environment holds under the names that rows of the registry give to keys.
+    names = {str(entry.settings.get("key_env", "OPENAI_API_KEY")) for entry in results.models}
+    hidden = [value for name in names if name and len(value := os.environ.get(name, "").strip()) >= 8]
     page = page_environment().from_string(resource("answers.html")).render(
         artefact=artefact,
         alt=alt,
@@ -291,9 +293,3 @@ def _plain(text: str, hidden: Sequence[str]) -> str:
     for key in hidden:
         text = text.replace(key, "[key]")
     return printable(text)
-
-
-def _keys(results: Results) -> list[str]:
-    """What the environment holds under the names that rows of the registry give to keys."""
-    names = {str(entry.settings.get("key_env", "OPENAI_API_KEY")) for entry in results.models}
-    return [value for name in names if name and len(value := os.environ.get(name, "").strip()) >= 8]

@@ -159,7 +159,9 @@ def ledger(given: Facts, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         for cell, one in itertools.product(tables[each].to_dict("records") if each else [{}], together):
             claim = _claim(given.artefact, one, cell, tables)
             if one.evidence == "re-run" and not math.isnan(claim.regenerated):
-                of = _models_of(one, cell, given.models)
+                # Those that statement or cell name, else all that were asked.
+                names = [*one.models, *one.where.values(), *cell.values()]
+                of = {name for name in names if isinstance(name, str)} & {*given.models} or {*given.models}
                 told = [d.told for d in deviating if d.parameter not in one.independent and of & {*d.models}]
                 claim = replace(claim, deviates=", ".join(told))
             claims.append(claim)
@@ -309,12 +311,6 @@ def _margin(stated: Statement, published: float) -> float:
     """In the statement's unit: of what is no per cent, in per cent of the published number."""
     margin = 100 * margin_of(published / 100 if stated.effect and published else None)
     return margin if stated.unit.startswith(("%", "points")) else margin * abs(published) / 100
-
-
-def _models_of(stated: Statement, cell: Cell, asked: list[str]) -> set[str]:
-    """The models of which something is stated: those that statement or cell name, else all that were asked."""
-    named = [*stated.models, *stated.where.values(), *cell.values()]
-    return {name for name in named if isinstance(name, str)} & {*asked} or {*asked}
 
 
 def _rows(stated: Statement, cell: Cell, table: pd.DataFrame) -> pd.DataFrame:

@@ -192,10 +192,12 @@ def price(artefacts: Sequence[str], needs: str, registry: Mapping[str, ModelEntr
     artefacts = [name.partition("@")[0] for name in artefacts]  # whatever command lines changed of them
     for artefact in artefacts:
         rows = known[known["artefact"] == artefact]
-        of_models = rows[[_names(needs, model) for model in rows["model"]]]
-        named = of_models if len(of_models) else rows
-        parts = [part for part in named["part"].unique() if part and part in needs.lower()]
-        chosen = named[named["part"].isin(parts)] if parts else named
+        # Whole names: one may begin another's.
+        named = [re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", needs) is not None for name in rows["model"]]
+        of_models = rows[named]
+        asked = of_models if len(of_models) else rows
+        parts = [part for part in asked["part"].unique() if part and part in needs.lower()]
+        chosen = asked[asked["part"].isin(parts)] if parts else asked
         if len(chosen):
             options = f' MODELS="{" ".join(of_models["model"].unique())}"' if len(of_models) else ""
             if parts and len(parts) < rows["part"].nunique():
@@ -203,11 +205,6 @@ def price(artefacts: Sequence[str], needs: str, registry: Mapping[str, ModelEntr
             told = "; ".join(_told(str(basis), part, registry) for basis, part in chosen.groupby("basis"))
             return f"make {artefact} PROFILE=paper{options}", told
     return f"make {artefacts[0]} PROFILE=paper", "price unknown"
-
-
-def _names(needs: str, model: str) -> bool:
-    """Whether a model's whole name stands there: one may begin another's."""
-    return re.search(rf"(?<![\w.-]){re.escape(model)}(?![\w-]|\.\w)", needs) is not None
 
 
 def _told(basis: str, rows: pd.DataFrame, registry: Mapping[str, ModelEntry]) -> str:
