@@ -6,16 +6,15 @@ Pictures lie beside it; nothing is fetched from elsewhere, and search and filter
 
 from __future__ import annotations
 
-import csv
 import json
 from collections import Counter
-from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from typing import Annotated, Any
 
 import pandas as pd
 from markupsafe import Markup
+from pyarrow.csv import ParseOptions, read_csv
 from pydantic import Field, TypeAdapter
 
 from codestress.errors import DataError
@@ -84,9 +83,7 @@ def _card(name: str, folder: Path, failed: bool, claims: int) -> dict[str, Any]:
     rows in the ledger."""
     manifest = read_manifest(folder)
     tables = {
-        table: _html_table(columns)
-        for table in manifest["tables"]
-        if table != "claims" and (columns := _columns(folder / f"{table}.csv"))
+        table: rows for table in manifest["tables"] if table != "claims" and (rows := _table(folder / f"{table}.csv"))
     }
     own = {"name": name, "paper": name.split("/")[0], "manifest": manifest, "failed": failed, "claims": claims}
     leads = {"spots": _spots(folder / "spots.json"), "answers": (folder / "answers.html").is_file()}
@@ -116,46 +113,24 @@ def _models(cards: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _number(value: object) -> str:
-    """A number for a table: at most three decimals, nothing for a missing one."""
+    """A cell for a table: a number with at most three decimals, nothing for what is missing."""
     if isinstance(value, float):
         return "" if value != value else f"{value:.3f}".rstrip("0").rstrip(".")
-    return str(value)
+    return "" if value is None else str(value)
 
 
-def _columns(path: Path) -> dict[str, list[str]]:
-    """The cells of each column, no columns of a table without rows; `DataError` where it is no table.
-
-    Without pandas, which needs as long for hundreds of small tables as all else does.
-    """
+def _table(path: Path) -> Markup:
+    """A table for the page, empty without rows; columns in which nothing ever happened (all counts zero) are left out
+    and named. Without pandas, which needs as long for hundreds of small tables as all else does."""
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            names, *rows = csv.reader(file, strict=True)
-            return {name: cells for name, *cells in zip(names, *rows, strict=True)} if rows else {}
-    except (OSError, ValueError, csv.Error) as error:
+        columns = read_csv(path, parse_options=ParseOptions(newlines_in_values=True)).to_pydict()
+    except (OSError, ValueError) as error:
         raise DataError(f"{shown(path)}: cannot be read: {error}; build it again with --force") from None
-
-
-def _numbers(cells: list[str]) -> list[float]:
-    """nan where nothing stands; none of a column with a word in it, as `1_2` is one."""
-    try:
-        return [float(cell.replace("_", " ") or "nan") for cell in cells]
-    except ValueError:
-        return []
-
-
-def _html_table(columns: Mapping[str, list[str]]) -> Markup:
-    """A table for the page; columns in which nothing ever happened (all counts zero) are left out and named."""
-    told, idle = {}, []
-    for name, cells in columns.items():
-        numbers = _numbers(cells)
-        if {*numbers} == {0.0} and name not in ("d", "accuracy", "low", "high"):
-            idle.append(name)
-        else:
-            whole = all(cell.isdecimal() for cell in cells)
-            told[name] = cells if whole or not numbers else [_number(one) for one in numbers]
+    counts = [name for name in columns if name not in ("d", "accuracy", "low", "high")]
+    idle = [name for name in counts if {*map(str, columns[name])} in ({"0"}, {"0.0"})]
+    told = {name: map(_number, cells) for name, cells in columns.items() if name not in idle}
     head = "".join(f"<th>{escape(name.replace('_', ' '))}</th>" for name in told)
-    rows = "".join(
-        f"<tr><td>{'</td><td>'.join(map(escape, row))}</td></tr>" for row in zip(*told.values(), strict=True)
-    )
+    rows = [f"<tr><td>{'</td><td>'.join(map(escape, row))}</td></tr>" for row in zip(*told.values(), strict=True)]
     note = f"<p class='note'>zero throughout: {escape(', '.join(idle))}</p>" if idle else ""
-    return Markup(f"<div class='scroll'><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{note}")
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    return Markup(f"<div class='scroll'>{table}</div>{note}" if rows else "")
