@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -27,8 +27,7 @@ NO_POINTS = ("None", "", " ", "|", "_")
 """Markers of lines without points, and of the ends of error bars."""
 
 
-@dataclass(frozen=True)
-class Drawn:
+class Drawn(NamedTuple):
     """A bar, a point or a field."""
 
     box: tuple[float, float, float, float]
@@ -51,18 +50,16 @@ def drawn(figure: Figure, picture: Bbox) -> list[Drawn]:
     for ax in figure.axes:
         title = "".join(ax.get_title(loc) for loc in ("left", "center", "right"))
         shown = ax.get_visible() and not title.casefold().startswith("published")
-        for place in _of_axes(ax, title) if shown else ():
-            box = place[0]
-            corner = (box.x0 - frame.x0) / frame.width, (frame.y1 - box.y1) / frame.height
-            found.append(Drawn((*corner, box.width / frame.width, box.height / frame.height), *place[1:]))
+        for one in _of_axes(ax, title) if shown else ():
+            left, bottom, right, top = one.box
+            corner = (left - frame.x0) / frame.width, (frame.y1 - top) / frame.height
+            size = (right - left) / frame.width, (top - bottom) / frame.height
+            found.append(one._replace(box=(*corner, *size)))
     return found
 
 
-Place = tuple[Bbox, str, float, float, tuple[int, int]]
-"""A box in pixels, and the rest of what is `Drawn`."""
-
-
-def _of_axes(ax: Axes, title: str) -> Iterator[Place]:
+def _of_axes(ax: Axes, title: str) -> Iterator[Drawn]:
+    """With the box's left, bottom, right and top in pixels."""
     panel = "\n".join([title, ax.get_ylabel(), ax.get_xlabel()])
     across, up = _names(ax.xaxis), _names(ax.yaxis)
     owners = {id(bars[0]): bars for bars in ax.containers if not isinstance(bars, BarContainer) and len(bars)}
@@ -83,10 +80,11 @@ def _of_axes(ax: Axes, title: str) -> Iterator[Place]:
         values = np.ma.filled(np.ma.asarray(image.get_array()).astype(float), np.nan)
         for (y, x), value in np.ndenumerate(values) if values.ndim == 2 and values.size <= MOST_FIELDS else ():
             box = Bbox(ax.transData.transform([[x - 0.5, y - 0.5], [x + 0.5, y + 0.5]]))
-            yield _upright(box), f"{panel}\n{_at(up, y)}\n{_at(across, x)}", float(value), np.nan, (0, 0)
+            words = f"{panel}\n{_at(up, y)}\n{_at(across, x)}"
+            yield Drawn((*box.min, *box.max), words, float(value), np.nan, (0, 0))
 
 
-def _bars(bars: BarContainer, panel: str, names: Names) -> Iterator[Place]:
+def _bars(bars: BarContainer, panel: str, names: Names) -> Iterator[Drawn]:
     for number, bar in enumerate(bars.patches):
         box = bar.get_window_extent()
         if bar.get_facecolor()[:3] == to_rgb(PUBLISHED) or not np.isfinite(box.get_points()).all():
@@ -94,37 +92,34 @@ def _bars(bars: BarContainer, panel: str, names: Names) -> Iterator[Place]:
         value, middle = bar.get_height(), bar.get_x() + bar.get_width() / 2
         if bars.orientation == "horizontal":
             value, middle = bar.get_width(), bar.get_y() + bar.get_height() / 2
-        thick = Bbox([[box.x0, box.y0], [max(box.x1, box.x0 + REACH), max(box.y1, box.y0 + REACH)]])
+        thick = (box.x0, box.y0, max(box.x1, box.x0 + REACH), max(box.y1, box.y0 + REACH))
         words = f"{bars.get_label()}\n{panel}\n{_at(names, middle)}"
-        yield thick, words, float(value), np.nan if names else float(middle), (number, len(bars.patches))
+        yield Drawn(thick, words, float(value), np.nan if names else float(middle), (number, len(bars.patches)))
 
 
-def _points(ax: Axes, points: NDArray[np.float64], words: str, across: Names, up: Names) -> Iterator[Place]:
+def _points(ax: Axes, points: NDArray[np.float64], words: str, across: Names, up: Names) -> Iterator[Drawn]:
     points = points.astype(float)
     known = points[np.isfinite(points).all(axis=1)]
     lying = bool(up and not across)
     names = up if lying else across
     for rank, place in enumerate(known[np.argsort(known[:, int(lying)], kind="stable")]):
         at, value = place[::-1] if lying else place
-        box = Bbox.from_extents(*(ax.transData.transform(place) - REACH), *(ax.transData.transform(place) + REACH))
-        yield box, f"{words}\n{_at(names, at)}", float(value), np.nan if names else float(at), (rank, len(known))
+        middle, told = ax.transData.transform(place), f"{words}\n{_at(names, at)}"
+        box = (*(middle - REACH), *(middle + REACH))
+        yield Drawn(box, told, float(value), np.nan if names else float(at), (rank, len(known)))
 
 
-def _rows(ax: Axes, collection: PolyCollection, panel: str, up: Names) -> Iterator[Place]:
+def _rows(ax: Axes, collection: PolyCollection, panel: str, up: Names) -> Iterator[Drawn]:
     """Bars of neighbouring fields: a small part for each of their whole numbers, one of which is a field's place."""
     for path in collection.get_paths():
         ends = path.get_extents()
-        box = _upright(Bbox(ax.transData.transform(ends.get_points())))
+        box = Bbox(ax.transData.transform(ends.get_points()))
+        (left, bottom), (right, top) = box.min, box.max
         middle = (ends.y0 + ends.y1) / 2
         for x in range(int(np.ceil(ends.x0)), int(np.floor(ends.x1)) + 1):
             px = ax.transData.transform((x, middle))[0]
-            field = Bbox([[max(px - REACH / 2, box.x0), box.y0], [min(px + REACH / 2, box.x1), box.y1]])
-            yield field, f"{panel}\n{_at(up, middle)}", np.nan, float(x), (0, 0)
-
-
-def _upright(box: Bbox) -> Bbox:
-    """The same with its lower left corner first: axes may run the other way."""
-    return Bbox([box.min, box.max])
+            field = (max(px - REACH / 2, left), bottom, min(px + REACH / 2, right), top)
+            yield Drawn(field, f"{panel}\n{_at(up, middle)}", np.nan, float(x), (0, 0))
 
 
 Names = list[tuple[float, str]]

@@ -133,4 +133,4 @@ def _table(path: Path) -> Markup:
     rows = [f"<tr><td>{'</td><td>'.join(map(escape, row))}</td></tr>" for row in zip(*told.values(), strict=True)]
     note = f"<p class='note'>zero throughout: {escape(', '.join(idle))}</p>" if idle else ""
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    return Markup(f"<div class='scroll'>{table}</div>{note}" if rows else "")
+    return Markup(f"<div class='scroll'>{table}</div>{note}" if rows or idle else "")
