@@ -20,8 +20,8 @@ from codestress.errors import CodestressError
 from codestress.inference.registry import load_registry
 from codestress.pipeline.artefacts import Overrides, load_profile, resolve, select
 from codestress.pipeline.plan import PlanRow, make_plan
-from codestress.report.ledger_page import PLAN_COLUMNS, PLANS, plans
 from codestress.report.published import read_published
+from codestress.report.summary import PLAN_COLUMNS, PLANS, plans
 
 Row = tuple[str, str, str, str, int, int, int]
 """As `PLAN_COLUMNS`."""

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from codestress.explore import answers, curves
+from codestress.explore import curves, questions
 from codestress.explore.controls import chosen_values, factor_controls, nearest_trial, parameter_controls, with_values
-from codestress.explore.prompts import prompt_explorer, prompt_html
+from codestress.explore.questions import prompt_explorer, prompt_html
 from codestress.inference.registry import load_registry
 from codestress.inference.run import Results, run, stored_responses
 from codestress.pipeline.artefacts import Artefact, Overrides, artefact_names, resolve
@@ -73,9 +73,9 @@ def test_answers_are_filtered_and_stand_beside_their_counterparts(
 ) -> None:
     [artefact] = resolve(["codecrash/tab01"], "smoke", Overrides(), load_registry())
     results = run(artefact.trials(), [model.name for model in artefact.models], store=tmp_path / "s.sqlite")
-    monkeypatch.setattr(answers, "built", lambda *_: (artefact, results))
-    monkeypatch.setattr(answers, "stored_responses", lambda keys: stored_responses(keys, tmp_path / "s.sqlite"))
-    browser = answers.answer_browser("codecrash/tab01", "smoke")
+    monkeypatch.setattr(questions, "built", lambda *_: (artefact, results))
+    monkeypatch.setattr(questions, "stored_responses", lambda keys: stored_responses(keys, tmp_path / "s.sqlite"))
+    browser = questions.answer_browser("codecrash/tab01", "smoke")
     [[_, options], [panes]] = [column.children for column in browser.children]
     *filters, beside, chosen = options.children
     controls = {control.description: control for control in filters}
@@ -112,10 +112,10 @@ def test_an_error_is_told_in_place_of_the_prompt() -> None:
 
 
 def test_a_question_is_asked_and_has_one_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "run", lambda *given, **more: run(*given, **more, store=tmp_path / "s.sqlite"))
-    monkeypatch.setattr(answers, "stored_responses", lambda keys: stored_responses(keys, tmp_path / "s.sqlite"))
+    monkeypatch.setattr(questions, "run", lambda *given, **more: run(*given, **more, store=tmp_path / "s.sqlite"))
+    monkeypatch.setattr(questions, "stored_responses", lambda keys: stored_responses(keys, tmp_path / "s.sqlite"))
     [[chooser, model, factors, button], [shown]] = [
-        column.children for column in answers.ask_panel("semtrace/fig03", "smoke").children
+        column.children for column in questions.ask_panel("semtrace/fig03", "smoke").children
     ]
     for name in ("semtrace/fig03", "origin/fig04", "faultloc/fig06"):
         chooser.value = name

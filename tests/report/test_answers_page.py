@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from codestress.inference.registry import ModelEntry
 from codestress.inference.run import Answer, Results
 from codestress.report import answers_page
-from codestress.report.answers_page import MOST_ANSWERS, MOST_OF_A_CELL, Behind, Spot, spots, write_answers
+from codestress.report.answers_page import MOST_ANSWERS, MOST_OF_A_CELL, Behind, Spots, spots, write_answers
 from codestress.report.curves import draw_curves
 from codestress.report.drawn import drawn
 from codestress.report.share_bars import share_bars
@@ -36,7 +36,7 @@ def results(outcomes: dict[tuple[str, int], list[bool]], models: Sequence[str] =
     return Results(answers, entries, 0, {name: len(answers) for name in models})
 
 
-def found_in(figure: Figure, of: Results) -> list[Spot]:
+def found_in(figure: Figure, of: Results) -> Spots:
     figure.draw_without_rendering()
     return spots(Behind(of, "strict"), drawn(figure, figure.get_tightbbox()))
 
@@ -56,15 +56,15 @@ def test_each_bar_leads_to_the_answers_that_it_counts_and_a_published_one_to_non
     of = results(SHARES)
     places = found_in(figure, of)
     assert len(places) == 4
-    for spot in places:
-        told = {(of.answers[row].model, of.answers[row].trial.factors["d"]) for row in spot.cell.rows}
+    for box, cell in places:
+        told = {(of.answers[row].model, of.answers[row].trial.factors["d"]) for row in cell.rows}
         assert len(told) == 1
         (what,) = told
-        assert (spot.cell.correct, spot.cell.n) == (sum(SHARES[what]), 4)
-        left, top, width, height = spot.box
+        assert (cell.correct, cell.n) == (sum(SHARES[what]), 4)
+        left, top, width, height = box
         assert 0 <= left <= left + width <= 1
         assert 0.5 < top + height <= 1  # the second panel
-    assert len({spot.cell.rows for spot in places}) == 4
+    assert len({cell.rows for box, cell in places}) == 4
 
 
 def test_points_of_a_curve_are_told_apart_by_their_place_where_their_shares_are_the_same() -> None:
@@ -79,7 +79,7 @@ def test_points_of_a_curve_are_told_apart_by_their_place_where_their_shares_are_
     ax.set_xlabel("d: lines between the links")
     of = results(SHARES)
     places = found_in(figure, of)
-    assert sorted((spot.cell.told, spot.cell.correct) for spot in places) == [
+    assert sorted((cell.told, cell.correct) for box, cell in places) == [
         ("reader, d 1", 3),
         ("reader, d 15", 1),
         ("reader-long, d 1", 3),
@@ -98,7 +98,7 @@ def test_values_are_found_by_what_the_figure_calls_them_also_where_the_panel_bes
     figure.draw_without_rendering()
     spoken = {"d": {1: "", 15: "turned"}}
     found = spots(Behind(of, "strict", spoken), drawn(figure, figure.get_tightbbox()))
-    told = [{(of.answers[row].model, of.answers[row].trial.factors["d"]) for row in spot.cell.rows} for spot in found]
+    told = [{(of.answers[row].model, of.answers[row].trial.factors["d"]) for row in cell.rows} for _, cell in found]
     assert told == [{(model, d)} for model in MODELS for d in (1, 15)]
 
     figure = share_bars(
@@ -107,8 +107,8 @@ def test_values_are_found_by_what_the_figure_calls_them_also_where_the_panel_bes
     )
     figure.draw_without_rendering()
     kinds = {"model": dict.fromkeys(MODELS, "small")}
-    (spot,) = spots(Behind(of, "strict", kinds), drawn(figure, figure.get_tightbbox()))
-    assert {(of.answers[row].model, of.answers[row].trial.factors["d"]) for row in spot.cell.rows} == {
+    ((_, cell),) = spots(Behind(of, "strict", kinds), drawn(figure, figure.get_tightbbox()))
+    assert {(of.answers[row].model, of.answers[row].trial.factors["d"]) for row in cell.rows} == {
         (model, 15) for model in MODELS
     }
 

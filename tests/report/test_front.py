@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from codestress.report.claims import COLUMNS
-from codestress.report.front import did, fronts
+from codestress.report.summary import did, fronts
 from codestress.rooms import offered_by
 
 READERS = [
@@ -39,10 +39,10 @@ def test_a_card_says_the_published_number_and_the_verdict_with_its_evidence() ->
         ("codecrash/tab01", "something else", 5.0, 9.0, "differs", "re-run"),
     )
     (card,) = fronts(["codecrash"], ["codecrash/tab01", "origin/fig02"], rows)
-    assert (card.number, card.says) == ("23.2 %", "reproduced (recomputed): 23.21 %")
-    assert card.all == "1 reproduced (recomputed), 1 not run, 1 differs (re-run)"
-    assert card.figure == "codecrash/tab01"
-    assert card.commands[0].startswith("make plan codecrash/tab01 MODELS=gpt-")
+    assert (card["number"], card["says"]) == ("23.2 %", "reproduced (recomputed): 23.21 %")
+    assert card["all"] == "1 reproduced (recomputed), 1 not run, 1 differs (re-run)"
+    assert card["figure"] == "codecrash/tab01"
+    assert card["commands"][0].startswith("make plan codecrash/tab01 MODELS=gpt-")
 
 
 def test_several_numbers_are_a_span_and_what_no_figure_states_is_no_number() -> None:
@@ -52,6 +52,6 @@ def test_several_numbers_are_a_span_and_what_no_figure_states_is_no_number() -> 
         ("origin/fig05", "c: share of right answers", 90.0, float("nan"), "not run", "re-run"),
     )
     (card,) = fronts(["origin"], ["origin/fig02"], rows)
-    assert (card.number, card.says) == ("0 to 27.35 %", "2 not run")
+    assert (card["number"], card["says"]) == ("0 to 27.35 %", "2 not run")
     (card,) = fronts(["origin"], ["origin/nano"], rows[:0])
-    assert (card.number, card.figure) == ("", "origin/nano")
+    assert (card["number"], card["figure"]) == ("", "origin/nano")

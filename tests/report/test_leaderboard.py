@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from codestress.fitting.proportions import wilson
-from codestress.report.front import leaderboards
+from codestress.report.summary import leaderboards
 
 
 def manifest(counts: dict[str, tuple[int, int]], leaderboard: bool, simulated: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -27,11 +27,11 @@ def test_models_are_ranked_by_right_answers_of_those_asked_and_readers_are_not()
         "c/readers": manifest({"sim-x": (99, 0)}, True, ("sim-x",)),
     }
     (board,) = leaderboards(manifests)
-    assert (board.paper, board.artefact) == ("a", "a/two")
-    assert [(place["model"], place["correct"], place["n"]) for place in board.places] == [
+    assert (board["paper"], board["artefact"]) == ("a", "a/two")
+    assert [(place["model"], place["correct"], place["n"]) for place in board["places"]] == [
         ("m2", 60, 100),
         ("m1", 50, 100),
     ]
     low, high = wilson(60, 100)
-    assert (board.places[0]["low"], board.places[0]["high"]) == (low, high)
-    assert board.places[0]["accuracy"] == pytest.approx(0.6)
+    assert (board["places"][0]["low"], board["places"][0]["high"]) == (low, high)
+    assert board["places"][0]["accuracy"] == pytest.approx(0.6)

@@ -24,15 +24,15 @@ from codestress.papers.origin.studies import FindTheOrigin
 from codestress.parameters import Facts
 from codestress.pipeline.artefacts import Artefact, Overrides, artefact_names, resolve
 from codestress.pipeline.builder import standing
-from codestress.report import ledger_page
+from codestress.report import summary
 from codestress.report.checked import sha256_of_files
 from codestress.report.claims import COLUMNS, Claim, Evidence, ledger, statements
 from codestress.report.findings import extremes
-from codestress.report.ledger_page import all_claims, judged, not_run
 from codestress.report.protocol import stamp
 from codestress.report.publish import latex_table, markdown_table, publish
 from codestress.report.published import published_models, published_numbers
 from codestress.report.share_bars import share_bars
+from codestress.report.summary import all_claims, judged, not_run
 from codestress.types import Outcome
 
 
@@ -146,12 +146,13 @@ def test_each_number_stands_once_and_chance_is_counted() -> None:
     assert len(claims) == 6
     (first,) = claims[claims["statement"] == "x"].to_dict("records")
     assert (first["verdict"], first["artefacts"]) == ("differs", ["p/b", "p/a"])
-    assert not_run(claims) == [("needs a", 2, ["p/a"], ("make p/a PROFILE=paper", "price unknown"))]
-    assert judged(claims) == [("p", 4, 0.2, 4, 1)]
+    (waiting,) = not_run(claims)
+    assert [*waiting.values()] == ["needs a", 2, ["p/a"], "make p/a PROFILE=paper", "price unknown"]
+    assert judged(claims) == [{"paper": "p", "judged": 4, "expected": 0.2, "differ": 4, "after_holm": 1}]
     # What command lines changed counts by its changes; the price is the artefact's.
     mine = [ledger.assign(artefact=ledger["artefact"] + f"@seed={n}") for n in (1, 2) for ledger in ledgers]
     assert len(all_claims(mine)) == 12
-    assert not_run(all_claims(mine[:1]))[0].price.command == "make p/a PROFILE=paper"
+    assert not_run(all_claims(mine[:1]))[0]["command"] == "make p/a PROFILE=paper"
     assert judged(all_claims(ledgers[:1])) == judged(all_claims([])) == []
 
 
@@ -165,32 +166,32 @@ def test_prices_are_the_plans_tokens_at_the_registrys_prices(monkeypatch: pytest
         ("p/b", priced.name, "two", "estimated: so long", 8, 800_000, 10),
         ("p/b", priced.name, "one", "", 3, 400_000, 10),
     ]
-    table = pd.DataFrame(rows, columns=ledger_page.PLAN_COLUMNS)
-    monkeypatch.setattr(ledger_page, "plans", lambda: table)
+    table = pd.DataFrame(rows, columns=summary.PLAN_COLUMNS)
+    monkeypatch.setattr(summary, "plans", lambda: table)
     assert priced.price is not None
     low, high = priced.price.input, priced.price.input + priced.price.output / 2
-    told = ledger_page.price(["p/z", "p/a"], f"needs the answers of {priced.name}", registry)
+    command, told = summary.price(["p/z", "p/a"], f"needs the answers of {priced.name}", registry)
     dollars = f"${low:,.2f} to ${high:,.2f}"
-    assert told.told == f"10 questions of 1.00 M tokens, answers of at most 0.50 M, {dollars}"
-    assert told.command == f'make p/a PROFILE=paper MODELS="{priced.name}"'
-    every = ledger_page.price(["p/a"], "needs all", registry)
-    assert every.command == "make p/a PROFILE=paper"
-    assert every.told.startswith("30 questions")
-    assert "1 model on a machine of one's own, price unknown for nobody" in every.told
-    both = ledger_page.price(["p/b"], "needs all on both data sets", registry).told.split("; ")
+    assert told == f"10 questions of 1.00 M tokens, answers of at most 0.50 M, {dollars}"
+    assert command == f'make p/a PROFILE=paper MODELS="{priced.name}"'
+    command, every = summary.price(["p/a"], "needs all", registry)
+    assert command == "make p/a PROFILE=paper"
+    assert every.startswith("30 questions")
+    assert "1 model on a machine of one's own, price unknown for nobody" in every
+    both = summary.price(["p/b"], "needs all on both data sets", registry)[1].split("; ")
     assert [one.split()[0] for one in both] == ["3", "8"]
     assert [one.endswith("(estimated: so long)") for one in both] == [False, True]
-    part = ledger_page.price(["p/b"], "needs the answers of nobody on ONE", registry)
-    assert part.command == 'make p/b PROFILE=paper SET="problems=[one]"'
-    assert part.told.startswith("3 questions of 0.10 M tokens")
-    longer = ledger_page.price(["p/b"], f"needs the answers of {priced.name}-lite, of {priced.name}.5", registry)
-    assert longer.command == "make p/b PROFILE=paper"
-    assert ledger_page.price(["p/b"], f"needs {priced.name}, {priced.name}.", registry).command != longer.command
-    assert ledger_page.price(["p/z"], "needs a", registry) == ("make p/z PROFILE=paper", "price unknown")
+    command, part = summary.price(["p/b"], "needs the answers of nobody on ONE", registry)
+    assert command == 'make p/b PROFILE=paper SET="problems=[one]"'
+    assert part.startswith("3 questions of 0.10 M tokens")
+    (longer, _) = summary.price(["p/b"], f"needs the answers of {priced.name}-lite, of {priced.name}.5", registry)
+    assert longer == "make p/b PROFILE=paper"
+    assert summary.price(["p/b"], f"needs {priced.name}, {priced.name}.", registry)[0] != longer
+    assert summary.price(["p/z"], "needs a", registry) == ("make p/z PROFILE=paper", "price unknown")
 
 
 def test_plans_are_of_artefacts_and_models_that_there_are() -> None:
-    table = ledger_page.plans()
+    table = summary.plans()
     assert set(table["artefact"]) <= set(artefact_names())
     assert set(table["model"]) <= set(load_registry())
     assert set(table["part"]) <= {"", "cruxeval", "livecodebench"}
@@ -199,7 +200,7 @@ def test_plans_are_of_artefacts_and_models_that_there_are() -> None:
 
 
 def test_whatever_waits_for_answers_has_its_price() -> None:
-    table, registry = ledger_page.plans(), load_registry()
+    table, registry = summary.plans(), load_registry()
     for name in artefact_names():
         paper, _, artefact = name.partition("/")
         (found,) = resolve([name], "paper", Overrides(), registry)

@@ -7,15 +7,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from codestress.errors import DataError
 from codestress.paths import OUTPUTS, shown
-
-if TYPE_CHECKING:
-    from codestress.course.grading import Graded
 
 BUILT = OUTPUTS / "course"
 """Where assignments are written by default."""
@@ -62,35 +58,29 @@ def course_grade(
     A file's name is the student's, which decides the hidden data: hand-ins are ada.ipynb, ben.ipynb, …
     """
     from codestress.course.building import MASTERS, tests_of
-    from codestress.course.feedback import write_feedback
-    from codestress.course.grading import grade
+    from codestress.course.grading import grade, write_feedback
 
     if student and len(notebooks) > 1:
         raise click.UsageError("--student names one student; give one notebook with it")
     tests = tests_of(assignment, built.absolute())
     results = []
-    unread = 0
     for path in notebooks:
         try:
-            results.append(grade(path, tests, student or path.stem))
+            graded = grade(path, tests, student or path.stem)
         except DataError as error:
-            unread += 1
             click.echo(error, err=True)
             continue
+        results.append(graded)
         if not as_json:
-            _tell(results[-1])
+            questions = "  ".join(f"{name} {graded.scores[name]:g}/{graded.possible[name]:g}" for name in graded.scores)
+            click.echo(f"{graded.student}: {graded.score:g} of {graded.total:g}   {questions}")
+            for message in itertools.chain(graded.remarks, *graded.failed.values()):
+                click.echo(f"  {message}")
     if results:
         folder = (feedback or FEEDBACK / assignment).absolute()
         grades = write_feedback(folder, MASTERS / f"{assignment}.ipynb", results)
         click.echo(f"feedback: {shown(folder)}; all points: {shown(grades)}", err=as_json)
     if as_json:
         click.echo(json.dumps([asdict(one) | {"score": one.score, "total": one.total} for one in results], indent=1))
-    if unread:
+    if unread := len(notebooks) - len(results):
         raise click.ClickException(f"{unread} of {len(notebooks)} notebooks could not be graded")
-
-
-def _tell(graded: Graded) -> None:
-    questions = "  ".join(f"{name} {graded.scores[name]:g}/{graded.possible[name]:g}" for name in graded.scores)
-    click.echo(f"{graded.student}: {graded.score:g} of {graded.total:g}   {questions}")
-    for message in itertools.chain(graded.remarks, *graded.failed.values()):
-        click.echo(f"  {message}")

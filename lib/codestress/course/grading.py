@@ -1,4 +1,5 @@
-"""Grades a submission: the student's functions run in the sandbox, otter's tests run here.
+"""Grades a submission: the student's functions run in the sandbox, otter's tests run here. What a student reads of a
+failed test: what was expected, what came, and where it is explained.
 
 Only the functions that a submission defines are run, each call in a process of its own, and nothing but plain data
 comes back: a submission cannot reach the tests, and an object that equals everything is not data. (otter's own
@@ -8,18 +9,20 @@ comes back: a submission cannot reach the tests, and an object that equals every
 from __future__ import annotations
 
 import ast
-import contextlib
 import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from codestress.course.feedback import telling
+import pandas as pd
+
 from codestress.errors import CodestressError, DataError
+from codestress.paths import write_whole
 from codestress.pipeline.notebooks import read_notebook
 from codestress.sandbox.executor import Executor, Limits, Program
 from codestress.sandbox.executor import Outcome as Ending
@@ -43,22 +46,28 @@ def {CALLED}(*arguments, **keywords):
     return plain({{name}}(*arguments, **keywords))
 """
 """Put behind a submission: arrays and numpy's numbers come back as lists and numbers."""
+LONGEST = 120
+"""Characters of a value that is told."""
+TOLD = f"""
+def _told(expected, came):
+    def short(value):
+        text = repr(value)
+        return text if len(text) <= {LONGEST} else text[:{LONGEST}] + " …"
+    return f"expected {{expected}}; it is {{short(came)}}"
+"""
 
 
 class CannotRun(Exception):
     """A student's function did not return."""
 
 
-@dataclass(frozen=True)
-class Submission:
+class Submission(NamedTuple):
     """What is graded of a notebook."""
 
     source: str
     """Imports, definitions, and assignments that stand at the top level of its cells."""
     names: tuple[str, ...]
     """Functions, in order."""
-    values: dict[str, Any]
-    """Names that were given a literal."""
     remarks: tuple[str, ...]
     """Cells that could not be read."""
 
@@ -103,19 +112,17 @@ def _function(source: str, name: str, executor: Executor, left: list[float]) -> 
 
 def read_submission(path: Path) -> Submission:
     """The graded part of a notebook; `DataError` where it is none."""
-    kept: list[str] = []
-    names: dict[str, None] = {}
-    values: dict[str, Any] = {}
-    remarks: list[str] = []
+    kept = list[str]()
+    names = dict[str, None]()
+    remarks = list[str]()
     for number, cell in enumerate(read_notebook(path).cells, start=1):
-        if cell["cell_type"] != "code":
-            continue
         try:
-            for statement in _statements(cell["source"]):
-                _keep(statement, kept, names, values)
+            for statement in _statements(cell["source"]) if cell["cell_type"] == "code" else ():
+                kept += _kept(statement)
+                names |= {statement.name: None} if isinstance(statement, ast.FunctionDef) else {}
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             remarks.append(_short(f"cell {number} cannot be read: {type(error).__name__} {error}"))
-    return Submission("\n".join(kept), tuple(names), values, tuple(remarks))
+    return Submission("\n".join(kept), tuple(names), tuple(remarks))
 
 
 def _statements(source: str) -> list[ast.stmt]:
@@ -126,38 +133,21 @@ def _statements(source: str) -> list[ast.stmt]:
         return ast.parse(re.sub(r"^[ \t]*[%!].*$", "", source, flags=re.MULTILINE)).body
 
 
-def _keep(statement: ast.stmt, kept: list[str], names: dict[str, None], values: dict[str, Any]) -> None:
-    """Takes what is graded of a statement."""
+def _kept(statement: ast.stmt) -> list[str]:
+    """What is graded of a statement. Imports and assignments may need data or modules that are not in the sandbox:
+    functions that do without them still run."""
     match statement:
         case ast.FunctionDef() | ast.ClassDef():
-            kept.append(ast.unparse(statement))
-            names |= {statement.name: None} if isinstance(statement, ast.FunctionDef) else {}
+            return [ast.unparse(statement)]
         case ast.Import(names=imported) if all(_allowed(one.name) for one in imported):
-            kept.append(_attempted(statement))
+            pass
         case ast.ImportFrom(module=str(module), level=0) if _allowed(module):
-            kept.append(_attempted(statement))
-        case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value) | ast.AugAssign(value=value):
-            kept.append(_attempted(statement))
-            for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
-                _take(target, None if isinstance(statement, ast.AugAssign) else value, values)
-
-
-def _take(target: ast.expr, value: ast.expr | None, values: dict[str, Any]) -> None:
-    """The value of a name that was given a literal; any other assignment to it forgets what it was."""
-    match target, value:
-        case ast.Name(id=name), _:
-            values.pop(name, None)
-            with contextlib.suppress(ValueError, TypeError, SyntaxError):
-                values[name] = ast.literal_eval(value or target)
-        case ast.Tuple(elts=parts) | ast.List(elts=parts), _:
-            given = value.elts if isinstance(value, ast.Tuple | ast.List) else []
-            for part, one in zip(parts, given if len(given) == len(parts) else [None] * len(parts), strict=True):
-                _take(part, one, values)
-
-
-def _attempted(statement: ast.stmt) -> str:
-    """What may need data or modules that are not in the sandbox: functions that do without them still run."""
-    return f"try:\n    {ast.unparse(statement)}\nexcept Exception:\n    pass"
+            pass
+        case ast.Assign() | ast.AnnAssign(value=ast.expr()) | ast.AugAssign():
+            pass
+        case _:
+            return []
+    return [f"try:\n    {ast.unparse(statement)}\nexcept Exception:\n    pass"]
 
 
 def _allowed(module: str) -> bool:
@@ -177,7 +167,7 @@ def grade(submission: Path, tests: Path, student: str) -> Graded:
         functions = {name: _function(read.source, name, executor, left) for name in read.names}
         for path in sorted(tests.glob("*.py")):
             file = _otter_file(path)
-            file.run({**read.values, **functions, "STUDENT": student})
+            file.run(functions | {"STUDENT": student})
             graded.scores[file.name] = float(file.score)
             graded.possible[file.name] = float(file.possible)
             wrong = [one for one in file.test_case_results if not one.passed]
@@ -195,6 +185,25 @@ def _short(text: str) -> str:
     return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]} …"
 
 
+class _Asserts(ast.NodeTransformer):
+    """Each `assert` says what it expected and what came; its own message, if it has one, stands before that."""
+
+    def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
+        first: ast.expr = node.test
+        again: ast.expr = ast.Name("_came", ast.Load())
+        if isinstance(node.test, ast.Compare) and len(node.test.ops) == 1:
+            first, again = node.test.left, ast.Compare(again, node.test.ops, node.test.comparators)
+        words = f"_told({ast.unparse(node.test)!r}, _came)"
+        if node.msg is not None:
+            words = f"'{{}}: {{}}'.format({ast.unparse(node.msg)}, {words})"
+        return ast.parse(f"_came = {ast.unparse(first)}\nassert {ast.unparse(again)}, {words}").body
+
+
+def telling(source: str) -> str:
+    """Tests whose asserts tell what they expected."""
+    return TOLD + ast.unparse(_Asserts().visit(ast.parse(source))) + "\n"
+
+
 def _otter_file(path: Path) -> Any:
     try:
         from otter.test_files import ExceptionTestFile
@@ -210,3 +219,39 @@ def _otter_file(path: Path) -> Any:
     except Exception as error:  # whatever a damaged file raises when it is executed
         told = str(error).partition("\n")[0]
         raise DataError(f"{path}: no tests of otter: {type(error).__name__}: {told}; make course writes them") from None
+
+
+def sections(master: Path) -> tuple[dict[str, str], str]:
+    """The heading of each question of an assignment, and what its introduction says to read."""
+    headings: dict[str, str] = {}
+    reading, question = "", ""
+    for cell in read_notebook(master).cells:
+        text = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
+        if begun := re.search(r"# BEGIN QUESTION\s+name: (\w+)", text):
+            question = begun[1]
+        elif question and question not in headings and (heading := re.match(r"#+ (.+)", text)):
+            headings[question] = heading[1]
+        if more := re.search(r"Sections that tell you more: ([^\n]+(?:\n[^\n]+)*)", text):
+            reading = " ".join(more[1].split())
+    return headings, reading
+
+
+def write_feedback(folder: Path, master: Path, results: Sequence[Graded]) -> Path:
+    """`STUDENT.md` for each, and `grades.csv` for all: a row for each student, a column for each question."""
+    headings, reading = sections(master)
+    names, rows = Counter[str](), []
+    for graded in results:
+        lines = [f"# {master.stem}: {graded.score:g} of {graded.total:g} points", "", f"Student: {graded.student}"]
+        lines += [f"- {remark}" for remark in graded.remarks]
+        for name, possible in graded.possible.items():
+            lines += ["", f"## {headings.get(name, name)}", "", f"{graded.scores[name]:g} of {possible:g} points."]
+            lines += [f"- {message}" for message in graded.failed[name]]
+        lines += ["", f"Where to read: the section of that name in the assignment; {reading}"] if reading else []
+        name = re.sub(r"[^\w.-]+", "_", graded.student).strip(".") or "_"  # as that of a file
+        names[name] += 1
+        again = f"-{names[name]}" if names[name] > 1 else ""  # two files of one name overwrite nothing
+        write_whole(folder / f"{name}{again}.md", "\n".join(lines) + "\n")
+        safe = "'" * (graded.student[:1] in "=+-@\t\r") + graded.student  # no formula to a spreadsheet
+        rows.append({"student": safe, **graded.scores, "points": graded.score, "of": graded.total})
+    write_whole(folder / "grades.csv", pd.DataFrame(rows).to_csv(index=False, float_format="%g", lineterminator="\n"))
+    return folder / "grades.csv"

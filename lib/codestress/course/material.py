@@ -9,8 +9,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 
@@ -30,47 +29,8 @@ DEPTHS = (0.0, 0.15, 0.3)
 """How much worse a simulated reader is in the middle than at the ends."""
 
 
-class AnswerRow(TypedDict):
-    """A model's answer to "what does it return?"."""
-
-    code: str
-    function: str
-    arguments: str
-    expected: str
-    text: str
-    kind: str
-    """`right`, `wrong`, or the name of an exploit."""
-
-
-class FaultRow(TypedDict):
-    """A task of fault localization as a published set has it."""
-
-    original: str
-    """The program as it was written, with its comments and blank lines, before the fault."""
-    shown: str
-    """What the model was shown: with the fault, printed anew."""
-    correct: str
-    """The program without the fault, printed anew."""
-    label: int
-    """The published line of the fault, from 1."""
-    calls: list[str]
-    """Calls to try."""
-
-
-class RetrievalRow(TypedDict):
-    """A question about one line of a block, and where the kit's small transformer looked before it wrote that line."""
-
-    tokens: list[str]
-    lines: list[int]
-    """For each token the line of the block that it belongs to, from 0; -1 outside the block."""
-    count: int
-    """Lines of the block."""
-    target: int
-    """The line that was asked for."""
-    weights: list[list[list[float]]]
-    """Attention of the last position: layers by heads by tokens."""
-    right: bool
-    """Whether it then wrote the line to the character."""
+Row = dict[str, Any]
+"""What students see of one answer or task; the functions that make them say what is in them."""
 
 
 def problems(student: str, count: int, purpose: str = "practice") -> list[Problem]:
@@ -78,28 +38,25 @@ def problems(student: str, count: int, purpose: str = "practice") -> list[Proble
     return generated_problems(count, seed=_seed(student, "problems", purpose))
 
 
-def answers(student: str, count: int = 20, purpose: str = "practice") -> list[AnswerRow]:
-    """For each program a right answer in one of the ways that models write, a wrong one, and one that cheats."""
+def answers(student: str, count: int = 20, purpose: str = "practice") -> list[Row]:
+    """For each program a right answer in one of the ways that models write, a wrong one, and one that cheats.
+
+    code, function, arguments, expected; text: what the model wrote; kind: `right`, `wrong`, or the name of an exploit.
+    """
     random = rng(_seed(student, "answers", purpose))
-    rows: list[AnswerRow] = []
+    rows: list[Row] = []
     names = list(OUTPUTS)
     for problem in problems(student, count, purpose):
         exploit = names[int(random.integers(len(names)))]
         style = STYLES[int(random.integers(len(STYLES)))]
+        spaced = random.random() >= 0.5 and "'" not in problem.output  # the same value, written otherwise
+        asked = {"code": problem.code, "function": problem.function, "arguments": problem.arguments}
         for kind, value in (
-            ("right", _spelled(problem.output, random)),
+            ("right", problem.output.replace(", ", ",  ") if spaced else problem.output),
             ("wrong", repr(corrupted(parse_literal(problem.output).value))),
             (exploit, written(OUTPUTS[exploit], problem)),
         ):
-            asked = AnswerRow(
-                code=problem.code,
-                function=problem.function,
-                arguments=problem.arguments,
-                expected=problem.output,
-                text=style(problem, value),
-                kind=kind,
-            )
-            rows.append(asked)
+            rows.append({**asked, "expected": problem.output, "text": style(problem, value), "kind": kind})
     return rows
 
 
@@ -110,13 +67,6 @@ STYLES: tuple[Callable[[Problem, str], str], ...] = (
     lambda _, value: f"[ANSWER]None[/ANSWER] No, wait.\n[ANSWER] {value} [/ANSWER]",
 )
 """Ways to write an answer between tags (CodeCrash, appendix D)."""
-
-
-def _spelled(output: str, random: np.random.Generator) -> str:
-    """The same value, written otherwise where it can be."""
-    if random.random() < 0.5:
-        return output
-    return output.replace(", ", ",  ") if "'" not in output else output
 
 
 def corrupted(value: object) -> object:
@@ -130,20 +80,19 @@ _ALIKE: dict[type, Callable[[Any], object]] = {
 }
 
 
-def published_scorer(row: AnswerRow, answer: str) -> bool:
+def published_scorer(row: Row, answer: str) -> bool:
     """The rule of published harnesses: the answer is pasted behind `assert`; run in the sandbox."""
-    return _accepted(row["code"], row["function"], row["arguments"], row["expected"], answer, "reference")
+    return _accepted(row, answer, "reference", shared_executor())
 
 
-def strict_scorer(row: AnswerRow, answer: str) -> bool:
+def strict_scorer(row: Row, answer: str) -> bool:
     """The kit's rule: a literal of the same value and type."""
-    return _accepted(row["code"], row["function"], row["arguments"], row["expected"], answer, "strict")
+    return _accepted(row, answer, "strict")
 
 
-@lru_cache(maxsize=10_000)
-def _accepted(code: str, function: str, arguments: str, expected: str, answer: str, rule: Rule) -> bool:
-    tried = Answer(Problem("course", code, function, arguments, expected), answer)
-    [score] = score_answers([tried], "output", rule, shared_executor() if rule == "reference" else None)
+def _accepted(row: Row, answer: str, rule: Rule, executor: Executor | None = None) -> bool:
+    problem = Problem("course", row["code"], row["function"], row["arguments"], row["expected"])
+    [score] = score_answers([Answer(problem, answer)], "output", rule, executor)
     return score.value == 1
 
 
@@ -191,11 +140,16 @@ def removal_answers(
     return rows
 
 
-def fault_tasks(student: str, count: int = 24, purpose: str = "practice") -> list[FaultRow]:
+def fault_tasks(student: str, count: int = 24, purpose: str = "practice") -> list[Row]:
     """Programs with a fault each, published the way three of four faults of a public set are: the label is a line of
-    the original text, what is shown was printed anew."""
+    the original text, what is shown was printed anew.
+
+    original: the program as it was written, with its comments and blank lines, before the fault; shown: what the model
+    was shown, with the fault; correct: without it, printed anew; label: the published line of the fault, from 1;
+    calls: calls to try.
+    """
     random = rng(_seed(student, "faults", purpose))
-    rows: list[FaultRow] = []
+    rows: list[Row] = []
     for problem in generated_problems(10 * count, seed=_seed(student, "faulty", purpose)):
         if len(rows) == count:
             break
@@ -203,7 +157,8 @@ def fault_tasks(student: str, count: int = 24, purpose: str = "practice") -> lis
         if placed := _fault(original, random):
             label, faulty = placed
             shown, correct = (ast.unparse(ast.parse(text)) for text in (faulty, original))
-            rows.append(FaultRow(original=original, shown=shown, correct=correct, label=label, calls=[problem.call]))
+            printed = {"original": original, "shown": shown, "correct": correct}
+            rows.append({**printed, "label": label, "calls": [problem.call]})
     return rows
 
 
@@ -243,14 +198,19 @@ def _fault(code: str, random: np.random.Generator) -> tuple[int, str] | None:
     return number + 1, "\n".join(lines)
 
 
-def retrievals(student: str, count: int = 12, lines: int = 16, purpose: str = "practice") -> list[RetrievalRow]:
-    """The kit's own transformer on questions for a line by its key; this reader is real, and very small."""
+def retrievals(student: str, count: int = 12, lines: int = 16, purpose: str = "practice") -> list[Row]:
+    """The kit's own transformer on questions for a line by its key; this reader is real, and very small.
+
+    tokens; lines: for each token the line of the block that it belongs to, from 0, -1 outside the block; count: lines
+    of the block; target: the line that was asked for; weights: attention of the last position before it wrote that
+    line, layers by heads by tokens; right: whether it then wrote the line to the character.
+    """
     from codestress.nano.chats import Size, block_of, chat
     from codestress.nano.configuration import START, chatml
     from codestress.nano.model import Nano
 
     model = Nano()
-    rows: list[RetrievalRow] = []
+    rows: list[Row] = []
     for number in range(count):
         one = chat("line_retrieval", Size(lines, 1), "evaluate", _seed(student, "retrieval", purpose), number).turns[0]
         written = one.answer.split("\n")[1]
@@ -294,14 +254,14 @@ def renamed(code: str) -> str:
     return ast.unparse(tree)
 
 
-def line_of_fault(task: FaultRow) -> int:
+def line_of_fault(task: Row) -> int:
     """The only line in which what is shown differs from the correct program, from 1."""
     pairs = zip(task["correct"].split("\n"), task["shown"].split("\n"), strict=True)
     [line] = [number for number, (before, after) in enumerate(pairs, start=1) if before != after]
     return line
 
 
-def oracle_ceiling(tasks: Sequence[FaultRow], tolerance: int) -> list[float | None]:
+def oracle_ceiling(tasks: Sequence[Row], tolerance: int) -> list[float | None]:
     """Share of tasks with a label within `tolerance` lines of the fault, by the quarter in which the fault stands."""
     quarters: list[list[bool]] = [[], [], [], []]
     for task in tasks:

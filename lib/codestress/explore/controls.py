@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from html import escape
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import ipywidgets as widgets
 import yaml
-from pydantic.fields import FieldInfo
 
 from codestress.errors import CodestressError
 from codestress.inference.registry import load_registry
@@ -54,31 +52,29 @@ def side_by_side(controls: Sequence[widgets.Widget], shown: Sequence[widgets.Wid
 def parameter_controls(artefact: Artefact) -> dict[str, widgets.Widget]:
     """A control for each parameter of an artefact, with its value, from the schema that checks it."""
     values = artefact.parameters.model_dump()
-    fields = artefact.study.parameters.model_fields
+    fields = artefact.study.parameters.model_json_schema()["properties"]
     return {name: _control(name, field, values[name]) for name, field in fields.items() if name != "artefact"}
 
 
-def _control(name: str, field: FieldInfo, value: Any) -> widgets.Widget:
-    kind, told = _plain(field.annotation), field.description or ""
-    inner = _plain(typing.get_args(kind)[0]) if typing.get_origin(kind) is list else kind
-    if kind is bool:
+def _control(name: str, field: Mapping[str, Any], value: Any) -> widgets.Widget:
+    told = field.get("description", "")
+    if field.get("type") == "boolean":
         return control(widgets.Checkbox, name, tooltip=told, value=value)
-    if typing.get_origin(inner) is not Literal:
-        # As YAML, as behind `--set`: what it may be is the schema's to say.
-        return control(widgets.Text, name, tooltip=told, value=in_one_line(value))
-    options = typing.get_args(inner)
-    if inner is kind:
+    if options := _options(field):
         return dropdown(name, options, tooltip=told, value=value)
-    return control(widgets.SelectMultiple, name, tooltip=told, options=options, value=tuple(value), rows=4)
+    if options := _options(field.get("items", {})):
+        return control(widgets.SelectMultiple, name, tooltip=told, options=options, value=tuple(value), rows=4)
+    # As YAML, as behind `--set`: what it may be is the schema's to say.
+    return control(widgets.Text, name, tooltip=told, value=in_one_line(value))
+
+
+def _options(field: Mapping[str, Any]) -> list[Any]:
+    return list(field.get("enum", [field["const"]] if "const" in field else []))
 
 
 def in_one_line(value: Any) -> str:
     """YAML that is not wrapped, however long the list."""
     return yaml.safe_dump(value, default_flow_style=True, width=10**6).split("\n")[0]
-
-
-def _plain(annotation: Any) -> Any:
-    return typing.get_args(annotation)[0] if typing.get_origin(annotation) is Annotated else annotation
 
 
 def chosen_values(controls: Mapping[str, widgets.Widget]) -> dict[str, Any]:
@@ -113,16 +109,17 @@ def values_by_name(rows: Iterable[Mapping[str, Scalar]]) -> dict[str, list[Scala
     return {name: list(values) for name, values in found.items()}
 
 
-def factor_controls(trials: Trials, most: int = 400) -> dict[str, widgets.Widget]:
+def factor_controls(trials: Trials) -> dict[str, widgets.Widget]:
     """A control for the problem, and for each factor with more than one value, in the order in which they occur."""
     controls: dict[str, widgets.Widget] = {}
     for name, options in values_by_name(map(factors_of, trials.items)).items():
-        options = options[:most]
         if len(options) > 1:
-            numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in options)
+            numbers = {*map(type, options)} <= {int, float}
             kind = widgets.SelectionSlider if numbers and name != "problem" else widgets.Dropdown
-            options = sorted(options, key=float) if numbers else options  # type: ignore[arg-type]
-            controls[name] = control(kind, name, options=[(str(value), value) for value in options])
+            shown = options[:400]
+            if numbers:
+                shown.sort(key=float)  # type: ignore[arg-type]
+            controls[name] = control(kind, name, options=[(str(value), value) for value in shown])
     return controls
 
 

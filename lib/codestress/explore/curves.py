@@ -16,7 +16,6 @@ import traitlets
 from matplotlib import pyplot
 from matplotlib.figure import Figure
 
-from codestress.explore.answers import built, main_rule
 from codestress.explore.controls import (
     artefact_chooser,
     chosen_values,
@@ -30,8 +29,10 @@ from codestress.explore.controls import (
     side_by_side,
     with_values,
 )
+from codestress.explore.questions import built
 from codestress.fitting.exponential import ExponentialFit, fit_exponential
-from codestress.fitting.proportions import wilson
+from codestress.fitting.summaries import with_accuracy
+from codestress.inference.run import Results
 from codestress.paths import STORE
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.plan import make_plan
@@ -40,16 +41,14 @@ from codestress.report.publish import SIMULATED_NOTE
 from codestress.report.style import COLOURS, styled_figure, use_style
 from codestress.scoring.frames import answers_frame
 
-NOT_FACTORS = ("simulated", "finish_reason", "seconds", "attempts", "key", "earlier")
-NOT_FACTORS_PREFIXES = ("outcome_", "value_", "detail_", "unresolved_", "prompt_tokens", "completion_tokens")
 MOST_PLACES, MOST_LINES = 40, len(COLOURS)
 """Values of a factor that an axis has room for, and colours there are."""
 
 
-def factors_in(frame: pd.DataFrame, most: int) -> list[str]:
+def factors_in(results: Results, frame: pd.DataFrame, most: int) -> list[str]:
     """Columns that tell answers apart and have at most so many values: numbers first, the finest of them."""
-    columns = [c for c in frame.columns if c not in NOT_FACTORS and not c.startswith(NOT_FACTORS_PREFIXES)]
-    found = [c for c in columns if 1 < frame[c].nunique(dropna=False) <= most]
+    columns = {"model", "problem", "sample"}.union(*(answer.trial.factors for answer in results.answers))
+    found = [c for c in frame.columns if c in columns and 1 < frame[c].nunique(dropna=False) <= most]
     number = pd.api.types.is_numeric_dtype
     return sorted(found, key=lambda c: (not number(frame[c]), c in ("model", "problem"), -frame[c].nunique()))
 
@@ -59,12 +58,10 @@ def share_figure(frame: pd.DataFrame, x: str, line: str, rule: str) -> Figure:
     figure = styled_figure(4.8, 3.4)
     axes = figure.subplots()
     values = sorted(frame[x].unique(), key=lambda v: (isinstance(v, str), v))
-    places = {value: n for n, value in enumerate(values)}
+    places = frame[x].map({value: n for n, value in enumerate(values)}).rename("place")
     label = (frame[line] if line else pd.Series("all answers", frame.index)).rename("label")
-    right = frame.groupby([label, frame[x].map(places).rename("place")])[f"value_{rule}"].agg(["sum", "count"])
-    ends = [wilson(round(total), count) for total, count in right.itertuples(index=False)]
-    shares = right.assign(accuracy=right["sum"] / right["count"], published=False).reset_index()
-    shares[["low", "high"]] = ends
+    right = frame[f"value_{rule}"].groupby([label, places]).agg(["sum", "count"]).round().reset_index()
+    shares = with_accuracy(right, "sum", "count").assign(published=False)
     middle = (shares["label"].nunique() - 1) / 2
     draw_points(axes, shares, lambda number, part: part["place"] + 0.06 * (number - middle), line="-", width=1)
     names = list(map(str, values))
@@ -107,8 +104,8 @@ def live_figure(artefact: str = "semtrace/fig01", profile: str = "demo") -> widg
     def listed() -> str:
         cost.value = ""
         found, results = built(chooser.value, profile)
-        frame, rule = answers_frame(results), main_rule(found.trials())
-        across, lines = factors_in(frame, MOST_PLACES), factors_in(frame, MOST_LINES)
+        frame = answers_frame(results)
+        across, lines = (factors_in(results, frame, most) for most in (MOST_PLACES, MOST_LINES))
         if not across:
             return paragraph("Nothing tells its answers apart.")
         x = dropdown("along", across)
@@ -117,7 +114,7 @@ def live_figure(artefact: str = "semtrace/fig01", profile: str = "demo") -> widg
 
         def drawn() -> str:
             alt = f"right answers along {x.value}, a line for each {line.value or 'answer'}"
-            return picture(share_figure(frame, x.value, line.value, rule), alt)
+            return picture(share_figure(frame, x.value, line.value, "strict"), alt)
 
         def price() -> str:
             return paragraph(cost_of(with_values(found, chosen_values(controls))))
@@ -137,7 +134,7 @@ def live_figure(artefact: str = "semtrace/fig01", profile: str = "demo") -> widg
 def fit_of(x: Sequence[float], shares: Sequence[float], asked: int, *, floor: bool) -> ExponentialFit:
     """The decay through such shares of so many answers at each place."""
     # A problem each: so many of them right at each place, so that the band is that of real counts.
-    right = np.array([[float(n < round(share * asked)) for share in shares] for n in range(asked)])
+    right = 1.0 * (np.arange(asked)[:, None] < np.round(np.asarray(shares) * asked))
     places, rng = np.asarray(x, dtype=float), np.random.default_rng(0)
     return fit_exponential(places, right, np.ones_like(right), floor=floor, resamples=200, rng=rng)
 
@@ -149,9 +146,7 @@ def fit_figure(
     use_style()
     fit = fit_of(x, shares, asked, floor=floor)
     places, values = np.asarray(x, dtype=float), np.asarray(shares, dtype=float)
-    figure, (top, bottom) = pyplot.subplots(
-        2, 1, figsize=(6, 4.2), sharex=True, gridspec_kw={"height_ratios": [3, 1]}, layout="constrained"
-    )
+    figure, (top, bottom) = pyplot.subplots(2, 1, figsize=(6, 4.2), sharex=True, height_ratios=[3, 1])
     grid = np.linspace(0, places.max(), 100)
     low, high = fit.band(grid, 0.95)
     top.fill_between(grid, 100 * low, 100 * high, color=COLOURS[0], alpha=0.2, label="95 % band")

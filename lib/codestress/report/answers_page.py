@@ -14,8 +14,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,7 +36,6 @@ MOST_ANSWERS = 240
 MOST_OF_A_CELL = 4
 PROMPT_END, COMPLETION = 280, 420
 """Characters that are shown: a prompt's last, and of a completion the first third and the last two."""
-MOST_FACTORS = 6
 MOST_NAMES = 24
 """Values of a factor of names: one with more tells questions apart, not conditions."""
 TRIED = 200
@@ -60,81 +58,57 @@ class Cell(NamedTuple):
         return f"{self.told}: {self.correct:,} of {self.n:,} correct"
 
 
-class Spot(NamedTuple):
-    """Where a cell stands in the picture."""
-
-    box: tuple[float, float, float, float]
-    cell: Cell
+Spots = list[tuple[tuple[float, float, float, float], Cell]]
+"""Where cells stand in the picture."""
 
 
-@dataclass
 class Behind:
     """The answers of a figure by model and factors."""
 
-    results: Results
-    rule: str
-    spoken: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
-    """What the figure calls the values of factors, where it is something else; of `model`, kinds of models."""
-    others: dict[str, list[dict[Scalar, Scalar]]] = field(default_factory=dict)
-    """Of `factors`: the values of others that say the same."""
-    groups: dict[tuple[str, Items], NDArray[np.intp]] = field(default_factory=dict)
+    def __init__(self, results: Results, rule: str, spoken: Mapping[str, Mapping[Any, str]] | None = None) -> None:
+        """`spoken`: what the figure calls the values of factors, where it is something else; of `model`, kinds of
+        models."""
+        answers, self.results, self.rule = results.answers, results, rule
+        self.kinds = (spoken or {}).get("model", {})
+        self.table = pd.DataFrame([{**answer.trial.factors, "model": answer.model} for answer in answers])
+        if self.kinds:
+            self.table["kind"] = self.table["model"].map(self.kinds)
+        # The longest names first, so that none is found within another.
+        self.models = sorted({answer.model for answer in answers}, key=lambda name: (-len(name), name))
+        self.right = {
+            name: np.array([answer.scores[name].outcome == Outcome.CORRECT for answer in answers])
+            for name in answers[0].scores
+        }
+        self.rows = cache(self._rows)
+        self._find_factors(spoken or {})
 
-    @cached_property
-    def table(self) -> pd.DataFrame:
-        answers = self.results.answers
-        table = pd.DataFrame([{**answer.trial.factors, "model": answer.model} for answer in answers])
-        return table.assign(kind=table["model"].map(self.spoken["model"])) if "model" in self.spoken else table
-
-    @cached_property
-    def models(self) -> list[str]:
-        """The longest names first, so that none is found within another."""
-        return sorted({answer.model for answer in self.results.answers}, key=lambda name: (-len(name), name))
-
-    @cached_property
-    def factors(self) -> dict[str, list[Scalar]]:
-        """Those that vary, with their values in order; what differs from answer to answer is none."""
+    def _find_factors(self, spoken: Mapping[str, Mapping[Any, str]]) -> None:
+        """Those that vary, with their values in order, and with these as a figure may call them; what differs from
+        answer to answer is none, nor what says the same as another in other words."""
         found: dict[str, list[Scalar]] = {}
+        ways: dict[str, list[Mapping[Any, Any]]] = {}
         for name in self.table.columns.drop("model"):
             values = list(dict.fromkeys(self.table[name].dropna()))
             numbers = all(isinstance(one, int | float | np.number) for one in values)
             if not 1 < len(values) <= (MOST_CELLS if numbers else MOST_NAMES):
                 continue
-            for same in (one for one in found if len(found[one]) == len(values)):
-                pairs = self.table[[same, name]].drop_duplicates()
-                if len(pairs) == len(values):  # the same in other words
-                    self.others.setdefault(same, []).append(dict(zip(pairs[same], pairs[name], strict=True)))
-                    break
+            pairs = (self.table[[one, name]].drop_duplicates() for one in found if len(found[one]) == len(values))
+            if (same := next((those for those in pairs if len(those) == len(values)), None)) is not None:
+                ways[same.columns[0]].append(dict(same.itertuples(index=False)))
             else:
-                found[str(name)] = sorted(values) if numbers else values
-        fewest = sorted(found, key=lambda name: len(found[name]))[:MOST_FACTORS]
-        return {name: found[name] for name in found if name in fewest}
-
-    @cached_property
-    def called(self) -> dict[str, list[tuple[Scalar, ...]]]:
-        """The values of each factor as a figure may call them."""
-        ways = {name: (self.spoken.get(name, {}), *self.others.get(name, ())) for name in self.factors}
-        return {
-            name: [tuple(way.get(value, value) for value in self.factors[name]) for way in those]
-            for name, those in ways.items()
+                found[name] = sorted(values) if numbers else values
+                ways[name] = [spoken.get(name, {})]
+        self.factors = found
+        self.called = {
+            name: [tuple(way.get(value, value) for value in values) for way in ways[name]]
+            for name, values in found.items()
         }
 
-    @cached_property
-    def right(self) -> dict[str, NDArray[np.bool_]]:
-        """By rule: which answers are correct."""
-        answers = self.results.answers
-        return {
-            rule: np.array([answer.scores[rule].outcome == Outcome.CORRECT for answer in answers])
-            for rule in (answers[0].scores if answers else ())
-        }
-
-    def rows(self, model: str, items: Items) -> NDArray[np.intp]:
+    def _rows(self, model: str, items: Items) -> NDArray[np.intp]:
         """Of a model's answers (of all without a name) those with these values."""
-        if (model, items) not in self.groups:
-            known = self.table["model"].eq(model).to_numpy() if model else np.ones(len(self.table), bool)
-            for name, value in items:
-                known = known & self.table[name].eq(value).to_numpy()
-            self.groups[model, items] = np.flatnonzero(known)
-        return self.groups[model, items]
+        wanted = [*items, *([("model", model)] if model else [])]
+        known = [self.table[name].eq(value).to_numpy() for name, value in wanted]
+        return np.flatnonzero(np.logical_and.reduce(known)) if known else np.arange(len(self.table))
 
     def cell(self, number: int, model: str, items: Items) -> Cell:
         rows = self.rows(model, items)
@@ -146,28 +120,22 @@ class Behind:
         """What a bar counts: the model and the values that stand beside it. Several readings of the words are told
         apart by the share that the bar shows; where they are not, it counts none for sure."""
         model = self._model(one.words)
-        if model is None:
-            return None
-        told = {name: values for name in self.factors if (values := self._told(name, one))}
-        if one.value != one.value and not any(pick == 2 for values in told.values() for _, pick in values):
-            return None
-        if math.prod(1 + len(values) for values in told.values()) > TRIED:
+        told = [picks for name in self.factors if (picks := self._told(name, one))]
+        placed = one.value == one.value or any(sure == 2 for picks in told for *_, sure in picks)
+        if model is None or not placed or math.prod(1 + len(picks) for picks in told) > TRIED:
             return None
         agreeing: list[tuple[int, Items]] = []
-        for chosen in itertools.product(*([None, *((name, *pick) for pick in told[name])] for name in told)):
+        for chosen in itertools.product(*([None, *picks] for picks in told)):
             picked = [pick for pick in chosen if pick is not None]
             items = tuple((name, value) for name, value, _ in picked)
             if self._shows(model, items, one.value):
                 agreeing.append((sum(sure for *_, sure in picked), items))
-        if not agreeing and all(len(values) == 1 for values in told.values()):
-            plain: Items = tuple((name, values[0][0]) for name, values in told.items())
-            ranked = sum(values[0][1] == 1 for values in told.values())
-            return (model, plain) if ranked <= 1 and len(self.rows(model, plain)) else None
-        if not agreeing:
-            return None
-        best = max(score for score, _ in agreeing)
-        likely = [items for score, items in agreeing if score == best]
-        return (model, likely[0]) if len({tuple(self.rows(model, items)) for items in likely}) == 1 else None
+        if not agreeing and all(len(picks) == 1 for picks in told) and sum(picks[0][2] == 1 for picks in told) <= 1:
+            plain = tuple((name, value) for ((name, value, _),) in told)
+            return (model, plain) if len(self.rows(model, plain)) else None
+        best = max((score for score, _ in agreeing), default=0)
+        likely = {tuple(self.rows(model, items)): items for score, items in reversed(agreeing) if score == best}
+        return (model, next(iter(likely.values()))) if len(likely) == 1 else None
 
     def _model(self, words: str) -> str | None:
         found = [name for name in self.models if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", words)]
@@ -175,27 +143,23 @@ class Behind:
             return found[0] if all(name in found[0] for name in found) else None
         if len(self.models) == 1 and "published" not in words.casefold():
             return self.models[0]
-        kinds = {"mean over models", *self.spoken.get("model", {}).values()}
-        return "" if any(kind in words for kind in kinds) else None
+        return "" if any(kind in words for kind in ("mean over models", *self.kinds.values())) else None
 
-    def _told(self, name: str, one: Drawn) -> list[tuple[Scalar, int]]:
+    def _told(self, name: str, one: Drawn) -> list[tuple[str, Scalar, int]]:
         """The values of a factor that may be meant, each with how surely: 3 in words, 2 by its place, 1 by its rank."""
         values = self.factors[name]
         for words in self.called[name]:
-            if worded := _worded(one.words, name, words):
-                return [(value, 3) for value, word in zip(values, words, strict=True) if word in worded]
-            if "" in words:
-                return [(values[words.index("")], 3)]
-        if one.at == one.at:
-            if any(isinstance(value, str | bool | np.bool_) for value in values):
-                return []
-            near = [value for value in values if abs(float(value or 0) - one.at) <= 0.16]
-            if near and name in re.findall(r"\w+", one.words.casefold()):
-                return [(near[0], 2)]
-            rank, count = one.rank
-            if count == len(values):
-                return [(values[rank], 1)]
-        return []
+            if worded := _worded(one.words, name, words) or {""} & {*words}:
+                return [(name, value, 3) for value, word in zip(values, words, strict=True) if word in worded]
+        if one.at != one.at:
+            return []
+        if any(isinstance(value, str | bool | np.bool_) for value in values):
+            return []
+        near = [value for value in values if abs(float(value or 0) - one.at) <= 0.16]
+        if near and name in re.findall(r"\w+", one.words.casefold()):
+            return [(name, near[0], 2)]
+        rank, count = one.rank
+        return [(name, values[rank], 1)] if count == len(values) else []
 
     def _shows(self, model: str, items: Items, value: float) -> bool:
         rows = self.rows(model, items)
@@ -222,7 +186,7 @@ def _worded(words: str, name: str, values: tuple[Scalar, ...]) -> tuple[Scalar, 
     return tuple(longest)
 
 
-def spots(behind: Behind, places: Sequence[Drawn]) -> list[Spot]:
+def spots(behind: Behind, places: Sequence[Drawn]) -> Spots:
     """The bars and points whose cells are known; every cell has one number, however often it is drawn."""
     numbers: dict[tuple[int, ...], Cell] = {}
     found = []
@@ -231,13 +195,13 @@ def spots(behind: Behind, places: Sequence[Drawn]) -> list[Spot]:
             rows = tuple(map(int, behind.rows(*what)))
             if rows not in numbers:
                 numbers[rows] = behind.cell(len(numbers) + 1, *what)
-            found.append(Spot(one.box, numbers[rows]))
+            found.append((one.box, numbers[rows]))
     return found
 
 
-def cells(behind: Behind, found: Sequence[Spot]) -> list[Cell]:
+def cells(behind: Behind, found: Spots) -> list[Cell]:
     """All that the page shows: what the figure leads to, then, of models that it leads not to, all conditions."""
-    shown = list({spot.cell.name: spot.cell for spot in found}.values())
+    shown = list(dict.fromkeys(cell for _, cell in found))
     covered = {behind.results.answers[row].model for cell in shown for row in cell.rows}
     names: list[str] = []
     left = [model for model in reversed(behind.models) if model not in covered]
@@ -272,15 +236,19 @@ def write_answers(
     alt: str,
     spoken: Mapping[str, Mapping[Any, str]],
     store: Path = STORE,
-) -> list[Spot]:
+) -> Spots:
     """Writes answers.html into the artefact's folder; returns what of the figure leads where."""
-    behind = Behind(results, rule, spoken)
-    found = spots(behind, places) if results.answers else []
-    shown = cells(behind, found) if results.answers else []
+    found, shown = Spots(), list[Cell]()
+    if results.answers:
+        behind = Behind(results, rule, spoken)
+        found = spots(behind, places)
+        shown = cells(behind, found)
     most = max(1, min(MOST_OF_A_CELL, MOST_ANSWERS // max(1, len(shown))))
     samples = {cell.name: sample(cell, results.answers, rule, most) for cell in shown}
     texts = stored_responses({one.key for part in samples.values() for one in part if not one.error}, store)
-    hidden = _keys(results)
+    # What the environment holds under the names that rows of the registry give to keys.
+    names = {str(entry.settings.get("key_env", "OPENAI_API_KEY")) for entry in results.models}
+    hidden = [value for name in names if name and len(value := os.environ.get(name, "").strip()) >= 8]
     page = page_environment().from_string(resource("answers.html")).render(
         artefact=artefact,
         alt=alt,
@@ -302,21 +270,21 @@ def _shown(
 ) -> dict[str, Any]:
     # Keys are taken out before anything is cut: half a key is one too.
     text = _plain(texts[answer.key].text if answer.key in texts else answer.error, hidden)
-    prompt = results.questions.of(answer.model).render(answer.trial).messages[-1].content if results.questions else ""
+    asked = results.questions.of(answer.model).render(answer.trial).messages[-1].content if results.questions else ""
+    prompt = _plain(asked, hidden)
     if len(text) > COMPLETION:
         text = f"{text[: COMPLETION // 3]} […] {text[-2 * COMPLETION // 3 :]}"
     score = answer.scores[rule]
     factors = [f"{name.replace('_', ' ')} {value}" for name, value in answer.trial.factors.items()]
     return {
         "told": _plain(", ".join([answer.trial.problem, *factors]), hidden),
-        "prompt": _plain(("[…] " if len(prompt) > PROMPT_END else "") + prompt[-PROMPT_END:], hidden),
+        "prompt": ("[…] " if len(prompt) > PROMPT_END else "") + prompt[-PROMPT_END:],
         "text": text,
         "outcome": score.outcome.value,
         "read": _plain(score.detail, hidden)[:COMPLETION],
         "found": score.outcome in (Outcome.CORRECT, Outcome.INCORRECT),
         "rules": "; ".join(f"{name}: {one.outcome.value}" for name, one in answer.scores.items()),
         "ended": answer.finish_reason,
-        "key": answer.key,
     }
 
 
@@ -325,9 +293,3 @@ def _plain(text: str, hidden: Sequence[str]) -> str:
     for key in hidden:
         text = text.replace(key, "[key]")
     return printable(text)
-
-
-def _keys(results: Results) -> list[str]:
-    """What the environment holds under the names that rows of the registry give to keys."""
-    names = {str(entry.settings.get("key_env", "OPENAI_API_KEY")) for entry in results.models}
-    return [value for name in names if name and len(value := os.environ.get(name, "").strip()) >= 8]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,15 +81,18 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     raise DataError(f"{shown(path)}: is no manifest: {why}; build it again with --force")
 
 
-def read_table(path: Path, columns: Iterable[str] = ()) -> pd.DataFrame:
-    """A table that was published, texts that say nothing kept; `DataError` where it is none or lacks a column."""
+def read_table(
+    path: Path, columns: Iterable[str] = (), kinds: Mapping[str, type[str | float]] | None = None
+) -> pd.DataFrame:
+    """A table that was published, texts that say nothing kept; `DataError` where it is none, lacks a column, or has
+    something else than `kinds` in one."""
     import pandas as pd  # half a second, and a build with nothing to do reads none
 
     try:
         if path.suffix == ".parquet":  # whose own errors are of these kinds
             table = pd.read_parquet(path)
         else:
-            table = pd.read_csv(path, keep_default_na=False, na_values=[""])
+            table = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=kinds)
         lacking = [name for name in columns if name not in table.columns]
         if lacking:
             raise ValueError(f"it has no column {lacking[0]!r}")

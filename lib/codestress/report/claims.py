@@ -139,6 +139,7 @@ COLUMNS = [
 
 
 NUMBERS = ("published", "regenerated", "low", "high", "difference_low", "difference_high", "margin", "clusters")
+KINDS = dict.fromkeys(COLUMNS, str) | dict.fromkeys(NUMBERS, float)
 VERDICTS = frozenset([*Verdict, "not run", "no verdict", "not comparable", *itertools.chain(*WORDS.values())])
 
 
@@ -153,16 +154,14 @@ def ledger(given: Facts, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     claims: list[Claim] = []
     for (each, _), group in itertools.groupby(statements(paper, name), key=lambda one: (one.each, one.table)):
         together = list(group)
-        if each and each not in tables:
-            place = f"{_file(paper)}, {together[0].statement}"
-            raise ParameterError(f"{place}: each: there is no table {each!r}{nearest(each, tables)}")
-        cells = tables[each].to_dict("records") if each else [{}]
-        for one in together if cells else []:
+        for one in together:
             _check(paper, one, tables)
-        for cell, one in itertools.product(cells, together):
+        for cell, one in itertools.product(tables[each].to_dict("records") if each else [{}], together):
             claim = _claim(given.artefact, one, cell, tables)
             if one.evidence == "re-run" and not math.isnan(claim.regenerated):
-                of = _models_of(one, cell, given.models)
+                # Those that statement or cell name, else all that were asked.
+                names = [*one.models, *one.where.values(), *cell.values()]
+                of = {name for name in names if isinstance(name, str)} & {*given.models} or {*given.models}
                 told = [d.told for d in deviating if d.parameter not in one.independent and of & {*d.models}]
                 claim = replace(claim, deviates=", ".join(told))
             claims.append(claim)
@@ -210,8 +209,6 @@ def _file(paper: str) -> str:
 def _check(paper: str, stated: Statement, tables: Mapping[str, pd.DataFrame]) -> None:
     """That the tables have what a statement names: what no rule can evaluate is an error, no verdict."""
     told = f"{_file(paper)}, {stated.statement}"
-    if stated.table and stated.table not in tables:
-        raise ParameterError(f"{told}: table: there is no table {stated.table!r}{nearest(stated.table, tables)}")
     if not stated.table and not stated.why:
         raise ParameterError(f"{told}: name the table that regenerates it, or say why none does (why)")
     if len(stated.number) == 2 or (stated.table and not stated.number):
@@ -222,7 +219,9 @@ def _check(paper: str, stated: Statement, tables: Mapping[str, pd.DataFrame]) ->
     own += [stated.deviation, stated.without_effect]
     if cell and not stated.each:
         raise ParameterError(f"{told}: {', '.join(cell)}: name the table with the published cells (each)")
-    for source, names in ((stated.each, cell), (stated.table, own)):
+    for kind, source, names in (("each", stated.each, cell), ("table", stated.table, own)):
+        if source and source not in tables:
+            raise ParameterError(f"{told}: {kind}: there is no table {source!r}{nearest(source, tables)}")
         if source and len(tables[source]):  # a table without rows may have no columns: nothing was asked
             for name in filter(None, names):
                 if name not in tables[source]:
@@ -231,26 +230,27 @@ def _check(paper: str, stated: Statement, tables: Mapping[str, pd.DataFrame]) ->
 
 def _claim(artefact: str, stated: Statement, cell: Cell, tables: Mapping[str, pd.DataFrame]) -> Claim:
     text = {"models": ", ".join(stated.models), **cell}
-    needs = f"needs {_told(stated.needs, text, artefact)}"
     published = cell[stated.value] if isinstance(stated.value, str) else stated.value
-    basis = f"{needs}; {stated.why}" if stated.why else needs
-    same: dict[str, Any] = {"unit": stated.unit, "relation": stated.relation, "evidence": stated.evidence}
-    claim = Claim(artefact, _told(stated.statement, text, artefact), published, basis=basis, **same)
+    claim = Claim(
+        *(artefact, _told(stated.statement, text, artefact), published, stated.unit),
+        basis=f"needs {_told(stated.needs, text, artefact)}" + (f"; {stated.why}" if stated.why else ""),
+        relation=stated.relation,
+        evidence=stated.evidence,
+    )
     rows = _rows(stated, cell, tables[stated.table]) if stated.table else pd.DataFrame()
-    if math.isnan(claim.published) or rows.empty or rows[stated.number[0]].isna().any():
+    if math.isnan(published) or rows.empty or rows[stated.number[0]].isna().any():
         return claim
-    claim = replace(claim, margin=_margin(stated, claim.published) if len(stated.number) > 1 else 0.0)
-    records = rows.to_dict("records")
-    first, *others = readings = [_read(claim, stated, cell, row) for row in records]
+    found = [(row, _read(claim, stated, text, row)) for row in rows.to_dict("records")]
+    (_, first), *others = found
     if not others:
         return first
-    told = [f"{row[stated.readings]}: {one.regenerated:,.4g}" for row, one in zip(records, readings, strict=True)]
+    told = "; ".join(f"{row[stated.readings]}: {one.regenerated:,.4g}" for row, one in found)
     return replace(
         first,
-        difference_low=min(one.difference_low for one in readings),
-        difference_high=max(one.difference_high for one in readings),
-        basis=f"{first.basis}; the paper's words can be read as {'; '.join(told)}",
-        undecided=next((one.undecided for one in readings if one.undecided), ""),
+        difference_low=min(one.difference_low for _, one in found),
+        difference_high=max(one.difference_high for _, one in found),
+        basis=f"{first.basis}; the paper's words can be read as {told}",
+        undecided=next((one.undecided for _, one in found if one.undecided), ""),
     )
 
 
@@ -262,17 +262,18 @@ def _told(form: str, text: Cell, artefact: str) -> str:
         raise ParameterError(f"{_file(paper)}, {form}: names {error}; known are {known}") from None
 
 
-def _read(claim: Claim, stated: Statement, cell: Cell, row: Cell) -> Claim:
+def _read(claim: Claim, stated: Statement, cell: Cell, row: Mapping[Any, Any]) -> Claim:
     """A claim with the number in one row, the interval of its difference where both errors are known, and how many
     items would decide what is inconclusive."""
     unit, published = 100 if stated.per_cent else 1, claim.published
     value, *interval = (unit * float(row[name]) for name in stated.number)
     low, high = interval or (value - stated.rounding, value + stated.rounding)
-    text = {"models": ", ".join(stated.models), **cell} | {str(name): one for name, one in row.items()}
-    claim = replace(claim, regenerated=value, low=low, high=high, basis=_told(stated.basis, text, claim.artefact))
+    basis = _told(stated.basis, {**cell, **row}, claim.artefact)
+    claim = replace(claim, regenerated=value, low=low, high=high, basis=basis)
     if not interval:
         return claim
-    claim = replace(claim, clusters=float(row[stated.clusters]) if stated.clusters else 0.0)
+    clusters = float(row[stated.clusters]) if stated.clusters else 0.0
+    claim = replace(claim, clusters=clusters, margin=_margin(stated, published))
     ours = Measured(value, low, high, claim.clusters, stated.student)
     n = float((cell[stated.n] if isinstance(stated.n, str) else stated.n) or math.nan)
     if stated.deviation:  # it grows with noise, so that both must be of one n
@@ -312,12 +313,6 @@ def _margin(stated: Statement, published: float) -> float:
     return margin if stated.unit.startswith(("%", "points")) else margin * abs(published) / 100
 
 
-def _models_of(stated: Statement, cell: Cell, asked: list[str]) -> set[str]:
-    """The models of which something is stated: those that statement or cell name, else all that were asked."""
-    named = [*stated.models, *stated.where.values(), *cell.values()]
-    return {name for name in named if isinstance(name, str)} & {*asked} or {*asked}
-
-
 def _rows(stated: Statement, cell: Cell, table: pd.DataFrame) -> pd.DataFrame:
     """The row with the regenerated number, or one for each reading of the paper's words; empty where it is lacking."""
     wanted = [*stated.where.items(), *((name, cell[name]) for name in stated.match)]
@@ -334,15 +329,13 @@ def _rows(stated: Statement, cell: Cell, table: pd.DataFrame) -> pd.DataFrame:
 def read_ledger(path: Path) -> pd.DataFrame:
     """A ledger (claims.csv) as `ledger` made it, empty in what an earlier version did not say; `DataError` where it is
     none."""
-    rows = read_table(path, ("artefact", "statement", "published", "unit", "verdict")).reindex(columns=COLUMNS)
-    words = [name for name in NUMBERS if not pd.api.types.is_numeric_dtype(rows[name])]
-    faults = {name: rows[name].notna() & pd.to_numeric(rows[name], errors="coerce").isna() for name in words}
-    faults |= {name: ~rows[name].map(lambda cell: isinstance(cell, str)) for name in ("artefact", "statement")}
-    for name, faulty in (faults | {"verdict": ~rows["verdict"].isin(VERDICTS)}).items():
+    rows = read_table(path, ("artefact", "statement", "published", "unit", "verdict"), KINDS).reindex(columns=COLUMNS)
+    unknown = ~rows["verdict"].isin(VERDICTS)
+    for name, faulty in {"verdict": unknown, **rows[["artefact", "statement"]].isna()}.items():
         if faulty.any():
             what = rows.loc[faulty, name].iloc[0]
             raise DataError(f"{shown(path)}: {name}: {what!r:.60}; build it again with --force")
-    return rows.astype(dict.fromkeys(NUMBERS, float))
+    return rows
 
 
 def read_claims(path: Path) -> list[str]:

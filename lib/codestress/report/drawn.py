@@ -5,17 +5,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.collections import PathCollection, PolyCollection
 from matplotlib.colors import to_rgb
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
-from matplotlib.image import AxesImage
 from matplotlib.ticker import FixedFormatter, FuncFormatter
 from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
@@ -24,12 +22,12 @@ from codestress.report.style import PUBLISHED
 
 REACH = 6.0
 """Half the side of the square around a point that can be clicked, in pixels of the figure."""
+MOST_FIELDS = 2000
 NO_POINTS = ("None", "", " ", "|", "_")
 """Markers of lines without points, and of the ends of error bars."""
 
 
-@dataclass(frozen=True)
-class Drawn:
+class Drawn(NamedTuple):
     """A bar, a point or a field."""
 
     box: tuple[float, float, float, float]
@@ -50,112 +48,91 @@ def drawn(figure: Figure, picture: Bbox) -> list[Drawn]:
     frame = Bbox(picture.get_points() * figure.dpi)
     found = []
     for ax in figure.axes:
-        shown = ax.get_visible() and not _title(ax).casefold().startswith("published")
-        for one in _of_axes(ax) if shown else ():
+        title = "".join(ax.get_title(loc) for loc in ("left", "center", "right"))
+        shown = ax.get_visible() and not title.casefold().startswith("published")
+        for one in _of_axes(ax, title) if shown else ():
             left, bottom, right, top = one.box
             corner = (left - frame.x0) / frame.width, (frame.y1 - top) / frame.height
             size = (right - left) / frame.width, (top - bottom) / frame.height
-            found.append(replace(one, box=(*corner, *size)))
+            found.append(one._replace(box=(*corner, *size)))
     return found
 
 
-def _of_axes(ax: Axes) -> Iterator[Drawn]:
+def _of_axes(ax: Axes, title: str) -> Iterator[Drawn]:
     """With the box's left, bottom, right and top in pixels."""
-    panel = "\n".join([_title(ax), ax.get_ylabel(), ax.get_xlabel()])
-    for container in ax.containers:
-        if isinstance(container, BarContainer):
-            yield from _bars(ax, container, panel)
+    panel = "\n".join([title, ax.get_ylabel(), ax.get_xlabel()])
+    across, up = _names(ax.xaxis), _names(ax.yaxis)
+    owners = {id(bars[0]): bars for bars in ax.containers if not isinstance(bars, BarContainer) and len(bars)}
+    for bars in ax.containers:
+        if isinstance(bars, BarContainer):
+            yield from _bars(bars, panel, up if bars.orientation == "horizontal" else across)
     for line in ax.lines:
         if str(line.get_marker()) not in NO_POINTS and line.get_color() != PUBLISHED:
-            label = _series(ax, line)
-            yield from _points(ax, np.column_stack(line.get_data()), f"{label}\n{panel}")
+            label = owners.get(id(line), line).get_label()  # of one that belongs to error bars, theirs
+            yield from _points(ax, np.column_stack(line.get_data()), f"{label}\n{panel}", across, up)
     for collection in ax.collections:
         if isinstance(collection, PathCollection):
-            offsets = np.asarray(np.ma.filled(np.ma.asarray(collection.get_offsets()).astype(float), np.nan))
-            yield from _points(ax, offsets, f"{collection.get_label()}\n{panel}")
-        elif isinstance(collection, PolyCollection) and _fixed(ax.yaxis) and ax.get_xlabel():
-            yield from _rows(ax, collection, panel)
+            offsets = np.ma.filled(np.ma.asarray(collection.get_offsets()).astype(float), np.nan)
+            yield from _points(ax, offsets, f"{collection.get_label()}\n{panel}", across, up)
+        elif isinstance(collection, PolyCollection) and up and ax.get_xlabel():
+            yield from _rows(ax, collection, panel, up)
     for image in ax.images:
-        yield from _fields(ax, image, panel)
+        values = np.ma.filled(np.ma.asarray(image.get_array()).astype(float), np.nan)
+        for (y, x), value in np.ndenumerate(values) if values.ndim == 2 and values.size <= MOST_FIELDS else ():
+            box = Bbox(ax.transData.transform([[x - 0.5, y - 0.5], [x + 0.5, y + 0.5]]))
+            words = f"{panel}\n{_at(up, y)}\n{_at(across, x)}"
+            yield Drawn((*box.min, *box.max), words, float(value), np.nan, (0, 0))
 
 
-def _series(ax: Axes, line: Artist) -> str:
-    """A line's name; of one that belongs to error bars, theirs."""
-    bars = [one for one in ax.containers if not isinstance(one, BarContainer) and len(one) and one[0] is line]
-    return str((bars[0] if bars else line).get_label())
-
-
-def _bars(ax: Axes, bars: BarContainer, panel: str) -> Iterator[Drawn]:
-    across = bars.orientation == "horizontal"
-    axis = ax.yaxis if across else ax.xaxis
+def _bars(bars: BarContainer, panel: str, names: Names) -> Iterator[Drawn]:
     for number, bar in enumerate(bars.patches):
-        if bar.get_facecolor()[:3] == to_rgb(PUBLISHED):
-            continue
         box = bar.get_window_extent()
-        if not np.isfinite(box.get_points()).all():
+        if bar.get_facecolor()[:3] == to_rgb(PUBLISHED) or not np.isfinite(box.get_points()).all():
             continue
-        middle = bar.get_y() + bar.get_height() / 2 if across else bar.get_x() + bar.get_width() / 2
-        value = bar.get_width() if across else bar.get_height()
-        thick = Bbox([[box.x0, box.y0], [max(box.x1, box.x0 + REACH), max(box.y1, box.y0 + REACH)]])
-        words = f"{bars.get_label()}\n{panel}\n{_tick(axis, middle)}"
-        at = np.nan if _fixed(axis) else middle
-        yield Drawn(thick.extents, words, float(value), float(at), (number, len(bars.patches)))
+        value, middle = bar.get_height(), bar.get_x() + bar.get_width() / 2
+        if bars.orientation == "horizontal":
+            value, middle = bar.get_width(), bar.get_y() + bar.get_height() / 2
+        thick = (box.x0, box.y0, max(box.x1, box.x0 + REACH), max(box.y1, box.y0 + REACH))
+        words = f"{bars.get_label()}\n{panel}\n{_at(names, middle)}"
+        yield Drawn(thick, words, float(value), np.nan if names else float(middle), (number, len(bars.patches)))
 
 
-def _points(ax: Axes, points: NDArray[np.float64], words: str) -> Iterator[Drawn]:
+def _points(ax: Axes, points: NDArray[np.float64], words: str, across: Names, up: Names) -> Iterator[Drawn]:
     points = points.astype(float)
     known = points[np.isfinite(points).all(axis=1)]
-    across = _fixed(ax.yaxis) and not _fixed(ax.xaxis)
-    for rank, (x, y) in enumerate(known[np.argsort(known[:, 1 if across else 0], kind="stable")]):
-        px, py = ax.transData.transform((x, y))
-        axis, value, at = (ax.yaxis, x, y) if across else (ax.xaxis, y, x)
-        box = Bbox([[px - REACH, py - REACH], [px + REACH, py + REACH]])
-        named, place = _tick(axis, at), np.nan if _fixed(axis) else at
-        yield Drawn(box.extents, f"{words}\n{named}", float(value), float(place), (rank, len(known)))
+    lying = bool(up and not across)
+    names = up if lying else across
+    for rank, place in enumerate(known[np.argsort(known[:, int(lying)], kind="stable")]):
+        at, value = place[::-1] if lying else place
+        middle, told = ax.transData.transform(place), f"{words}\n{_at(names, at)}"
+        box = (*(middle - REACH), *(middle + REACH))
+        yield Drawn(box, told, float(value), np.nan if names else float(at), (rank, len(known)))
 
 
-def _rows(ax: Axes, collection: PolyCollection, panel: str) -> Iterator[Drawn]:
+def _rows(ax: Axes, collection: PolyCollection, panel: str, up: Names) -> Iterator[Drawn]:
     """Bars of neighbouring fields: a small part for each of their whole numbers, one of which is a field's place."""
     for path in collection.get_paths():
         ends = path.get_extents()
-        corners = ax.transData.transform(ends.get_points())
-        box = Bbox([corners.min(axis=0), corners.max(axis=0)])
+        box = Bbox(ax.transData.transform(ends.get_points()))
+        (left, bottom), (right, top) = box.min, box.max
         middle = (ends.y0 + ends.y1) / 2
-        words = f"{panel}\n{_tick(ax.yaxis, middle)}"
         for x in range(int(np.ceil(ends.x0)), int(np.floor(ends.x1)) + 1):
             px = ax.transData.transform((x, middle))[0]
-            field = Bbox([[max(px - REACH / 2, box.x0), box.y0], [min(px + REACH / 2, box.x1), box.y1]])
-            yield Drawn(field.extents, words, np.nan, float(x), (0, 0))
+            field = (max(px - REACH / 2, left), bottom, min(px + REACH / 2, right), top)
+            yield Drawn(field, f"{panel}\n{_at(up, middle)}", np.nan, float(x), (0, 0))
 
 
-def _fields(ax: Axes, image: AxesImage, panel: str) -> Iterator[Drawn]:
-    values = np.asarray(np.ma.filled(np.ma.asarray(image.get_array()).astype(float), np.nan))
-    if values.ndim != 2 or values.size > 2000:
-        return
-    for (y, x), value in np.ndenumerate(values):
-        corners = ax.transData.transform([[x - 0.5, y - 0.5], [x + 0.5, y + 0.5]])
-        box = Bbox([corners.min(axis=0), corners.max(axis=0)])
-        words = f"{panel}\n{_tick(ax.yaxis, y)}\n{_tick(ax.xaxis, x)}"
-        yield Drawn(box.extents, words, float(value), np.nan, (0, 0))
+Names = list[tuple[float, str]]
 
 
-def _fixed(axis: Axis) -> bool:
-    """Whether an axis has names, not numbers."""
-    return any(re.search("[^\\W\\d]", name) for _, name in _names(axis))
-
-
-def _names(axis: Axis) -> list[tuple[float, str]]:
+def _names(axis: Axis) -> Names:
     """Places and names of an axis's ticks, also where a panel beside it shows them; empty where it has numbers."""
     places, formatter = axis.get_ticklocs().tolist(), axis.get_major_formatter()
-    named = isinstance(formatter, FixedFormatter | FuncFormatter)
-    return list(zip(places, formatter.format_ticks(places), strict=True)) if named else []
+    named = formatter.format_ticks(places) if isinstance(formatter, FixedFormatter | FuncFormatter) else []
+    return list(zip(places, named, strict=True)) if re.search("[^\\W\\d]", " ".join(named)) else []
 
 
-def _title(ax: Axes) -> str:
-    return "".join(ax.get_title(loc) for loc in ("left", "center", "right"))
-
-
-def _tick(axis: Axis, place: float) -> str:
+def _at(names: Names, place: float) -> str:
     """The label that stands at a place of an axis of names; empty where there is none."""
-    near = [(abs(at - place), name) for at, name in _names(axis)] if _fixed(axis) else []
-    return min(near)[1] if near and min(near)[0] < 0.5 else ""
+    near = min(((abs(at - place), name) for at, name in names), default=(1.0, ""))
+    return near[1] if near[0] < 0.5 else ""

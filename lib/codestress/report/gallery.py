@@ -6,17 +6,15 @@ Pictures lie beside it; nothing is fetched from elsewhere, and search and filter
 
 from __future__ import annotations
 
-import csv
 import json
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Annotated, Any
 
 import pandas as pd
 from markupsafe import Markup
+from pyarrow.csv import ParseOptions, read_csv
 from pydantic import Field, TypeAdapter
 
 from codestress.errors import DataError
@@ -24,33 +22,10 @@ from codestress.fitting.verdicts import Verdict
 from codestress.paths import MINE, OUTPUTS, shown, write_whole
 from codestress.report.checked import read_manifest
 from codestress.report.claims import read_ledger
-from codestress.report.front import INSTRUMENTS, did, fronts, leaderboards
-from codestress.report.ledger_page import SIGNS, all_claims, judged, not_run
 from codestress.report.notebook_page import page_environment, resource
+from codestress.report.summary import INSTRUMENTS, SIGNS, all_claims, did, fronts, judged, leaderboards, not_run
 
 SPOTS = TypeAdapter(list[tuple[int, int, int, int, Annotated[str, Field(pattern=r"^c\d+$")]]])
-
-
-@dataclass(frozen=True)
-class Card:
-    """One artefact on the gallery page."""
-
-    name: str
-    manifest: dict[str, Any]
-    tables: dict[str, Markup]
-    """Name of each table to its HTML."""
-    failed: bool
-    """A later build of it failed; what is shown is older."""
-    spots: str
-    """JSON: which part of the picture leads to which answers."""
-    answers: bool
-    """Whether it has the page that they lead to."""
-    claims: int
-    """Its rows in the ledger."""
-
-    @property
-    def paper(self) -> str:
-        return self.name.split("/")[0]
 
 
 def gallery(profile: str) -> Path:
@@ -61,24 +36,27 @@ def gallery(profile: str) -> Path:
     ledgers = {name: read_ledger(path) for name, path in files.items() if path.is_file()}
     cards = [_card(name, folder, name in failed, len(ledgers.get(name, ()))) for name, folder in folders.items()]
     claims = all_claims([rows.assign(artefact=name) for name, rows in ledgers.items()])
-    papers = sorted({card.paper for card in cards})
+    papers = sorted({card["paper"] for card in cards})
     mine = {} if profile == MINE else _folders(OUTPUTS / MINE, "manifest.json")
     models = _models(cards)
-    first = fronts(papers, [card.name for card in cards], claims)
+    answered = sum(
+        (Counter(counts) for card in cards for counts in card["manifest"]["counts"].values()), Counter[str]()
+    )
+    first = fronts(papers, list(folders), claims)
     page = page_environment().from_string(resource("gallery.html")).render(
         profile=profile,
         cards=cards,
         papers=papers,
         fronts=first,
-        titles={one.paper: one.title for one in first},
-        did=did(len(cards), len(papers), sum(card.manifest["asked"] for card in cards), models),
+        titles={one["paper"]: one["title"] for one in first},
+        did=did(len(cards), len(papers), sum(card["manifest"]["asked"] for card in cards), models),
         kinds=INSTRUMENTS,
         readers=any(model["engine"] == "simulated" for model in models),
         by_paper=pd.crosstab(claims["artefact"].str.split("/").str[0], claims["verdict"]).to_dict("index"),
         failures={name: (folder / "error.txt").read_text(encoding="utf-8").strip() for name, folder in failed.items()},
         models=models,
-        answered=_answered(cards),
-        boards=leaderboards({card.name: card.manifest for card in cards}),
+        answered=dict(answered.most_common()),
+        boards=leaderboards({card["name"]: card["manifest"] for card in cards}),
         ledger=claims.fillna({"basis": "", "deviates": "", "undecided": ""}).to_dict("records"),
         verdicts=claims["verdict"].value_counts().to_dict(),
         judged=judged(claims),
@@ -100,15 +78,16 @@ def _folders(root: Path, file: str) -> dict[str, Path]:
     return {str(path.parent.relative_to(root)): path.parent for path in sorted(root.glob(f"*/*/{file}"))}
 
 
-def _card(name: str, folder: Path, failed: bool, claims: int) -> Card:
+def _card(name: str, folder: Path, failed: bool, claims: int) -> dict[str, Any]:
+    """What the page shows of an artefact; `failed`: a later build of it did, and what is shown is older; `claims`: its
+    rows in the ledger."""
     manifest = read_manifest(folder)
     tables = {
-        table: _html_table(columns)
-        for table in manifest["tables"]
-        if table != "claims" and (columns := _columns(folder / f"{table}.csv"))
+        table: rows for table in manifest["tables"] if table != "claims" and (rows := _table(folder / f"{table}.csv"))
     }
-    answers = (folder / "answers.html").is_file()
-    return Card(name, manifest, tables, failed, _spots(folder / "spots.json"), answers, claims)
+    own = {"name": name, "paper": name.split("/")[0], "manifest": manifest, "failed": failed, "claims": claims}
+    leads = {"spots": _spots(folder / "spots.json"), "answers": (folder / "answers.html").is_file()}
+    return {**own, **leads, "tables": tables}
 
 
 def _spots(path: Path) -> str:
@@ -121,68 +100,37 @@ def _spots(path: Path) -> str:
         raise DataError(f"{shown(path)}: has no places: {error}; build it again with --force") from None
 
 
-def _models(cards: list[Card]) -> list[dict[str, Any]]:
+def _models(cards: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Every model that answered, once: what the registry says of it, what servers said, in how many figures."""
     found: dict[str, dict[str, Any]] = {}
     for card in cards:
-        for model in card.manifest["models"]:
+        for model in card["manifest"]["models"]:
             row = found.setdefault(model["name"], {**model, "figures": 0, "answered_by": []})
             row["figures"] += 1
-            said = card.manifest["answered_by"].get(model["name"], [])
+            said = card["manifest"]["answered_by"].get(model["name"], [])
             row["answered_by"] = sorted({*row["answered_by"], *said})
     return list(found.values())
 
 
-def _answered(cards: list[Card]) -> dict[str, int]:
-    """Answers by reason over all artefacts; a question that two artefacts share counts in both."""
-    total = Counter[str]()
-    for card in cards:
-        for counts in card.manifest["counts"].values():
-            total.update(counts)
-    return {reason: count for reason, count in total.most_common() if count}
-
-
 def _number(value: object) -> str:
-    """A number for a table: at most three decimals, nothing for a missing one."""
+    """A cell for a table: a number with at most three decimals, nothing for what is missing."""
     if isinstance(value, float):
         return "" if value != value else f"{value:.3f}".rstrip("0").rstrip(".")
-    return str(value)
+    return "" if value is None else str(value)
 
 
-def _columns(path: Path) -> dict[str, list[str]]:
-    """The cells of each column, no columns of a table without rows; `DataError` where it is no table.
-
-    Without pandas, which needs as long for hundreds of small tables as all else does.
-    """
+def _table(path: Path) -> Markup:
+    """A table for the page, empty without rows; columns in which nothing ever happened (all counts zero) are left out
+    and named. Without pandas, which needs as long for hundreds of small tables as all else does."""
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            names, *rows = csv.reader(file, strict=True)
-            return {name: cells for name, *cells in zip(names, *rows, strict=True)} if rows else {}
-    except (OSError, ValueError, csv.Error) as error:
+        columns = read_csv(path, parse_options=ParseOptions(newlines_in_values=True)).to_pydict()
+    except (OSError, ValueError) as error:
         raise DataError(f"{shown(path)}: cannot be read: {error}; build it again with --force") from None
-
-
-def _numbers(cells: list[str]) -> list[float]:
-    """nan where nothing stands; none of a column with a word in it, as `1_2` is one."""
-    try:
-        return [float(cell.replace("_", " ") or "nan") for cell in cells]
-    except ValueError:
-        return []
-
-
-def _html_table(columns: Mapping[str, list[str]]) -> Markup:
-    """A table for the page; columns in which nothing ever happened (all counts zero) are left out and named."""
-    told, idle = {}, []
-    for name, cells in columns.items():
-        numbers = _numbers(cells)
-        if {*numbers} == {0.0} and name not in ("d", "accuracy", "low", "high"):
-            idle.append(name)
-        else:
-            whole = all(cell.isdecimal() for cell in cells)
-            told[name] = cells if whole or not numbers else [_number(one) for one in numbers]
+    counts = [name for name in columns if name not in ("d", "accuracy", "low", "high")]
+    idle = [name for name in counts if {*map(str, columns[name])} in ({"0"}, {"0.0"})]
+    told = {name: map(_number, cells) for name, cells in columns.items() if name not in idle}
     head = "".join(f"<th>{escape(name.replace('_', ' '))}</th>" for name in told)
-    rows = "".join(
-        f"<tr><td>{'</td><td>'.join(map(escape, row))}</td></tr>" for row in zip(*told.values(), strict=True)
-    )
+    rows = [f"<tr><td>{'</td><td>'.join(map(escape, row))}</td></tr>" for row in zip(*told.values(), strict=True)]
     note = f"<p class='note'>zero throughout: {escape(', '.join(idle))}</p>" if idle else ""
-    return Markup(f"<div class='scroll'><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>{note}")
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    return Markup(f"<div class='scroll'>{table}</div>{note}" if rows or idle else "")

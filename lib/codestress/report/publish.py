@@ -40,14 +40,6 @@ READERS = "simulated readers (not models)"
 SIMULATED_NOTE = "sim-…: simulated readers with known parameters, not language models"
 
 
-def output_folder(artefact: str) -> Path:
-    """Where to publish: the folder that a build prepared, or outputs/lab/ when a person runs the notebook."""
-    staged = os.environ.get("CODESTRESS_STAGING")
-    folder = Path(staged) if staged else OUTPUTS / "lab" / artefact
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
 def publish(
     given: Facts,
     *,
@@ -75,8 +67,11 @@ def publish(
     for name, frame in tables.items():
         if frame.columns.empty:
             raise DataError(f"{artefact}: {name}.csv would have no columns; name them where the table has no rows")
-    folder = output_folder(artefact)
+    # The folder that a build prepared, or outputs/lab/ when a person runs the notebook.
+    folder = Path(os.environ.get("CODESTRESS_STAGING") or OUTPUTS / "lab" / artefact)
+    folder.mkdir(parents=True, exist_ok=True)
     _name_readers(figure, results)
+    width, height = figure.get_size_inches()
     simulated = [entry.name for entry in results.models if entry.simulated]
     changed = os.environ.get("CODESTRESS_CHANGED", "")
     held = coverage(data) if simulated else None
@@ -85,15 +80,16 @@ def publish(
     told += [f"{one.label}: not run here" for one in results.not_run]
     notes = [SIMULATED_NOTE] if simulated and results.answers else []
     for number, note in enumerate([*notes, *told, *(wrap(f"changed: {changed}", 100) if changed else [])]):
-        below = (-0.06 - 0.11 * number) / figure.get_size_inches()[1]
+        below = (-0.06 - 0.11 * number) / height
         figure.text(0.995, below, note, ha="right", va="top", fontsize=6.5, color="#555555")
     told += [f"Changed: {changed}"] if changed else []
     title = _worded(title)
-    _entitle(figure, title)
+    lines = wrap(title, round(13 * width), break_on_hyphens=False)
+    figure.text(0.005, 1 + 0.1 / height, "\n".join(lines), va="bottom", fontsize=10, parse_math=False)
     alt = _worded(" ".join([f"{title}.", alt, *(f"{note}." for note in told)]))
     box = _save_figure(figure, folder, artefact, alt)
     spots = write_answers(folder, artefact, results, rule, drawn(figure, box), alt, spoken or {})
-    places = [[*(round(1000 * one) for one in spot.box), spot.cell.name] for spot in spots]
+    places = [[*(round(1000 * one) for one in place), cell.name] for place, cell in spots]
     (folder / "spots.json").write_text(json.dumps(places, separators=(",", ":")) + "\n", encoding="utf-8")
     data.to_parquet(folder / "data.parquet", index=False)
     answer_rows(results).to_parquet(folder / "answers.parquet", index=False)
@@ -123,19 +119,12 @@ def publish(
     }
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
     print(f"{protocol}\nchanged: {changed}" if changed else protocol)
-    return Image(folder / "figure.png", width=round(100 * figure.get_size_inches()[0]), alt=alt)
+    return Image(folder / "figure.png", width=round(100 * width), alt=alt)
 
 
 def _worded(text: str) -> str:
     """The text, with a number that is not known said so."""
     return re.sub(r"[+-]?\bnan\b( ?%)?", "(not known)", text)
-
-
-def _entitle(figure: Figure, title: str) -> None:
-    """The title above all else, as broad as the figure."""
-    width, height = figure.get_size_inches()
-    lines = wrap(title, round(13 * width), break_on_hyphens=False)
-    figure.text(0.005, 1 + 0.1 / height, "\n".join(lines), va="bottom", fontsize=10, parse_math=False)
 
 
 def coverage(drawn: pd.DataFrame) -> dict[str, int] | None:
