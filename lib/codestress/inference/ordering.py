@@ -11,28 +11,29 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
-import heapq
+import itertools
 import sys
 import zlib
 from array import array
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from bisect import bisect
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from tqdm import tqdm
 
-from codestress.inference.engines.base import Engine
-from codestress.inference.opening import Together
 from codestress.inference.registry import ModelEntry
 from codestress.inference.requests import Asked
 from codestress.types import Prompt
 
+Work = TypeVar("Work")
 BLOCK = 128
 """Characters. Servers cache blocks of 16 tokens and more; shorter shared beginnings are not worth an order."""
 WIDTH = 4
 """Bytes of a block's hash in a chain."""
 WINDOW = 8
-"""How far ahead of the first open request others are taken, in multiples of the concurrency."""
+"""Requests that are open at once, under way or waiting for their leaders, in multiples of the concurrency."""
 LOCK_PAUSE_S = 0.2
 
 
@@ -53,15 +54,8 @@ def chain(prompt: Prompt) -> bytes:
 
 def shared_blocks(one: bytes, two: bytes) -> int:
     """Blocks that two prompts share from their beginning on."""
-    low, high = 0, min(len(one), len(two)) // WIDTH
-    while low < high:
-        middle = (low + high + 1) // 2
-        end = middle * WIDTH
-        if one[end - WIDTH : end] == two[end - WIDTH : end]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    places = range(0, min(len(one), len(two)), WIDTH)
+    return bisect(places, 0, key=lambda at: one[at : at + WIDTH] != two[at : at + WIDTH])
 
 
 @dataclass(frozen=True)
@@ -98,88 +92,56 @@ def prefix_order(chains: Sequence[bytes]) -> Order:
     return Order(requests, leaders)
 
 
-class Schedule:
-    """Hands out positions in order, each once its leader is answered; at most `window` positions ahead of the first
-    one that is not."""
+class Schedule(Generic[Work]):
+    """Hands out work in order, each piece once its leader is answered; at most `window` pieces are open, which is no
+    less than there are takers.
 
-    def __init__(self, leaders: Sequence[int], window: int) -> None:
-        self._leaders = leaders
-        self._window = window
-        self._done = bytearray(len(leaders))
-        self._first_open = 0
-        self._head = 0
-        self._ready: list[int] = []
-        self._blocked: dict[int, list[int]] = {}
-        self._changed = asyncio.Event()
-
-    async def take(self) -> int | None:
-        """The next position; waits while all within the window wait for their leaders. None when no more are left."""
-        while True:
-            position = self._next()
-            if position is not None:
-                return position
-            if self._head == len(self._leaders) and not self._blocked:
-                return None
-            self._changed.clear()
-            await self._changed.wait()
-
-    def done(self, position: int) -> None:
-        """Its request has an answer, or failed: those that waited for it may go."""
-        self._done[position] = 1
-        while self._first_open < len(self._done) and self._done[self._first_open]:
-            self._first_open += 1
-        for waiting in self._blocked.pop(position, ()):
-            heapq.heappush(self._ready, waiting)
-        self._changed.set()
-
-    def _next(self) -> int | None:
-        if self._ready:
-            return heapq.heappop(self._ready)
-        while self._head < min(len(self._leaders), self._first_open + self._window):
-            position = self._head
-            self._head += 1
-            leader = self._leaders[position]
-            if leader < 0 or self._done[leader]:
-                return position
-            self._blocked.setdefault(leader, []).append(position)
-        return None
-
-
-class InTurn:
-    """Work in the order of the trials, rendered as it is taken."""
-
-    def __init__(self, work: Iterator[Asked]) -> None:
-        self.work = work
-
-    async def next(self) -> tuple[int, Asked] | None:
-        """The next of it, with its position; None when no more is left."""
-        asked = next(self.work, None)
-        return None if asked is None else (0, asked)
-
-    def done(self, position: int) -> None:
-        pass
-
-
-class Ordered(Schedule):
-    """Work in the order of shared prefixes, rendered twice: for the order, of which only hashes stay, and when taken.
-
-    `first` makes a trial's first request by its index. An engine that takes many at once has no use for leaders.
+    The work comes as pairs: the position of a piece's leader (-1 for none), and the piece.
     """
 
-    def __init__(self, work: Iterator[Asked], first: Callable[[int], Asked], engine: Engine) -> None:
-        self.first = first
-        indices, chains = array("Q"), []
-        for asked in work:
-            indices.append(asked.index)
-            chains.append(chain(asked.request.prompt))
-        order = prefix_order(chains)
-        self.indices = array("Q", (indices[number] for number in order.requests))
-        led = not isinstance(engine, Together)
-        super().__init__(order.leaders if led else [-1] * len(indices), WINDOW * engine.concurrency)
+    def __init__(self, work: Iterable[tuple[int, Work]], window: int) -> None:
+        self._coming = enumerate(work)
+        self._ready: asyncio.PriorityQueue[tuple[int, Work]] = asyncio.PriorityQueue()
+        self._led: dict[int, list[tuple[int, Work]]] = {}
+        """By open positions: the pieces that wait for their answers."""
+        self._left = 0
+        """Pieces that are open, and not taken."""
+        for _ in range(window):
+            self._open()
 
-    async def next(self) -> tuple[int, Asked] | None:
-        position = await self.take()
-        return None if position is None else (position, self.first(self.indices[position]))
+    async def take(self) -> tuple[int, Work] | None:
+        """The next piece with its position; waits while all that are open wait for their leaders. None at the end."""
+        if not self._left:
+            return None
+        self._left -= 1
+        return await self._ready.get()
+
+    def done(self, position: int) -> None:
+        """A piece has an answer, or failed: those that waited for it may go."""
+        for follower in self._led.pop(position):
+            self._ready.put_nowait(follower)
+        self._open()
+
+    def _open(self) -> None:
+        for position, (leader, piece) in itertools.islice(self._coming, 1):
+            self._left += 1
+            self._led[position] = []
+            if leader in self._led:
+                self._led[leader].append((position, piece))
+            else:
+                self._ready.put_nowait((position, piece))
+
+
+def in_order(work: Iterable[Asked], first: Callable[[int], Asked]) -> Iterator[tuple[int, Asked]]:
+    """Work in the order of shared prefixes, with leaders; rendered twice, for the order, of which only hashes stay, and
+    when it is due: `first` makes a trial's first request by its index."""
+    indices, chains = array("Q"), []
+    for asked in work:
+        indices.append(asked.index)
+        chains.append(chain(asked.request.prompt))
+    order = prefix_order(chains)
+    for number, leader in zip(order.requests, order.leaders, strict=True):
+        yield leader, first(indices[number])
 
 
 @contextlib.asynccontextmanager
@@ -187,17 +149,14 @@ async def only_run(entry: ModelEntry, store: Path) -> AsyncIterator[None]:
     """One run at a time asks a model for one store: two would pay for the same answers twice."""
     path = store.with_name(f".{store.name}.{entry.fingerprint}.lock")
     with path.open("w") as lock:
-        told = False
-        while True:
-            try:
+        for tries in itertools.count():
+            with contextlib.suppress(BlockingIOError):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
-            except BlockingIOError:
-                if not told:
-                    tqdm.write(
-                        f"{entry.name}: another run, or another row of the registry, is asking the same model; waiting",
-                        file=sys.stderr,
-                    )
-                    told = True
-                await asyncio.sleep(LOCK_PAUSE_S)
+            if not tries:
+                tqdm.write(
+                    f"{entry.name}: another run, or another row of the registry, is asking the same model; waiting",
+                    file=sys.stderr,
+                )
+            await asyncio.sleep(LOCK_PAUSE_S)
         yield

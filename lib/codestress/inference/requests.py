@@ -54,18 +54,15 @@ def request_of(trials: Trials, trial: Trial, entry: ModelEntry) -> Request:
     return Request(entry.id, entry.identity, trials.of(entry.name).render(trial), trial.sample)
 
 
-def again(trials: Trials, request: Request) -> Request:
-    """A refused request asked once more, at the temperature for repetitions."""
-    temperature = trials.retry_temperatures[request.attempt]
-    prompt = replace(request.prompt, sampling=replace(request.prompt.sampling, temperature=temperature))
-    return replace(request, prompt=prompt, attempt=request.attempt + 1)
-
-
 def following(trials: Trials, entry: ModelEntry, asked: Asked, response: Response) -> Asked | None:
     """The trial's next request after this response: the same again after a refusal, or its next step."""
     request = asked.request
     if response.refused and request.attempt < len(trials.retry_temperatures):
-        return replace(asked, request=again(trials, request))
+        sampling = replace(request.prompt.sampling, temperature=trials.retry_temperatures[request.attempt])
+        return replace(
+            asked,
+            request=replace(request, prompt=replace(request.prompt, sampling=sampling), attempt=request.attempt + 1),
+        )
     if trials.follow_up is None:
         return None
     trial = trials.items[asked.index]
@@ -77,22 +74,27 @@ def following(trials: Trials, entry: ModelEntry, asked: Asked, response: Respons
     return Asked(asked.index, Request(entry.id, entry.identity, prompt, sample), earlier)
 
 
-def stored_requests(trials: Trials, entry: ModelEntry, store: Store) -> Iterator[tuple[Request, Response]]:
-    """All requests of the trials that have a response, later ones of a trial included, in the trials' order."""
-    check, trials = belongs(entry), trials.of(entry.name)
-    for chunk in chunks(Prompts(trials, 0), entry):
-        stored = store.get([first.request.key for first in chunk], check)
-        for first in chunk:
+def looked_up(
+    prompts: Prompts, entry: ModelEntry, store: Store
+) -> Iterator[tuple[list[tuple[Asked, Response]], Asked | None]]:
+    """Of each trial, in their order: its requests that the store answers, and the first that it lacks; None where it
+    lacks none."""
+    check, total = belongs(entry), len(prompts.trials.items)
+    for start in range(0, total, CHUNK):
+        firsts = [Asked(index, prompts.request(index, entry)) for index in range(start, min(start + CHUNK, total))]
+        stored = store.get([first.request.key for first in firsts], check)
+        for first in firsts:
+            answered: list[tuple[Asked, Response]] = []
             asked: Asked | None = first
             response = stored.get(first.request.key)
             while asked is not None and response is not None:
-                yield asked.request, response
-                asked = following(trials, entry, asked, response)
-                response = store.get([asked.request.key], check).get(asked.request.key) if asked is not None else None
+                answered.append((asked, response))
+                asked = following(prompts.trials, entry, asked, response)
+                response = store.get([asked.request.key], check).get(asked.request.key) if asked else None
+            yield answered, asked
 
 
-def chunks(prompts: Prompts, entry: ModelEntry) -> Iterator[list[Asked]]:
-    """The first requests of all trials, some at a time."""
-    total = len(prompts.trials.items)
-    for start in range(0, total, CHUNK):
-        yield [Asked(index, prompts.request(index, entry)) for index in range(start, min(start + CHUNK, total))]
+def stored_requests(trials: Trials, entry: ModelEntry, store: Store) -> Iterator[tuple[Request, Response]]:
+    """All requests of the trials that have a response, later ones of a trial included, in the trials' order."""
+    for answered, _ in looked_up(Prompts(trials.of(entry.name), 0), entry, store):
+        yield from ((asked.request, response) for asked, response in answered)

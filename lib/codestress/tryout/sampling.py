@@ -20,9 +20,8 @@ from codestress.errors import EngineError
 from codestress.inference.ask import ask
 from codestress.inference.budget import TIME_IS_OVER, Budget, BudgetReached
 from codestress.inference.registry import ModelEntry
-from codestress.inference.requests import Prompts, chunks, following
+from codestress.inference.requests import Prompts, looked_up
 from codestress.inference.run import Answer, score
-from codestress.inference.servers import belongs
 from codestress.inference.store import Store
 from codestress.report.headline import Headline
 from codestress.seeding import rng
@@ -249,9 +248,6 @@ def _asked(
 def _answered(trials: Trials, entry: ModelEntry, store: Path) -> Iterator[Trial]:
     """The trials whose requests are all in the store."""
     with Store(store) as responses:
-        for chunk in chunks(Prompts(trials, 0), entry):
-            stored = responses.get([first.request.key for first in chunk], belongs(entry))
-            for first in chunk:
-                response = stored.get(first.request.key)
-                if response is not None and following(trials, entry, first, response) is None:
-                    yield trials.items[first.index]
+        for answered, due in looked_up(Prompts(trials, 0), entry, responses):
+            if due is None:
+                yield trials.items[answered[0][0].index]
