@@ -16,15 +16,12 @@ from urllib.parse import urlsplit
 import yaml
 
 from codestress.errors import EngineError, ParameterError
-from codestress.inference.budget import Budget
 from codestress.inference.coroutines import run_coroutine
-from codestress.inference.engines.base import RequestFailed
-from codestress.inference.opening import open_engine
+from codestress.inference.probe import fault_of
 from codestress.inference.registry import SERVED, ModelEntry, load_registry
 from codestress.inference.servers import server_of
 from codestress.literals import parse_json
 from codestress.paths import write_whole
-from codestress.types import Message, Prompt, Request, Sampling
 from codestress.validation import nearest
 
 LOOK_S = 2.0
@@ -94,12 +91,12 @@ def checked(entry: ModelEntry) -> tuple[ModelEntry, list[str]]:
     told: list[str] = []
     begun = begins(entry)
     if begun:
-        fault = run_coroutine(asked_once(entry, "One, two,"))
+        fault = run_coroutine(fault_of(entry, "One, two,"))
         if fault:
             begun, told = False, [*told, f"it does not continue a begun answer ({fault})"]
             entry = entry.model_copy(update={"settings": {**entry.settings, "prefill": "none"}})
     if not begun:
-        run_coroutine(asked_once(entry, ""))
+        run_coroutine(fault_of(entry, ""))
     if entry.context is None:
         context = loaded_context(entry)
         entry = entry.model_copy(update={"context": context})
@@ -126,26 +123,6 @@ def loaded_context(entry: ModelEntry) -> int | None:
             if (not named or entry.id in named) and (context := _context(row)):
                 return context
     return None
-
-
-async def asked_once(entry: ModelEntry, prefill: str) -> str:
-    """Why a begun answer is not continued; empty where all is well, `EngineError` where nothing is answered. Nothing is
-    stored."""
-    budget = Budget.from_environment()
-    budget.check(entry)
-    engine = open_engine(entry)
-    prompt = Prompt((Message("user", "Count from 1 to 3."),), Sampling(max_tokens=16), prefill)
-    try:
-        await budget.answer(engine, entry, Request(entry.id, entry.identity, prompt))
-    except EngineError as error:
-        if prefill and "cannot continue a begun answer" in str(error):
-            return str(error).split("begins one: ")[1].split(".\n")[0]
-        raise
-    except RequestFailed as error:
-        raise EngineError(f"{error}") from None
-    finally:
-        await engine.close()
-    return ""
 
 
 def models_of(base_url: str, key: str, timeout_s: float) -> dict[str, int | None]:

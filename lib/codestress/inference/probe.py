@@ -1,10 +1,12 @@
-"""What a model can, tried out: a handful of requests, so that a study does not find it out."""
+"""What a model can, tried out by a handful of requests, so that a study does not find it out. Nothing is stored."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import astuple, dataclass
+from typing import Any
 
 from codestress.errors import EngineError
 from codestress.inference.budget import Budget
@@ -26,22 +28,47 @@ class Ability:
     detail: str
 
 
-async def probe(entry: ModelEntry) -> AsyncIterator[Ability]:
-    """Tries what the studies need of a model; nothing is stored. `EngineError` where nothing can be asked."""
+Ask = Callable[..., Awaitable[Response]]
+"""Asks one question: its text, a begun answer, the number of the sample, and what else of `Sampling` is to be said."""
+
+
+@asynccontextmanager
+async def asking(entry: ModelEntry) -> AsyncIterator[tuple[Ask, int]]:
+    """What asks a model one question, within the budget of the environment, and how many it takes at once;
+    `EngineError` where one brings no answer."""
     budget = Budget.from_environment()
     budget.check(entry)
     engine = open_engine(entry)
 
-    async def ask(text: str, *, prefill: str = "", sample: int = 0, **sampling: object) -> Response:
-        how = Sampling(**{"max_tokens": 64, **sampling})  # type: ignore[arg-type]
-        request = Request(entry.id, entry.identity, Prompt((Message("user", text),), how, prefill), sample)
+    async def ask(text: str, prefill: str = "", sample: int = 0, **sampling: Any) -> Response:
+        prompt = Prompt((Message("user", text),), Sampling(**{"max_tokens": 64, **sampling}), prefill)
         try:
-            return await budget.answer(engine, entry, request)
+            return await budget.answer(engine, entry, Request(entry.id, entry.identity, prompt, sample))
         except RequestFailed as failure:
             raise EngineError(f"{failure}") from None
 
-    question = "What is 17 + 25? Answer with the number alone."
     try:
+        yield ask, engine.concurrency
+    finally:
+        await engine.close()
+
+
+async def fault_of(entry: ModelEntry, prefill: str) -> str:
+    """Why a begun answer is not continued; empty where all is well, `EngineError` where nothing is answered."""
+    async with asking(entry) as (ask, _):
+        try:
+            await ask("Count from 1 to 3.", prefill, max_tokens=16)
+        except EngineError as error:
+            if prefill and "cannot continue a begun answer" in str(error):
+                return str(error).split("begins one: ")[1].split(".\n")[0]
+            raise
+    return ""
+
+
+async def probe(entry: ModelEntry) -> AsyncIterator[Ability]:
+    """Tries what the studies need of a model. `EngineError` where nothing can be asked."""
+    async with asking(entry) as (ask, concurrency):
+        question = "What is 17 + 25? Answer with the number alone."
         first = await ask(question)
         yield Ability("answers", not first.refused, f"{first.text.strip()[:60]!r} in {first.seconds:.2f} s")
         yield Ability("knows a sum", "42" in first.text, "a model that cannot add will not read programs")
@@ -69,10 +96,8 @@ async def probe(entry: ModelEntry) -> AsyncIterator[Ability]:
         else:
             sense = "" if begun.text.lstrip().startswith("2") else ", which is not how 42 goes on"
             yield Ability("continues a begun answer", True, f"{begun.text.strip()[:60]!r}{sense}")
-        many = min(engine.concurrency, MOST_AT_ONCE)
+        many = min(concurrency, MOST_AT_ONCE)
         together = await asyncio.gather(*(ask(f"What is {n} + {n}?") for n in range(many)), return_exceptions=True)
         failed = [one for one in together if isinstance(one, BaseException)]
         told = f"{failed[0]}; the row's settings.concurrency says how many builds ask at once" if failed else ""
         yield Ability(f"answers {many} questions at once, as builds ask", not failed, told)
-    finally:
-        await engine.close()

@@ -377,24 +377,22 @@ class OpenAIEngine(Engine):
             yield lambda _: None
             return
         most = _most_tokens(json.loads(request.content))
-        amount = real = one_request(self._entry, *most)
-        await self.budget.wait(amount)
         failed = True
+        async with self.budget.paying(one_request(self._entry, *most)) as paid:
 
-        def came(reply: httpx2.Response) -> None:
-            nonlocal real, failed
-            failed = reply.status_code in OVERLOADED
-            free = (0, 0) if reply.status_code in NOT_PROCESSED else most
-            real = one_request(self._entry, *said_or_most(_said_tokens(reply.content), free))
+            def came(reply: httpx2.Response) -> None:
+                nonlocal failed
+                failed = reply.status_code in OVERLOADED
+                free = (0, 0) if reply.status_code in NOT_PROCESSED else most
+                paid.append(one_request(self._entry, *said_or_most(_said_tokens(reply.content), free)))
 
-        try:
-            yield came
-        except (httpx2.ConnectError, httpx2.ConnectTimeout):
-            real = Sum()  # nothing was sent
-            raise
-        finally:
-            self.budget.count(amount, real)
-            self.budget.failed += failed
+            try:
+                yield came
+            except (httpx2.ConnectError, httpx2.ConnectTimeout):
+                paid.append(Sum())  # nothing was sent
+                raise
+            finally:
+                self.budget.failed += failed
 
     def _shown(self, words: str) -> str:
         """On one line, printable, shortened, without the key."""
