@@ -341,7 +341,7 @@ def test_which_model_of_a_server() -> None:
     with pytest.raises(EngineError, match="no server answers"):
         at_url(server.base_url, "", "", 1)
     for url in ("ftp://localhost", "http://", "http://localhost:port/v1", "://x"):
-        with pytest.raises(ParameterError, match="the URL is none"):
+        with pytest.raises(ParameterError, match="the URL is not an address such as"):
             at_url(url, "", "", 1)
     for url in ("http://me:sk-marker@localhost/v1", "http://localhost/v1?key=sk-marker"):
         with pytest.raises(ParameterError) as raised:

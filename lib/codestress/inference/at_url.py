@@ -5,7 +5,6 @@ Builds keep the rows in outputs/models.yaml, which the registry reads beside par
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from collections.abc import Iterable
@@ -17,6 +16,7 @@ import yaml
 
 from codestress.errors import EngineError, ParameterError
 from codestress.inference.coroutines import run_coroutine
+from codestress.inference.engines.openai import fault_of_address, key_in
 from codestress.inference.probe import fault_of
 from codestress.inference.registry import SERVED, ModelEntry, load_registry
 from codestress.inference.servers import server_of
@@ -38,26 +38,12 @@ CONTEXT_PLACES = {"/api/v0/models": "data", "/api/ps": "models", "/props": "defa
 
 def served_at(url: str, model_id: str, key_env: str, who: str) -> ModelEntry:
     """A model that an OpenAI-compatible server offers, the only one where it offers one alone; `who` asks for it."""
-    try:
-        parts = urlsplit(url)
-        whole = parts.hostname and parts.scheme in ("http", "https") and (parts.port or True)
-    except ValueError:
-        whole = None
-    if not whole:
-        raise ParameterError(f"{who}: the URL is none; it looks like http://localhost:8000/v1")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise ParameterError(
-            f"{who} {parts.hostname}: the URL must hold no user, password or query; a key belongs into the "
-            "environment variable that KEY_ENV (--key-env) names"
-        )
+    if fault := fault_of_address(url, "KEY_ENV (--key-env)"):
+        raise ParameterError(f"{who}: the URL {fault}")
     base_url = url.rstrip("/")
     if not urlsplit(base_url).path.strip("/"):
         base_url += "/v1"
-    key = os.environ.get(key_env, "") if key_env else ""
-    if key_env and not key:
-        raise EngineError(
-            f"{who} {url}: the environment variable {key_env} is not set: export {key_env}=… with your key"
-        )
+    key = key_in(key_env, f"{who} {url}")
     served = models_of(base_url, key, ANSWER_S)
     if not model_id and len(served) != 1:
         names = "\n".join(f"  ID={name}" for name in served) or "  none"

@@ -95,21 +95,16 @@ class Row(NamedTuple):
     answered_by: str
     answered_at: str
     server: str
-    checksum: bytes | None = None
+    checksum: bytes | None
 
     @classmethod
     def of(cls, key: str, model: str, response: Response) -> Row:
-        return cls(
-            key,
-            model,
-            response.text.encode("utf-8", "surrogatepass"),
-            response.finish_reason,
-            *map(_count, astuple(response.usage)),
-            float(response.seconds) + 0.0,  # SQLite knows no -0.0
-            response.answered_by.encode("utf-8", "replace").decode(),
-            response.answered_at,
-            response.server,
-        ).checked()
+        text = response.text.encode("utf-8", "surrogatepass")
+        by = response.answered_by.encode("utf-8", "replace").decode()
+        seconds = float(response.seconds) + 0.0  # SQLite knows no -0.0
+        counts = map(_count, astuple(response.usage))
+        cells = (key, model, text, response.finish_reason, *counts, seconds, by, response.answered_at, response.server)
+        return cls._make((*cells, None)).checked()
 
     @property
     def response(self) -> Response:
@@ -184,8 +179,9 @@ class Store:
                 f"{', '.join(damaged[:SHOWN_KEYS])}{more}. `codestress store verify` lists all of them; with --repair "
                 "they are set aside and asked again."
             )
-        for row in rows if belongs else ():
-            belongs(row.model, row.server)
+        if belongs is not None:
+            for row in rows:
+                belongs(row.model, row.server)
         return {row.key: row.response for row in rows}
 
     def missing(self, keys: Iterable[str], belongs: Belongs | None = None) -> list[str]:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter
 from tqdm import tqdm
 
 from codestress.errors import EngineError
@@ -150,12 +150,9 @@ class OpenAIBatch(BatchEngine):
         reply = reply if isinstance(reply, dict) else {}
         if reply.get("status_code") == 200:
             try:
-                completion = openai.Completion.model_validate(reply.get("body"))
-                return openai.responses(completion, 0.0, self._engine.secret)[0]
-            except ValidationError as error:
-                return RequestFailed(
-                    f"{self._entry.name}: no chat completion: {error.errors(include_url=False)[0]['msg']}"
-                )
+                return openai.responses(reply.get("body"), 0.0, self._engine.secret)[0]
+            except ValueError as error:
+                return RequestFailed(f"{self._entry.name}: no chat completion: {error}")
         said = self._engine.secret.out_of_message(json.dumps(row.get("error") or reply.get("body")))
         return RequestFailed(f"{self._entry.name}: status {reply.get('status_code')}: {said[:300]}")
 
