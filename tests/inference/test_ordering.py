@@ -11,7 +11,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codestress.inference.ordering import BLOCK, Schedule, chain, prefix_order, shared_blocks
+from codestress.inference.requests import BLOCK, Schedule, chain, prefix_order, shared_blocks
 from codestress.types import Message, Prompt, Sampling
 
 TREE = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=6), min_size=1, max_size=40)

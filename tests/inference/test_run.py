@@ -26,9 +26,8 @@ from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.engines import openai_batch
 from codestress.inference.engines.base import BatchEngine, RequestFailed
 from codestress.inference.opening import Together
-from codestress.inference.ordering import only_run
 from codestress.inference.registry import load_registry
-from codestress.inference.requests import request_of
+from codestress.inference.requests import only_run, request_of
 from codestress.inference.run import Results, run, score
 from codestress.inference.store import Store
 from codestress.notes import notes_kept

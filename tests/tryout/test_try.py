@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 import codestress
 from codestress.errors import EngineError, ParameterError
-from codestress.inference.at_url import models_of
+from codestress.inference.probe import models_of
 from codestress.inference.run import Answer
 from codestress.report.headline import Headline, Reach
 from codestress.rooms import offered_by, papers

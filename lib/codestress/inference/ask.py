@@ -18,10 +18,9 @@ from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.coroutines import first_error, run_coroutine
 from codestress.inference.engines.base import Engine, RequestFailed
 from codestress.inference.opening import FAILURES_IN_A_ROW, Together, open_engine, replayed
-from codestress.inference.ordering import WINDOW, Schedule, in_order, only_run
 from codestress.inference.progress import Progress
 from codestress.inference.registry import REGISTRY, ModelEntry, find_models, load_registry
-from codestress.inference.requests import Asked, Prompts, following, looked_up
+from codestress.inference.requests import WINDOW, Asked, Prompts, Schedule, following, in_order, looked_up, only_run
 from codestress.inference.servers import belongs, server_of
 from codestress.inference.store import Store
 from codestress.notes import remember, remembered

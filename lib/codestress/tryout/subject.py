@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from codestress.errors import EngineError, ParameterError
-from codestress.inference.at_url import LOOK_S, begins, checked, models_of, served_at
 from codestress.inference.coroutines import run_coroutine
-from codestress.inference.probe import fault_of
+from codestress.inference.probe import LOOK_S, begins, checked, fault_of, models_of, served_at
 from codestress.inference.registry import LOCAL, ModelEntry, find_models, load_registry
 from codestress.report.headline import Reach
 

@@ -113,7 +113,6 @@ class OpenAIEngine(Engine):
         self._base_url = base_url
         self.secret = Secret(key)
         self.secret.keep_out_of_logs()
-        self._name = entry.name
         self._entry = entry
         self._who = f"{entry.name} ({entry.id}) at {base_url}"
         self.client = AsyncOpenAI(
@@ -124,8 +123,8 @@ class OpenAIEngine(Engine):
         )
         self.budget = Budget()
         """Has each try counted; without limits until somebody sets another."""
-        self._waiting: dict[str, list[asyncio.Future[Response]]] = {}
-        """Requests for candidates of one prompt, by its digest."""
+        self._gathering: dict[str, tuple[list[Request], asyncio.Task[list[Response]]]] = {}
+        """Requests for candidates of one prompt that are about to be sent as one, by its digest."""
         self._replies: dict[int, str] = {}
         """Hashes of replies with the digests of the prompts that they answered."""
         self._continues: asyncio.Future[str] | None = None
@@ -135,26 +134,23 @@ class OpenAIEngine(Engine):
         if self._settings.candidates == 1:
             return (await self._answers(request, 1))[0]
         digest = request.prompt.digest
-        future: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
-        waiting = self._waiting.setdefault(digest, [])
-        waiting.append(future)
-        if len(waiting) > 1:
-            return await future
+        asked, replied = self._gathering.get(digest, ([], None))
+        if replied is None or len(asked) == self._settings.candidates:
+            asked = list[Request]()
+            replied = asyncio.create_task(self._gathered(asked))
+            self._gathering[digest] = asked, replied
+        asked.append(request)
+        number = len(asked) - 1
+        return (await asyncio.shield(replied))[number]
+
+    async def _gathered(self, asked: list[Request]) -> list[Response]:
+        """Answers to requests that ask the same: those that come before it is sent."""
         for _ in range(GATHERING_TURNS):  # lets those that are ready now come
             await asyncio.sleep(0)
-        del self._waiting[digest]
-        most = self._settings.candidates
-        parts = [waiting[start : start + most] for start in range(0, len(waiting), most)]
-        outcomes = await asyncio.gather(*(self._answers(request, len(part)) for part in parts), return_exceptions=True)
-        for part, outcome in zip(parts, outcomes, strict=True):
-            for number, one in enumerate(part):
-                if one.cancelled():
-                    continue
-                if isinstance(outcome, BaseException):
-                    one.set_exception(outcome)
-                else:
-                    one.set_result(outcome[number])
-        return await future
+        digest = asked[0].prompt.digest
+        if self._gathering[digest][0] is asked:
+            del self._gathering[digest]
+        return await self._answers(asked[0], len(asked))
 
     async def _answers(self, request: Request, count: int) -> list[Response]:
         import httpx2
@@ -177,7 +173,7 @@ class OpenAIEngine(Engine):
                 content = parse_json(reply.content)
                 found = responses(content, reply.elapsed.total_seconds(), self.secret, count)
                 # A cache or proxy that mixes replies up sends one to another prompt too.
-                same = hash((_text(content, "id"), str(_at(content, "created")), found[0].text))
+                same = hash((str(_at(content, "id")), str(_at(content, "created")), found[0].text))
                 if not _at(content, "id") or self._replies.setdefault(same, prompt.digest) == prompt.digest:
                     return found
                 problem = "it repeats, with its id and time, the answer to another request"
