@@ -220,9 +220,9 @@ class Store:
                 self._reader.execute("BEGIN IMMEDIATE")
                 with self._reader:
                     self._reader.execute("CREATE TABLE IF NOT EXISTS damaged AS SELECT * FROM responses WHERE 0")
-                    for row in rows:
-                        self._reader.execute("INSERT INTO damaged SELECT * FROM responses WHERE rowid = ?", [row])
-                        self._reader.execute("DELETE FROM responses WHERE rowid = ?", [row])
+                    these = [[row] for row in rows]
+                    self._reader.executemany("INSERT INTO damaged SELECT * FROM responses WHERE rowid = ?", these)
+                    self._reader.executemany("DELETE FROM responses WHERE rowid = ?", these)
         except sqlite3.Error as error:
             raise self._error(error) from None
 

@@ -207,36 +207,36 @@ class OpenAIEngine(Engine):
         if self._settings.prefill == "none":
             return "settings.prefill is 'none'"
         messages = [{"role": "user", "content": "Count."}, {"role": "assistant", "content": "One, two,"}]
-        counts = []
-        for open_turn in (True, False):
-            flags = {"add_generation_prompt": False, "continue_final_message": open_turn}
-            counts.append(await self._rendered_tokens({"model": model, "messages": messages, **flags}))
-        if isinstance(counts[0], str) or isinstance(counts[1], str):
-            return next(one for one in counts if isinstance(one, str))
-        if counts[0] < counts[1]:
-            return ""
-        return f"it closes the answer that should be left open ({counts[0]} tokens open, {counts[1]} closed)"
+        body = {"model": model, "messages": messages, "add_generation_prompt": False}
+        try:
+            opened = await self._rendered_tokens(body | {"continue_final_message": True})
+            closed = await self._rendered_tokens(body | {"continue_final_message": False})
+        except ValueError as error:
+            return str(error)
+        told = f"it closes the answer that should be left open ({opened} tokens open, {closed} closed)"
+        return "" if opened < closed else told
 
-    async def _rendered_tokens(self, body: dict[str, Any]) -> int | str:
-        """Tokens of a prompt as the server renders it, or why they are not known."""
+    async def _rendered_tokens(self, body: dict[str, Any]) -> int:
+        """Tokens of a prompt as the server renders it; `ValueError` says why they are not known."""
         import httpx2
         from openai import APIStatusError
 
         root = self._base_url.removesuffix("/").removesuffix("/v1")
-        try:
-            reply = await self.client.post(f"{root}/tokenize", cast_to=httpx2.Response, body=body)
-            if (count := _count(parse_json(reply.content), "count")) is not None:
-                return count
-        except (APIStatusError, ValueError):
-            pass
-        try:
-            reply = await self.client.post("/chat/completions", cast_to=httpx2.Response, body={**body, "max_tokens": 1})
-            count = _count(parse_json(reply.content), "usage", "prompt_tokens")
-        except APIStatusError as error:
-            return f"the probe got status {error.status_code}: {self._shown(error.response.text)}"
-        except ValueError:
-            count = None
-        return count if count is not None else "the server does not say how many tokens the probe had"
+        places = (
+            (f"{root}/tokenize", {}, ("count",)),
+            ("/chat/completions", {"max_tokens": 1}, ("usage", "prompt_tokens")),
+        )
+        for place, more, path in places:
+            problem = "the server does not say how many tokens the probe had"
+            try:
+                reply = await self.client.post(place, cast_to=httpx2.Response, body=body | more)
+                if (count := _count(parse_json(reply.content), *path)) is not None:
+                    return count
+            except APIStatusError as error:
+                problem = f"the probe got status {error.status_code}: {self._shown(error.response.text)}"
+            except ValueError:  # no JSON
+                continue
+        raise ValueError(problem)
 
     def failure(self, error: Exception) -> Exception:
         """What an exception of the client means for the request, or for all of them; others as they are."""
