@@ -121,7 +121,8 @@ class _ModelRun:
         self.under_way: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         """Of requests, by key: equal ones are made once."""
         self.failures: dict[str, RequestFailed] = {}
-        """By key: what failed for one trial has failed for all that ask the same."""
+        """By key: what failed for one trial has failed for all that ask the same, and where failures count, in this
+        build."""
         self.stopped = False
         """The budget's limit was reached."""
 
@@ -201,8 +202,9 @@ class _ModelRun:
         async with self.under_way.setdefault(key, asyncio.Lock()):
             if stored := self.store.get([key], self.belongs):
                 return stored[key]
-            if failure := self.failed_before(key):
-                raise failure
+            known: RequestFailed | None = self.failures.get(key)
+            if known := known or (remembered(FAILED, self.server, key) if self.counted else None):
+                raise known
             self.requests += 1
             try:
                 response = await self.budget.answer(engine, self.entry, request)
@@ -213,8 +215,8 @@ class _ModelRun:
                 self.failed_in_a_row += 1
                 self.failures[key] = failed
                 raise
-            known = replace(response, server=response.server or self.server)  # an archive's tell their own
-            await asyncio.wrap_future(self.store.put(key, self.entry.name, known))
+            response = replace(response, server=response.server or self.server)  # an archive's tell their own
+            await asyncio.wrap_future(self.store.put(key, self.entry.name, response))
             self.failed_in_a_row = 0
             return response
 
@@ -231,11 +233,6 @@ class _ModelRun:
         self.progress.failure()
         if self.counted and remembered(FAILED, self.server, key) is None:
             remember(FAILED, self.server, key, failure)
-
-    def failed_before(self, key: str) -> RequestFailed | None:
-        """Why a request has failed, in this run or, where failures count, in this build."""
-        found: RequestFailed | None = self.failures.get(key)
-        return found or (remembered(FAILED, self.server, key) if self.counted else None)
 
     async def answers_still(self, engine: Engine) -> bool:
         """Where failures count: whether what was answered before is answered again, so that it is not the server that

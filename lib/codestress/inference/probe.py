@@ -83,14 +83,10 @@ def checked(entry: ModelEntry) -> tuple[ModelEntry, list[str]]:
     """The row and, in words, what was found out by one short question: what it cannot do is worked around.
 
     `EngineError` where nothing can be asked."""
-    told: list[str] = []
-    begun = begins(entry)
-    if begun:
-        fault = run_coroutine(fault_of(entry, "One, two,"))
-        if fault:
-            begun, told = False, [*told, f"it does not continue a begun answer ({fault})"]
-            entry = entry.model_copy(update={"settings": {**entry.settings, "prefill": "none"}})
-    if not begun:
+    fault = run_coroutine(fault_of(entry, "One, two," if begins(entry) else ""))
+    told = [f"it does not continue a begun answer ({fault})"] if fault else []
+    if fault:
+        entry = entry.model_copy(update={"settings": {**entry.settings, "prefill": "none"}})
         run_coroutine(fault_of(entry, ""))
     if entry.context is None:
         context = loaded_context(entry)

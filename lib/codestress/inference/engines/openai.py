@@ -222,11 +222,11 @@ class OpenAIEngine(Engine):
         from openai import APIStatusError
 
         root = self._base_url.removesuffix("/").removesuffix("/v1")
-        places = (
-            (f"{root}/tokenize", {}, ("count",)),
-            ("/chat/completions", {"max_tokens": 1}, ("usage", "prompt_tokens")),
-        )
-        for place, more, path in places:
+        places: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
+            f"{root}/tokenize": ({}, ("count",)),
+            "/chat/completions": ({"max_tokens": 1}, ("usage", "prompt_tokens")),
+        }
+        for place, (more, path) in places.items():
             problem = "the server does not say how many tokens the probe had"
             try:
                 reply = await self.client.post(place, cast_to=httpx2.Response, body=body | more)
