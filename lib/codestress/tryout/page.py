@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib import rc_context
 from matplotlib.figure import Figure
@@ -19,6 +20,7 @@ from codestress import __version__
 from codestress.inference.budget import cost
 from codestress.inference.servers import server_of
 from codestress.paths import write_whole
+from codestress.report.curves import interval
 from codestress.report.headline import Headline
 from codestress.report.notebook_page import page_environment
 from codestress.report.style import COLOURS, PUBLISHED, styled_figure
@@ -170,31 +172,22 @@ def panel(name: str, cells: pd.DataFrame, headline: Headline) -> Figure:
     figure = styled_figure(4.6, 2.5)
     ax = figure.subplots()
     published = headline.published()
-    for place, cell in enumerate(headline.cells):
-        shares = sorted(published.loc[published["cell"] == cell, "share"])
-        count = len(shares)
-        xs = [place + SPREAD * (2 * number / (count - 1) - 1) if count > 1 else place for number in range(count)]
+    below: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "va": "top", "fontsize": 6}
+    for place, row in enumerate(cells.to_dict("records")):
+        shares = 100 * np.sort(published.loc[published["cell"] == row["cell"], "share"])
+        xs = place + SPREAD * np.linspace(-1, 1, len(shares)) if len(shares) > 1 else [place] * len(shares)
         label = "published models" if place == 0 else None
-        ax.plot(xs, [100 * share for share in shares], ".", color=PUBLISHED, alpha=0.45, markersize=5, label=label)
-        if not count:
+        ax.plot(xs, shares, ".", color=PUBLISHED, alpha=0.45, markersize=5, label=label)
+        if not len(shares):
             ax.annotate("not published\nas numbers", (place, 101), ha="center", va="top", fontsize=5.5, color=PUBLISHED)
-    shown = cells.reset_index(drop=True)
-    known = shown[shown["n"] > 0]
-    places, share = known.index.to_numpy(float), 100 * known["share"].to_numpy(float)
-    errors = [share - 100 * known["low"].to_numpy(float), 100 * known["high"].to_numpy(float) - share]
-    ax.errorbar(places, share, yerr=errors, fmt="o", color=COLOURS[1], markersize=5.5, capsize=3, label=name, zorder=5)
-    for place, row in shown.iterrows():
-        told = f"{row['right']} of {row['n']}" if row["n"] else "no answer"
-        if not row["n"] and (row["too_long"] or row["cut"]):
-            told = "does not fit" if row["too_long"] else "cut by the server"
-        ax.annotate(
-            told, (float(str(place)), 0), (0, -15), textcoords="offset points", ha="center", va="top", fontsize=6
-        )
-    ax.set_xticks(range(len(headline.cells)), headline.cells)
+        lack = "does not fit" if row["too_long"] else "cut by the server" if row["cut"] else "no answer"
+        ax.annotate(f"{row['right']} of {row['n']}" if row["n"] else lack, (place, 0), (0, -15), **below)
+    known = cells.reset_index(drop=True).query("n > 0")
+    share, errors = interval(known, "share")
+    ax.errorbar(known.index, share, errors, fmt="o", color=COLOURS[1], markersize=5.5, capsize=3, label=name, zorder=5)
+    ax.set_xticks(range(len(cells)), headline.cells)
     ax.tick_params(axis="x", length=0, labelsize=7)
-    ax.set_xlim(-0.5, len(headline.cells) - 0.5)
-    ax.set_ylim(-3, 103)
-    ax.set_ylabel("right (%)")
+    ax.set(xlim=(-0.5, len(cells) - 0.5), ylim=(-3, 103), ylabel="right (%)")
     ax.set_xlabel(headline.axis, labelpad=12)
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, fontsize=6.5, frameon=False, borderaxespad=0.1)
     return figure
