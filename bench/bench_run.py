@@ -20,9 +20,8 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from codestress.inference.ordering import BLOCK, WIDTH, chain, prefix_order
 from codestress.inference.registry import load_registry
-from codestress.inference.requests import request_of
+from codestress.inference.requests import BLOCK, WIDTH, chain, prefix_order, request_of
 from codestress.inference.run import run
 from codestress.inference.store import Store
 from codestress.papers.semtrace.distractors import distractors

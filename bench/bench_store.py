@@ -9,8 +9,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from codestress.inference.store import INSERT, Store
-from codestress.types import Response
+from codestress.inference.store import INSERT, Row, Store
+from codestress.types import Response, Usage
 
 
 def told(name: str, numbers: list[float], unit: str) -> None:
@@ -31,13 +31,12 @@ def main() -> None:
     absent = [f"{draw.getrandbits(128):032x}" for _ in range(arguments.keys // 2)]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "responses.sqlite"
-        text = b"To find the origin I go back from it step by step. FINAL ANSWER: workbench. " * 4
+        text = "To find the origin I go back from it step by step. FINAL ANSWER: workbench. " * 4
+        usage, at = Usage(4000, 80), "2026-01-01T00:00:00+00:00"
+        response = Response(text, "stop", usage, 1.5, answered_by="m", answered_at=at)
         with Store(path) as store:
-            rows = (
-                (key, "m", text, "stop", 4000, 80, None, None, 1.5, "m", "2026-01-01T00:00:00+00:00") for key in stored
-            )
             store._reader.execute("BEGIN")
-            store._reader.executemany(INSERT, rows)
+            store._reader.executemany(INSERT, (Row.of(key, "m", response) for key in stored))
             store._reader.execute("COMMIT")
         wanted = draw.sample(stored, arguments.keys - len(absent)) + absent
         draw.shuffle(wanted)
@@ -55,7 +54,7 @@ def main() -> None:
             with Store(Path(folder) / f"{run}.sqlite") as store:
                 started = time.process_time()
                 for first in range(0, 10_000, 64):
-                    waiting = [store.put(stored[first + i], "m", Response(text.decode(), "stop")) for i in range(64)]
+                    waiting = [store.put(stored[first + i], "m", Response(text, "stop")) for i in range(64)]
                     for done in waiting:
                         done.result()
                 writing.append((time.process_time() - started) / 10_000 * 1000)

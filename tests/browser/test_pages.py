@@ -398,7 +398,7 @@ def test_the_page_of_a_tried_model_prints_on_two_and_fits_a_phone(browser: Brows
     subject = registered("sim-near", 60)
     page_of = tried(subject, 0.05, tmp_path, "MODEL=sim-near", lambda _: None, tmp_path / "s.sqlite")
     with opened(browser, page_of.as_uri(), "file://", width=390) as page:
-        assert page.locator("section svg[role=img]").count() == 4
+        assert page.locator("section img[alt]").count() == 4
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         printed = page.pdf(format="A4", print_background=True)
     assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import subprocess
@@ -17,8 +18,9 @@ import pytest
 from codestress.errors import EngineError, IncompleteError, ParameterError
 from codestress.inference import budget as budget_module
 from codestress.inference.ask import ask
-from codestress.inference.budget import Budget, BudgetReached, sums
+from codestress.inference.budget import Budget, BudgetReached, Sum, sums
 from codestress.inference.engines import openai
+from codestress.inference.engines.base import Engine, RequestFailed
 from codestress.inference.probe import probe
 from codestress.inference.registry import ModelEntry
 from codestress.inference.run import Results, score
@@ -98,20 +100,35 @@ def test_budgets_come_from_the_environment() -> None:
             Budget.from_environment({"BUDGET_USD": bad})
 
 
+class Answers(Engine):
+    """Says what it is told to, and fails where that is nothing."""
+
+    concurrency = 1
+
+    def __init__(self, response: Response | None) -> None:
+        self.response = response
+
+    async def answer(self, _: Request) -> Response:
+        if self.response is None:
+            raise RequestFailed("out of order")
+        return self.response
+
+
 def test_what_fails_costs_the_most_that_it_can_have_been() -> None:
     entry = ModelEntry(name="m", engine="openai", id="m")
     request = Request("m", "", Prompt((Message("user", "x" * 100),), Sampling(max_tokens=50)))
-    budget = Budget(tokens=100)
-    assert budget.reserve(entry, request)
-    assert not budget.reserve(entry, request)
-    budget.settle(entry, request, Response("x", "stop", Usage(-(1 << 40), -3)))  # nobody earns by a question
-    assert (budget.spent_tokens, budget.made) == (0, 1)
-    for outcome in (None, Response("x", "stop")):  # nothing came; a server does not count: the most it can have been
+
+    def spent(response: Response | None) -> tuple[int, int]:
         budget = Budget(tokens=100)
-        assert budget.reserve(entry, request)
-        budget.settle(entry, request, outcome)
-        assert budget.spent_tokens == 100
-        assert not budget.reserve(entry, request)
+        with contextlib.suppress(RequestFailed):
+            asyncio.run(budget.answer(Answers(response), entry, request))
+        assert budget.set_aside(Sum(1, 100 - budget.spent_tokens))
+        assert not budget.set_aside(Sum(1, 1))
+        return budget.spent_tokens, budget.made
+
+    assert spent(Response("x", "stop", Usage(-(1 << 40), -3))) == (0, 2)  # nobody earns by a question
+    assert spent(Response("x", "stop")) == (100, 2)  # a server does not count: the most it can have been
+    assert spent(None) == (100, 2)
 
 
 def posts(server: OpenAIServer) -> int:
@@ -239,16 +256,14 @@ def test_killed_and_started_again_a_command_line_goes_on_from_its_sum(tmp_path: 
 
 
 def test_processes_share_one_sum(tmp_path: Path) -> None:
-    file = tmp_path / "sum.json"
-    entry = ModelEntry(name="m", engine="openai", id="m")
-    request = Request("m", "", Prompt((Message("user", "x" * 20),), Sampling(max_tokens=5)))
+    file, most = tmp_path / "sum.json", Sum(1, 15)
     one, other = (Budget(requests=3, tokens=10_000, file=file) for _ in range(2))
-    assert one.reserve(entry, request)
-    assert other.reserve(entry, request)
-    one.settle(entry, request, Response("x", "stop", Usage(1, 1)))
-    assert one.reserve(entry, request)
-    assert not one.reserve(entry, request)
-    assert not other.reserve(entry, request)
+    assert one.set_aside(most)
+    assert other.set_aside(most)
+    one.count(most, Sum(1, 2))
+    assert one.set_aside(most)
+    assert not one.set_aside(most)
+    assert not other.set_aside(most)
     file.write_bytes(b"not a sum")
     with pytest.raises(ParameterError, match="--reset"):
-        one.reserve(entry, request)
+        one.set_aside(most)

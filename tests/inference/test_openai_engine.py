@@ -354,12 +354,12 @@ def test_seconds_are_those_of_the_try_that_was_answered() -> None:
         (Reply(WHOLE, headers={"Content-Encoding": "gzip"}), "connection failed"),
         (Reply(b"<html>Log in</html>", content_type="text/html"), "not a chat completion.*<html>Log in</html>"),
         (Reply(b""), "not a chat completion.*nothing"),
-        (Reply(b'{"choices": [{"mess'), r"not a chat completion.*Invalid JSON.*\{\"choices\": \[\{\"mess"),
+        (Reply(b'{"choices": [{"mess'), r"not a chat completion.*Unterminated.*\{\"choices\": \[\{\"mess"),
         (Reply(b'{"choices": "\xff"}'), "not a chat completion"),
         (Reply(b'"42"'), 'not a chat completion.*: "42"'),
         (Reply(b"null"), "not a chat completion.*: null"),
-        (as_json({"text": "42"}), 'choices: Field required.*"text": "42"'),
-        (as_json({"choices": []}), "choices: List should have at least 1 item"),
+        (as_json({"text": "42"}), '0 choices, not 1.*"text": "42"'),
+        (as_json({"choices": []}), "0 choices, not 1"),
         (as_json({"choices": [None]}), r"choices\.0"),
         (as_json({"choices": [{"message": None, "finish_reason": "stop"}]}), r"choices\.0"),
         (completion(["42"]), r"choices\.0\.message\.content"),
@@ -481,7 +481,7 @@ def test_an_unknown_host_is_fatal() -> None:
 
 @pytest.mark.parametrize("url", ["", "localhost:8000", "ftp://localhost/v1", "http://", "http://[::1/v1", "http://a:b"])
 def test_no_address(url: str) -> None:
-    with pytest.raises(EngineError, match=r"base_url = .*is not an address"):
+    with pytest.raises(EngineError, match=r"settings\.base_url is not an address"):
         open_engine(entry(url))
 
 
@@ -776,5 +776,8 @@ def test_half_a_surrogate_pair_in_an_answer_is_kept() -> None:
     with OpenAIServer(lambda _: Reply(body.encode())) as server:
         assert ask(server.base_url)[0].text == "a \ud800 b"
     for nested in (b"[" * 200_000, b'{"a":' * 200_000):
-        with OpenAIServer(lambda _, nested=nested: Reply(nested)) as server, pytest.raises(RequestFailed, match="JSON"):
+        with (
+            OpenAIServer(lambda _, nested=nested: Reply(nested)) as server,
+            pytest.raises(RequestFailed, match="nested too deeply"),
+        ):
             ask(server.base_url)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
 from collections import OrderedDict
 from itertools import pairwise
@@ -10,7 +11,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codestress.inference.ordering import BLOCK, Schedule, chain, prefix_order, shared_blocks
+from codestress.inference.requests import BLOCK, Schedule, chain, prefix_order, shared_blocks
 from codestress.types import Message, Prompt, Sampling
 
 TREE = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=6), min_size=1, max_size=40)
@@ -69,8 +70,10 @@ def test_every_position_is_taken_once_after_its_leader(
     order = prefix_order([chain(prompt(path)) for path in paths])
     done: list[int] = []
 
-    async def worker(schedule: Schedule) -> None:
-        while (position := await schedule.take()) is not None:
+    async def worker(schedule: Schedule[int]) -> None:
+        while (taken := await schedule.take()) is not None:
+            position, work = taken
+            assert work == position
             assert order.leaders[position] < 0 or order.leaders[position] in done
             for _ in range(randomly.randrange(5)):
                 await asyncio.sleep(0)
@@ -78,7 +81,7 @@ def test_every_position_is_taken_once_after_its_leader(
             schedule.done(position)
 
     async def all_workers() -> None:
-        schedule = Schedule(order.leaders, window)
+        schedule = Schedule(zip(order.leaders, itertools.count()), window)
         await asyncio.wait_for(asyncio.gather(*(worker(schedule) for _ in range(workers))), 60)
 
     asyncio.run(all_workers())

@@ -9,8 +9,7 @@ import pytest
 
 from codestress import functions
 from codestress.inference.budget import Budget, BudgetReached
-from codestress.inference.recheck import rechecked
-from codestress.inference.run import run
+from codestress.inference.run import rechecked, run
 from codestress.inference.store import Store
 from codestress.types import Message, Outcome, Prompt, Sampling, Score, Trial, Trials
 from openai_server import OpenAIServer

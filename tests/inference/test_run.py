@@ -12,7 +12,8 @@ import sys
 import textwrap
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -23,13 +24,14 @@ from codestress.errors import EngineError, IncompleteError
 from codestress.inference.ask import ask
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.engines import openai_batch
-from codestress.inference.ordering import only_run
+from codestress.inference.engines.base import BatchEngine, RequestFailed
+from codestress.inference.opening import Together
 from codestress.inference.registry import load_registry
-from codestress.inference.requests import request_of
+from codestress.inference.requests import only_run, request_of
 from codestress.inference.run import Results, run, score
 from codestress.inference.store import Store
 from codestress.notes import notes_kept
-from codestress.types import Message, Outcome, Prompt, Response, Sampling, Score, Trial, Trials
+from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling, Score, Trial, Trials
 from conftest import some
 from openai_server import OpenAIServer, Received, as_json, completion, completion_body, failure
 
@@ -535,6 +537,36 @@ def test_engines_that_take_many_at_once_keep_all_rules(
         assert len(server.requests) == 40 + 3
         assert 4 <= len(server.batches) <= 6
     assert not list((tmp_path / "batches").iterdir())
+
+
+class Careless(BatchEngine):
+    """Answers twice, answers what nobody asked, and forgets one."""
+
+    batch = 10
+
+    async def answers(self, requests: Sequence[Request]) -> AsyncIterator[tuple[Request, Response | RequestFailed]]:
+        yield replace(requests[0], sample=99), Response("to nobody", "stop")
+        for request in requests:
+            if "forgotten" not in request.prompt.messages[0].content:
+                yield request, Response("first", "stop")
+                yield request, Response("second", "stop")
+                yield request, RequestFailed("and then not")
+
+
+def test_a_batch_engine_that_keeps_no_count_loses_nothing_and_leaves_nobody_waiting() -> None:
+    async def asked() -> list[Response | BaseException]:
+        texts = ["one", "two", "one", "forgotten", "one"]
+        prompts = [Prompt((Message("user", text),), Sampling()) for text in texts]
+        engine = Together("careless", Careless())
+        asking = asyncio.gather(*(engine.answer(Request("m", "", one)) for one in prompts), return_exceptions=True)
+        found = await asyncio.wait_for(asking, 60)
+        await engine.close()
+        return found
+
+    *answers, forgotten, last = asyncio.run(asked())
+    assert [one.text for one in [*answers, last] if isinstance(one, Response)] == ["first"] * 4
+    assert str(forgotten) == "careless: no answer came back for this request"
+    assert isinstance(forgotten, RequestFailed)
 
 
 def test_a_batch_that_was_left_is_found_again(

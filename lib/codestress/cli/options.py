@@ -60,7 +60,7 @@ def resolved(artefacts: tuple[str, ...], knobs: Knobs, *, ask: bool = False) -> 
 
     PAPER/ARTEFACT@CHANGES has those of its manifest, and no others.
     """
-    from codestress.inference.at_url import row_at
+    from codestress.inference.probe import row_at
     from codestress.inference.registry import load_registry
     from codestress.pipeline.artefacts import Overrides, again, load_profile, resolve, select
 

@@ -76,9 +76,8 @@ def probe(model: str, as_json: bool) -> None:
 
     Exit 1 when it does not answer at all. Nothing is stored.
     """
-    from codestress.inference.at_url import served_at
     from codestress.inference.coroutines import run_coroutine
-    from codestress.inference.probe import Ability
+    from codestress.inference.probe import Ability, served_at
     from codestress.inference.probe import probe as tried
     from codestress.inference.registry import find_models, load_registry
 

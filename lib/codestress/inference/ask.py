@@ -6,11 +6,11 @@ import asyncio
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
+from weakref import WeakValueDictionary
 
 from codestress.errors import EngineError, IncompleteError
 from codestress.inference.archive import import_known
@@ -18,10 +18,9 @@ from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.coroutines import first_error, run_coroutine
 from codestress.inference.engines.base import Engine, RequestFailed
 from codestress.inference.opening import FAILURES_IN_A_ROW, Together, open_engine, replayed
-from codestress.inference.ordering import InTurn, Ordered, only_run
 from codestress.inference.progress import Progress
 from codestress.inference.registry import REGISTRY, ModelEntry, find_models, load_registry
-from codestress.inference.requests import Asked, Prompts, chunks, following
+from codestress.inference.requests import WINDOW, Asked, Prompts, Schedule, following, in_order, looked_up, only_run
 from codestress.inference.servers import belongs, server_of
 from codestress.inference.store import Store
 from codestress.notes import remember, remembered
@@ -79,15 +78,16 @@ def ask(
     bar = nullcontext(progress) if progress else Progress(trials.total(models), "answers")
     budget = budget or Budget.from_environment(store=store)
     with Store(store) as responses, bar as shown, budget.spending():
-        asked = run_coroutine(_ask(trials, entries, responses, shown, budget, failures == "count"))
+        asked = run_coroutine(ask_each(trials, entries, responses, shown, budget, failures == "count"))
         if failures == "raise":
             _raise_failures(asked)
     return asked
 
 
-async def _ask(
-    trials: Trials, entries: list[ModelEntry], store: Store, progress: Progress, budget: Budget, counted: bool
+async def ask_each(
+    trials: Trials, entries: Sequence[ModelEntry], store: Store, progress: Progress, budget: Budget, counted: bool
 ) -> Replies:
+    """All models at once; `counted` says whether failures count, and do not end the run."""
     prompts = Prompts(trials)
     own = {model: Prompts(these, 0) for model, these in trials.own.items()}
     asked = [_ModelRun(own.get(entry.name, prompts), entry, store, progress, budget, counted) for entry in entries]
@@ -99,13 +99,10 @@ async def _ask(
         raise first_error(errors) from None
     if any(one.stopped for one in asked):
         lines = [f"  {one.entry.name}: {len(one.replies):,} of {len(one.trials.items):,} answered" for one in asked]
-        raise BudgetReached(
-            "\n".join(
-                [budget.reached(), *lines, "What was answered is kept: raise the limit and run the same command again."]
-            )
-        )
+        kept = "What was answered is kept: raise the limit and run the same command again."
+        raise BudgetReached("\n".join([budget.reached(), *lines, kept]))
     ordered = [[one.replies[index] for index in range(len(one.trials.items))] for one in asked]
-    return Replies(entries, ordered, sum(one.requests for one in asked))
+    return Replies([*entries], ordered, sum(one.requests for one in asked))
 
 
 class _ModelRun:
@@ -114,22 +111,18 @@ class _ModelRun:
     def __init__(
         self, prompts: Prompts, entry: ModelEntry, store: Store, progress: Progress, budget: Budget, counted: bool
     ) -> None:
-        self.prompts = prompts
-        self.trials = prompts.trials
-        self.entry = entry
-        self.store = store
-        self.progress = progress
-        self.budget = budget
-        self.counted = counted
-        """Whether failures count, and do not end the run."""
+        self.prompts, self.trials, self.entry, self.store = prompts, prompts.trials, entry, store
+        self.progress, self.budget, self.counted = progress, budget, counted
         self.belongs = belongs(entry)
         self.server = "" if replayed(entry) else server_of(entry)
         self.replies: dict[int, Reply] = {}
         self.requests = 0
         self.failed_in_a_row = 0
-        self.in_flight: dict[str, asyncio.Future[Response]] = {}
+        self.under_way: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """Of requests, by key: equal ones are made once."""
         self.failures: dict[str, RequestFailed] = {}
-        """By key: what failed for one trial has failed for all that ask the same."""
+        """By key: what failed for one trial has failed for all that ask the same, and where failures count, in this
+        build."""
         self.stopped = False
         """The budget's limit was reached."""
 
@@ -145,72 +138,51 @@ class _ModelRun:
 
     async def ask_missing(self) -> None:
         """The engine is opened only when something must be asked."""
-        work = self.work()
-        first = next(work, None)
-        if first is None:
+        missing = self.missing()
+        if (first := next(missing, None)) is None:
             return
-        work = itertools.chain([first], work)
+        missing = itertools.chain([first], missing)
         self.budget.check(self.entry)
         engine = open_engine(self.entry)
         try:
             if self.entry.local:
-                await self.ask_all(engine, InTurn(work))
+                await self.ask_all(engine, Schedule(((-1, asked) for asked in missing), engine.concurrency))
                 return
             async with only_run(self.entry, self.store.path):
-                await self.ask_all(engine, Ordered(work, self.first, engine))
+                work = in_order(missing, self.first)
+                if isinstance(engine, Together):  # which has no use for leaders
+                    work = ((-1, asked) for _, asked in work)
+                await self.ask_all(engine, Schedule(work, WINDOW * engine.concurrency))
         finally:
             await engine.close()
 
-    async def ask_all(self, engine: Engine, work: InTurn | Ordered) -> None:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(engine.concurrency):
-                group.create_task(self.worker(engine, work))
-
-    def stored(self, keys: list[str]) -> dict[str, Response]:
-        """The responses of those keys that have one, none of them another server's."""
-        return self.store.get(keys, self.belongs)
-
-    def put(self, request: Request, response: Response) -> Future[None]:
-        known = replace(response, server=response.server or self.server)  # an archive's tell their own
-        return self.store.put(request.key, self.entry.name, known)
-
-    def work(self) -> Iterator[Asked]:
-        """Notes what the store has, a chunk at a time; yields what must be asked."""
-        for chunk in chunks(self.prompts, self.entry):
-            stored = self.stored([first.request.key for first in chunk])
-            for first in chunk:
-                asked = self.due(first, stored.get(first.request.key))
-                if asked is not None:
-                    yield asked
-
-    def due(self, asked: Asked, response: Response | None) -> Asked | None:
-        """The first of a trial's requests that the store lacks; None, and the trial noted, where it lacks none."""
-        while response is not None:
-            following = self.following(asked, response)
-            if following is None:
-                self.note(asked)
-                return None
-            asked = following
-            response = self.stored([asked.request.key]).get(asked.request.key)
-        return asked
+    def missing(self) -> Iterator[Asked]:
+        """What must be asked; trials of which the store has all answers are noted."""
+        for answered, due in looked_up(self.prompts, self.entry, self.store):
+            if due is None:
+                self.note(answered[-1][0])
+            else:
+                yield due
 
     def first(self, index: int) -> Asked:
         """The first request of the trial at an index."""
         return Asked(index, self.prompts.request(index, self.entry))
 
-    def following(self, asked: Asked, response: Response) -> Asked | None:
-        return following(self.trials, self.entry, asked, response)
+    async def ask_all(self, engine: Engine, work: Schedule[Asked]) -> None:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(engine.concurrency):
+                group.create_task(self.worker(engine, work))
 
-    async def worker(self, engine: Engine, work: InTurn | Ordered) -> None:
-        while not self.stopped and (taken := await work.next()) is not None:
-            position, asked = taken
+    async def worker(self, engine: Engine, work: Schedule[Asked]) -> None:
+        while not self.stopped and (taken := await work.take()) is not None:
+            position, due = taken
+            asked: Asked | None = due
             try:
-                response = await self.respond(engine, asked.request)
-                while (following := self.following(asked, response)) is not None:
-                    asked = following
-                    response = await self.respond(engine, asked.request)
+                while asked is not None:
+                    due = asked
+                    asked = following(self.trials, self.entry, due, await self.respond(engine, due.request))
             except RequestFailed as failure:
-                self.fail(asked, failure)
+                self.fail(due, failure)
                 gone = self.failed_in_a_row >= FAILURES_IN_A_ROW and not isinstance(engine, Together)
                 if gone and not await self.answers_still(engine):
                     raise EngineError(
@@ -220,39 +192,33 @@ class _ModelRun:
             except BudgetReached:
                 self.stopped = True
             else:
-                self.note(asked)
+                self.note(due)
             finally:
                 work.done(position)
 
     async def respond(self, engine: Engine, request: Request) -> Response:
         """The stored response, else a new one, on disk before it is returned; equal requests are made once."""
-        if stored := self.stored([request.key]):
-            return stored[request.key]
-        if failure := self.failed_before(request.key):
-            raise failure
-        if request.key in self.in_flight:
-            return await asyncio.shield(self.in_flight[request.key])
-        future = self.in_flight[request.key] = asyncio.get_running_loop().create_future()
-        try:
+        key = request.key
+        async with self.under_way.setdefault(key, asyncio.Lock()):
+            if stored := self.store.get([key], self.belongs):
+                return stored[key]
+            known: RequestFailed | None = self.failures.get(key)
+            if known := known or (remembered(FAILED, self.server, key) if self.counted else None):
+                raise known
             self.requests += 1
-            response = await self.budget.answer(engine, self.entry, request)
-            await asyncio.wrap_future(self.put(request, response))
-        except BaseException as error:
-            if isinstance(error, BudgetReached):
+            try:
+                response = await self.budget.answer(engine, self.entry, request)
+            except BudgetReached:
                 self.requests -= 1
-            if isinstance(error, RequestFailed):
+                raise
+            except RequestFailed as failed:
                 self.failed_in_a_row += 1
-                self.failures[request.key] = error
-            if not future.cancelled():
-                future.set_exception(error if isinstance(error, Exception) else RequestFailed("interrupted"))
-                future.exception()  # looked at, so that nobody is warned of it
-            raise
-        else:
+                self.failures[key] = failed
+                raise
+            response = replace(response, server=response.server or self.server)  # an archive's tell their own
+            await asyncio.wrap_future(self.store.put(key, self.entry.name, response))
             self.failed_in_a_row = 0
-            future.set_result(response)
             return response
-        finally:
-            del self.in_flight[request.key]
 
     def note(self, asked: Asked) -> None:
         """All requests of the trial are answered."""
@@ -267,11 +233,6 @@ class _ModelRun:
         self.progress.failure()
         if self.counted and remembered(FAILED, self.server, key) is None:
             remember(FAILED, self.server, key, failure)
-
-    def failed_before(self, key: str) -> RequestFailed | None:
-        """Why a request has failed, in this run or, where failures count, in this build."""
-        found: RequestFailed | None = self.failures.get(key)
-        return found or (remembered(FAILED, self.server, key) if self.counted else None)
 
     async def answers_still(self, engine: Engine) -> bool:
         """Where failures count: whether what was answered before is answered again, so that it is not the server that

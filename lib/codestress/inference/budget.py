@@ -15,8 +15,8 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
@@ -134,13 +134,27 @@ class Budget:
             engine.budget = self
         if isinstance(engine, MeteredEngine) or request.key in engine.submitted:
             return await engine.answer(request)
-        await self.wait(one_request(entry, *most_tokens(request)))
-        response = None
-        try:
+        most = most_tokens(request)
+        async with self.paying(one_request(entry, *most)) as paid:
             response = await engine.answer(request)
+            said = response.usage.prompt_tokens, response.usage.completion_tokens
+            paid.append(one_request(entry, *said_or_most(said, most)))
             return response
+
+    @asynccontextmanager
+    async def paying(self, most: Sum) -> AsyncIterator[list[Sum]]:
+        """Around one request: the most that it can cost, until what it did cost is appended; `BudgetReached` before it
+        where that could cross a limit, with nothing in flight that may give something back."""
+        while not self.set_aside(most):
+            if not self._reserved.requests:
+                raise BudgetReached(self.reached())
+            event = self._returned = self._returned or asyncio.Event()
+            await event.wait()
+        paid = [most]
+        try:
+            yield paid
         finally:
-            self.settle(entry, request, response)
+            self.count(most, paid[-1])
 
     @contextmanager
     def spending(self) -> Iterator[None]:
@@ -173,12 +187,8 @@ class Budget:
                 "or limit BUDGET_TOKENS or MAX_REQUESTS instead."
             )
 
-    def reserve(self, entry: ModelEntry, request: Request) -> bool:
-        """Sets aside the most that a request can cost; False where that could cross a limit."""
-        return self.set_aside(one_request(entry, *most_tokens(request)))
-
     def set_aside(self, amount: Sum) -> bool:
-        """The same for an amount."""
+        """Sets aside the most that a request can cost; False where that could cross a limit."""
         if self.until is not None and time.monotonic() > self.until:
             return False
         with self._counted():
@@ -190,13 +200,6 @@ class Budget:
         self._reserved = self._reserved.plus(amount)
         return True
 
-    def settle(self, entry: ModelEntry, request: Request, response: Response | None) -> None:
-        """Gives back what was set aside and counts what the response did cost; None where none came: all of it."""
-        tokens = most_tokens(request)
-        amount = one_request(entry, *tokens)
-        said = (None, None) if response is None else (response.usage.prompt_tokens, response.usage.completion_tokens)
-        self.count(amount, one_request(entry, *said_or_most(said, tokens)))
-
     def count(self, amount: Sum, real: Sum) -> None:
         """What was set aside was really that much."""
         with self._counted():
@@ -205,14 +208,6 @@ class Budget:
         if self._returned is not None:
             self._returned.set()
             self._returned = None
-
-    async def wait(self, amount: Sum) -> None:
-        """`set_aside`, once there is room; `BudgetReached` when there is none with nothing in flight."""
-        while not self.set_aside(amount):
-            if not self._reserved.requests:
-                raise BudgetReached(self.reached())
-            event = self._returned = self._returned or asyncio.Event()
-            await event.wait()
 
     def reached(self) -> str:
         """What was spent of what."""

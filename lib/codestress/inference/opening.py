@@ -38,22 +38,27 @@ def open_engine(entry: ModelEntry) -> Engine:
 
 
 class Together(Engine):
-    """Hands a batch engine the requests that come together, one batch after the other."""
+    """Hands a batch engine the requests that come together, one batch after the other.
+
+    No batch has a request twice. The first response to a request counts; one to a request that was not made counts for
+    nothing, and a request that gets none has failed.
+    """
 
     def __init__(self, name: str, engine: BatchEngine) -> None:
         self.concurrency = engine.batch
         self.submitted = engine.submitted()
         self._name = name
         self._engine = engine
-        self._waiting: list[tuple[Request, asyncio.Future[Response]]] = []
+        self._waiting: dict[str, tuple[Request, asyncio.Future[Response]]] = {}
+        """By key."""
         self._running: asyncio.Task[None] | None = None
 
     async def answer(self, request: Request) -> Response:
-        outcome: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
-        self._waiting.append((request, outcome))
+        future = asyncio.get_running_loop().create_future()
+        _, outcome = self._waiting.setdefault(request.key, (request, future))
         if self._running is None or self._running.done():
             self._running = asyncio.create_task(self._run())
-        return await outcome
+        return await asyncio.shield(outcome)  # others may wait for it
 
     async def close(self) -> None:
         if self._running is not None:
@@ -67,25 +72,24 @@ class Together(Engine):
             while before < len(self._waiting) < self.concurrency:
                 before = len(self._waiting)
                 await asyncio.sleep(QUIET_S)
-            batch, self._waiting = self._waiting[: self.concurrency], self._waiting[self.concurrency :]
-            waiting = {request.key: outcome for request, outcome in batch}
+            batch = {key: self._waiting.pop(key) for key in [*self._waiting][: self.concurrency]}
+            left = {key: outcome for key, (_, outcome) in batch.items()}
             failed: dict[str, Exception] = {}
             ended: Exception | None = None
             try:
-                async for request, outcome in self._engine.answers([request for request, _ in batch]):
-                    if isinstance(outcome, RequestFailed):
-                        failed[request.key] = outcome
-                    elif not (future := waiting.pop(request.key)).done():
-                        future.set_result(outcome)
+                async for request, response in self._engine.answers([request for request, _ in batch.values()]):
+                    if isinstance(response, RequestFailed):
+                        failed[request.key] = response
+                    elif outcome := left.pop(request.key, None):
+                        outcome.set_result(response)
             except Exception as error:  # nobody who waits may wait for ever
                 ended = error
-            if not ended and len(waiting) == len(batch) >= FAILURES_IN_A_ROW:
+            if not ended and len(left) == len(batch) >= FAILURES_IN_A_ROW:
                 ended = EngineError(f"{self._name}: none of {len(batch)} requests was answered; see the failures")
-            for key, future in waiting.items():  # when all answers are on their way to the store
-                if not future.done():
-                    nothing = RequestFailed(f"{self._name}: no answer came back for this request")
-                    future.set_exception(ended or failed.get(key, nothing))
-                    future.exception()  # looked at, so that nobody is warned of it
+            for key, outcome in left.items():  # when all answers are on their way to the store
+                nothing = RequestFailed(f"{self._name}: no answer came back for this request")
+                outcome.set_exception(ended or failed.get(key, nothing))
+                outcome.exception()  # looked at, so that nobody is warned of it
 
 
 class Replay(Engine):

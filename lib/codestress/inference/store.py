@@ -1,27 +1,24 @@
 """The store of responses: an SQLite file that several notebooks use at once and that survives kill -9 at any moment.
 
-Write-ahead logging, one writer thread per `Store`. The writer takes everything that is queued, writes it in one
-transaction, commits, then takes what queued meanwhile: a response is on disk within milliseconds, and the future
-that `put` returns is done only then. An answer that is there is never replaced. Beside each stands the server that
-gave it, and a checksum of all of it, which is looked at whenever it is read.
+Write-ahead logging, one thread per `Store` that writes all that is queued in one transaction: a response is on disk
+within milliseconds, and the future that `put` returns is done only then. An answer that is there is never replaced.
+Beside each stands the server that gave it, and a checksum of all of it, which is looked at whenever it is read.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import queue
+import itertools
 import shutil
 import sqlite3
 import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import astuple
-from itertools import islice
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
@@ -61,11 +58,6 @@ CREATE TABLE IF NOT EXISTS responses (
     checksum BLOB
 )
 """
-COLUMNS = (
-    "key, model, text, finish_reason, prompt_tokens, completion_tokens, reasoning_tokens, cached_tokens, "
-    "seconds, answered_by, answered_at, server, checksum"
-)
-INSERT = f"INSERT OR IGNORE INTO responses ({COLUMNS}) VALUES ({', '.join('?' * 13)})"
 SAFE = "Answers stored before are safe."
 REMEDIES = (
     (("another program", "another version"), "{said}. It is kept as it is; set CODESTRESS_STORE to another file."),
@@ -84,56 +76,64 @@ REMEDIES = (
 """Words in what SQLite or the system says, and what to tell; the first that fits."""
 SHOWN_KEYS = 10
 """Of damaged answers, in a message."""
-Row = tuple[str, str, bytes, str, int | None, int | None, int | None, int | None, float, str, str, str, bytes | None]
 
 
-class _Write(NamedTuple):
-    row: Row
-    done: Future[None]
+class Row(NamedTuple):
+    """A stored response, by column."""
+
+    key: str
+    model: str
+    text: bytes
+    """Not SQLite's text, which cannot hold all that a model's may: lone surrogates, NUL."""
+    finish_reason: Any
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    reasoning_tokens: int | None
+    cached_tokens: int | None
+    seconds: float
+    answered_by: str
+    answered_at: str
+    server: str
+    checksum: bytes | None
+
+    @classmethod
+    def of(cls, key: str, model: str, response: Response) -> Row:
+        text = response.text.encode("utf-8", "surrogatepass")
+        by = response.answered_by.encode("utf-8", "replace").decode()
+        seconds = float(response.seconds) + 0.0  # SQLite knows no -0.0
+        counts = map(_count, astuple(response.usage))
+        cells = (key, model, text, response.finish_reason, *counts, seconds, by, response.answered_at, response.server)
+        return cls._make((*cells, None)).checked()
+
+    @property
+    def response(self) -> Response:
+        text = self.text.decode("utf-8", "surrogatepass")
+        return Response(text, self.finish_reason, Usage(*self[4:8]), *self[8:12])
+
+    @property
+    def sum(self) -> bytes:
+        """Of all that is stored: the text, and the rest as Python writes it."""
+        digest = hashlib.blake2b(self.text, digest_size=16)
+        digest.update(repr((*self[:2], *self[3:12])).encode("utf-8", "surrogatepass"))
+        return digest.digest()
+
+    def checked(self) -> Row:
+        return self._replace(checksum=self.sum)
+
+    @property
+    def intact(self) -> bool:
+        """Whether an answer is as it was stored."""
+        return isinstance(self.key, str) and isinstance(self.text, bytes) and self.checksum == self.sum
 
 
-def _row(key: str, model: str, response: Response) -> Row:
-    # Bytes, because a text from a model may hold what SQLite's text cannot: lone surrogates, NUL.
-    text = response.text.encode("utf-8", "surrogatepass")
-    row: Row = (  # type: ignore[assignment]
-        key,
-        model,
-        text,
-        response.finish_reason,
-        *map(_count, astuple(response.usage)),
-        float(response.seconds) + 0.0,  # SQLite knows no -0.0
-        response.answered_by.encode("utf-8", "replace").decode(),
-        response.answered_at,
-        response.server,
-        None,
-    )
-    return with_checksum(row)
-
-
-def with_checksum(row: Row) -> Row:
-    return (*row[:12], _checksum(row))
-
-
-def intact(row: Row) -> bool:
-    """Whether an answer is as it was stored."""
-    return isinstance(row[0], str) and isinstance(row[2], bytes) and row[12] == _checksum(row)
-
-
-def _checksum(row: Row) -> bytes:
-    """Of all that is stored: the text, and the rest as Python writes it."""
-    digest = hashlib.blake2b(row[2], digest_size=16)
-    digest.update(repr((*row[:2], *row[3:12])).encode("utf-8", "surrogatepass"))
-    return digest.digest()
+COLUMNS = ", ".join(Row._fields)
+LAST = "SELECT max(rowid) FROM responses"
+INSERT = f"INSERT OR IGNORE INTO responses ({COLUMNS}) VALUES ({', '.join('?' * len(Row._fields))})"
 
 
 def _count(tokens: int | None) -> int | None:
     """A count that SQLite can hold; what a server says beyond that is no count."""
     return tokens if tokens is not None and 0 <= tokens < 1 << 63 else None
-
-
-def _response(row: Row) -> Response:
-    reason: Any = row[3]  # written from a Response
-    return Response(row[2].decode("utf-8", "surrogatepass"), reason, Usage(*row[4:8]), *row[8:12])
 
 
 class Store:
@@ -142,8 +142,10 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path = path.absolute()
         self._lock = threading.Lock()
-        self._queue: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
-        self._writer: threading.Thread | None = None
+        self._queued: dict[int, Row] = {}
+        self._numbers = itertools.count()
+        self._thread = ThreadPoolExecutor(1, "codestress-store")
+        self._writer: sqlite3.Connection | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             log = Path(f"{path}-wal")
@@ -157,9 +159,7 @@ class Store:
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def get(self, keys: Iterable[str], belongs: Belongs | None = None) -> dict[str, Response]:
@@ -167,42 +167,43 @@ class Store:
 
         `belongs` gets model and server of each, and raises where the response is not to be used.
         """
-        found: dict[str, Response] = {}
-        for chunk in _chunks(keys):
-            marks = ", ".join("?" * len(chunk))
-            rows: list[Row] = self._query(f"SELECT {COLUMNS} FROM responses WHERE key IN ({marks})", chunk)
-            damaged = [row[0] for row in rows if not intact(row)]
-            if damaged:
-                raise self._damaged(damaged)
+        rows = [Row(*cells) for cells in self._having(COLUMNS, keys)]
+        damaged = [row.key for row in rows if not row.intact]
+        if damaged:
+            more = f" and {len(damaged) - SHOWN_KEYS} more" if len(damaged) > SHOWN_KEYS else ""
+            raise StoreError(
+                f"{shown(self.path)}: stored answers are not what they were, by their checksums: keys "
+                f"{', '.join(damaged[:SHOWN_KEYS])}{more}. `codestress store verify` lists all of them; with --repair "
+                "they are set aside and asked again."
+            )
+        if belongs is not None:
             for row in rows:
-                if belongs is not None:
-                    belongs(row[1], row[11])
-                found[row[0]] = _response(row)
-        return found
+                belongs(row.model, row.server)
+        return {row.key: row.response for row in rows}
 
     def missing(self, keys: Iterable[str], belongs: Belongs | None = None) -> list[str]:
         """The keys that have no response, each once, in their order. Without `belongs` it reads the index alone."""
-        absent: list[str] = []
-        columns = "key" if belongs is None else "key, model, server"
-        for chunk in _chunks(dict.fromkeys(keys)):
-            marks = ", ".join("?" * len(chunk))
-            rows = self._query(f"SELECT {columns} FROM responses WHERE key IN ({marks})", chunk)
-            if belongs is not None:
-                for _, model, server in rows:
-                    belongs(model, server)
-            present = {row[0] for row in rows}
-            absent += [key for key in chunk if key not in present]
-        return absent
+        absent = dict.fromkeys(keys)
+        for key, *origin in self._having("key, model, server" if belongs else "key", [*absent]):
+            if belongs:
+                belongs(*origin)
+            absent.pop(key, None)
+        return [*absent]
+
+    def _having(self, columns: str, keys: Iterable[str]) -> Iterator[tuple[Any, ...]]:
+        """These columns of the responses to these keys."""
+        iterator = iter(keys)
+        while chunk := list(itertools.islice(iterator, CHUNK)):
+            yield from self._query(
+                f"SELECT {columns} FROM responses WHERE key IN ({', '.join('?' * len(chunk))})", chunk
+            )
 
     def damaged(self) -> dict[int, str]:
         """Keys, by row, of responses that are not as they were stored: all are read."""
-        last = self._query("SELECT max(rowid) FROM responses", [])[0][0] or 0
         found: dict[int, str] = {}
-        for low in range(1, last + 1, CHUNK):
-            rows = self._query(
-                f"SELECT rowid, {COLUMNS} FROM responses NOT INDEXED WHERE rowid >= {low} AND rowid < {low + CHUNK}", []
-            )
-            found |= {rowid: ascii(row[0])[1:-1] for rowid, *row in rows if not intact(tuple(row))}
+        for part in _parts(self._query(LAST, [])):
+            rows = self._query(f"SELECT rowid, {COLUMNS} FROM responses NOT INDEXED WHERE {part}", [])
+            found |= {rowid: ascii(cells[0])[1:-1] for rowid, *cells in rows if not Row(*cells).intact}
         return found
 
     def faults(self) -> list[str]:
@@ -216,9 +217,9 @@ class Store:
                 self._reader.execute("BEGIN IMMEDIATE")
                 with self._reader:
                     self._reader.execute("CREATE TABLE IF NOT EXISTS damaged AS SELECT * FROM responses WHERE 0")
-                    for row in rows:
-                        self._reader.execute("INSERT INTO damaged SELECT * FROM responses WHERE rowid = ?", [row])
-                        self._reader.execute("DELETE FROM responses WHERE rowid = ?", [row])
+                    these = [[row] for row in rows]
+                    self._reader.executemany("INSERT INTO damaged SELECT * FROM responses WHERE rowid = ?", these)
+                    self._reader.executemany("DELETE FROM responses WHERE rowid = ?", these)
         except sqlite3.Error as error:
             raise self._error(error) from None
 
@@ -242,61 +243,41 @@ class Store:
 
     def put(self, key: str, model: str, response: Response) -> Future[None]:
         """Queues a response; the future is done when it is on disk, or holds a `StoreError`."""
-        done: Future[None] = Future()
-        done.set_running_or_notify_cancel()  # who no longer waits for it must not stop the writer
-        with self._lock:
-            if self._writer is None:
-                self._writer = threading.Thread(target=self._write_all, name="codestress-store", daemon=True)
-                self._writer.start()
-        self._queue.put(_Write(_row(key, model, response), done))
-        return done
+        number = next(self._numbers)
+        self._queued[number] = Row.of(key, model, response)
+        return self._thread.submit(self._write, number)
 
     def close(self) -> None:
         """Writes what is queued and closes the file."""
+        for number in list(self._queued):  # for nobody, if who asked waits no longer
+            self._thread.submit(self._write, number)
+        self._thread.shutdown()
         if self._writer is not None:
-            self._queue.put(None)
-            self._writer.join()
-            self._writer = None
+            self._writer.close()
         self._reader.close()
 
-    def _query(self, sql: str, values: list[str]) -> list[tuple]:  # type: ignore[type-arg]
+    def _query(self, sql: str, values: list[str]) -> list[tuple[Any, ...]]:
         try:
             with self._lock:
                 return self._reader.execute(sql, values).fetchall()
         except sqlite3.Error as error:
             raise self._error(error) from None
 
-    def _write_all(self) -> None:
-        connection: sqlite3.Connection | None = None
-        ended = False
-        while not ended:
-            batch = [self._queue.get()]
-            with contextlib.suppress(queue.Empty):
-                while True:
-                    batch.append(self._queue.get_nowait())
-            ended = None in batch
-            writes = [write for write in batch if write is not None]
-            try:
-                connection = connection or _open(self.path)
-                with connection:
-                    connection.execute("BEGIN IMMEDIATE")
-                    connection.executemany(INSERT, [write.row for write in writes])
-            except Exception as error:  # whatever it is, those who wait must hear of it, and the writer goes on
-                for write in writes:
-                    write.done.set_exception(self._error(error))
-            else:
-                for write in writes:
-                    write.done.set_result(None)
-        if connection is not None:
-            connection.close()
-
-    def _damaged(self, keys: list[str]) -> StoreError:
-        more = f" and {len(keys) - SHOWN_KEYS} more" if len(keys) > SHOWN_KEYS else ""
-        return StoreError(
-            f"{shown(self.path)}: stored answers are not what they were, by their checksums: keys "
-            f"{', '.join(keys[:SHOWN_KEYS])}{more}. `codestress store verify` lists all of them; with --repair they "
-            "are set aside and asked again."
-        )
+    def _write(self, number: int) -> None:
+        """Writes one row, and whatever else is queued; nothing where it was written with another."""
+        if number not in self._queued:
+            return
+        rows = dict(self._queued)
+        try:
+            self._writer = self._writer or _open(self.path)
+            with self._writer:
+                self._writer.execute("BEGIN IMMEDIATE")
+                self._writer.executemany(INSERT, rows.values())
+        except Exception as error:  # whatever it is: who waits for this row hears of it, the others are tried again
+            del self._queued[number]
+            raise self._error(error) from None
+        for one in rows:
+            del self._queued[one]
 
     def _error(self, error: Exception) -> StoreError:
         told = next(words for signs, words in REMEDIES if any(sign in str(error).lower() for sign in signs))
@@ -310,45 +291,40 @@ def _open(path: Path) -> sqlite3.Connection:
     """
     deadline = time.monotonic() + BUSY_S
     while True:
+        connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+        connection.text_factory = _decoded
         try:
-            return _open_once(path)
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > deadline:
+            _prepare(connection)
+            return connection
+        except BaseException as error:
+            connection.close()
+            locked = isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
+            if not locked or time.monotonic() > deadline:
                 raise
         time.sleep(0.02)
 
 
-def _open_once(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
-    connection.text_factory = _decoded
-    try:
-        connection.execute("BEGIN")
-        application = connection.execute("PRAGMA application_id").fetchone()[0]
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        foreign = connection.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
-        connection.execute("COMMIT")
-        if (application, version) == (APPLICATION, FIRST_VERSION):
-            _add_checksums(connection)
-            version = VERSION
-        if (application, version) == (APPLICATION, VERSION):
-            connection.execute("PRAGMA synchronous=NORMAL")
-            return connection
-        if application == APPLICATION:
-            raise sqlite3.DatabaseError(f"made by another version of this kit (format {version}, not {VERSION})")
-        if foreign or application != 0:
-            raise sqlite3.DatabaseError("is a database of another program")
+def _prepare(connection: sqlite3.Connection) -> None:
+    connection.execute("BEGIN")
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    foreign = connection.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
+    connection.execute("COMMIT")
+    if application == APPLICATION and version not in (FIRST_VERSION, VERSION):
+        raise sqlite3.DatabaseError(f"made by another version of this kit (format {version}, not {VERSION})")
+    if application != APPLICATION and (foreign or application != 0):
+        raise sqlite3.DatabaseError("is a database of another program")
+    if application != APPLICATION:
         connection.execute(f"PRAGMA page_size={PAGE}")
         connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(SCHEMA)
         connection.execute(f"PRAGMA application_id={APPLICATION}")
         connection.execute(f"PRAGMA user_version={VERSION}")
         connection.execute("COMMIT")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    elif version == FIRST_VERSION:
+        _add_checksums(connection)
+    connection.execute("PRAGMA synchronous=NORMAL")
 
 
 def _decoded(text: bytes) -> str:
@@ -364,20 +340,16 @@ def _add_checksums(connection: sqlite3.Connection) -> None:
             return  # another process has done it
         connection.execute("ALTER TABLE responses ADD COLUMN server TEXT NOT NULL DEFAULT ''")
         connection.execute("ALTER TABLE responses ADD COLUMN checksum BLOB")
-        last = connection.execute("SELECT max(rowid) FROM responses").fetchone()[0] or 0
-        for low in range(1, last + 1, CHUNK):
-            rows: list[Row] = connection.execute(
-                f"SELECT {COLUMNS} FROM responses NOT INDEXED WHERE rowid >= ? AND rowid < ?", (low, low + CHUNK)
-            ).fetchall()
-            sums = [(_checksum(row), row[0]) for row in rows]
+        for part in _parts(connection.execute(LAST).fetchall()):
+            rows = connection.execute(f"SELECT {COLUMNS} FROM responses NOT INDEXED WHERE {part}").fetchall()
+            sums = [(row.sum, row.key) for row in itertools.starmap(Row, rows)]
             connection.executemany("UPDATE responses SET checksum = ? WHERE key = ?", sums)
         connection.execute(f"PRAGMA user_version={VERSION}")
 
 
-def _chunks(keys: Iterable[str]) -> Iterator[list[str]]:
-    iterator = iter(keys)
-    while chunk := list(islice(iterator, CHUNK)):
-        yield chunk
+def _parts(last: list[tuple[int | None]]) -> Iterator[str]:
+    """Conditions by which all rows up to the last are read, some at a time."""
+    return (f"rowid >= {low} AND rowid < {low + CHUNK}" for low in range(1, (last[0][0] or 0) + 1, CHUNK))
 
 
 def salvage(damaged: Path, fresh: Path) -> int:
@@ -402,23 +374,20 @@ def salvage(damaged: Path, fresh: Path) -> int:
         kept, faults = 0, list[str]()
         doubtful: list[Row] = []
         with contextlib.closing(_open(fresh)) as target:
-            for row in filter(_readable_row, _rows(copy, faults)):
-                if intact(row):
+            for row in filter(_readable, _rows(copy, faults)):
+                if row.intact:
                     kept += target.execute(INSERT, row).rowcount
                 else:
                     doubtful.append(row)
-            for row in sorted(doubtful, key=lambda row: row[12] is not None):
-                sound = with_checksum(row) if row[12] is None else row
-                kept += target.execute(INSERT, _storable(sound)).rowcount
+            for row in sorted(doubtful, key=lambda row: row.checksum is not None):
+                known = row if row.checksum else row.checked()
+                storable = [
+                    cell.encode("utf-8", "replace").decode() if isinstance(cell, str) else cell for cell in known
+                ]
+                kept += target.execute(INSERT, storable).rowcount
     if faults and not kept:
         raise StoreError(f"{shown(damaged)}: no answer can be read from it ({faults[-1]}); it is kept")
     return kept
-
-
-def _storable(row: Row) -> Row:
-    """A damaged row as SQLite's texts can hold it."""
-    cells = (cell.encode("utf-8", "replace").decode() if isinstance(cell, str) else cell for cell in row)
-    return tuple(cells)  # type: ignore[return-value]
 
 
 def _rows(path: Path, faults: list[str]) -> Iterator[Row]:
@@ -437,12 +406,12 @@ def _rows(path: Path, faults: list[str]) -> Iterator[Row]:
             with contextlib.closing(sqlite3.connect(f"file:{quote(str(path))}?immutable=1", uri=True)) as source:
                 source.text_factory = _decoded
                 try:
-                    yield from _rows_of_page(source)
+                    yield from itertools.starmap(Row, _rows_of_page(source))
                 except sqlite3.DatabaseError as error:
                     faults.append(str(error))
 
 
-def _rows_of_page(source: sqlite3.Connection) -> Iterator[Row]:
+def _rows_of_page(source: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
     """From both ends to a damaged cell, then one by one, which finds what lies between two of them."""
     read = f"SELECT {COLUMNS} FROM responses NOT INDEXED"
     for order in ("", "DESC"):
@@ -455,10 +424,10 @@ def _rows_of_page(source: sqlite3.Connection) -> Iterator[Row]:
             yield from source.execute(f"{read} WHERE rowid = {rowid}")
 
 
-def _readable_row(row: Row) -> bool:
+def _readable(row: Row) -> bool:
     """Whether it has what every answer has."""
     kinds = (str, str, bytes, str, *[int | None] * 4, float | int, str, str)
-    return len(row[0] or "") == 32 and all(map(isinstance, row, kinds))
+    return len(row.key or "") == 32 and all(map(isinstance, row, kinds))
 
 
 def _begin(path: Path, empty: Path) -> None:

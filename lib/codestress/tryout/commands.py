@@ -70,7 +70,7 @@ def tried(
     subject: Subject, minutes: float, output: Path, typed: str, tell: Callable[[str], None], store: Path = STORE
 ) -> Path:
     """Samples, counts, and writes the page; returns it."""
-    from codestress.inference.at_url import write_registry
+    from codestress.inference.probe import write_registry
     from codestress.inference.registry import REGISTRY
     from codestress.inference.store import Store
     from codestress.rooms import offered_by

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import math
-import re
-import statistics
 from collections import Counter
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
-from markupsafe import Markup
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from codestress import __version__
 from codestress.inference.budget import cost
-from codestress.inference.run import Answer
 from codestress.inference.servers import server_of
 from codestress.paths import write_whole
+from codestress.report.curves import interval
 from codestress.report.headline import Headline
 from codestress.report.notebook_page import page_environment
 from codestress.report.style import COLOURS, PUBLISHED, styled_figure
@@ -34,53 +33,49 @@ SPREAD = 0.3
 """Published models of one cell stand so far to either side, in their order, so that none hides another."""
 PLACES = {outcome.value: place for place, outcome in enumerate(Outcome)}
 NO_TOKENS = "not reported; that a server cuts prompts is seen by them alone"
+COLUMNS = ["paper", "problem", "cell", "outcome", "prompt_tokens", "completion_tokens", "seconds", "key"]
 
 
 def write_page(folder: Path, subject: Subject, sampled: Sample, counts: Sequence[Counted], *, command: str) -> Path:
     """`index.html`, `cells.csv` and `answers.csv` in a folder that needs nothing else; returns the page."""
-    entry, answers = subject.entry, [answer for part in sampled.parts for answer in part.answers]
-    panels = [_panel(subject, part, one) for part, one in zip(sampled.parts, counts, strict=True)]
-    text = (files("codestress.tryout") / "page.html").read_text(encoding="utf-8")
-    template = page_environment().from_string(text)
-    every = dict.fromkeys(outcome for one in counts for outcome in one.outcomes)
-    ordered = sorted(every, key=lambda name: PLACES.get(name, len(PLACES)))
-    failed = Counter(answer.error.split("\n")[0] for answer in answers if answer.error)
-    page = template.render(
-        name=entry.name,
-        summary=_summary(subject, sampled, answers),
-        simulated=entry.simulated,
-        ended=sampled.ended,
-        unread=_unread(answers),
-        told=subject.told,
-        panels=panels,
-        outcomes=ordered,
-        failures=failed.most_common(5),
-        facts=_facts(subject, sampled, answers),
-        command=command,
-        registry=(folder / "models.yaml").is_file(),
-        version=__version__,
-    )
-    folder.mkdir(parents=True, exist_ok=True)
-    tables = [
-        one.cells.assign(paper=part.paper).set_index("paper")
-        for part, one in zip(sampled.parts, counts, strict=True)
-    ]  # fmt: skip
-    pd.concat(tables).to_csv(folder / "cells.csv", float_format="%.6g", lineterminator="\n")
     rows = [
-        (
-            *(part.paper, answer.trial.problem, part.headline.cell(answer.trial)),
-            *(answer.scores["strict"].outcome.value, answer.usage.prompt_tokens, answer.usage.completion_tokens),
-            *(answer.seconds, answer.key),
-        )
+        {
+            **{"paper": part.paper, "problem": answer.trial.problem, "cell": part.headline.cell(answer.trial)},
+            **{"outcome": answer.scores["strict"].outcome.value, "prompt_tokens": answer.usage.prompt_tokens},
+            **{"completion_tokens": answer.usage.completion_tokens, "seconds": answer.seconds, "key": answer.key},
+            **{"error": answer.error.split("\n")[0], "by": answer.answered_by},
+        }
         for part in sampled.parts
         for answer in part.answers
     ]
-    columns = ["paper", "problem", "cell", "outcome", "prompt_tokens", "completion_tokens", "seconds", "key"]
-    table = pd.DataFrame(rows, columns=columns)
-    table.to_csv(folder / "answers.csv", index=False, float_format="%.6g", lineterminator="\n")
-    path = folder / "index.html"
-    write_whole(path, page)
-    return path
+    answers = pd.DataFrame(rows, columns=[*COLUMNS, "error", "by"])
+    text = (files("codestress.tryout") / "page.html").read_text(encoding="utf-8")
+    every = dict.fromkeys(outcome for one in counts for outcome in one.outcomes)
+    page = (
+        page_environment()
+        .from_string(text)
+        .render(
+            name=subject.entry.name,
+            summary=_summary(subject, sampled, answers),
+            simulated=subject.entry.simulated,
+            ended=sampled.ended,
+            unread=_unread(answers),
+            told=subject.told,
+            panels=[_panel(subject, part, one) for part, one in zip(sampled.parts, counts, strict=True)],
+            outcomes=sorted(every, key=lambda name: PLACES.get(name, len(PLACES))),
+            failures=Counter(filter(None, answers["error"])).most_common(5),
+            facts=_facts(subject, sampled, answers[answers["error"] == ""]),
+            command=command,
+            registry=(folder / "models.yaml").is_file(),
+            version=__version__,
+        )
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    cells = pd.concat({part.paper: one.cells for part, one in zip(sampled.parts, counts, strict=True)}, names=["paper"])
+    for name, table in (("cells", cells.reset_index("paper")), ("answers", answers[COLUMNS])):
+        table.to_csv(folder / f"{name}.csv", index=False, float_format="%.6g", lineterminator="\n")
+    write_whole(folder / "index.html", page)
+    return folder / "index.html"
 
 
 def _panel(subject: Subject, part: Part, counted: Counted) -> dict[str, Any]:
@@ -90,10 +85,13 @@ def _panel(subject: Subject, part: Part, counted: Counted) -> dict[str, Any]:
     said = ", ".join(
         f"{row['cell']} {100 * row['share']:.0f} % ({100 * row['low']:.0f} to {100 * row['high']:.0f})" for row in rows
     )
-    picture = as_svg(panel(subject.entry.name, counted.cells, headline), f"{headline.title}: {said or 'no answers'}")
+    picture = io.BytesIO()
+    with rc_context({"svg.fonttype": "path"}):
+        panel(subject.entry.name, counted.cells, headline).savefig(picture, format="svg", metadata={"Date": None})
     return {
         **{"title": headline.title, "question": headline.question, "source": headline.source},
-        **{"svg": Markup(picture), "finding": _finding(counted), "later": _later(part, counted)},
+        **{"svg": base64.b64encode(picture.getvalue()).decode(), "alt": f"{headline.title}: {said or 'no answers'}"},
+        **{"finding": _finding(counted), "later": _later(part, counted)},
         **{"deviates": headline.deviates(subject.reach), "outcomes": counted.outcomes},
     }
 
@@ -123,45 +121,36 @@ def _later(part: Part, counted: Counted) -> str:
     return f"{now}; with as many answers more, {half}, and {models} {before}, if the share stays"
 
 
-def _summary(subject: Subject, sampled: Sample, answers: Sequence[Answer]) -> str:
+def _summary(subject: Subject, sampled: Sample, answers: pd.DataFrame) -> str:
     minutes, seconds = divmod(round(sampled.seconds), 60)
     kept = len(answers) - sampled.asked
     stored = f", {kept:,} of them stored before" if kept > 0 else ""
-    spent = _dollars(subject, answers)
-    failed = sum(bool(answer.error) for answer in answers)
+    dollars = cost(subject.entry, answers["prompt_tokens"].sum(), answers["completion_tokens"].sum())
+    spent = f", ${dollars:.2f} at its listed price" if subject.entry.price else ""
+    failed = (answers["error"] != "").sum()
     without = f", {failed:,} questions without an answer" if failed else ""
-    took = f"{minutes} min {seconds:02d} s{f', {spent}' if spent else ''}"
-    return f"{len(answers) - failed:,} answers{stored}{without}; {took}."
+    return f"{len(answers) - failed:,} answers{stored}{without}; {minutes} min {seconds:02d} s{spent}."
 
 
-def _unread(answers: Sequence[Answer]) -> str:
+def _unread(answers: pd.DataFrame) -> str:
     """What is to be said of a model of which more than half of the questions brought no answer, or none to be read."""
-    found = Counter(answer.scores["strict"].outcome for answer in answers)
-    other = [(name, count) for name, count in found.most_common() if name not in (Outcome.CORRECT, Outcome.INCORRECT)]
-    if 2 * sum(count for _, count in other) <= len(answers):
+    found = Counter(answers["outcome"])
+    read = found.pop(Outcome.CORRECT.value, 0) + found.pop(Outcome.INCORRECT.value, 0)
+    if 2 * read >= len(answers):
         return ""
-    told = ", ".join(f"{count:,} {name.value}" for name, count in other)
+    told = ", ".join(f"{count:,} {name}" for name, count in found.most_common())
     return f"of {len(answers):,} questions {told}: such shares say how it answers, not what it understands"
 
 
-def _dollars(subject: Subject, answers: Sequence[Answer]) -> str:
-    if subject.entry.price is None:
-        return ""
-    usage = [(answer.usage.prompt_tokens or 0, answer.usage.completion_tokens or 0) for answer in answers]
-    return f"${sum(cost(subject.entry, *one) for one in usage):.2f} at its listed price"
-
-
-def _facts(subject: Subject, sampled: Sample, answers: Sequence[Answer]) -> list[tuple[str, str]]:
-    entry, came = subject.entry, [answer for answer in answers if not answer.error]
-    seconds = [answer.seconds for answer in came]
-    tokens = sum(answer.usage.completion_tokens or 0 for answer in came)
-    prompt_tokens = sum(answer.usage.prompt_tokens or 0 for answer in came)
-    named = sorted({answer.answered_by for answer in came if answer.answered_by})
+def _facts(subject: Subject, sampled: Sample, came: pd.DataFrame) -> list[tuple[str, str]]:
+    """How it was asked, and what came."""
+    entry, part = subject.entry, sampled.parts[0]
+    context, longest = part.context, part.longest
+    prompts, tokens = (int(came[name].sum()) for name in ("prompt_tokens", "completion_tokens"))
+    named = sorted({*came["by"]} - {""})
     dates = "answered by " + "; ".join(named) if named else "the server does not name its model"
     refused = f"; {sampled.failed:,} requests refused for overload, or without a whole reply" if sampled.failed else ""
-    context = sampled.parts[0].context
     learnt = ", as it said when it refused a longer prompt" if context != entry.context else ""
-    longest = sampled.parts[0].longest
     refused_at = f"; a prompt and its answer of at most {longest:,} characters were refused as too long"
     shorter = refused_at if longest < math.inf else ""
     facts = [
@@ -170,11 +159,11 @@ def _facts(subject: Subject, sampled: Sample, answers: Sequence[Answer]) -> list
         ("context", f"{context:,} tokens{learnt}" if context else f"not said{shorter}"),
         ("begun answers", "continued" if subject.reach.prefill else "not continued: begun in the question instead"),
         ("asked now", f"{sampled.asked:,} answered in {sampled.seconds:.0f} s{refused}"),
-        ("tokens", f"{prompt_tokens:,} of prompts, {tokens:,} of answers" if prompt_tokens else NO_TOKENS),
+        ("tokens", f"{prompts:,} of prompts, {tokens:,} of answers" if prompts else NO_TOKENS),
     ]
-    if seconds and sampled.asked:
-        rate = sampled.asked / sampled.seconds
-        facts.append(("speed", f"{rate:.2f} answers a second; median {statistics.median(seconds):.2f} s an answer"))
+    if len(came) and sampled.asked:
+        rate, median = sampled.asked / sampled.seconds, came["seconds"].median()
+        facts.append(("speed", f"{rate:.2f} answers a second; median {median:.2f} s an answer"))
     return facts
 
 
@@ -183,44 +172,22 @@ def panel(name: str, cells: pd.DataFrame, headline: Headline) -> Figure:
     figure = styled_figure(4.6, 2.5)
     ax = figure.subplots()
     published = headline.published()
-    for place, cell in enumerate(headline.cells):
-        shares = sorted(published.loc[published["cell"] == cell, "share"])
-        count = len(shares)
-        xs = [place + SPREAD * (2 * number / (count - 1) - 1) if count > 1 else place for number in range(count)]
+    below: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "va": "top", "fontsize": 6}
+    for place, row in enumerate(cells.to_dict("records")):
+        shares = 100 * np.sort(published.loc[published["cell"] == row["cell"], "share"])
+        xs = place + SPREAD * np.linspace(-1, 1, len(shares)) if len(shares) > 1 else [place] * len(shares)
         label = "published models" if place == 0 else None
-        ax.plot(xs, [100 * share for share in shares], ".", color=PUBLISHED, alpha=0.45, markersize=5, label=label)
-        if not count:
+        ax.plot(xs, shares, ".", color=PUBLISHED, alpha=0.45, markersize=5, label=label)
+        if not len(shares):
             ax.annotate("not published\nas numbers", (place, 101), ha="center", va="top", fontsize=5.5, color=PUBLISHED)
-    shown = cells.reset_index(drop=True)
-    known = shown[shown["n"] > 0]
-    places, share = known.index.to_numpy(float), 100 * known["share"].to_numpy(float)
-    errors = [share - 100 * known["low"].to_numpy(float), 100 * known["high"].to_numpy(float) - share]
-    ax.errorbar(places, share, yerr=errors, fmt="o", color=COLOURS[1], markersize=5.5, capsize=3, label=name, zorder=5)
-    for place, row in shown.iterrows():
-        told = f"{row['right']} of {row['n']}" if row["n"] else "no answer"
-        if not row["n"] and (row["too_long"] or row["cut"]):
-            told = "does not fit" if row["too_long"] else "cut by the server"
-        ax.annotate(
-            told, (float(str(place)), 0), (0, -15), textcoords="offset points", ha="center", va="top", fontsize=6
-        )
-    ax.set_xticks(range(len(headline.cells)), headline.cells)
+        lack = "does not fit" if row["too_long"] else "cut by the server" if row["cut"] else "no answer"
+        ax.annotate(f"{row['right']} of {row['n']}" if row["n"] else lack, (place, 0), (0, -15), **below)
+    known = cells.reset_index(drop=True).query("n > 0")
+    share, errors = interval(known, "share")
+    ax.errorbar(known.index, share, errors, fmt="o", color=COLOURS[1], markersize=5.5, capsize=3, label=name, zorder=5)
+    ax.set_xticks(range(len(cells)), headline.cells)
     ax.tick_params(axis="x", length=0, labelsize=7)
-    ax.set_xlim(-0.5, len(headline.cells) - 0.5)
-    ax.set_ylim(-3, 103)
-    ax.set_ylabel("right (%)")
+    ax.set(xlim=(-0.5, len(cells) - 0.5), ylim=(-3, 103), ylabel="right (%)")
     ax.set_xlabel(headline.axis, labelpad=12)
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, fontsize=6.5, frameon=False, borderaxespad=0.1)
     return figure
-
-
-def as_svg(figure: Figure, alt: str) -> str:
-    """To stand inside a page, said in words for who does not see it."""
-    out = io.StringIO()
-    with rc_context({"svg.hashsalt": "codestress", "svg.fonttype": "path"}):
-        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
-    content = out.getvalue()
-    svg = content[content.index("<svg") :]
-    # Ids are the same in every picture of a page: each gets its own.
-    prefix = re.sub(r"\W", "", alt)[:24]
-    svg = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{prefix}-", svg)
-    return svg.replace("<svg", f'<svg role="img" aria-label="{re.sub(chr(34), "", alt)}"', 1)

@@ -20,9 +20,8 @@ from codestress.errors import EngineError
 from codestress.inference.ask import ask
 from codestress.inference.budget import TIME_IS_OVER, Budget, BudgetReached
 from codestress.inference.registry import ModelEntry
-from codestress.inference.requests import Prompts, chunks, following
+from codestress.inference.requests import Prompts, looked_up
 from codestress.inference.run import Answer, score
-from codestress.inference.servers import belongs
 from codestress.inference.store import Store
 from codestress.report.headline import Headline
 from codestress.seeding import rng
@@ -173,33 +172,26 @@ def sample(
     budget = Budget.from_environment(store=store)
     budget.until = started + seconds
     sampled = Sample(parts)
-    told = False
-    over = False
-    while not (sampled.ended or over) and (waiting := [part for part in parts if part.left]):
-        left = budget.until - time.monotonic()
-        if left <= 0:
+    ended = ""
+    while not ended and (waiting := [part for part in parts if part.left]):
+        before = time.monotonic()
+        if before >= budget.until:
             break
         part = min(waiting, key=lambda one: (one.seconds, one.asked))
-        wave = part.take(_rounds(part, left, concurrency))
-        before = time.monotonic()
-        answers, new, sampled.ended = _asked(part, wave, entry, budget, store, registry)
+        wave = part.take(_rounds(part, budget.until - before, concurrency))
+        answers, new, ended = _asked(part, wave, entry, budget, store, registry)
         took = time.monotonic() - before
         part.count(answers)
         for one in parts:
             one.context, one.longest = part.context, min(one.longest, part.longest)
-        over = sampled.ended == TIME_IS_OVER
-        sampled.ended = "" if over else sampled.ended
         sampled.asked += new
         if new:
             part.seconds += took
             part.speed = took / max(1.0, len(answers) / len(part.headline.cells))
-        known = any(one.left for one in parts) and all(one.speed or not one.left for one in parts)
-        if known and not told and not sampled.ended:
-            told = True
-            after, left = time.monotonic() - started, budget.until - time.monotonic()
-            tell(f"new answers of all papers after {after:.0f} s; {_fits(parts, left)}")
         correct = sum(answer.scores["strict"].outcome is Outcome.CORRECT for answer in part.answers)
-        tell(f"{part.headline.title}: {correct} of {len(part.answers)} right; {_clock(budget.until)} left")
+        minutes, left = divmod(max(0, round(budget.until - time.monotonic())), 60)
+        tell(f"{part.headline.title}: {correct} of {len(part.answers)} right; {minutes}:{left:02d} left")
+    sampled.ended = "" if ended == TIME_IS_OVER else ended
     sampled.seconds = time.monotonic() - started
     sampled.failed = budget.failed
     return sampled
@@ -213,21 +205,9 @@ def _rounds(part: Part, left: float, concurrency: int) -> int:
     return max(1, min(part.left, max(wanted, min(least, 2 * part.asked)), 4 * part.asked))
 
 
-def _fits(parts: Sequence[Part], left: float) -> str:
-    share = max(0.0, left) / len(parts)
-    rounds = [min(part.left, int(share / part.speed)) if part.speed else 0 for part in parts]
-    questions = sum(count * len(part.headline.cells) for count, part in zip(rounds, parts, strict=True))
-    return f"some {questions:,} questions more fit" if questions else "few more will fit"
-
-
 def _room(prompt: Prompt) -> int:
     """Characters of a prompt and of the longest answer to it."""
     return prompt.characters + CHARACTERS_PER_TOKEN * prompt.sampling.max_tokens
-
-
-def _clock(until: float) -> str:
-    left = max(0, round(until - time.monotonic()))
-    return f"{left // 60}:{left % 60:02d}"
 
 
 def _asked(
@@ -249,9 +229,6 @@ def _asked(
 def _answered(trials: Trials, entry: ModelEntry, store: Path) -> Iterator[Trial]:
     """The trials whose requests are all in the store."""
     with Store(store) as responses:
-        for chunk in chunks(Prompts(trials, 0), entry):
-            stored = responses.get([first.request.key for first in chunk], belongs(entry))
-            for first in chunk:
-                response = stored.get(first.request.key)
-                if response is not None and following(trials, entry, first, response) is None:
-                    yield trials.items[first.index]
+        for answered, due in looked_up(Prompts(trials, 0), entry, responses):
+            if due is None:
+                yield trials.items[answered[0][0].index]

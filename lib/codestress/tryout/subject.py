@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from codestress.errors import EngineError, ParameterError
-from codestress.inference.at_url import LOOK_S, asked_once, begins, checked, models_of, served_at
 from codestress.inference.coroutines import run_coroutine
+from codestress.inference.probe import LOOK_S, begins, checked, fault_of, models_of, served_at
 from codestress.inference.registry import LOCAL, ModelEntry, find_models, load_registry
 from codestress.report.headline import Reach
 
@@ -66,7 +66,7 @@ def function(path: Path, name: str) -> Subject:
     settings = {"function": f"{path.resolve()}:{name}"}
     entry = ModelEntry(name=name, engine="function", id=name, settings=settings, archive=None)
     try:
-        run_coroutine(asked_once(entry, ""))
+        run_coroutine(fault_of(entry, ""))
     except EngineError as error:
         raise EngineError(
             f"{error}\nIt is called as {name}(messages, prefill=…, temperature=…, top_p=…, max_tokens=…, stop=…), "

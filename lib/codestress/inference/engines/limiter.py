@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ class Limiter:
         self.most = most
         self.limit = float(most)
         self.in_flight = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._changed = asyncio.Event()
         self._round = 0
         """Counts decreases: requests sent before one do not cause another."""
         self._paused_until = 0.0
@@ -29,9 +28,8 @@ class Limiter:
     async def slot(self) -> AsyncIterator[int]:
         """A place among the requests in flight; gives the round, for `overloaded`."""
         while self.in_flight >= int(self.limit):
-            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiting.append(turn)
-            await turn
+            self._changed.clear()
+            await self._changed.wait()
         self.in_flight += 1
         try:
             pause = self._paused_until - asyncio.get_running_loop().time()
@@ -40,12 +38,12 @@ class Limiter:
             yield self._round
         finally:
             self.in_flight -= 1
-            self._wake()
+            self._changed.set()
 
     def answered(self) -> None:
         """A request went well."""
         self.limit = min(float(self.most), self.limit + 1 / self.limit)
-        self._wake()
+        self._changed.set()
 
     def overloaded(self, sent_in: int, retry_after_s: float = 0.0) -> None:
         """The server wants fewer requests, and perhaps none for a while."""
@@ -54,11 +52,3 @@ class Limiter:
             self.limit = max(1.0, self.limit / 2)
         pause = min(retry_after_s, LONGEST_PAUSE_S)
         self._paused_until = max(self._paused_until, asyncio.get_running_loop().time() + pause)
-
-    def _wake(self) -> None:
-        free = int(self.limit) - self.in_flight
-        while self._waiting and free > 0:
-            turn = self._waiting.popleft()
-            if not turn.done():
-                turn.set_result(None)
-                free -= 1

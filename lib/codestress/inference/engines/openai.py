@@ -14,18 +14,9 @@ import os
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    HttpUrl,
-    TypeAdapter,
-    ValidationError,
-    model_validator,
-)
+from pydantic import Field, HttpUrl, TypeAdapter, ValidationError, model_validator
 
 from codestress.errors import EngineError
 from codestress.inference.budget import FEWEST_CHARACTERS_PER_TOKEN, Budget, Sum, one_request, said_or_most
@@ -39,7 +30,7 @@ from codestress.validation import Strict
 
 if TYPE_CHECKING:  # at run time imported with the first engine that is opened: it takes a second
     import httpx2
-    from openai import APIConnectionError, APIStatusError, AsyncOpenAI
+    from openai import APIStatusError, AsyncOpenAI
 
 identity = served_identity
 
@@ -60,6 +51,8 @@ REMEDIES = {
     404: "Check the model's id in params/models.yaml, and base_url, which for most servers ends in /v1.",
 }
 """What to do where no request can succeed, by the status that says so."""
+DETAILS = ("completion_tokens_details", "reasoning_tokens"), ("prompt_tokens_details", "cached_tokens")
+"""Where servers count, in `usage`, tokens of reasoning, and those of the prompt from a cache."""
 SHOWN_CHARACTERS = 300
 """Of a server's words, in a message."""
 
@@ -103,56 +96,6 @@ class Settings(Strict):
         return self
 
 
-def _is_text(value: Any) -> Any:
-    if not isinstance(value, str):
-        raise ValueError("must be a text")
-    return value
-
-
-Text = Annotated[Any, AfterValidator(_is_text)]
-"""A string, which may hold half a surrogate pair: pydantic's own type would refuse it."""
-
-
-class _Message(BaseModel):
-    model_config = ConfigDict(strict=True)
-
-    content: Text | None = None
-    refusal: Text | None = None
-    reasoning_content: Any = None
-    reasoning: Any = None
-    """The newer name of the same."""
-
-
-class _Choice(BaseModel):
-    model_config = ConfigDict(strict=True)
-
-    message: _Message | None = None
-    text: Text | None = None
-    """In place of a message, of `/v1/completions`."""
-    finish_reason: Literal["stop", "length", "content_filter"]
-
-    @model_validator(mode="after")
-    def _says_something(self) -> _Choice:
-        if self.message is None and self.text is None:
-            raise ValueError("neither message nor text")
-        return self
-
-
-class Completion(BaseModel):
-    """What a reply must hold to count as an answer."""
-
-    model_config = ConfigDict(strict=True)
-
-    id: Any = None
-    created: Any = None
-    choices: list[_Choice] = Field(min_length=1)
-    error: None = None
-    """Some servers report an error with status 200."""
-    model: Text | None = None
-    system_fingerprint: Text | None = None
-    usage: Any = None
-
-
 class TooLongError(Exception):
     """A reply that is longer than it may be: it is not asked for again."""
 
@@ -170,7 +113,6 @@ class OpenAIEngine(Engine):
         self._base_url = base_url
         self.secret = Secret(key)
         self.secret.keep_out_of_logs()
-        self._name = entry.name
         self._entry = entry
         self._who = f"{entry.name} ({entry.id}) at {base_url}"
         self.client = AsyncOpenAI(
@@ -181,8 +123,8 @@ class OpenAIEngine(Engine):
         )
         self.budget = Budget()
         """Has each try counted; without limits until somebody sets another."""
-        self._waiting: dict[str, list[asyncio.Future[Response]]] = {}
-        """Requests for candidates of one prompt, by its digest."""
+        self._gathering: dict[str, tuple[list[Request], asyncio.Task[list[Response]]]] = {}
+        """Requests for candidates of one prompt that are about to be sent as one, by its digest."""
         self._replies: dict[int, str] = {}
         """Hashes of replies with the digests of the prompts that they answered."""
         self._continues: asyncio.Future[str] | None = None
@@ -192,63 +134,53 @@ class OpenAIEngine(Engine):
         if self._settings.candidates == 1:
             return (await self._answers(request, 1))[0]
         digest = request.prompt.digest
-        future: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
-        waiting = self._waiting.setdefault(digest, [])
-        waiting.append(future)
-        if len(waiting) > 1:
-            return await future
+        asked, replied = self._gathering.get(digest, ([], None))
+        if replied is None or len(asked) == self._settings.candidates:
+            asked = list[Request]()
+            replied = asyncio.create_task(self._gathered(asked))
+            self._gathering[digest] = asked, replied
+        asked.append(request)
+        number = len(asked) - 1
+        return (await asyncio.shield(replied))[number]
+
+    async def _gathered(self, asked: list[Request]) -> list[Response]:
+        """Answers to requests that ask the same: those that come before it is sent."""
         for _ in range(GATHERING_TURNS):  # lets those that are ready now come
             await asyncio.sleep(0)
-        del self._waiting[digest]
-        most = self._settings.candidates
-        parts = [waiting[start : start + most] for start in range(0, len(waiting), most)]
-        outcomes = await asyncio.gather(*(self._answers(request, len(part)) for part in parts), return_exceptions=True)
-        for part, outcome in zip(parts, outcomes, strict=True):
-            for number, one in enumerate(part):
-                if one.cancelled():
-                    continue
-                if isinstance(outcome, BaseException):
-                    one.set_exception(outcome)
-                else:
-                    one.set_result(outcome[number])
-        return await future
+        digest = asked[0].prompt.digest
+        if self._gathering[digest][0] is asked:
+            del self._gathering[digest]
+        return await self._answers(asked[0], len(asked))
 
     async def _answers(self, request: Request, count: int) -> list[Response]:
-        body = request_body(request, self._settings)
-        if request.prompt.prefill and self._settings.endpoint == "chat":
+        import httpx2
+
+        prompt, body = request.prompt, request_body(request, self._settings)
+        if prompt.prefill and self._settings.endpoint == "chat":
             await self._check_prefill(request.model)
         if count > 1:
             body["n"] = count
-        problem = ""
+        path = "/completions" if "prompt" in body else "/chat/completions"
         for number in range(1 + min(self._settings.retries, GARBLED_RETRIES)):
             if number:
                 self.budget.failed += 1
                 await asyncio.sleep(GARBLED_PAUSE_S * 2 ** (number - 1))
-            content, seconds = await self._ask(body)
+            try:  # `post`, because `create` checks again what is sent, which takes a third of all the time
+                reply = await self.client.post(path, cast_to=httpx2.Response, body=body)
+            except Exception as error:
+                raise self.failure(error) from None
             try:
-                completion = Completion.model_validate(parse_json(content))
-            except ValidationError as error:
-                first = error.errors(include_url=False)[0]
-                problem = f"{'.'.join(map(str, first['loc'])) or 'body'}: {first['msg']}"
-                continue
-            except ValueError as error:
-                problem = f"Invalid JSON: {error}"
-                continue
-            if len(completion.choices) != count:
-                problem = f"{len(completion.choices)} choices, not {count}"
-            elif self._repeated(completion, request):
+                content = parse_json(reply.content)
+                found = responses(content, reply.elapsed.total_seconds(), self.secret, count)
+                # A cache or proxy that mixes replies up sends one to another prompt too.
+                same = hash((str(_at(content, "id")), str(_at(content, "created")), found[0].text))
+                if not _at(content, "id") or self._replies.setdefault(same, prompt.digest) == prompt.digest:
+                    return found
                 problem = "it repeats, with its id and time, the answer to another request"
-            else:
-                return responses(completion, seconds, self.secret)
-        got = self._shown(content.decode("utf-8", "replace"))
+            except ValueError as error:
+                problem = str(error)
+        got = self._shown(reply.content.decode("utf-8", "replace"))
         raise RequestFailed(f"{self._who}: the reply is not a chat completion ({problem}): {got or 'nothing'}")
-
-    def _repeated(self, completion: Completion, request: Request) -> bool:
-        """Whether the reply to another prompt had the same id, time and text: a cache or proxy has mixed them up."""
-        if not isinstance(completion.id, str) or not completion.id:
-            return False
-        reply = hash((completion.id, str(completion.created), _text(completion.choices[0])))
-        return self._replies.setdefault(reply, request.prompt.digest) != request.prompt.digest
 
     async def close(self) -> None:
         await self.client.close()
@@ -275,68 +207,67 @@ class OpenAIEngine(Engine):
         if self._settings.prefill == "none":
             return "settings.prefill is 'none'"
         messages = [{"role": "user", "content": "Count."}, {"role": "assistant", "content": "One, two,"}]
-        counts = []
-        for open_turn in (True, False):
-            flags = {"add_generation_prompt": False, "continue_final_message": open_turn}
-            counts.append(await self._rendered_tokens({"model": model, "messages": messages, **flags}))
-        if isinstance(counts[0], str) or isinstance(counts[1], str):
-            return next(one for one in counts if isinstance(one, str))
-        if counts[0] < counts[1]:
-            return ""
-        return f"it closes the answer that should be left open ({counts[0]} tokens open, {counts[1]} closed)"
+        body = {"model": model, "messages": messages, "add_generation_prompt": False}
+        try:
+            opened = await self._rendered_tokens(body | {"continue_final_message": True})
+            closed = await self._rendered_tokens(body | {"continue_final_message": False})
+        except ValueError as error:
+            return str(error)
+        told = f"it closes the answer that should be left open ({opened} tokens open, {closed} closed)"
+        return "" if opened < closed else told
 
-    async def _rendered_tokens(self, body: dict[str, Any]) -> int | str:
-        """Tokens of a prompt as the server renders it, or why they are not known."""
+    async def _rendered_tokens(self, body: dict[str, Any]) -> int:
+        """Tokens of a prompt as the server renders it; `ValueError` says why they are not known."""
         import httpx2
         from openai import APIStatusError
 
         root = self._base_url.removesuffix("/").removesuffix("/v1")
-        try:
-            reply = await self.client.post(f"{root}/tokenize", cast_to=httpx2.Response, body=body)
-            count = parse_json(reply.content).get("count")
-            if type(count) is int:
-                return count
-        except (APIStatusError, ValueError, AttributeError):
-            pass
-        try:
-            reply = await self.client.post("/chat/completions", cast_to=httpx2.Response, body={**body, "max_tokens": 1})
-            count = _count(parse_json(reply.content).get("usage"), "prompt_tokens")
-        except APIStatusError as error:
-            return f"the probe got status {error.status_code}: {self._shown(error.response.text)}"
-        except (ValueError, AttributeError):
-            count = None
-        return count if count is not None else "the server does not say how many tokens the probe had"
-
-    async def _ask(self, body: dict[str, Any]) -> tuple[bytes, float]:
-        """The body of a reply with status 2xx, and the seconds of the try that brought it."""
-        import httpx2
-        from openai import APIConnectionError, APIStatusError
-
-        path = "/completions" if "prompt" in body else "/chat/completions"
-        try:  # `post`, because `create` checks again what is sent, which takes a third of all the time
-            reply = await self.client.post(path, cast_to=httpx2.Response, body=body)
-        except (APIStatusError, APIConnectionError, UnicodeEncodeError, TooLongError) as error:
-            raise self.failure(error) from None
-        return reply.content, reply.elapsed.total_seconds()
+        places: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
+            f"{root}/tokenize": ({}, ("count",)),
+            "/chat/completions": ({"max_tokens": 1}, ("usage", "prompt_tokens")),
+        }
+        for place, (more, path) in places.items():
+            problem = "the server does not say how many tokens the probe had"
+            try:
+                reply = await self.client.post(place, cast_to=httpx2.Response, body=body | more)
+                if (count := _count(parse_json(reply.content), *path)) is not None:
+                    return count
+            except APIStatusError as error:
+                problem = f"the probe got status {error.status_code}: {self._shown(error.response.text)}"
+            except ValueError:  # no JSON
+                continue
+        raise ValueError(problem)
 
     def failure(self, error: Exception) -> Exception:
         """What an exception of the client means for the request, or for all of them; others as they are."""
-        from openai import APIConnectionError, APIStatusError
+        import httpx2
+        from openai import APIConnectionError, APIStatusError, APITimeoutError
 
         if isinstance(error, APIStatusError):
             return self._status_failure(error)
-        if isinstance(error, APIConnectionError):
-            return self._connection_failure(error)
+        cause = error.__cause__
+        told = f"the connection failed: {self._shown(str(cause or error))}"
         if isinstance(error, TooLongError):
-            return RequestFailed(f"{self._who}: {error}")
-        if isinstance(error, UnicodeEncodeError):
-            return RequestFailed(f"{self._who}: the prompt holds half a surrogate pair, which is no text")
-        return error
+            told = str(error)
+        elif isinstance(error, UnicodeEncodeError):
+            told = "the prompt holds half a surrogate pair, which is no text"
+        elif not isinstance(error, APIConnectionError):
+            return error
+        elif any(isinstance(one, socket.gaierror) for one in _causes(error)):
+            return EngineError(f"{self._who}: no such host\nCheck base_url, and the network.")
+        elif isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
+            why = self._shown(str(cause))
+            told = f"no server answers at {self._base_url} ({why}); start it, or correct base_url"
+        elif isinstance(error, APITimeoutError):
+            limit, tries = self._settings.timeout_s, self._settings.retries + 1
+            told = f"no answer within {limit:g} s (settings.timeout_s), tried {tries} times"
+            return RequestFailed(f"{self._who}: {told}", Outcome.TIMEOUT)
+        return RequestFailed(f"{self._who}: {told}")
 
     def _status_failure(self, error: APIStatusError) -> EngineError | RequestFailed:
-        body = error.body
-        words = body["message"] if isinstance(body, dict) and isinstance(body.get("message"), str) else ""
-        message = f"{self._who}: status {error.status_code}: {self._shown(words or error.response.text)}"
+        said = _at(error.body, "message")
+        message = f"{self._who}: status {error.status_code}: "
+        message += self._shown(said if said and isinstance(said, str) else error.response.text)
         status = 402 if error.code == "insufficient_quota" else error.status_code
         if status == 401 and self._settings.key_env:
             return EngineError(f"{message}\nCheck the key in {self._settings.key_env}.")
@@ -348,26 +279,6 @@ class OpenAIEngine(Engine):
         wait = error.response.headers.get("retry-after")
         return RequestFailed(f"{message} (Retry-After: {self._shown(wait)})" if wait else message)
 
-    def _connection_failure(self, error: APIConnectionError) -> EngineError | RequestFailed:
-        import httpx2
-        from openai import APITimeoutError
-
-        cause = error.__cause__
-        if any(isinstance(one, socket.gaierror) for one in _causes(error)):
-            return EngineError(f"{self._who}: no such host\nCheck base_url, and the network.")
-        if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
-            return RequestFailed(
-                f"{self._who}: no server answers at {self._base_url} ({self._shown(str(cause))}); "
-                "start it, or correct base_url"
-            )
-        if isinstance(error, APITimeoutError):
-            return RequestFailed(
-                f"{self._who}: no answer within {self._settings.timeout_s:g} s (settings.timeout_s), "
-                f"tried {self._settings.retries + 1} times",
-                Outcome.TIMEOUT,
-            )
-        return RequestFailed(f"{self._who}: the connection failed: {self._shown(str(cause or error))}")
-
     @asynccontextmanager
     async def paid(self, request: httpx2.Request) -> AsyncIterator[Callable[[httpx2.Response], None]]:
         """Around one try: the most that it can cost, until a reply says what it did cost; `BudgetReached` before it."""
@@ -377,24 +288,22 @@ class OpenAIEngine(Engine):
             yield lambda _: None
             return
         most = _most_tokens(json.loads(request.content))
-        amount = real = one_request(self._entry, *most)
-        await self.budget.wait(amount)
         failed = True
+        async with self.budget.paying(one_request(self._entry, *most)) as paid:
 
-        def came(reply: httpx2.Response) -> None:
-            nonlocal real, failed
-            failed = reply.status_code in OVERLOADED
-            free = (0, 0) if reply.status_code in NOT_PROCESSED else most
-            real = one_request(self._entry, *said_or_most(_said_tokens(reply.content), free))
+            def came(reply: httpx2.Response) -> None:
+                nonlocal failed
+                failed = reply.status_code in OVERLOADED
+                free = (0, 0) if reply.status_code in NOT_PROCESSED else most
+                paid.append(one_request(self._entry, *said_or_most(_said_tokens(reply.content), free)))
 
-        try:
-            yield came
-        except (httpx2.ConnectError, httpx2.ConnectTimeout):
-            real = Sum()  # nothing was sent
-            raise
-        finally:
-            self.budget.count(amount, real)
-            self.budget.failed += failed
+            try:
+                yield came
+            except (httpx2.ConnectError, httpx2.ConnectTimeout):
+                paid.append(Sum())  # nothing was sent
+                raise
+            finally:
+                self.budget.failed += failed
 
     def _shown(self, words: str) -> str:
         """On one line, printable, shortened, without the key."""
@@ -408,30 +317,38 @@ def open_engine(entry: ModelEntry) -> OpenAIEngine:
     settings = Settings.model_validate(entry.settings)
     override = os.environ.get(settings.base_url_env) if settings.base_url_env else None
     base_url = override or settings.base_url
-    # An environment variable may hold a secret by mistake: its value is never shown.
-    source = f"the environment variable {settings.base_url_env}" if override else f"settings.base_url = {base_url!r}"
+    if fault := fault_of_address(base_url, "settings.key_env"):
+        # An environment variable may hold a secret by mistake: its value is never shown.
+        source = f"the environment variable {settings.base_url_env}" if override else "settings.base_url"
+        raise EngineError(f"{entry.name}: {source} {fault}")
+    return OpenAIEngine(entry, settings, base_url, key_in(settings.key_env, entry.name))
+
+
+def fault_of_address(url: str, key_env: str) -> str:
+    """What keeps a server's address from being asked; empty where nothing does. It may hold a secret: not shown."""
     try:
-        url = TypeAdapter(HttpUrl).validate_python(base_url)
+        parts = TypeAdapter(HttpUrl).validate_python(url)
     except ValidationError:
-        raise EngineError(f"{entry.name}: {source} is not an address such as http://localhost:8000/v1") from None
-    if url.username or url.password or url.query:
+        return "is not an address such as http://localhost:8000/v1"
+    if not (parts.username or parts.password or parts.query or parts.fragment):
+        return ""
+    return f"must not hold a user, password or query; a key belongs into the environment variable that {key_env} names"
+
+
+def key_in(variable: str, who: str) -> str:
+    """The key that an environment variable holds; empty where none is named."""
+    key = os.environ.get(variable, "").strip() if variable else ""
+    if variable and not key:
         raise EngineError(
-            f"{entry.name}: the base_url must not hold a user, password or query; a key belongs into the environment "
-            "variable that settings.key_env names",
-            entry.name,
-        )
-    key = os.environ.get(settings.key_env, "").strip() if settings.key_env else ""
-    if settings.key_env and not key:
-        raise EngineError(
-            f"{entry.name}: the environment variable {settings.key_env} is not set.\n"
-            f"export {settings.key_env}=… with your key, or run offline with MODELS=sim-near"
+            f"{who}: the environment variable {variable} is not set.\n"
+            f"export {variable}=… with your key, or run offline with MODELS=sim-near"
         )
     if not all("!" <= character <= "~" for character in key):
         raise EngineError(
-            f"{entry.name}: the value of {settings.key_env} cannot be a key: it holds spaces, line breaks or letters "
+            f"{who}: the value of {variable} cannot be a key: it holds spaces, line breaks or letters "
             "outside ASCII; copy it again"
         )
-    return OpenAIEngine(entry, settings, base_url, key)
+    return key
 
 
 def request_body(request: Request, settings: Settings) -> dict[str, Any]:
@@ -473,7 +390,7 @@ def _said_tokens(content: bytes) -> tuple[int | None, int | None]:
     try:
         body = parse_json(content)
     except ValueError:
-        return None, None
+        body = None
     return _count(body, "usage", "prompt_tokens"), _count(body, "usage", "completion_tokens")
 
 
@@ -539,47 +456,59 @@ def _seconds(retry_after: str | None) -> float:
         return 0.0
 
 
-def responses(completion: Completion, seconds: float, secret: Secret) -> list[Response]:
-    """The answers in a reply. Of several the first carries the tokens of all, which the server counts together."""
-    total = Usage(
-        prompt_tokens=_count(completion.usage, "prompt_tokens"),
-        completion_tokens=_count(completion.usage, "completion_tokens"),
-        reasoning_tokens=_count(completion.usage, "completion_tokens_details", "reasoning_tokens"),
-        cached_tokens=_count(completion.usage, "prompt_tokens_details", "cached_tokens"),
-    )
-    answered_at = now()
-    return [
-        Response(
-            text=secret.out_of(_text(choice)),
-            finish_reason=_finish_reason(choice),
-            usage=total if number == 0 else Usage(0, 0, 0, 0),
-            seconds=seconds,
-            answered_by=secret.out_of(" ".join(filter(None, (completion.model, completion.system_fingerprint)))),
-            answered_at=answered_at,
-        )
-        for number, choice in enumerate(completion.choices)
-    ]
+def responses(body: Any, seconds: float, secret: Secret, count: int = 1) -> list[Response]:
+    """The answers in a reply; `ValueError` says why it is none. Of several the first carries the tokens of all, which
+    the server counts together."""
+    choices = _at(body, "choices") or []
+    if _at(body, "error") is not None:  # some servers report one with status 200
+        raise ValueError("error")
+    if not isinstance(choices, list) or len(choices) != count:
+        raise ValueError(f"{len(choices) if isinstance(choices, list) else 'no list of'} choices, not {count}")
+    names = ("prompt_tokens",), ("completion_tokens",), *DETAILS
+    total = Usage(*(_count(body, "usage", *name) for name in names))
+    by = secret.out_of(" ".join(filter(None, (_text(body, "model"), _text(body, "system_fingerprint")))))
+    answered_at, found = now(), list[Response]()
+    for number, choice in enumerate(choices):
+        text, reason = _said(choice, f"choices.{number}")
+        usage = Usage(0, 0, 0, 0) if found else total
+        found.append(Response(secret.out_of(text), reason, usage, seconds, answered_by=by, answered_at=answered_at))
+    return found
 
 
-def _text(choice: _Choice) -> str:
-    if choice.message is None:
-        return choice.text or ""
-    return choice.message.refusal or choice.message.content or ""
+def _said(choice: Any, place: str) -> tuple[str, FinishReason]:
+    """What one of a reply's choices says, and why it ended."""
+    message, reason = _at(choice, "message"), _at(choice, "finish_reason")
+    if message is None and _at(choice, "text") is None:
+        raise ValueError(f"{place}: neither message nor text")
+    refusal, content = _text(message, "refusal", place), _text(message, "content", place)
+    if reason not in ("stop", "length", "content_filter"):
+        raise ValueError(f"{place}.finish_reason: {reason!r}")
+    if refusal:
+        return refusal, "content_filter"
+    thought = not content.strip() and (_at(message, "reasoning_content") or _at(message, "reasoning"))
+    text = content if message is not None else _text(choice, "text", place)
+    return text, "reasoning" if thought and reason == "stop" else reason
 
 
-def _finish_reason(choice: _Choice) -> FinishReason:
-    message = choice.message
-    if message and message.refusal:
-        return "content_filter"
-    thought = message and not (message.content or "").strip() and (message.reasoning_content or message.reasoning)
-    return "reasoning" if thought and choice.finish_reason == "stop" else choice.finish_reason
-
-
-def _count(usage: Any, *path: str) -> int | None:
-    """A number inside `usage`, whose shape differs between servers; None where it is not there."""
+def _at(body: Any, *path: str) -> Any:
+    """What stands inside mappings, whose shape differs between servers; None where it is not there."""
     for name in path:
-        usage = usage.get(name) if isinstance(usage, dict) else None
-    return max(0, usage) if type(usage) is int else None
+        body = body.get(name) if isinstance(body, dict) else None
+    return body
+
+
+def _text(body: Any, name: str, place: str = "") -> str:
+    """A text, which may hold half a surrogate pair; empty where there is none."""
+    found = _at(body, name)
+    if not isinstance(found, str | None):
+        raise ValueError(f"{place}{'.message.' if place else ''}{name}: must be a text")
+    return found or ""
+
+
+def _count(body: Any, *path: str) -> int | None:
+    """A number of tokens."""
+    found = _at(body, *path)
+    return max(0, found) if type(found) is int else None
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

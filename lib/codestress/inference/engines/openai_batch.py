@@ -13,7 +13,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter
 from tqdm import tqdm
 
 from codestress.errors import EngineError
@@ -66,8 +66,12 @@ class OpenAIBatch(BatchEngine):
             batches = self._read()
             known = self.submitted()
             for part in self._files([request for request in requests if request.key not in known]):
-                batch = await self._submit(part)
-                batches[batch] = [request.key for request in part]
+                content = io.BytesIO(b"".join(part.values()))
+                file = await self._client.files.create(file=("requests.jsonl", content), purpose="batch")
+                batch = await self._client.batches.create(
+                    input_file_id=file.id, endpoint="/v1/chat/completions", completion_window="24h"
+                )
+                batches[batch.id] = [*part]
                 self._write(batches)
             tqdm.write(
                 f"{self._entry.name}: {len(batches)} batches open; this may take a day, and may be stopped", sys.stderr
@@ -93,16 +97,17 @@ class OpenAIBatch(BatchEngine):
     async def close(self) -> None:
         await self._engine.close()
 
-    def _files(self, requests: Sequence[Request]) -> Iterator[list[Request]]:
-        part: list[Request] = []
+    def _files(self, requests: Sequence[Request]) -> Iterator[dict[str, bytes]]:
+        """Lines of requests by their keys, as many as a file takes."""
+        part: dict[str, bytes] = {}
         size = 0
         for request in requests:
-            length = len(self._line(request))
-            if part and (len(part) == self.batch or size + length > LARGEST_FILE):
+            line = self._line(request)
+            if part and (len(part) == self.batch or size + len(line) > LARGEST_FILE):
                 yield part
-                part, size = [], 0
-            part.append(request)
-            size += length
+                part, size = {}, 0
+            part[request.key] = line
+            size += len(line)
         if part:
             yield part
 
@@ -115,14 +120,6 @@ class OpenAIBatch(BatchEngine):
         body = openai.request_body(request, self._settings)
         line = {"custom_id": request.key, "method": "POST", "url": "/v1/chat/completions", "body": body}
         return json.dumps(line).encode() + b"\n"
-
-    async def _submit(self, requests: list[Request]) -> str:
-        content = b"".join(self._line(request) for request in requests)
-        file = await self._client.files.create(file=("requests.jsonl", io.BytesIO(content)), purpose="batch")
-        batch = await self._client.batches.create(
-            input_file_id=file.id, endpoint="/v1/chat/completions", completion_window="24h"
-        )
-        return batch.id
 
     async def _outcomes(self, batch: Batch, keys: list[str]) -> AsyncIterator[tuple[str, Response | RequestFailed]]:
         """For each key of a batch that has ended what became of it."""
@@ -140,22 +137,17 @@ class OpenAIBatch(BatchEngine):
                     yield key, self._outcome(row)
         why = "; ".join(error.message or "" for error in (batch.errors.data or [])) if batch.errors else ""
         for key in left:
-            yield (
-                key,
-                RequestFailed(f"{self._entry.name}: batch {batch.id} {batch.status} without an answer {why}".strip()),
-            )
+            told = f"{self._entry.name}: batch {batch.id} {batch.status} without an answer {why}"
+            yield key, RequestFailed(told.strip())
 
     def _outcome(self, row: dict[str, Any]) -> Response | RequestFailed:
         reply = row.get("response")
         reply = reply if isinstance(reply, dict) else {}
         if reply.get("status_code") == 200:
             try:
-                completion = openai.Completion.model_validate(reply.get("body"))
-                return openai.responses(completion, 0.0, self._engine.secret)[0]
-            except ValidationError as error:
-                return RequestFailed(
-                    f"{self._entry.name}: no chat completion: {error.errors(include_url=False)[0]['msg']}"
-                )
+                return openai.responses(reply.get("body"), 0.0, self._engine.secret)[0]
+            except ValueError as error:
+                return RequestFailed(f"{self._entry.name}: no chat completion: {error}")
         said = self._engine.secret.out_of_message(json.dumps(row.get("error") or reply.get("body")))
         return RequestFailed(f"{self._entry.name}: status {reply.get('status_code')}: {said[:300]}")
 

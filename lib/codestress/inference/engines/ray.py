@@ -115,10 +115,10 @@ class RayEngine(BatchEngine):
     def _write_requests(self, requests: list[Request]) -> None:
         shutil.rmtree(self._folder / "in", ignore_errors=True)
         (self._folder / "in").mkdir()
-        rows = [{"key": request.key, "request": _dumped(asdict(request))} for request in requests]
-        for number, start in enumerate(range(0, len(rows), self._settings.task)):
-            part = rows[start : start + self._settings.task]
-            pq.write_table(pa.Table.from_pylist(part), self._folder / "in" / f"{number:06}.parquet")
+        for number, start in enumerate(range(0, len(requests), self._settings.task)):
+            part = requests[start : start + self._settings.task]
+            rows = [{"key": request.key, "request": _dumped(asdict(request))} for request in part]
+            pq.write_table(pa.Table.from_pylist(rows), self._folder / "in" / f"{number:06}.parquet")
 
     def _ask(self) -> None:
         """Blocks until every file of requests has its file of answers."""
@@ -216,8 +216,7 @@ def _dump(outcome: Response | RequestFailed) -> str:
 def _outcome(text: str) -> Response | RequestFailed:
     row = json.loads(text)
     if "failed" in row:
-        timed_out = row["reason"] == Outcome.TIMEOUT.value
-        return RequestFailed(row["failed"], Outcome.TIMEOUT if timed_out else Outcome.HARNESS_ERROR)
+        return RequestFailed(row["failed"], Outcome(row["reason"]))  # type: ignore[arg-type]
     return Response(**{**row, "usage": Usage(**row["usage"])})
 
 

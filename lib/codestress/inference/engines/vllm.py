@@ -64,7 +64,7 @@ class VLLMEngine(BatchEngine):
         if settings.batch_invariant:
             os.environ["VLLM_BATCH_INVARIANT"] = "1"
         try:
-            self._model = vllm.LLM(**arguments(entry, settings))
+            self._model = vllm.LLM(**arguments(entry, settings), disable_log_stats=True)
         except Exception as error:  # whatever vLLM raises: nothing can be asked
             raise EngineError(f"{entry.name}: vLLM cannot load {settings.model or entry.id}: {error}") from None
         invariant = " batch-invariant" if settings.batch_invariant else ""
@@ -124,7 +124,7 @@ class VLLMEngine(BatchEngine):
 
 
 def arguments(entry: ModelEntry, settings: Settings) -> dict[str, Any]:
-    """Of `vllm.LLM`."""
+    """Of `vllm.LLM`, and of a server."""
     return {
         "model": settings.model or entry.id,
         "revision": settings.revision or None,
@@ -135,7 +135,6 @@ def arguments(entry: ModelEntry, settings: Settings) -> dict[str, Any]:
         "enforce_eager": settings.enforce_eager,
         "enable_prefix_caching": True,
         "seed": 0,
-        "disable_log_stats": True,
     }
 
 
@@ -147,25 +146,18 @@ def server_command(entry: ModelEntry, python: str, port: int) -> tuple[list[str]
     if entry.local or entry.needs_key:
         raise ParameterError(f"{entry.name}: its weights cannot be served here (engine {entry.engine})")
     settings = Settings.model_validate(entry.settings if entry.engine == "vllm" else entry.serve)
-    flags = {
-        "--model": settings.model or entry.id,
-        "--served-model-name": entry.id,
-        "--revision": settings.revision,
-        "--host": "127.0.0.1",
-        "--port": str(port),
-        "--dtype": settings.dtype,
-        "--quantization": settings.quantization,
-        "--tensor-parallel-size": str(settings.tensor_parallel),
-        "--data-parallel-size": str(settings.data_parallel),
-        "--max-model-len": str(settings.max_model_len or ""),
-        "--seed": "0",
-        "--generation-config": "vllm",
+    flags = arguments(entry, settings) | {
+        "served_model_name": entry.id,
+        "host": "127.0.0.1",
+        "port": port,
+        "data_parallel_size": settings.data_parallel,
+        "generation_config": "vllm",
+        "enable_prompt_tokens_details": True,
     }
     command = [python, "-m", "vllm.entrypoints.openai.api_server"]
     for name, value in flags.items():
-        command += [name, value] if value else []
-    command += ["--enable-prefix-caching", "--enable-prompt-tokens-details"]
-    command += ["--enforce-eager"] if settings.enforce_eager else []
+        if value is not None and value is not False:
+            command += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
     return command, {"VLLM_BATCH_INVARIANT": "1"} if settings.batch_invariant else {}
 
 
