@@ -376,7 +376,7 @@ def test_collapse_and_cases(tmp_path: Path) -> None:
     assert table.set_index("perturbation")["collapses"]["VAN"] == 0
     found = reasoning.doubt_curve(answers, texts)
     assert (found.perturbation, found.collapse_at is not None) == ("MHC", True)
-    assert found.growth.r2_quadratic > found.growth.r2_linear > 0.9
+    assert found.growth["r2_quadratic"] > found.growth["r2_linear"] > 0.9
     told = verdicts.cases(answers, rule="strict", per_condition=1, seed=0)
     assert len(told) >= 1
     text = verdicts.told_case(next(told.itertuples()), trials, texts)

@@ -152,9 +152,10 @@ def doubt_growth(found: Collapse, stages: pd.DataFrame) -> Figure:
     ax = figure.subplots()
     ax.plot("tokens", "doubts", ".", data=found.curve, color=COLOURS[0], markersize=4, label="words of doubt so far")
     end = float(found.curve["tokens"].max())
-    if end and found.growth.c2 == found.growth.c2:
+    coefficients = [found.growth[name] for name in ("c0", "c1", "c2")]
+    if end and not np.isnan(coefficients).any():
         x = np.linspace(0, end, 200)
-        ax.plot(x, np.polynomial.Polynomial(found.growth[:3])(x), color=COLOURS[1], lw=1, label="quadratic fit")
+        ax.plot(x, np.polynomial.Polynomial(coefficients)(x), color=COLOURS[1], lw=1, label="quadratic fit")
     if found.collapse_at is not None:
         label = "one unit repeated to the end"
         shown = min(found.tokens, 1.2 * found.collapse_at)  # the rest of it is as grey

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,6 +20,7 @@ from codestress.fitting.proportions import (
 from codestress.papers.codecrash.perturbations.variants import CONTROLS
 from codestress.papers.codecrash.results.conditions import CELL, MERGE, SETTING, cells, named, scores_by_problem
 from codestress.papers.codecrash.studies import MESSAGES
+from codestress.report.findings import told
 from codestress.types import Response
 
 POINTS = ("points", "points_low", "points_high")
@@ -52,16 +52,14 @@ def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Da
         before, after = both["score_before"].mean(), both["score"].mean()
         true_before, true_after = (both[name].mean(skipna=False) for name in ("true_before", "true"))
         lost = (both["score_before"] * (1 - both["score"])).mean()
-        row: dict[str, Any] = cell | {"problems": len(both), "questions": both["question"].nunique()}
+        row = cell | {"problems": len(both), "questions": both["question"].nunique()}
+        row |= {"vanilla_pct": 100 * before, "lost_pct": 100 * lost / before if before else math.nan}
+        row |= {"pass_at_1_pct": 100 * after, TRUE[POINTS]: 100 * (true_after - true_before)}
+        row |= {TRUE[RELATIVE]: 100 * (true_after / true_before - 1) if true_before else math.nan}
         for prefix, chosen in (("", both), ("applied_", both[both["status"] == "applied"])):
             found = relative_difference(chosen["score_before"], chosen["score"], confidence, chosen["question"])
-            if not prefix:
-                row |= {"vanilla_pct": 100 * before, "lost_pct": 100 * lost / before if before else math.nan}
-                row |= {"pass_at_1_pct": 100 * after, TRUE[POINTS]: 100 * (true_after - true_before)}
-                row |= {TRUE[RELATIVE]: 100 * (true_after / true_before - 1) if true_before else math.nan}
-            for columns, numbers in ((POINTS, found.absolute), (RELATIVE, found.relative)):
-                row |= {f"{prefix}{name}": 100 * number for name, number in zip(columns, numbers, strict=True)}
-        row |= {"applied_problems": found.items, f"pass_at_1_{other}_pct": 100 * others[tuple(cell.values())]}
+            row |= {f"{prefix}{name}": number for name, number in found.items()}
+        row |= {"applied_problems": len(chosen), f"pass_at_1_{other}_pct": 100 * others[tuple(cell.values())]}
         rows.append(row)
     return _net_of_controls(pd.DataFrame(rows))
 
@@ -110,23 +108,15 @@ def consistency(table: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     Differences of 0 are consistent with nothing.
     """
     plain = table[~table["ignore"].astype(bool) & ~table["refactor"].astype(bool) & (table["density"] == 1)]
-    theirs = published.assign(model=published["label"])
     rows: list[tuple[object, ...]] = []
-    for source, frame in (("regenerated", plain), ("published", theirs)):
+    for source, frame in (("regenerated", plain), ("published", published.assign(model=published["label"]))):
         shown = frame[frame["perturbation"].isin(["MCC", "MPS"]) & (frame["dataset"] != MERGE)]
         datasets = list(dict.fromkeys(shown["dataset"]))[:2]
         for mode, part in shown.groupby("mode", sort=False) if len(datasets) == 2 else ():
-            losses = part.pivot_table(
-                index="model", columns=["perturbation", "dataset"], values="relative_pct", sort=False
-            )
-            wanted = pd.MultiIndex.from_product([["MCC", "MPS"], datasets])
-            losses = losses.reindex(columns=wanted).dropna()
-            (first, second), (third, fourth) = ([losses[one, name] for name in datasets] for one in ("MCC", "MPS"))
-            patterns = {
-                "data sets": (first - second) * (third - fourth) > 0,
-                "perturbations": (first - third) * (second - fourth) > 0,
-            }
-            for pattern, holds in patterns.items():
+            losses = part.pivot_table("relative_pct", "model", ["perturbation", "dataset"], sort=False)
+            losses = losses.reindex(columns=pd.MultiIndex.from_product([["MCC", "MPS"], datasets])).dropna()
+            a, b, c, d = losses.to_numpy().T
+            for pattern, holds in {"data sets": (a - b) * (c - d) > 0, "perturbations": (a - c) * (b - d) > 0}.items():
                 which = ", ".join(losses.index[holds])
                 rows.append((source, mode, pattern, " ".join(datasets), len(losses), int(holds.sum()), which))
     return pd.DataFrame(rows, columns=["source", "mode", "pattern", "datasets", "models", "consistent", "which"])
@@ -156,13 +146,9 @@ def with_and_without(table: pd.DataFrame) -> pd.DataFrame:
 
 def describe_differences(points: pd.DataFrame, *, relative: bool) -> str:
     """The figure in words."""
-    unit = "%" if relative else "points"
-    parts = [
-        f"{panel}, {condition}: "
-        + ", ".join(f"{row.model} {row.value:+.1f} {unit}" for row in part.itertuples() if row.value == row.value)
-        for (panel, condition), part in points.groupby(["panel", "condition"], sort=False)
-    ]
-    return "Difference of Pass@1 to the vanilla programs. " + "; ".join(parts) + "."
+    form = "{model} {value:+.1f} " + ("%" if relative else "points")
+    known = points.dropna(subset="value")
+    return told("Difference of Pass@1 to the vanilla programs.", known, form, "{panel}, {condition}")
 
 
 def by_density(answers: pd.DataFrame, texts: Mapping[str, Response], *, rule: str, confidence: float) -> pd.DataFrame:
@@ -203,38 +189,22 @@ def describe_density(points: pd.DataFrame, unit: str) -> str:
     """The figure in words."""
     by_curve = points.sort_values("density", kind="stable").groupby(["panel", "model"], sort=False)
     ends = by_curve.agg(first=("value", "first"), last=("value", "last"), most=("density", "last"))
-    parts = [
-        f"{panel}, {model}: {row.first:.1f} {unit} without messages, {row.last:.1f} at p = {row.most:g}"
-        for (panel, model), row in ends.iterrows()
-    ]
-    return "Against the density of misleading messages. " + "; ".join(parts) + "."
-
-
-class RelativeDifference(NamedTuple):
-    """The second condition against the first, on paired items."""
-
-    absolute: tuple[float, float, float]
-    """Mean of the second minus mean of the first, and both ends of its interval."""
-    relative: tuple[float, float, float]
-    """second / first - 1, and both ends; nan where the first is 0."""
-    items: int
+    form = "{panel}, {model}: {first:.1f} " + unit + " without messages, {last:.1f} at p = {most:g}"
+    return told("Against the density of misleading messages.", ends.reset_index(), form)
 
 
 def relative_difference(
     first: ArrayLike, second: ArrayLike, confidence: float, clusters: ArrayLike | None = None
-) -> RelativeDifference:
-    """`first` and `second` (n,) hold one score (0 to 1) an item; intervals by `paired_difference`, `ratio_of_shares`,
-    items of one of `clusters` (n,) as if they were copies of each other.
+) -> dict[str, float]:
+    """By `POINTS` the mean of the second minus that of the first, by `RELATIVE` (second - first) / first (CodeCrash,
+    section 3.1), both in % with their intervals; nan where the first is 0.
 
-    CodeCrash, section 3.1: (pass@1 - VAN) / VAN. Both means are of the same items, so that what is common to them
-    cancels.
+    `first` and `second` (n,) hold one score (0 to 1) an item; intervals by `paired_difference`, `ratio_of_shares`,
+    items of one of `clusters` (n,) as if they were copies of each other. Both means are of the same items, so that
+    what is common to them cancels.
     """
-    one, two = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    if one.shape != two.shape or one.ndim != 1:
-        raise ValueError(f"paired scores must have one shape (n,), not {one.shape} and {two.shape}")
-    if one.size == 0:
-        return RelativeDifference((math.nan, *UNKNOWN), (math.nan, *UNKNOWN), 0)
-    before, after = float(one.mean()), float(two.mean())
+    one, two = (np.asarray(side, dtype=float) for side in (first, second))
+    before, after = (float(side.mean()) if side.size else math.nan for side in (one, two))
     ratio = after / before - 1 if before else math.nan
     points = ratios = UNKNOWN
     names = np.arange(one.size) if clusters is None else np.asarray(clusters)
@@ -243,4 +213,5 @@ def relative_difference(
         alike = one.std() * two.std()
         together = float(((one - before) * (two - after)).mean() / alike) if alike else 0.0
         ratios = ratio_of_shares(before, after, effective_number(names), together, confidence)
-    return RelativeDifference((after - before, *points), (ratio, ratios.low - 1, ratios.high - 1), one.size)
+    numbers = (after - before, *points, ratio, *(end - 1 for end in ratios))
+    return {name: 100 * number for name, number in zip((*POINTS, *RELATIVE), numbers, strict=True)}

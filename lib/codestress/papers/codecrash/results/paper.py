@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,7 @@ import pandas as pd
 from codestress.fitting.influence import combined, share
 from codestress.papers.codecrash.results.conditions import MERGE, MODES, NAMES, SETTING, own_panel, panel_name
 from codestress.papers.codecrash.results.differences import compared
-from codestress.report.published import published_models, published_numbers
+from codestress.report.published import published_cells, published_models, published_numbers
 
 QUESTIONS = {"cruxeval": 800, "livecodebench": 92, MERGE: 892}
 """Independent problems behind the paper's shares: LiveCodeBench's 479 samples come from 92 questions."""
@@ -28,46 +27,32 @@ def published_differences(task: str = "output") -> pd.DataFrame:
     relative_pct, task, provenance (in words; the tables of the paper's text have lost their numbers).
     The Merge score weighs 800 problems of CRUXEval and 479 of LiveCodeBench.
     """
-    names = published_models("codecrash")
-    rows = list(_published_inputs() if task == "input" else _published_outputs())
-    frame = pd.DataFrame(rows, columns=["label", "dataset", "mode", "perturbation", "vanilla_pct", "pass_at_1_pct"])
+    artefact = f"codecrash/{'input' if task == 'input' else 'pass_at_1'}"
+    if task == "input":
+        cells = published_cells(artefact, "label", "column").assign(dataset="cruxeval")
+        cells[["perturbation", "mode"]] = cells["column"].str.rsplit(" ", n=1, expand=True)
+    else:
+        cells = published_cells(artefact, "label", "mode", "dataset", "perturbation")
+        counts = cells["dataset"].map(published_numbers("codecrash/problems") or {})
+        weighted = cells.assign(value=counts * cells["value"], count=counts, dataset=MERGE)
+        merged = weighted.groupby(["label", "mode", "dataset", "perturbation"], sort=False, as_index=False).sum()
+        cells = pd.concat([cells, merged.assign(value=merged["value"] / merged["count"])], ignore_index=True)
+        cells = cells.iloc[np.argsort(cells.groupby(["label", "mode"], sort=False).ngroup(), kind="stable")]
+    key = ["label", "dataset", "mode"]
+    vanilla = cells[cells["perturbation"] == "VAN"].set_index(key)["value"].rename("vanilla_pct")
+    frame = cells[cells["perturbation"] != "VAN"].join(vanilla, on=key)
     # Who was asked in one mode alone is a reasoning model.
     frame = frame[frame.groupby("label")["mode"].transform("nunique") > 1].reset_index(drop=True)
-    numbers = published_numbers(f"codecrash/{'input' if task == 'input' else 'pass_at_1'}") or {}
-    return frame.assign(
-        provenance=PROVENANCES.get(numbers.get("provenance", ""), ""),
-        model=frame["label"].map(names),
+    before = frame["vanilla_pct"]
+    after = before * (1 + frame["value"] / 100) if task == "input" else frame["value"]
+    return frame[[*key, "perturbation", "vanilla_pct"]].assign(
+        pass_at_1_pct=after,
+        provenance=PROVENANCES.get((published_numbers(artefact) or {}).get("provenance", ""), ""),
+        model=frame["label"].map(published_models("codecrash")),
         task=task,
-        points=frame["pass_at_1_pct"] - frame["vanilla_pct"],
-        relative_pct=100 * (frame["pass_at_1_pct"] / frame["vanilla_pct"] - 1),
+        points=after - before,
+        relative_pct=100 * (after / before - 1),
     )
-
-
-def _published_outputs() -> Iterator[tuple[str, str, str, str, float, float]]:
-    counts = published_numbers("codecrash/problems") or {}
-    for label, modes in (published_numbers("codecrash/pass_at_1") or {"values": {}})["values"].items():
-        for mode, datasets in modes.items():
-            merged: dict[str, float] = {
-                name: sum(counts[one] * values[name] for one, values in datasets.items()) / sum(counts.values())
-                for name in datasets["cruxeval"]
-            }
-            for dataset, values in {**datasets, MERGE: merged}.items():
-                for name, value in values.items():
-                    if name != "VAN":
-                        yield label, dataset, mode, name, values["VAN"], value
-
-
-def _published_inputs() -> Iterator[tuple[str, str, str, str, float, float]]:
-    numbers = published_numbers("codecrash/input")
-    if numbers is None:
-        return
-    for label, values in numbers["values"].items():
-        row = dict(zip(numbers["columns"], values, strict=True))
-        for column, value in row.items():
-            name, mode = column.rsplit(" ", 1)
-            if name != "VAN":
-                vanilla = row[f"VAN {mode}"]
-                yield label, "cruxeval", mode, name, vanilla, vanilla * (1 + value / 100)
 
 
 def as_the_paper_asked(rows: pd.DataFrame) -> pd.DataFrame:
