@@ -19,7 +19,6 @@ from codestress.papers.semtrace.studies import (
     Templates,
     distractor_context,
     line_removal,
-    problems_of,
     rendered_templates,
     target_positions,
 )
@@ -181,19 +180,9 @@ def test_too_few_distractors_and_models_without_prefill() -> None:
 def test_contexts_are_described_as_equation_2_says(tmp_path: Path) -> None:
     tables = []
     for fragments in (1, 3):
-        trials = trials_of(fragments=fragments, tasks=["line_retrieval"])
-        answers = answers_frame(run(trials, ["sim-wide"], store=tmp_path / "s.sqlite"))
-        tables.append(
-            by_position.contexts(
-                answers,
-                problems_of=lambda dataset, digits: problems_of(dataset, 3, 0, digits),  # type: ignore[arg-type]
-                source="installed",
-                tokens=None,
-                positions=3,
-                fragments=fragments,
-                seed=0,
-            )
-        )
+        given = Questions.model_validate(SMALL | {"fragments": fragments, "tasks": ["line_retrieval"]})
+        answers = answers_frame(run(target_positions(given), ["sim-wide"], store=tmp_path / "s.sqlite"))
+        tables.append(by_position.contexts(answers, given))
     whole, parts = tables
     assert list(whole["depth"]) == [0, 0.5, 1] * 2
     assert whole["concentration"].to_numpy() == pytest.approx(1)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from codestress.fitting.influence import mean, share
 from codestress.fitting.position_dip import position_dip, relative_to_best
 from codestress.fitting.proportions import cluster_weights, paired_difference, ratio
 from codestress.fitting.summaries import paired_differences, summarize, with_accuracy
-from codestress.papers.semtrace.distractors import Source
-from codestress.papers.semtrace.mixing import mix
-from codestress.papers.semtrace.studies import distractor_context
-from codestress.problems.program import Problem
+from codestress.papers.semtrace.studies import Questions, in_context, problems_of
+from codestress.report.findings import told
 from codestress.report.published import read_published
 from codestress.seeding import rng
 from codestress.types import CHARACTERS_PER_TOKEN
@@ -40,13 +37,9 @@ def accuracy_by_position(
     true of instruments (`true`, of exact matches) has its `true_relative`.
     """
     by = [*CURVE, "position", "depth"]
-    parts = [
-        summarize(answers, by=by, rule=metric, confidence=confidence)
-        .assign(metric=metric)
-        .merge(_relative_curves(answers, metric, confidence, resamples, seed), on=[*CURVE, "position"], how="left")
-        for metric in metrics
-    ]
-    table = pd.concat(parts, ignore_index=True)
+    parts = [summarize(answers, by=by, rule=metric, confidence=confidence).assign(metric=metric) for metric in metrics]
+    relative = _relative_curves(answers, metrics, confidence, resamples, seed)
+    table = pd.concat(parts).merge(relative, on=[*CURVE, "metric", "position"], how="left")
     if "true" in table:
         best = table.groupby([*CURVE, "metric"])["true"].transform("max")
         table = table.assign(true_relative=table["true"] / best.where(best > 0))
@@ -54,25 +47,31 @@ def accuracy_by_position(
     return table.merge(unresolved, on=by, how="left")
 
 
-def _relative_curves(answers: pd.DataFrame, metric: str, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
+def _relative_curves(
+    answers: pd.DataFrame, metrics: Sequence[str], confidence: float, resamples: int, seed: int
+) -> pd.DataFrame:
     """`RELATIVE` for each curve and position, on the problems that were asked at all of them."""
-    rows = []
-    for group, cells in _cells(answers, metric, "position"):
-        weights = cluster_weights(len(cells), resamples, rng(seed, "relative", metric, *map(str, group))) / len(cells)
-        means = cells.mean()
-        best = means.max() or np.nan
+    rows: list[tuple[Any, ...]] = []
+    for curve, cells in _cells(answers, metrics, "position"):
+        weights = cluster_weights(len(cells), resamples, _draws(seed, "relative", curve)) / len(cells)
+        shares = cells.mean() / (cells.mean().max() or np.nan)
         intervals = relative_to_best(cells.to_numpy(float), weights, confidence)
-        rows += [
-            (*group, position, mean / best, *(interval if best == best else (np.nan, np.nan)))
-            for (position, mean), interval in zip(means.items(), intervals, strict=True)
-        ]
-    return pd.DataFrame(rows, columns=[*CURVE, "position", *RELATIVE])
+        rows += [(*curve, *one, *ends) for one, ends in zip(shares.items(), intervals, strict=True)]
+    return pd.DataFrame(rows, columns=[*CURVE, "metric", "position", *RELATIVE])
 
 
-def _cells(answers: pd.DataFrame, metric: str, columns: str) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
-    """The scores of each curve, problems by places (a column), of the problems that were asked at all of them."""
-    for group, part in answers.groupby(CURVE, sort=False):
-        yield group, part.pivot_table(index="problem", columns=columns, values=f"value_{metric}").dropna()
+def _cells(
+    answers: pd.DataFrame, metrics: Sequence[str], columns: str
+) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
+    """`CURVE` and metric with the scores, problems by places (a column), of the problems that were asked at all of
+    them."""
+    for metric in metrics:
+        for group, part in answers.groupby(CURVE, sort=False):
+            yield (*group, metric), part.pivot_table(f"value_{metric}", "problem", columns).dropna()
+
+
+def _draws(seed: int, name: str, curve: tuple[Any, ...]) -> np.random.Generator:
+    return rng(seed, name, curve[-1], *map(str, curve[:-1]))
 
 
 def position_points(table: pd.DataFrame, *, show: str, relative: bool, confidence: float) -> pd.DataFrame:
@@ -91,9 +90,7 @@ def position_points(table: pd.DataFrame, *, show: str, relative: bool, confidenc
     points = table.assign(row=rows, column=column)
     axes = ["model", "row", "column", "depth"]
     if show == "unresolved":
-        return with_accuracy(points, "unresolved", "n", confidence)[[*axes, *SHARE]].rename(
-            columns={"accuracy": "shown"}
-        )
+        points, relative = with_accuracy(points.drop(columns="true", errors="ignore"), show, "n", confidence), False
     drawn = points[[*axes, *(RELATIVE if relative else SHARE)]].set_axis([*axes, "shown", "low", "high"], axis=1)
     return drawn.assign(true=points["true_relative" if relative else "true"]) if "true" in points else drawn
 
@@ -128,14 +125,11 @@ def dips(
     """For each model, panel and number of distractors: the dip in the middle and the largest drop, in points (0 to 100)
     and relative to the maximum (%), with intervals, and the p-value of a U-shape, on the same problems."""
     rows = []
-    for metric in metrics:
-        for group, cells in _cells(answers, metric, "position"):
-            random = rng(seed, "dip", metric, *map(str, group))
-            found = position_dip(cells.to_numpy(), confidence=confidence, resamples=resamples, rng=random)
-            named = dict(zip(CURVE, group, strict=True)) | {"metric": metric}
-            percent = dict(zip(DIP, 100 * np.hstack(found[:-2]), strict=True))
-            rows.append(named | percent | {"p_value": found.p_value, "problems": found.items})
-    return pd.DataFrame(rows)
+    for curve, cells in _cells(answers, metrics, "position"):
+        random = _draws(seed, "dip", curve)
+        found = position_dip(cells.to_numpy(), confidence=confidence, resamples=resamples, rng=random)
+        rows.append((*curve, *(100 * np.hstack(found[:-2])), found.p_value, found.items))
+    return pd.DataFrame(rows, columns=[*CURVE, "metric", *DIP, "p_value", "problems"])
 
 
 def troughs(answers: pd.DataFrame, *, metrics: Sequence[str], confidence: float) -> pd.DataFrame:
@@ -146,51 +140,30 @@ def troughs(answers: pd.DataFrame, *, metrics: Sequence[str], confidence: float)
     """
     rows = []
     fifth = (5 * answers["depth"] + 1e-9).astype(int).clip(upper=4) + 1
-    for metric in metrics:
-        for group, cells in _cells(answers.assign(fifth=fifth), metric, "fifth"):
-            if cells.shape[1] < 2:
-                continue
-            found, names = lowest_place(cells.to_numpy(float), confidence), list(cells.columns)
-            rows.append(
-                dict(zip(CURVE, group, strict=True))
-                | {"metric": metric, "problems": len(cells)}
-                | {f"fifth_{name}": value for name, value in cells.mean().items()}
-                | {"lowest": names[found.place], "may_be_lowest": ", ".join(str(names[n]) for n in found.candidates)}
-            )
+    for curve, cells in _cells(answers.assign(fifth=fifth), metrics, "fifth"):
+        if cells.shape[1] > 1:
+            means, names = cells.mean(), ", ".join(map(str, lowest_places(cells, confidence)))
+            lowest = {"lowest": means.fillna(0).idxmin(), "may_be_lowest": names}
+            named = dict(zip([*CURVE, "metric"], curve, strict=True))
+            rows.append(named | {"problems": len(cells)} | means.add_prefix("fifth_").to_dict() | lowest)
     return pd.DataFrame(rows)
 
 
-class LowestPlace(NamedTuple):
-    """Places count from 0."""
-
-    place: int
-    """With the lowest mean, the first of several."""
-    candidates: tuple[int, ...]
-    """A confidence set: it misses the place whose true mean is lowest with at most 1 - confidence."""
-
-
-def lowest_place(scores: ArrayLike, confidence: float = 0.95) -> LowestPlace:
-    """From scores (items, places), 0 to 1, none missing; with fewer than two items every place is a candidate.
+def lowest_places(scores: pd.DataFrame, confidence: float = 0.95) -> list[Any]:
+    """The places (columns) that may have the lowest mean, from scores by item, 0 to 1, none missing: a confidence set
+    that misses the one whose true mean is lowest with at most 1 - confidence. With fewer than two items all of them.
 
     A place leaves the set where another is lower by a one-sided paired test. To lose the true one takes a wrong
     rejection in one of places - 1 tests, so that each is at that part of the level (Bonferroni).
     """
-    table = np.asarray(scores, dtype=float)
-    items, places = table.shape
-    means = table.mean(axis=0) if items else np.zeros(places)
-    if items < 2 or places < 2:
-        return LowestPlace(int(means.argmin()), tuple(range(places)))
-    two_sided = 1 - 2 * (1 - confidence) / (places - 1)
-    kept = [
-        place
-        for place in range(places)
-        if not any(
-            paired_difference(table[:, place] - table[:, other], confidence=two_sided).low > 0
-            for other in range(places)
-            if other != place
-        )
-    ]
-    return LowestPlace(int(means.argmin()), tuple(kept))
+    if len(scores) < 2:
+        return list(scores)
+    two_sided = 1 - 2 * (1 - confidence) / (len(scores.columns) - 1)
+
+    def lower(other: Any, place: Any) -> bool:
+        return paired_difference(scores[place] - scores[other], confidence=two_sided).low > 0
+
+    return [place for place in scores if not any(lower(other, place) for other in scores if other != place)]
 
 
 def query_differences(answers: pd.DataFrame, *, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
@@ -238,44 +211,24 @@ def task_gains(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["group", "distractors", "gain", "low", "high", "problems"])
 
 
-def contexts(
-    answers: pd.DataFrame,
-    *,
-    problems_of: Callable[[str, int], Mapping[str, Problem]],
-    source: Source,
-    tokens: int | None,
-    positions: int,
-    fragments: int,
-    seed: int,
-) -> pd.DataFrame:
+def contexts(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
     """How targets stand in their contexts (Equation 2), means over problems, a row for each number of distractors and
     place: granularity, concentration, and depth and length of the context in tokens (at four characters each)."""
-    keys = ["dataset", "digits", "problem", "distractors", "position", "depth"]
+    keys = ["distractors", "depth", "dataset", "digits", "problem", "position"]
     rows = []
-    for dataset, digits, problem, count, position, place in answers[keys].drop_duplicates().itertuples(index=False):
-        others = distractor_context(problem, int(count), source, tokens, seed)
-        code = problems_of(dataset, int(digits))[problem].code
-        mixed = mix(code, others, position=int(position), positions=positions, fragments=fragments)
-        rows.append(
-            {
-                "distractors": count,
-                "depth": place,
-                "granularity": mixed.granularity,
-                "concentration": mixed.concentration,
-                "depth_tokens": mixed.depth / CHARACTERS_PER_TOKEN,
-                "context_tokens": len(mixed.text) / CHARACTERS_PER_TOKEN,
-            }
-        )
-    return pd.DataFrame(rows).groupby(["distractors", "depth"], as_index=False).mean()
+    for count, place, dataset, digits, name, position in answers[keys].drop_duplicates().itertuples(index=False):
+        problem = problems_of(dataset, given.n_problems, given.seed, int(digits))[name]
+        mixed, _ = in_context(given, problem, int(count), int(position))
+        tokens = mixed.depth / CHARACTERS_PER_TOKEN, len(mixed.text) / CHARACTERS_PER_TOKEN
+        rows.append((count, place, mixed.granularity, mixed.concentration, *tokens))
+    columns = [*keys[:2], "granularity", "concentration", "depth_tokens", "context_tokens"]
+    return pd.DataFrame(rows, columns=columns).groupby(keys[:2], as_index=False).mean()
 
 
 def describe_positions(points: pd.DataFrame) -> str:
     """The figure in words."""
-    parts = []
-    for (row, column, model), part in points.groupby(["row", "column", "model"], sort=False):
-        curve = part.sort_values("depth")["shown"]
-        parts.append(
-            f"{row}, {column}, {model}: {curve.iloc[0]:.0%} at the beginning, {curve.min():.0%} at the worst place, "
-            f"{curve.iloc[-1]:.0%} at the end"
-        )
-    return "Accuracy against the position of the target. " + "; ".join(parts) + "."
+    curves = points.sort_values("depth", kind="stable").groupby(["row", "column", "model"], sort=False)["shown"]
+    form = "{row}, {column}, {model}: {first:.0%} at the beginning, {min:.0%} at the worst place, {last:.0%} at the end"
+    return told(
+        "Accuracy against the position of the target.", curves.agg(["first", "min", "last"]).reset_index(), form
+    )
