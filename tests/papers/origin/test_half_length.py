@@ -11,7 +11,7 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.stats import binom, chi2
 
 from codestress.fitting.proportions import Interval
-from codestress.papers.origin.half_length import HalfLength, fit_half_length, misfit
+from codestress.papers.origin.curves import HalfLength, fit_half_length, misfit
 
 LINES = np.arange(16, 945, 32)
 ASKED = np.full(len(LINES), 4)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codestress.papers.semtrace.distractors import distractors
+from codestress.papers.semtrace.contexts import distractors
 from codestress.papers.semtrace.traces import trace_problems
 
 

@@ -223,7 +223,7 @@ def published_chart(
     left, right = above.subplots(1, 2, width_ratios=[1.0, 1.15])
     plain = ranks[ranks["perturbation"] == "VAN"].assign(series=ranks["dataset"].map(names))
     models = plain[plain["dataset"] == next(iter(names))].sort_values("rank")["label"].tolist()
-    told = {"title": "ranks that tests leave open", "xlabel": "rank on unperturbed programs"}
+    told: dict[str, Any] = {"title": "ranks that tests leave open", "xlabel": "rank on unperturbed programs"}
     forest(left, plain, models, (0.5, len(models) + 0.5), value="rank", series="series", **told)
     left.set_xticks(range(1, len(models) + 1, 4))
     above.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=2)

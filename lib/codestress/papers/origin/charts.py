@@ -13,7 +13,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter, NullLocator, ScalarFormatter
 
-from codestress.papers.origin.decay import FittedSide
+from codestress.papers.origin.curves import FittedSide
 from codestress.report.curves import draw_points, forest, name_rows, panels, say_lack
 from codestress.report.style import COLOURS, HATCHES, OTHER, RIGHT, WRONG, styled_figure
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from codestress.fitting.proportions import Interval, newcombe, paired_difference, ratio
 from codestress.fitting.significance import LEVEL, holm, sign_flips, two_shares_p, with_holm
-from codestress.papers.origin.half_length import fit_half_length, misfit
+from codestress.papers.origin.curves import fit_half_length, misfit
 from codestress.report.findings import Finding, listed, points, span
 from codestress.report.published import read_published
 from codestress.seeding import rng

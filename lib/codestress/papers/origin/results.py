@@ -14,7 +14,7 @@ import pandas as pd
 
 from codestress.fitting.proportions import DOUBTED, UNKNOWN, paired_difference
 from codestress.fitting.summaries import with_accuracy
-from codestress.papers.origin.decay import FittedSide, fit_decay
+from codestress.papers.origin.curves import FittedSide, fit_decay
 from codestress.papers.origin.published import by_size
 from codestress.papers.origin.studies import clue_at
 from codestress.report.findings import told

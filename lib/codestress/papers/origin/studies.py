@@ -12,7 +12,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from codestress.generation.prompts import prompt_text
-from codestress.papers.origin import connections, needles, truth
+from codestress.papers.origin import connections, needles, reading
 from codestress.papers.origin.scoring import (
     score_clue,
     score_inefficient_code,
@@ -125,7 +125,7 @@ def find_the_origin(given: Chains) -> Trials:
             "reference": lambda _, response: score_reference(response, connections.TARGET[0]),
         },
         retry_temperatures=(given.retry_temperature,) * given.retries,
-        chance=lambda _, prompt, settings: truth.chance(prompt, settings, given.retries),
+        chance=lambda _, prompt, settings: reading.chance(prompt, settings, given.retries),
     )
 
 
@@ -240,7 +240,7 @@ def needle_in_haystack(given: NeedleInHaystack) -> Trials:
         trials,
         render,
         {"strict": judge},
-        chance=lambda _, prompt, settings: truth.noticed(prompt, settings, given.test),
+        chance=lambda _, prompt, settings: reading.noticed(prompt, settings, given.test),
     )
 
 

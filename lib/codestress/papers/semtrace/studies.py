@@ -17,16 +17,19 @@ from pydantic import Field
 
 from codestress.errors import ParameterError
 from codestress.generation.prompts import prompt_text
-from codestress.papers.semtrace import distractors as distractor_functions
-from codestress.papers.semtrace import recall, truth
-from codestress.papers.semtrace.mixing import (
+from codestress.papers.semtrace import reading, recall
+from codestress.papers.semtrace.contexts import (
     MOST_FRAGMENTS,
     Mixture,
+    distractors,
     line_keys,
     mix,
     removable,
     with_keys,
     without_lines,
+)
+from codestress.papers.semtrace.contexts import (
+    Source as Distractors,
 )
 from codestress.papers.semtrace.traces import trace_problems
 from codestress.parameters import Facts, Parameters, RecomputedByDraws, Seeded, Study, for_each_model, no_questions
@@ -93,7 +96,7 @@ class Questions(Parameters):
     distractors: list[Count] = Field(
         [20, 40, 60, 80], min_length=1, description="unrelated functions around the target"
     )
-    distractor_source: distractor_functions.Source = Field(
+    distractor_source: Distractors = Field(
         "codesearchnet", description="codesearchnet: a data set; installed: functions of the kit's own packages"
     )
     matched: Literal["count", "tokens"] = Field(
@@ -201,8 +204,8 @@ def target_positions(given: Questions) -> Trials:
     def chance(trial: Trial, prompt: Prompt, settings: Mapping[str, Any]) -> float | None:
         problem, task = problem_of(trial), str(trial.factors["task"])
         if task in RETRIEVAL:
-            return truth.retrieved(prompt, settings, *_wanted(problem, task, trial.seed))
-        return truth.predicted(problem, prompt, settings, task)
+            return reading.retrieved(prompt, settings, *_wanted(problem, task, trial.seed))
+        return reading.predicted(problem, prompt, settings, task)
 
     judges = {"strict": strict} | ({"partial": partial} if "semtrace" in given.problems else {})
     return Trials(trials, render, judges, chance=chance)
@@ -225,13 +228,11 @@ def in_context(given: Questions, problem: Problem, count: int, position: int) ->
 
 
 @lru_cache(maxsize=256)
-def distractor_context(
-    problem: str, count: int, source: distractor_functions.Source, tokens: int | None, seed: int
-) -> tuple[str, ...]:
+def distractor_context(problem: str, count: int, source: Distractors, tokens: int | None, seed: int) -> tuple[str, ...]:
     """The first `count` distractors of a problem; with `tokens`, as many as have that many tokens for each of them."""
     if not count:
         return ()
-    pool = distractor_functions.distractors(source)
+    pool = distractors(source)
     functions = [pool[int(i)] for i in rng(seed, "distractors", source, problem).permutation(len(pool))]
     wanted = count
     if tokens is not None:
@@ -326,7 +327,7 @@ def line_removal(given: LineRemoval) -> Trials:
 
     def chance(trial: Trial, prompt: Prompt, settings: Mapping[str, Any]) -> float | None:
         task, removed = str(trial.factors["task"]), int(trial.factors["mask"] or 0)
-        return truth.predicted(table[trial.problem], prompt, settings, task, removed)
+        return reading.predicted(table[trial.problem], prompt, settings, task, removed)
 
     return Trials(trials, render, {"strict": strict}, chance=chance)
 
@@ -346,7 +347,7 @@ class Templates(Seeded):
     problems: Source = Field("cruxeval", description="cruxeval: the paper's, a data set; generated: the kit's own")
     problem: int = Field(0, ge=0, description="number of the problem")
     distractors: list[Count] = Field([0, 20, 80], min_length=1, description="unrelated functions around the target")
-    distractor_source: distractor_functions.Source = Field("codesearchnet", description="as for the figures")
+    distractor_source: Distractors = Field("codesearchnet", description="as for the figures")
     rule: Literal["strict"] = Field("strict", description="nothing is judged")
 
 

@@ -20,7 +20,7 @@ from codestress.fitting.significance import (
     rank_correlation,
     with_holm,
 )
-from codestress.papers.codecrash.results.paper import QUESTIONS, published_differences
+from codestress.papers.codecrash.results.differences import QUESTIONS, published_differences
 from codestress.report.findings import Finding, listed, span
 from codestress.report.published import published_numbers, read_published
 from codestress.seeding import rng

@@ -22,8 +22,7 @@ from codestress.papers.codecrash.reasoning import (
     thinking,
 )
 from codestress.papers.codecrash.results.conditions import CELL, NAMES, cells, named, own_panel, told
-from codestress.papers.codecrash.results.differences import POINTS, differences
-from codestress.papers.codecrash.results.paper import HEADLINE, QUESTIONS
+from codestress.papers.codecrash.results.differences import HEADLINE, POINTS, QUESTIONS, differences
 from codestress.papers.codecrash.studies import MESSAGES
 from codestress.report.published import published_models, published_numbers
 from codestress.seeding import rng
