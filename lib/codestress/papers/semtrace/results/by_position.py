@@ -169,20 +169,22 @@ def lowest_places(scores: pd.DataFrame, confidence: float = 0.95) -> list[Any]:
     return [place for place in scores if not any(lower(other, place) for other in scores if other != place)]
 
 
-def query_differences(answers: pd.DataFrame, *, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
-    """The query on both sides against after the code alone, on the same problems at the same places (appendix C).
+def factor_differences(
+    answers: pd.DataFrame, factor: str, by: Sequence[str], *, confidence: float, resamples: int, seed: int
+) -> pd.DataFrame:
+    """A factor that is True against where it is False, on the same problems at the same places: the query on both
+    sides or not (appendix C), with keys and without (appendix D).
 
-    A row for each model, data set, task and number of distractors, as `paired_differences` makes them; the places of
-    a problem hang together. Empty where the answers have one of both alone.
+    A row for each model and combination of `by`, as `paired_differences` makes them; the places of a problem hang
+    together. Empty where the answers have one value alone.
     """
     parts = []
-    for (dataset, task, count), part in answers.groupby(["dataset", "task", "distractors"], sort=False):
-        some = part.sort_values("qac", kind="stable").assign(target=part["problem"])
-        some["problem"] = some["target"] + " at " + some["position"].astype(str)
-        found = paired_differences(
-            some, "qac", clusters="target", confidence=confidence, resamples=resamples, seed=seed
-        )
-        parts.append(found.assign(dataset=dataset, task=task, distractors=count))
+    for group, part in answers.groupby(list(by), sort=False):
+        part = part.sort_values(factor, kind="stable")
+        names = part["problem"] + " at " + part["position"].astype(str)
+        some, drawn = part.assign(target=part["problem"], problem=names), {"resamples": resamples, "seed": seed}
+        found = paired_differences(some, factor, clusters="target", confidence=confidence, **drawn)
+        parts.append(found.assign(**dict(zip(by, group, strict=True))))
     return pd.concat(parts, ignore_index=True)
 
 

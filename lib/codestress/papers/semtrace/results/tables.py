@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from codestress.fitting.summaries import paired_differences, with_accuracy
+from codestress.fitting.summaries import with_accuracy
 from codestress.inference.registry import ModelEntry
 from codestress.problems.datasets import find_dataset
 from codestress.report.published import published_cells
@@ -47,15 +47,6 @@ def beside_published(shares: pd.DataFrame, published: pd.DataFrame) -> pd.DataFr
     parts = {"the paper": published, "here": shares}
     columns = ["label", "condition", "from", "accuracy", "low", "high"]
     return pd.concat([part.assign(**{"from": name}) for name, part in parts.items()], ignore_index=True)[columns]
-
-
-def key_differences(answers: pd.DataFrame, *, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
-    """With keys against without, for each model and task on the same problems (appendix D); empty without both."""
-    parts = [
-        paired_differences(part, "keys", confidence=confidence, resamples=resamples, seed=seed).assign(task=task)
-        for task, part in answers.groupby("task", sort=False)
-    ]
-    return pd.concat(parts, ignore_index=True)
 
 
 ABOUT_31K = (30_500, 31_500)
