@@ -207,11 +207,8 @@ def needle_in_haystack(given: NeedleInHaystack) -> Trials:
         if given.text == "authors":
             return authors
         if given.test == "inefficient_code":
-            code = needles.listing(length, variant)
-            return Template(prompt_text("inefficient_code")).substitute(code=code)
-        return (
-            needles.chapter(length, depth, variant) if given.test == "clue" else needles.article(length, depth, variant)
-        )
+            return Template(prompt_text(given.test)).substitute(code=needles.listing(length, variant))
+        return {"clue": needles.chapter, "unlock": needles.article}[given.test](length, depth, variant)
 
     def text_of(trial: Trial) -> str:
         of = trial.factors
