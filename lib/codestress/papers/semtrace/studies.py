@@ -20,18 +20,16 @@ from codestress.generation.prompts import prompt_text
 from codestress.papers.semtrace import reading, recall
 from codestress.papers.semtrace.contexts import (
     MOST_FRAGMENTS,
+    Distractors,
     Mixture,
     distractors,
     line_keys,
     mix,
     removable,
+    trace_problems,
     with_keys,
     without_lines,
 )
-from codestress.papers.semtrace.contexts import (
-    Source as Distractors,
-)
-from codestress.papers.semtrace.traces import trace_problems
 from codestress.parameters import Facts, Parameters, RecomputedByDraws, Seeded, Study, for_each_model, no_questions
 from codestress.problems.generated import generated_problems
 from codestress.problems.problem_files import cruxeval, known_source, own_problems

@@ -182,8 +182,9 @@ def factor_differences(
     for group, part in answers.groupby(list(by), sort=False):
         part = part.sort_values(factor, kind="stable")
         names = part["problem"] + " at " + part["position"].astype(str)
-        some, drawn = part.assign(target=part["problem"], problem=names), {"resamples": resamples, "seed": seed}
-        found = paired_differences(some, factor, clusters="target", confidence=confidence, **drawn)
+        some = part.assign(target=part["problem"], problem=names)
+        how: dict[str, Any] = {"confidence": confidence, "resamples": resamples, "seed": seed}
+        found = paired_differences(some, factor, clusters="target", **how)
         parts.append(found.assign(**dict(zip(by, group, strict=True))))
     return pd.concat(parts, ignore_index=True)
 

@@ -79,15 +79,14 @@ def architectures(models: Sequence[ModelEntry], context: int) -> pd.DataFrame:
     `smallest_base` is that bound; `lowest_bound` and `highest_bound` are those of the lengths that the paper's
     "approximately 31k" tokens may be. The power law's constants are Men et al.'s; the paper prints none.
     """
-    bound = smallest_rope_base(context)
+    bound, unknown = smallest_rope_base(context), "not published"
     rows = []
     for entry in models:
         told = entry.architecture
-        facts = {name: told.get(name, "not published") for name in ("positional", "moe", "sliding_window", "gqa")}
+        facts = {name: told.get(name, unknown) for name in ("positional", "moe", "sliding_window", "gqa")}
         base = told.get("rope_theta")
-        reached = "not published" if base is None else "yes" if float(base) >= bound else "no"
         row = {"name": entry.name, **facts, "rope_base": base, "context": entry.context}
-        rows.append(row | {"reaches_bound": reached})
+        rows.append(row | {"reaches_bound": unknown if base is None else "yes" if float(base) >= bound else "no"})
     lowest, highest = (round(smallest_rope_base(end)) for end in ABOUT_31K)
     return pd.DataFrame(rows).assign(smallest_base=round(bound), lowest_bound=lowest, highest_bound=highest)
 
@@ -104,15 +103,9 @@ def prompt_files(tasks: Sequence[str], qac: Sequence[bool]) -> list[str]:
 
 def template_table(prompts: Sequence[tuple[str, int, Prompt]]) -> pd.DataFrame:
     """Characters of each template's prompt and prefill, and tokens at four characters each (no model's tokenizer)."""
-    return pd.DataFrame(
-        [
-            {
-                "task": task.replace("_", " "),
-                "distractors": count,
-                "characters": prompt.characters,
-                "prefill_characters": len(prompt.prefill),
-                "tokens_at_4_characters": round(prompt.characters / 4),
-            }
-            for task, count, prompt in prompts
-        ]
-    )
+    columns = ["task", "distractors", "characters", "prefill_characters", "tokens_at_4_characters"]
+    rows = [
+        (task.replace("_", " "), count, prompt.characters, len(prompt.prefill), round(prompt.characters / 4))
+        for task, count, prompt in prompts
+    ]
+    return pd.DataFrame(rows, columns=columns)
