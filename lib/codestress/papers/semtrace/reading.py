@@ -230,7 +230,9 @@ def predicted(
         return float(kept[needed].prod()) * (1 - reader.refusal)
     if len(lines) > MOST_LINES or (followed and not reader.thorough):
         return None
-    masks = [_mask(number, len(lines)) for number in right_subsets(problem, lines, task, reader.thorough)]
+    called = problem.arguments, problem.output, problem.source
+    told = _right_subsets("\n".join(lines), *called, task, reader.thorough)
+    masks = [_mask(number, len(lines)) for number, digit in enumerate(told) if digit == "1"]
     chance = sum(float(np.where(mask, kept, 1 - kept).prod()) for mask in masks)
     return chance * (1 - reader.refusal)
 
@@ -277,15 +279,9 @@ def _needed_of_trace(problem: Problem, lines: Sequence[str]) -> list[int] | None
     return [0, zeros[0], *(number for number, match in assigned.items() if match and values[int(match[1])] != 0)]
 
 
-def right_subsets(problem: Problem, lines: Sequence[str], task: str, thorough: bool) -> list[int]:
-    """The subsets of a program's lines (bit i for line i) from which a reader works out a right answer."""
-    told = _tried_subsets("\n".join(lines), problem.arguments, problem.output, problem.source, task, thorough)
-    return [number for number, digit in enumerate(told) if digit == "1"]
-
-
 @noted
-def _tried_subsets(code: str, arguments: str, output: str, source: Source, task: str, thorough: bool) -> str:
-    """A digit for each subset: 1 where what a reader makes of it is right."""
+def _right_subsets(code: str, arguments: str, output: str, source: Source, task: str, thorough: bool) -> str:
+    """A digit for each subset of a program's lines (bit i for line i): 1 where a reader works out a right answer."""
     problem = Problem(id="", code=code, function="f", arguments=arguments, output=output, source=source)
     lines = code.split("\n")
     reader = THOROUGH if thorough else PLAIN

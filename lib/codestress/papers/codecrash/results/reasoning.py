@@ -77,21 +77,18 @@ def token_growth(answers: pd.DataFrame, published: pd.DataFrame, *, confidence: 
     rows: list[tuple[object, ...]] = []
     known = answers.dropna(subset="reasoning_tokens")
     for (model, dataset), part in known.groupby(["model", "dataset"], sort=False):
-        each = part.groupby(["perturbation", "problem", "question"], sort=False)["reasoning_tokens"].mean()
-        spent = each.unstack("perturbation", sort=False).droplevel("problem")
+        by = ["problem", "question"]
+        spent = part.pivot_table("reasoning_tokens", by, "perturbation", sort=False).droplevel("problem")
         for perturbation in spent.columns.drop("VAN") if "VAN" in spent else ():
             both = spent[[perturbation, "VAN"]].dropna()
             if len(both):
                 found, questions = share(both[perturbation], both["VAN"]), both.index.nunique()
                 numbers = (found.value, *found.interval(questions, confidence))
                 rows.append(("regenerated", model, dataset, perturbation, len(both), questions, *numbers))
-    theirs = published.set_index(["label", "dataset", "perturbation"])["average_tokens"]
-    for (label, dataset, perturbation), tokens in theirs.items():
-        if perturbation != "VAN":
-            times = tokens / theirs[label, dataset, "VAN"]
-            rows.append(("published", label, dataset, perturbation, None, None, times, math.nan, math.nan))
     columns = ["source", "model", "dataset", "perturbation", "problems", "questions", "times", "low", "high"]
-    return pd.DataFrame(rows, columns=columns)
+    vanilla = published.groupby(["label", "dataset"])["average_tokens"].transform("first")
+    theirs = published.assign(source="published", model=published["label"], times=published["average_tokens"] / vanilla)
+    return pd.concat([pd.DataFrame(rows, columns=columns), theirs[theirs["perturbation"] != "VAN"]])[columns]
 
 
 def published_reasoning() -> pd.DataFrame:
