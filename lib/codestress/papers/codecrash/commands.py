@@ -10,7 +10,6 @@ import click
 
 from codestress.errors import ParameterError
 from codestress.paths import shown
-from codestress.validation import nearest
 
 
 @click.command()
@@ -82,6 +81,8 @@ def perturb(
 
 
 def _check(option: str, name: str, kind: str, known: tuple[str, ...], file: str) -> None:
+    from codestress.validation import nearest
+
     if name not in known:
         raise ParameterError(f"{option} {name}: no such {kind}{nearest(name, known)}; your own are rows of {file}")
 
