@@ -135,19 +135,10 @@ class HalfLength(NamedTuple):
     interval: Interval
     """Profile likelihood; from 0, or to inf, where the answers bound one side alone."""
 
-    def at(self, x: ArrayLike) -> Array:
-        """The curve."""
-        places = np.asarray(x, dtype=float)
-        if not 0 < self.half < math.inf:
-            return np.full(places.shape, float(self.half > 0))
-        return np.asarray(np.exp(-math.log(2) * (places / self.half) ** self.steepness))
-
 
 def fit_half_length(x: ArrayLike, right: ArrayLike, asked: ArrayLike, confidence: float = 0.95) -> HalfLength:
-    """Fits `right` of `asked` answers at places `x` > 0, all (k,). `ValueError` where nothing was asked."""
+    """Fits `right` of `asked` answers, some at least, at places `x` > 0, all (k,)."""
     places, correct, total = (np.asarray(one, dtype=float) for one in (x, right, asked))
-    if not total.sum() > 0 or not (places > 0).all():
-        raise ValueError("a half-length needs answers, all at places above 0")
     reach = normal_quantile(confidence) ** 2 / 2
     halves = np.geomspace(places.min() / BEYOND, places.max() * BEYOND, STEPS)
     profile, steepest = _profile(places, correct, total, halves, STEEPNESS)
@@ -156,16 +147,12 @@ def fit_half_length(x: ArrayLike, right: ArrayLike, asked: ArrayLike, confidence
     fine = np.geomspace(halves[first], halves[last], 2 * STEPS)
     around = np.sort(steepest[first : last + 1]) * STEEPNESS[1] / STEEPNESS[0]
     least = max(around[0] * (STEEPNESS[0] / STEEPNESS[1]) ** 2, STEEPNESS[0])
-    profile, steepness = _profile(
-        places, correct, total, fine, np.geomspace(least, min(around[-1], STEEPNESS[-1]), len(STEEPNESS) * 2)
-    )
-    inside = np.flatnonzero(profile >= profile.max() - reach)
-    low = 0.0 if first == 0 and inside[0] == 0 else _end(fine, profile, int(inside[0]), -1, reach)
-    high = (
-        math.inf
-        if last == STEPS - 1 and inside[-1] == len(fine) - 1
-        else _end(fine, profile, int(inside[-1]), 1, reach)
-    )
+    steepnesses = np.geomspace(least, min(around[-1], STEEPNESS[-1]), len(STEEPNESS) * 2)
+    profile, steepness = _profile(places, correct, total, fine, steepnesses)
+    limit = profile.max() - reach
+    lowest, *_, highest = np.flatnonzero(profile >= limit)
+    low = _crossing(np.log(fine), profile, lowest, lowest - 1, limit) if lowest else 0.0
+    high = _crossing(np.log(fine), profile, highest, highest + 1, limit) if highest + 1 < len(fine) else math.inf
     if not correct.any():
         return HalfLength(0.0, math.nan, Interval(0.0, high))
     if (correct == total).all():
@@ -184,14 +171,10 @@ def _profile(x: Array, right: Array, asked: Array, halves: Array, steepnesses: A
     return likelihood[np.arange(len(halves)), best], steepnesses[best]
 
 
-def _end(halves: Array, profile: Array, inside: int, step: int, reach: float) -> float:
-    """Where the profile crosses its limit between a place inside the interval and the next one, in log(half)."""
-    outside = inside + step
-    if not 0 <= outside < len(halves):
-        return float(halves[inside])
-    limit = profile.max() - reach
+def _crossing(logs: Array, profile: Array, inside: int, outside: int, limit: float) -> float:
+    """The half where the profile crosses its limit between a place inside the interval and the next one, in `logs`."""
     part = (profile[inside] - limit) / (profile[inside] - profile[outside])
-    return float(np.exp(np.log(halves[inside]) + part * (np.log(halves[outside]) - np.log(halves[inside]))))
+    return float(np.exp(logs[inside] + part * (logs[outside] - logs[inside])))
 
 
 def misfit(fit: HalfLength, x: ArrayLike, right: ArrayLike, asked: ArrayLike, rng: np.random.Generator) -> float:
@@ -204,7 +187,7 @@ def misfit(fit: HalfLength, x: ArrayLike, right: ArrayLike, asked: ArrayLike, rn
     if not 0 < fit.half < math.inf:
         return math.nan
     blocks = np.array_split(np.argsort(places), min(BLOCKS, len(places)))
-    expected = fit.at(places)
+    expected = np.exp(-math.log(2) * (places / fit.half) ** fit.steepness)
 
     def distance(counts: Array) -> Array:
         parts = [
