@@ -150,7 +150,7 @@ def fit_half_length(x: ArrayLike, right: ArrayLike, asked: ArrayLike, confidence
     steepnesses = np.geomspace(least, min(around[-1], STEEPNESS[-1]), len(STEEPNESS) * 2)
     profile, steepness = _profile(places, correct, total, fine, steepnesses)
     limit = profile.max() - reach
-    lowest, *_, highest = np.flatnonzero(profile >= limit)
+    lowest, highest = (int(np.flatnonzero(profile >= limit)[end]) for end in (0, -1))
     low = _crossing(np.log(fine), profile, lowest, lowest - 1, limit) if lowest else 0.0
     high = _crossing(np.log(fine), profile, highest, highest + 1, limit) if highest + 1 < len(fine) else math.inf
     if not correct.any():

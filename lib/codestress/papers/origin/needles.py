@@ -7,13 +7,14 @@ version the lock file pins), read at run time.
 from __future__ import annotations
 
 import ast
-import importlib.util
 import re
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import accumulate, pairwise
 from pathlib import Path
+
+import click.core
 
 from codestress.errors import DataError
 from codestress.generation.edits import first_line
@@ -26,10 +27,7 @@ LISTING_PLACES = (0.35, 0.73)
 @cache
 def _library() -> tuple[list[str], list[int], list[int]]:
     """The library's lines; the lines after which it may be cut; the cuts, by index, at which a listing may begin."""
-    found = importlib.util.find_spec("click.core")
-    if found is None or found.origin is None:
-        raise DataError("the listing is made of the source of the package click, which is not installed; run `make`")
-    lines = Path(found.origin).read_text(encoding="utf-8").rstrip("\n").split("\n")
+    lines = Path(click.core.__file__).read_text(encoding="utf-8").rstrip("\n").split("\n")
     tree = ast.parse("\n".join(lines))
     tops = [first_line(node) - 1 for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     ends = [node.end_lineno or node.lineno for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
