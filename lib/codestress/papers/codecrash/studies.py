@@ -173,7 +173,7 @@ def variants(
     given: Perturbed, source: str, language: Language, perturbation: Perturbation, density: float
 ) -> dict[str, Variant]:
     """What became of each problem of a source under a perturbation, by id."""
-    how = {name: getattr(given, name) for name in ("seed", "task", "guard", "truth")}
+    how = {"seed": given.seed, "task": given.task, "guard": given.guard, "truth": given.truth}
     return _variants(source, language, given.n_problems, given.translations, perturbation, density, given.hints, **how)
 
 

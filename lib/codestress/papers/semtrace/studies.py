@@ -359,8 +359,9 @@ class Registry(Facts):
 
 def rendered_templates(given: Templates) -> list[tuple[str, int, Prompt]]:
     """Task, number of distractors and prompt, for all four templates on one problem, the target in the middle."""
-    asked = given.model_dump(include={"artefact", "models", "distractors", "distractor_source", "seed"})
-    asked |= {"tasks": [*get_args(Task)], "problems": [given.problems], "n_problems": given.problem + 1, "positions": 3}
+    asked = {"artefact": given.artefact, "models": given.models, "seed": given.seed, "tasks": [*get_args(Task)]}
+    asked |= {"problems": [given.problems], "n_problems": given.problem + 1, "positions": 3}
+    asked |= {"distractors": given.distractors, "distractor_source": given.distractor_source}
     trials = target_positions(Questions.model_validate(asked))
     last = trials.items[-1].problem
     return [
