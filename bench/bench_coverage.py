@@ -29,8 +29,8 @@ from codestress.fitting.proportions import (
     ratio_of_shares,
     wilson,
 )
-from codestress.papers.origin.decay import fit_decay
-from codestress.papers.semtrace.results.largest_drops import OWN, numbers_of
+from codestress.papers.origin.curves import fit_decay
+from codestress.papers.semtrace.results.by_position import OWN, numbers_of
 
 Array = NDArray[np.float64]
 Check = Callable[[np.random.Generator], bool]

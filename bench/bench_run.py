@@ -24,7 +24,7 @@ from codestress.inference.registry import load_registry
 from codestress.inference.requests import BLOCK, WIDTH, chain, prefix_order, request_of
 from codestress.inference.run import run
 from codestress.inference.store import Store
-from codestress.papers.semtrace.distractors import distractors
+from codestress.papers.semtrace.contexts import distractors
 from codestress.types import Message, Outcome, Prompt, Response, Sampling, Score, Trial, Trials
 
 SERVER = Path(__file__).resolve().parents[1] / "tests" / "openai_server.py"

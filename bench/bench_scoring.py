@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from codestress.papers.semtrace.mixing import removable, without_lines
+from codestress.papers.semtrace.contexts import removable, without_lines
 from codestress.problems.generated import generated_problems
 from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem

@@ -16,7 +16,7 @@ import numpy as np
 from codestress.fitting.exponential import fit_exponential
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_of
-from codestress.papers.semtrace.mixing import removable
+from codestress.papers.semtrace.contexts import removable
 from codestress.papers.semtrace.studies import Questions, target_positions
 from codestress.problems.generated import generated_problems
 

@@ -36,7 +36,7 @@ from codestress.fitting.verdicts import (
     of_noise,
     repeated_difference,
 )
-from codestress.papers.semtrace.results.largest_drops import OWN, numbers_of
+from codestress.papers.semtrace.results.by_position import OWN, numbers_of
 
 Array = NDArray[np.float64]
 Study = Callable[[float, np.random.Generator], Interval]

@@ -18,7 +18,7 @@ import bench_coverage
 from codestress.fitting.influence import NOTHING, combined, lack_of_line, share, slope
 from codestress.fitting.proportions import DOUBTED, clustered_mean, stretched, wilson
 from codestress.fitting.summaries import compare
-from codestress.papers.origin.decay import fit_decay
+from codestress.papers.origin.curves import fit_decay
 from codestress.seeding import rng
 
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codestress.papers.semtrace.mixing import removable, without_lines
+from codestress.papers.semtrace.contexts import removable, without_lines
 from codestress.problems.generated import generated_problems
 from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem

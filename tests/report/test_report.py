@@ -19,7 +19,7 @@ from codestress.fitting.proportions import Interval, newcombe, wilson
 from codestress.inference.registry import load_registry
 from codestress.inference.run import Results
 from codestress.papers.origin.charts import distance_curve, length_curve, outcome_map
-from codestress.papers.origin.decay import FittedSide
+from codestress.papers.origin.curves import FittedSide
 from codestress.papers.origin.studies import FindTheOrigin
 from codestress.parameters import Facts
 from codestress.pipeline.artefacts import Artefact, Overrides, artefact_names, resolve

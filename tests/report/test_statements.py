@@ -17,11 +17,11 @@ import pytest
 
 from codestress.fitting.summaries import summarize
 from codestress.inference.registry import load_registry
-from codestress.papers.codecrash.results import differences, paper, reasoning
+from codestress.papers.codecrash.results import differences, reasoning
 from codestress.papers.faultloc.results import stated
 from codestress.papers.faultloc.results.paper import published_localization
 from codestress.papers.origin import results as origin
-from codestress.papers.semtrace.results import by_position, largest_drops, removal, tables
+from codestress.papers.semtrace.results import by_position, removal, tables
 from codestress.parameters import Facts
 from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.report.claims import Statement, ledger, statements, undecidable
@@ -108,7 +108,7 @@ def positions(one: Statement, value: float, random: Random) -> Tables:
         qac=True,
         keys=False,
     )
-    drops = largest_drops.largest_drops(answers, metrics=["strict"], confidence=0.95, resamples=200, seed=0)
+    drops = by_position.largest_drops(answers, metrics=["strict"], confidence=0.95, resamples=200, seed=0)
     return {"drops": drops}
 
 
@@ -262,7 +262,7 @@ def crash(
     labels: Sequence[str], shift: float, random: Random, names: Sequence[str], mode: str, task: str
 ) -> pd.DataFrame:
     """Answers to vanilla and perturbed programs, of the published Pass@1, those of one question alike."""
-    published = paper.published_differences(task)
+    published = differences.published_differences(task)
     sizes = {"cruxeval": 800, "livecodebench": 479}
     parts = []
     for label in labels:
@@ -293,14 +293,14 @@ def crash_cells(one: Statement, shift: float, random: Random) -> Tables:
     task = "input" if one.artefacts[0] in ("tab05", "tab17") else "output"
     answers = crash(["GPT-4o", "GPT-4o-Mini"], shift, random, ["PSC-ALL", "MCC", "MPS", "MHC"], "direct", task)
     table = differences.differences(answers, rule="strict", confidence=0.95)
-    return paper.compared_tables(table, paper.published_differences(task))
+    return differences.compared_tables(table, differences.published_differences(task))
 
 
 def headline(one: Statement, shift: float, random: Random) -> Tables:
-    published = paper.published_differences()
+    published = differences.published_differences()
     mode = one.where["mode"]
-    answers = crash(published["label"].unique(), shift, random, paper.HEADLINE, mode, "output")
-    return {"own_headline": paper.own_headlines(answers, published, rule="strict", confidence=0.95)}
+    answers = crash(published["label"].unique(), shift, random, differences.HEADLINE, mode, "output")
+    return {"own_headline": differences.own_headlines(answers, published, rule="strict", confidence=0.95)}
 
 
 def thought(_: Statement, shift: float, random: Random) -> Tables:

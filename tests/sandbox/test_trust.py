@@ -18,7 +18,7 @@ from codestress.papers.codecrash.assertions import score_assertion_as_run
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.perturbations.variants import check_problems, make_variants
 from codestress.papers.codecrash.studies import written_by_model
-from codestress.papers.semtrace.traces import trace_problems
+from codestress.papers.semtrace.contexts import trace_problems
 from codestress.problems.generated import generated_problems
 from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem, from_stranger

@@ -73,3 +73,13 @@ def _spoken(level: str, value: Any, words: Mapping[Any, str]) -> str:
 def describe_findings(table: pd.DataFrame) -> str:
     """The findings in words, for the picture's description."""
     return " ".join(table["finding"])
+
+
+def told(head: str, rows: pd.DataFrame, form: str, group: str = "", between: str = "; ") -> str:
+    """A figure in words: its rows in a form that names columns; those that a form of a `group` names alike follow it
+    together."""
+    parts: dict[str, list[str]] = {}
+    for number, row in enumerate(rows.to_dict("records")):
+        parts.setdefault(group.format(**row) if group else str(number), []).append(form.format(**row))
+    words = [f"{name}: {', '.join(some)}" if group else some[0] for name, some in parts.items()]
+    return f"{head} {between.join(words)}."

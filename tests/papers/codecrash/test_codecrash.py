@@ -22,7 +22,7 @@ from codestress.literals import parse_literal
 from codestress.papers.codecrash import studies as codecrash
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.perturbations.inputs import other_value
-from codestress.papers.codecrash.results import differences, paper, reasoning, variants, verdicts
+from codestress.papers.codecrash.results import differences, reasoning, variants, verdicts
 from codestress.papers.codecrash.writing import write_hints, write_translations
 from codestress.pipeline.artefacts import Artefact, Overrides, load_profile, resolve, select
 from codestress.pipeline.plan import make_plan
@@ -55,8 +55,8 @@ def one_artefact(name: str, profile: str, *models: str) -> Artefact:
 
 
 def test_the_headline_comes_out_of_the_published_values() -> None:
-    published = paper.published_differences()
-    headlines = paper.headlines(published)
+    published = differences.published_differences()
+    headlines = differences.headlines(published)
     assert dict(headlines.round(2).to_numpy()) == {"direct": 23.21, "cot": 13.78}
     claims = ledger(
         one_artefact("codecrash/tab02", "paper").parameters, {"published": published[:0], "headline": headlines}
@@ -68,7 +68,7 @@ def test_the_headline_comes_out_of_the_published_values() -> None:
 
 def test_the_published_tables_come_out_of_the_published_values(shared_data: Path) -> None:
     known = json.loads((shared_data / "published" / "published-results.json").read_text())["codecrash"]
-    frame = paper.published_differences()
+    frame = differences.published_differences()
     index = frame.set_index(["label", "dataset", "mode", "perturbation"])
     datasets = {"Crux": "cruxeval", "LCB": "livecodebench"}
 
@@ -110,7 +110,7 @@ def test_the_published_tables_come_out_of_the_published_values(shared_data: Path
 
 
 def test_input_prediction_as_published() -> None:
-    frame = paper.published_differences("input")
+    frame = differences.published_differences("input")
     stated = published_numbers("codecrash/input")
     assert stated is not None
     means = [
@@ -181,7 +181,7 @@ def test_reasoning_models_are_asked_directly_with_room_to_think_beside_the_other
 
 
 def test_published_points_stand_under_their_own_data_set() -> None:
-    published = paper.published_differences()
+    published = differences.published_differences()
     theirs = {
         name: len(published[(published["mode"] == "direct") & (published["dataset"] == name)])
         for name in ("cruxeval", "livecodebench", "merge")
@@ -191,7 +191,7 @@ def test_published_points_stand_under_their_own_data_set() -> None:
 
     def panels(*datasets: str, modes: tuple[str, ...] = ("direct",)) -> dict[str, int]:
         table = pd.DataFrame([row | {"dataset": name, "mode": mode} for name in datasets for mode in modes])
-        return dict(paper.published_points(published, table, relative=True)["panel"].value_counts(sort=False))
+        return dict(differences.published_points(published, table, relative=True)["panel"].value_counts(sort=False))
 
     own = "published: CRUXEval and LiveCodeBench"
     assert panels("generated", "contest", "merge") == {own: theirs["merge"]}
@@ -376,7 +376,7 @@ def test_collapse_and_cases(tmp_path: Path) -> None:
     assert table.set_index("perturbation")["collapses"]["VAN"] == 0
     found = reasoning.doubt_curve(answers, texts)
     assert (found.perturbation, found.collapse_at is not None) == ("MHC", True)
-    assert found.growth.r2_quadratic > found.growth.r2_linear > 0.9
+    assert found.growth["r2_quadratic"] > found.growth["r2_linear"] > 0.9
     told = verdicts.cases(answers, rule="strict", per_condition=1, seed=0)
     assert len(told) >= 1
     text = verdicts.told_case(next(told.itertuples()), trials, texts)
@@ -479,7 +479,7 @@ def test_both_consistency_patterns_are_counted() -> None:
         for (perturbation, dataset), value in zip(product(("MCC", "MPS"), ("one", "two")), values, strict=True)
     ]
     table = pd.DataFrame(rows).assign(mode="direct", density=1.0, ignore=False, refactor=False)
-    published = paper.published_differences()
+    published = differences.published_differences()
     found = differences.consistency(table, published).set_index(["source", "mode", "pattern"])
     found = found.sort_index()
     own = found.loc["regenerated", "direct"]
@@ -517,7 +517,7 @@ def test_tokens_grow_as_an_oracle_says() -> None:
 
 
 def test_published_numbers_say_that_the_papers_text_has_none() -> None:
-    assert set(paper.published_differences()["provenance"]) == {"from the leaderboard alone"}
-    assert set(paper.published_differences("input")["provenance"]) == {"read from a picture"}
+    assert set(differences.published_differences()["provenance"]) == {"from the leaderboard alone"}
+    assert set(differences.published_differences("input")["provenance"]) == {"read from a picture"}
     rule = read_published("codecrash")["rules"]["difference"]
     assert "({provenance})" in rule["statement"]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from codestress.papers.semtrace.results.by_position import lowest_place
+from codestress.papers.semtrace.results.by_position import lowest_places
 
 
 @pytest.mark.parametrize("items", [12, 100])
@@ -17,17 +18,16 @@ def test_the_set_covers(items: int, means: list[float]) -> None:
     covered = 0
     for _ in range(1000):
         chance = np.clip(np.array(means) + rng.normal(0, 0.2, items)[:, None], 0, 1)
-        covered += true in lowest_place((rng.random(chance.shape) < chance).astype(float)).candidates
+        covered += true in lowest_places(pd.DataFrame((rng.random(chance.shape) < chance).astype(float)))
     assert covered >= 940
 
 
 def test_a_clear_trough_is_told_from_all_others() -> None:
     rng = np.random.default_rng(0)
-    found = lowest_place((rng.random((400, 5)) < [0.8, 0.6, 0.5, 0.2, 0.7]).astype(float))
-    assert found == (3, (3,))
+    scores = pd.DataFrame((rng.random((400, 5)) < [0.8, 0.6, 0.5, 0.2, 0.7]).astype(float))
+    assert lowest_places(scores) == [3]
 
 
 def test_too_little_says_nothing() -> None:
-    assert lowest_place(np.empty((0, 5))).candidates == (0, 1, 2, 3, 4)
-    assert lowest_place([[1, 0, 1, 1, 1]]) == (1, (0, 1, 2, 3, 4))
-    assert lowest_place(np.ones((50, 5))).candidates == (0, 1, 2, 3, 4)
+    for little in (np.empty((0, 5)), [[1, 0, 1, 1, 1]], np.ones((50, 5))):
+        assert lowest_places(pd.DataFrame(little)) == [0, 1, 2, 3, 4]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codestress.papers.semtrace.mixing import line_keys, mix, target_index, with_keys
+from codestress.papers.semtrace.contexts import line_keys, mix, target_index, with_keys
 from codestress.seeding import rng
 
 FUNCTION = st.lists(st.sampled_from(["    x = 1", "", "    return x", "    if x:"]), max_size=6).map(

@@ -19,7 +19,6 @@ from codestress.papers.semtrace.studies import (
     Templates,
     distractor_context,
     line_removal,
-    problems_of,
     rendered_templates,
     target_positions,
 )
@@ -181,19 +180,9 @@ def test_too_few_distractors_and_models_without_prefill() -> None:
 def test_contexts_are_described_as_equation_2_says(tmp_path: Path) -> None:
     tables = []
     for fragments in (1, 3):
-        trials = trials_of(fragments=fragments, tasks=["line_retrieval"])
-        answers = answers_frame(run(trials, ["sim-wide"], store=tmp_path / "s.sqlite"))
-        tables.append(
-            by_position.contexts(
-                answers,
-                problems_of=lambda dataset, digits: problems_of(dataset, 3, 0, digits),  # type: ignore[arg-type]
-                source="installed",
-                tokens=None,
-                positions=3,
-                fragments=fragments,
-                seed=0,
-            )
-        )
+        given = Questions.model_validate(SMALL | {"fragments": fragments, "tasks": ["line_retrieval"]})
+        answers = answers_frame(run(target_positions(given), ["sim-wide"], store=tmp_path / "s.sqlite"))
+        tables.append(by_position.contexts(answers, given))
     whole, parts = tables
     assert list(whole["depth"]) == [0, 0.5, 1] * 2
     assert whole["concentration"].to_numpy() == pytest.approx(1)
@@ -253,7 +242,7 @@ def test_readers_do_what_they_are_made_for(tmp_path: Path) -> None:
     assert "1" not in deepest["may_be_lowest"]
     assert list(troughs.columns[-7:-2]) == [f"fifth_{n}" for n in range(1, 6)]
     assert set(troughs.loc["sim-all", "line_retrieval", "generated"]["may_be_lowest"]) == set("1, 2, 3, 4, 5")
-    assert by_position.query_differences(answers, confidence=0.95, resamples=100, seed=0).empty
+    assert by_position.factor_differences(answers, "qac", ["task"], confidence=0.95, resamples=100, seed=0).empty
     table = by_position.accuracy_by_position(answers, metrics=["strict"], confidence=0.95, resamples=300, seed=0)
     assert table["n"].sum() == len(answers)
     assert table["relative"].max() == 1
@@ -302,7 +291,8 @@ def test_the_query_on_both_sides_is_compared_on_the_same_problems() -> None:
         for n in range(100)
     ]
     frame = pd.DataFrame(rows)
-    found = by_position.query_differences(frame, confidence=0.95, resamples=500, seed=0).iloc[0]
+    by = ["dataset", "task", "distractors"]
+    found = by_position.factor_differences(frame, "qac", by, confidence=0.95, resamples=500, seed=0).iloc[0]
     assert (found["first"], found["second"], found["items"]) == ("False", "True", 100)
     assert found["difference"] == pytest.approx(0.10)
     assert (found["only_second"], found["only_first"]) == (15, 5)

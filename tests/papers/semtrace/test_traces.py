@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codestress.papers.semtrace.distractors import distractors
-from codestress.papers.semtrace.traces import trace_problems
+from codestress.papers.semtrace.contexts import distractors, trace_problems
 
 
 @given(st.integers(0, 2**30), st.integers(2, 6))

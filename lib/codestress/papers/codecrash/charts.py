@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from codestress.papers.codecrash.reasoning import STAGES
+from codestress.papers.codecrash.results.conditions import SPOKEN, WORDS
 from codestress.papers.codecrash.results.reasoning import Collapse
 from codestress.report.curves import (
     draw_curves,
@@ -53,15 +54,13 @@ def difference_dots(points: pd.DataFrame, published: pd.DataFrame, *, xlabel: st
         theirs = published[published["panel"] == panel]
         for place, condition in enumerate(conditions):
             values = theirs.loc[theirs["condition"] == condition, "value"].to_numpy(float)
-            if not len(values) and panel.startswith("published"):
-                beside: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "va": "center", "color": "#555555"}
-                say(ax, "no published numbers at hand", (0.03, place), **beside)
             if len(values):
                 ax.plot(values, [place] * len(values), "o", color=PUBLISHED, alpha=0.3, markersize=2.5, zorder=1)
                 ax.plot([values.mean()] * 2, [place - 0.3, place + 0.3], color=PUBLISHED, linewidth=1.5, zorder=1)
-        for number, model in enumerate(models):
-            part = points[(points["panel"] == panel) & (points["model"] == model)]
-            _dots(ax, part, conditions, "value", (number, len(models)), markersize=3.5, elinewidth=1, label=model)
+            elif panel.startswith("published"):
+                beside: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "va": "center", "color": "#555555"}
+                say(ax, "no published numbers at hand", (0.03, place), **beside)
+        _dots(ax, points[points["panel"] == panel], models, conditions, "value", markersize=3.5, elinewidth=1)
         if not (len(known) or panel.startswith("published")):
             ax.text(0.5, 0.5, "no difference is known", ha="center", transform=ax.transAxes)
     if len(published):  # as an error bar, so that its legend comes after those of the models
@@ -70,7 +69,7 @@ def difference_dots(points: pd.DataFrame, published: pd.DataFrame, *, xlabel: st
     return figure
 
 
-SAID = {"told to ignore comments": "told to ignore", "not told": "", "cleaned up first": "cleaned up", "as it is": ""}
+SAID = {WORDS[name][value]: word for name in ("ignore", "refactor") for value, word in SPOKEN[name].items()}
 """Settings that stand in the names of panels, and what they are called in those of rows."""
 
 
@@ -105,13 +104,7 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
             for column, face in (("average", PUBLISHED), ("most", "none")):
                 shown: dict[str, Any] = {"color": PUBLISHED, "markerfacecolor": face, "alpha": 0.35, "markersize": 2.5}
                 ax.plot(theirs[column], [place] * len(theirs), "o", **shown)
-        for number, model in enumerate(models):
-            part = points[(points["panel"] == panel) & (points["model"] == model)]
-            looks: dict[str, Any] = {"markersize": 4, "label": f"{model}, average"}
-            places, marker, colour = _dots(ax, part, conditions, "average", (number, len(models)), **looks)
-            most = part.set_index("condition").reindex(conditions)["most"]
-            looks = {"color": colour, "markersize": 4, "label": f"{model}, most"}
-            ax.plot(most, places, marker, markerfacecolor="none", linestyle="", **looks)
+        _dots(ax, points[points["panel"] == panel], models, conditions, "average", markersize=4)
         ax.set_xscale("log")
     legend_above(figure, axes[0], most=4)
     return figure
@@ -131,18 +124,21 @@ def _panels(
 
 
 def _dots(
-    ax: Axes, part: pd.DataFrame, rows: Sequence[str], column: str, number: tuple[int, int], **options: Any
-) -> tuple[list[float], str, str]:
-    """A model's dots with intervals, the `number`th of so many in each row; gives their places, marker and colour."""
-    part = part.set_index("condition").reindex(rows)
-    value, reach = interval(part, column, 1)
-    step = 0.7 / number[1]
-    places = [place - 0.35 + (number[0] + 0.5) * step for place in range(len(rows))]
-    colour, marker = look(number[0])
-    ax.errorbar(value, places, xerr=reach, fmt=marker, color=colour, capsize=1.5, **options)
-    if "true" in part:
-        mark_truth(ax, part["true"], places, around=True)
-    return places, marker, colour
+    ax: Axes, points: pd.DataFrame, models: Sequence[str], rows: Sequence[str], column: str, **options: Any
+) -> None:
+    """The models' dots with intervals, beside each other in each row; hollow, where they have it, their `most`."""
+    for number, model in enumerate(models):
+        part = points[points["model"] == model].set_index("condition").reindex(rows)
+        value, reach = interval(part, column, 1)
+        places = [place - 0.35 + (number + 0.5) * (0.7 / len(models)) for place in range(len(rows))]
+        colour, marker = look(number)
+        label = f"{model}, average" if "most" in part else model
+        ax.errorbar(value, places, xerr=reach, fmt=marker, color=colour, capsize=1.5, label=label, **options)
+        if "true" in part:
+            mark_truth(ax, part["true"], places, around=True)
+        if "most" in part:
+            hollow: dict[str, Any] = {"color": colour, "mfc": "none", "markersize": 4, "linestyle": ""}
+            ax.plot(part["most"], places, marker, label=f"{model}, most", **hollow)
 
 
 def doubt_growth(found: Collapse, stages: pd.DataFrame) -> Figure:
@@ -152,9 +148,10 @@ def doubt_growth(found: Collapse, stages: pd.DataFrame) -> Figure:
     ax = figure.subplots()
     ax.plot("tokens", "doubts", ".", data=found.curve, color=COLOURS[0], markersize=4, label="words of doubt so far")
     end = float(found.curve["tokens"].max())
-    if end and found.growth.c2 == found.growth.c2:
+    coefficients = [found.growth[name] for name in ("c0", "c1", "c2")]
+    if end and not np.isnan(coefficients).any():
         x = np.linspace(0, end, 200)
-        ax.plot(x, np.polynomial.Polynomial(found.growth[:3])(x), color=COLOURS[1], lw=1, label="quadratic fit")
+        ax.plot(x, np.polynomial.Polynomial(coefficients)(x), color=COLOURS[1], lw=1, label="quadratic fit")
     if found.collapse_at is not None:
         label = "one unit repeated to the end"
         shown = min(found.tokens, 1.2 * found.collapse_at)  # the rest of it is as grey

@@ -31,14 +31,8 @@ def write(
     from codestress.papers.codecrash.studies import SOURCES, checked_problems
     from codestress.papers.codecrash.writing import write_hints, write_translations
     from codestress.problems.problem_files import own_sets
-    from codestress.validation import nearest
 
-    sources = (*SOURCES, *own_sets())
-    if problems not in sources:
-        raise ParameterError(
-            f"--problems {problems}: no such source{nearest(problems, sources)}; "
-            "your own are rows of params/problems.yaml"
-        )
+    _check("--problems", problems, "source", (*SOURCES, *own_sets()), "params/problems.yaml")
     usable, faults = checked_problems(problems, "python", n_problems, "", seed)
     if what == "hints":
         written = write_hints(usable, task, model, seed=seed)
@@ -74,21 +68,23 @@ def perturb(
     from codestress.papers.codecrash.perturbations.outside import perturbed_rows
     from codestress.papers.codecrash.perturbations.own import own_perturbations
     from codestress.papers.codecrash.perturbations.variants import PERTURBATIONS
-    from codestress.validation import nearest
 
     wanted = conditions.replace(",", " ").split()
-    known = (*PERTURBATIONS, *own_perturbations())
     for name in wanted:
-        if name not in known:
-            raise ParameterError(
-                f"--conditions {name}: no such perturbation{nearest(name, known)}; "
-                "your own are rows of params/perturbations.yaml"
-            )
+        known = (*PERTURBATIONS, *own_perturbations())
+        _check("--conditions", name, "perturbation", known, "params/perturbations.yaml")
     for row in perturbed_rows(problems, wanted, language, seed, truth):
         if as_json:
             click.echo(json.dumps(row))
         else:
             click.echo(f"{row['id']:20} {row['condition']:8} {row['state']:9} {row['reason']}".rstrip())
+
+
+def _check(option: str, name: str, kind: str, known: tuple[str, ...], file: str) -> None:
+    from codestress.validation import nearest
+
+    if name not in known:
+        raise ParameterError(f"{option} {name}: no such {kind}{nearest(name, known)}; your own are rows of {file}")
 
 
 COMMANDS = (write, perturb)

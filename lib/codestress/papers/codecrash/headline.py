@@ -8,7 +8,7 @@ import pandas as pd
 
 from codestress.problems.datasets import find_dataset, state
 from codestress.report.headline import Headline, Reach
-from codestress.report.published import published_models, read_published
+from codestress.report.published import published_cells, published_models, read_published
 from codestress.sandbox.executor import Executor
 
 PERTURBATIONS = ("VAN", "PSC-ALL", "MCC", "MPS", "MHC")
@@ -38,16 +38,10 @@ def _deviates(_: Reach) -> tuple[str, ...]:
 
 
 def _published() -> pd.DataFrame:
-    content = read_published("codecrash")
-    names = published_models("codecrash")
-    rows = [
-        (names.get(label, label), cell, shares[cell] / 100, content["problems"]["cruxeval"])
-        for label, modes in content["pass_at_1"]["values"].items()
-        for shares in [modes["direct"]["cruxeval"]]
-        for cell in PERTURBATIONS
-        if cell in shares
-    ]
-    return pd.DataFrame(rows, columns=["model", "cell", "share", "n"])
+    table = published_cells("codecrash/pass_at_1", "label", "mode", "dataset", "cell")
+    table = table[(table["mode"] == "direct") & (table["dataset"] == "cruxeval") & table["cell"].isin(PERTURBATIONS)]
+    models = table["label"].replace(published_models("codecrash"))
+    return table.assign(model=models, share=table["value"] / 100, n=read_published("codecrash")["problems"]["cruxeval"])
 
 
 HEADLINE = Headline(

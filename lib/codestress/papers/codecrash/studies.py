@@ -173,8 +173,8 @@ def variants(
     given: Perturbed, source: str, language: Language, perturbation: Perturbation, density: float
 ) -> dict[str, Variant]:
     """What became of each problem of a source under a perturbation, by id."""
-    drawn = (given.n_problems, given.translations, given.seed)
-    return _variants(source, language, *drawn, perturbation, density, given.task, given.hints, given.guard, given.truth)
+    how = {"seed": given.seed, "task": given.task, "guard": given.guard, "truth": given.truth}
+    return _variants(source, language, given.n_problems, given.translations, perturbation, density, given.hints, **how)
 
 
 @cache
@@ -184,29 +184,18 @@ def _variants(
     language: Language,
     n_problems: int,
     translations: str,
-    seed: int,
     perturbation: Perturbation,
     density: float,
-    task: Task,
     hints: str,
-    guard: Guard,
-    truth: Truth,
+    **how: Any,
 ) -> dict[str, Variant]:
-    problems, _ = checked_problems(source, language, n_problems, translations, seed)
+    problems, _ = checked_problems(source, language, n_problems, translations, how["seed"])
     written = None
     if perturbation == "MHC" and hints != "generated":
         rows = read_rows(hints, ("id", "task", "value"))
-        written = {row["id"]: row["value"] for row in rows if row["task"] == task}
+        written = {row["id"]: row["value"] for row in rows if row["task"] == how["task"]}
     with Executor() as executor:
-        return make_variants(
-            *(problems, perturbation, executor),
-            seed=seed,
-            density=density,
-            task=task,
-            written_hints=written,
-            guard=guard,
-            truth=truth,
-        )
+        return make_variants(problems, perturbation, executor, density=density, written_hints=written, **how)
 
 
 def made_variants(

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter, NullLocator, ScalarFormatter
 
-from codestress.papers.origin.decay import FittedSide
+from codestress.papers.origin.curves import FittedSide
 from codestress.report.curves import draw_points, forest, name_rows, panels, say_lack
 from codestress.report.style import COLOURS, HATCHES, OTHER, RIGHT, WRONG, styled_figure
 
@@ -41,7 +41,7 @@ def outcome_map(sources: dict[str, pd.DataFrame], trained: Mapping[str, int] | N
     for ax, rows in zip(axes, models.values(), strict=True):
         for y, (model, row) in enumerate(rows.items()):
             left = row["lines"].iloc[0] - _step(row) / 2
-            for kind, cells in groupby(row["outcome"], key=_look):  # neighbouring cells of one kind are one bar
+            for kind, cells in groupby(_looks(row)):  # neighbouring cells of one kind are one bar
                 width = _step(row) * len(list(cells))
                 edge = 0.0 if kind == "correct" else 0.3
                 ax.broken_barh([(left, width)], (y - 0.38, 0.76), linewidth=edge, **LOOKS[kind])
@@ -58,9 +58,8 @@ def outcome_map(sources: dict[str, pd.DataFrame], trained: Mapping[str, int] | N
         counts.tick_params(length=0)
         counts.spines["right"].set_visible(False)
     axes[-1].set_xlabel("lines in the list")
-    shown = set(map(_look, every["outcome"]))
     names = {"other": "no answer: cut off, declined, not readable, failed"}
-    handles = [Patch(label=names.get(kind, kind), **LOOKS[kind]) for kind in LOOKS if kind in shown]
+    handles = [Patch(label=names.get(kind, kind), **LOOKS[kind]) for kind in LOOKS if kind in {*_looks(every)}]
     figure.legend(handles=handles, loc="outside upper right", ncols=3)
     return figure
 
@@ -70,8 +69,8 @@ def _expected(row: pd.DataFrame) -> str:
     return f" (true: {row['true'].sum():.1f})" if "true" in row and row["true"].notna().all() else ""
 
 
-def _look(outcome: str) -> str:
-    return outcome if outcome in ("correct", "incorrect") else "other"
+def _looks(cells: pd.DataFrame) -> pd.Series:
+    return cells["outcome"].where(cells["outcome"].isin(list(LOOKS)), "other")
 
 
 def _step(row: pd.DataFrame) -> int:

@@ -35,11 +35,8 @@ def make_links(words: Sequence[str], *, hops: int, seed: int, index: int) -> lis
     Each chain has `hops` links and its own `hops + 1` words. Needs `LINES // hops * (hops + 1)` distinct words.
     """
     chains = LINES // hops
-    needed = chains * (hops + 1)
     pool = [word for word in words if word not in TARGET]
-    if len(set(pool)) < needed - len(TARGET):
-        raise DataError(f"{hops} hops need {needed} distinct words, the word list has {len(set(pool))}; use fewer hops")
-    drawn = iter(rng(seed, "words", hops, index).permutation(pool)[:needed].tolist())
+    drawn = iter(rng(seed, "words", hops, index).permutation(pool).tolist())
     target = [*TARGET[:-1], *(next(drawn) for _ in range(hops - 2)), TARGET[-1]]
     links = []
     for chain in range(chains):
@@ -49,15 +46,8 @@ def make_links(words: Sequence[str], *, hops: int, seed: int, index: int) -> lis
 
 
 def parse_links(text: str) -> list[Link]:
-    """Links from lines of the form `"A" is connected to "B"`; any other line is an error."""
-    links = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        match = re.fullmatch(r'\s*"([^"]+)" is connected to "([^"]+)"\s*', line)
-        if match:
-            links.append(Link(match[1], match[2]))
-        elif line.strip():
-            raise DataError(f'line {number}: expected `"A" is connected to "B"`, found {line!r}')
-    return links
+    """Links from lines of the form `"A" is connected to "B"`, as in the authors' list, which is known by its hash."""
+    return [Link(*pair) for pair in re.findall(r'"([^"]+)" is connected to "([^"]+)"', text)]
 
 
 def lay_out(links: Sequence[Link], *, d: int, hops: int) -> list[Link]:
@@ -78,8 +68,6 @@ def window(laid_out: Sequence[Link], *, lines: int, d: int, hops: int, depth: fl
     The lines that are not part of the target's span are split above and below it; chains are cut at the edges.
     """
     span = abs(d) * (hops - 1)
-    if lines <= span:
-        raise DataError(f"a window of {lines} lines cannot hold the target chain, which spans {span + 1}")
     origin = next(i for i, link in enumerate(laid_out) if link.origin == TARGET[0])
     top = origin if d > 0 else origin - span
     start = max(0, top - min(int((lines - span) * depth), lines - span - 1))

@@ -7,13 +7,14 @@ version the lock file pins), read at run time.
 from __future__ import annotations
 
 import ast
-import importlib.util
 import re
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import accumulate, pairwise
 from pathlib import Path
+
+import click.core
 
 from codestress.errors import DataError
 from codestress.generation.edits import first_line
@@ -26,10 +27,7 @@ LISTING_PLACES = (0.35, 0.73)
 @cache
 def _library() -> tuple[list[str], list[int], list[int]]:
     """The library's lines; the lines after which it may be cut; the cuts, by index, at which a listing may begin."""
-    found = importlib.util.find_spec("click.core")
-    if found is None or found.origin is None:
-        raise DataError("the listing is made of the source of the package click, which is not installed; run `make`")
-    lines = Path(found.origin).read_text(encoding="utf-8").rstrip("\n").split("\n")
+    lines = Path(click.core.__file__).read_text(encoding="utf-8").rstrip("\n").split("\n")
     tree = ast.parse("\n".join(lines))
     tops = [first_line(node) - 1 for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     ends = [node.end_lineno or node.lineno for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
@@ -92,16 +90,6 @@ def _plant(shown: list[str], planted: Sequence[str]) -> list[str]:
     return shown
 
 
-def _passage(name: str, characters: int, variant: int) -> list[str]:
-    """Paragraphs of a text, of about this length together; variant v begins at another paragraph, the end wraps."""
-    title, *pieces = paragraphs(name)
-    total = sum(len(piece) + 2 for piece in pieces)
-    if characters > total * 1.1:
-        raise DataError(f"the kit's own text has {total} characters, {characters} were asked for; use a shorter length")
-    begin, count = _run_of([len(p) + 2 for p in pieces], characters - len(title), variant, range(len(pieces)))
-    return [title, *[*pieces, *pieces][begin : begin + max(2, count)]]
-
-
 def chapter(characters: int, depth: float, variant: int = 0) -> str:
     """A chapter of prose of this length, to a sentence, with the ciphertext at its end. The clue is a paragraph of its
     own between the two sentences between which it stands nearest to `depth`, a share of the whole."""
@@ -124,8 +112,15 @@ def chapter(characters: int, depth: float, variant: int = 0) -> str:
 
 
 def article(characters: int, place: float, variant: int = 0) -> str:
-    """An article with the planted sentences after the first sentence of the paragraph at `place`."""
-    pieces = _passage("microbiology", characters, variant)
+    """An article of about this length, which begins at another paragraph in each variant, with the planted sentences
+    after the first sentence of the paragraph at `place`."""
+    title, *every = paragraphs("microbiology")
+    lengths = [len(piece) + 2 for piece in every]
+    if characters > 1.1 * sum(lengths):
+        told = f"the kit's own text has {sum(lengths)} characters, {characters} were asked for; use a shorter length"
+        raise DataError(told)
+    begin, count = _run_of(lengths, characters - len(title), variant, range(len(every)))
+    pieces = [title, *[*every, *every][begin : begin + max(2, count)]]
     at = min(max(1, int(place * len(pieces))), len(pieces) - 1)
     first, separator, rest = pieces[at].partition(". ")
     pieces[at] = f"{first}{separator}{prompt_text('unlock')} {rest}".rstrip()

@@ -7,12 +7,14 @@ list of words: neighbouring sizes share most of their lines. So every paired tes
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from codestress.fitting.proportions import Interval, newcombe, paired_difference, ratio
 from codestress.fitting.significance import LEVEL, holm, sign_flips, two_shares_p, with_holm
-from codestress.papers.origin.half_length import fit_half_length, misfit
+from codestress.papers.origin.curves import fit_half_length, misfit
 from codestress.report.findings import Finding, listed, points, span
 from codestress.report.published import read_published
 from codestress.seeding import rng
@@ -59,40 +61,36 @@ def paired_by_size(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
         for model, part in table.groupby("model", sort=False):
             wide = part.pivot_table(index="size", columns="list", values="right")[list(names)].dropna()
             change = (wide[names[1]] - wide[names[0]]).to_numpy()
-            counts = (*wide.sum().astype(int), len(wide), int((change > 0).sum()), int((change < 0).sum()))
+            row = {"comparison": comparison, "model": model, **dict(zip(("first", "second"), wide.sum(), strict=True))}
+            row |= {"sizes": len(wide), "only_second": (change > 0).sum(), "only_first": (change < 0).sum()}
+            row |= {"difference": change.mean(), **paired_difference(change, confidence=confidence)._asdict()}
             blocks = np.bincount(np.arange(len(change)) // BLOCK, weights=change)
-            interval = paired_difference(change, confidence=confidence)
-            rows.append((comparison, model, *counts, change.mean(), *interval, sign_flips(change), sign_flips(blocks)))
-    columns = [
-        *("comparison", "model", "first", "second", "sizes", "only_second", "only_first", "difference", "low", "high"),
-        *("p", "p_blocks"),
-    ]
-    found = pd.DataFrame(rows, columns=columns)
+            rows.append(row | {"p": sign_flips(change), "p_blocks": sign_flips(blocks)})
+    found = pd.DataFrame(rows).astype({"first": int, "second": int})
     for name in ("p", "p_blocks"):
         found[f"{name}_holm"] = found.groupby("comparison")[name].transform(lambda p: holm(p.to_numpy()))
     return found.assign(decided=found["p_holm"] < LEVEL)
 
 
-CURVE = ["half", "low", "high", "steepness", "misfit", "describes"]
-
-
 def _curve(
     x: pd.Series, right: pd.Series, asked: pd.Series, confidence: float, random: np.random.Generator
-) -> tuple[float, float, float, float, float, bool]:
+) -> dict[str, Any]:
     fit = fit_half_length(x, right, asked, confidence)
     wrong = misfit(fit, x, right, asked, random)
-    return fit.half, *fit.interval, fit.steepness, wrong, not wrong < UNDESCRIBED
+    row = {"half": fit.half, **fit.interval._asdict(), "steepness": fit.steepness}
+    return row | {"misfit": wrong, "describes": not wrong < UNDESCRIBED}
 
 
 def half_lengths(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
     """The half-length of each model in each list, in lines; columns model, list, correct, sizes, shortest, longest
-    (lines), `CURVE` (half, its interval, steepness, misfit, and whether the curve describes its points)."""
+    (lines), half, its interval, steepness, misfit, and whether the curve describes its points."""
     rows = []
     for (model, name), part in table.groupby(["model", "list"], sort=False):
-        lines, random = part["lines"], rng(seed, "misfit", str(model), str(name))
-        found = _curve(lines, part["right"], part["right"] ** 0, confidence, random)
-        rows.append((model, name, part["right"].sum(), len(part), lines.min(), lines.max(), *found))
-    return pd.DataFrame(rows, columns=["model", "list", "correct", "sizes", "shortest", "longest", *CURVE])
+        lines, random = part["lines"], rng(seed, "misfit", model, name)
+        row = {"model": model, "list": name, "correct": part["right"].sum(), "sizes": len(part)}
+        row |= {"shortest": lines.min(), "longest": lines.max()}
+        rows.append(row | _curve(lines, part["right"], part["right"] ** 0, confidence, random))
+    return pd.DataFrame(rows)
 
 
 def by_distance() -> pd.DataFrame:
@@ -103,13 +101,13 @@ def by_distance() -> pd.DataFrame:
 
 
 def half_distances(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
-    """The same curve of each model and side against |d|, from `by_distance()`: model, side, `CURVE` (in lines)."""
+    """The same curve of each model and side against |d|, from `by_distance()`, in lines."""
     rows = []
     for (model, sign), part in table.groupby(["model", np.sign(table["d"])], sort=False):
         random = rng(seed, "misfit", str(model), int(sign))
         found = _curve(part["d"].abs(), part["correct"], part["n"], confidence, random)
-        rows.append((model, "down" if sign > 0 else "up", *found))
-    return pd.DataFrame(rows, columns=["model", "side", *CURVE])
+        rows.append({"model": model, "side": "down" if sign > 0 else "up"} | found)
+    return pd.DataFrame(rows)
 
 
 def directions(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
@@ -212,17 +210,6 @@ def _direction_by_distance(sides: pd.DataFrame) -> Finding:
         "Newcombe, marginal: the figures give totals, what pairs the sizes is lost",
         f"Holm over {len(sides)} cells, level {LEVEL}",
         f"Distances other than 1 and 15 are published of {sides['model'].nunique()} models alone. {ONE_LIST}",
-    )
-
-
-def _apart(pairs: pd.DataFrame) -> Finding:
-    fewer = pairs[pairs["decided"] & (pairs["difference"] < 0)]
-    more = pairs[pairs["decided"] & (pairs["difference"] > 0)]
-    return _paired(
-        pairs,
-        f"15 lines between the links cost {len(fewer)} of {len(pairs)} models correct answers, and help {len(more)}: "
-        f"{_told(fewer)}.",
-        "Lists of adjacent links are paired with those four lines shorter. ",
     )
 
 

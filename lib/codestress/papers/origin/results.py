@@ -6,18 +6,18 @@ import hashlib
 import importlib
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from codestress.fitting.proportions import DOUBTED, UNKNOWN, paired_difference
 from codestress.fitting.summaries import with_accuracy
-from codestress.papers.origin.decay import FittedSide, fit_decay
+from codestress.papers.origin.curves import FittedSide, fit_decay
 from codestress.papers.origin.published import by_size
 from codestress.papers.origin.studies import clue_at
+from codestress.report.findings import told
 from codestress.report.published import published_models, published_numbers
 from codestress.seeding import rng
 from codestress.types import Outcome, Trials
@@ -33,14 +33,11 @@ def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
     """
     numbers = published_numbers(artefact) or {"rows": []}
     if "outcomes" in numbers:
-        counts = ((model, bits.count("1"), len(bits)) for model, bits in numbers["outcomes"].items())
-        rows = [{"label": model, "correct": right, "n": asked} for model, right, asked in counts]
+        outcomes = numbers["outcomes"].items()
+        rows = [{"label": model, "correct": bits.count("1"), "n": len(bits)} for model, bits in outcomes]
     elif "correct" in numbers:
-        bars, asked = numbers["bar_percent"], numbers["n"]
-        rows = [
-            {"label": model, "correct": right, "n": asked, "bar": bars[model]}
-            for model, right in numbers["correct"].items()
-        ]
+        counts, bars = numbers["correct"].items(), numbers["bar_percent"]
+        rows = [{"label": one, "correct": right, "n": numbers["n"], "bar": bars[one]} for one, right in counts]
     else:
         rows = [{"label": numbers["model"]} | row for row in numbers["rows"] if "n" in row]
     frame = pd.DataFrame(rows, columns=["label", "correct", "n", "d", "characters", "depth", "bar"])
@@ -56,7 +53,7 @@ def published_bars(artefact: str, confidence: float) -> pd.DataFrame:
         return bars
     in_order = published_shares("origin/fig04", confidence)
     conditions = ("other lines shuffled", "in order (Figure 4)")
-    both = [part.assign(condition=told) for part, told in zip((bars, in_order), conditions, strict=True)]
+    both = [part.assign(condition=one) for part, one in zip((bars, in_order), conditions, strict=True)]
     return best_first(pd.concat(both, ignore_index=True))
 
 
@@ -133,8 +130,8 @@ def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFra
         if artefact == NANO:
             shown = shown[shown["lines"] <= answers["lines"].max()]
         outcome = shown["right"].map({1: Outcome.CORRECT.value, 0: Outcome.INCORRECT.value})
-        told = shown.assign(source=source, outcome=outcome)[["source", "model", "lines", "outcome"]]
-        theirs += [part for _, part in told.groupby("model", sort=False)]
+        known = shown.assign(source=source, outcome=outcome)[["source", "model", "lines", "outcome"]]
+        theirs += [part for _, part in known.groupby("model", sort=False)]
     if artefact == NANO:
         theirs.sort(key=_right, reverse=True)
     several = answers["shuffled"].nunique() > 1 or len(PUBLISHED_MAPS.get(artefact, ())) > 1
@@ -177,17 +174,8 @@ def _most(reasons: pd.Series) -> str:
 def describe_outcomes(table: pd.DataFrame) -> str:
     """The figure in words: what share of the prompts each model answers rightly."""
     named = table["source"].str.replace("published", "Published by the paper").str.replace("regenerated", "Regenerated")
-    parts = _told(table.assign(label=named), lambda row: f"{row.model} {row.correct} of {row.prompts}")
-    return "Right answers at each size of the list. " + ". ".join(parts) + "."
-
-
-def _told(rows: pd.DataFrame, form: Callable[[Any], str], order: Sequence[str] = ()) -> list[str]:
-    """`LABEL: …, …` for each label, its rows, in order, in the words of a form."""
-    parts = rows.groupby("label", sort=False)
-    return [
-        f"{label}: " + ", ".join(map(form, (part.sort_values(list(order)) if order else part).itertuples()))
-        for label, part in parts
-    ]
+    form = "{model} {correct} of {prompts}"
+    return told("Right answers at each size of the list.", table.assign(label=named), form, "{label}", ". ")
 
 
 # --- Figures 4, 5, 11: shares -------------------------------------------------------------------------------------
@@ -218,15 +206,12 @@ def share_table(published: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
 def describe_shares(published: pd.DataFrame, regenerated: pd.DataFrame) -> str:
     """The figure in words."""
     parts = []
-    for name, part in (("Published by the paper", published), ("Regenerated", regenerated)):
-        several = part["condition"].nunique() > 1
-        told = [
-            f"{row.label}{f' ({row.condition})' if several else ''} "
-            f"{100 * row.accuracy:.1f} % [{100 * row.low:.1f} %, {100 * row.high:.1f} %]"
-            for row in part.itertuples()
-        ]
-        parts += [f"{name}: " + ", ".join(told)] if told else []
-    return "Accuracy with intervals. " + ". ".join(parts) + "."
+    for source, part in (("Published by the paper", published), ("Regenerated", regenerated)):
+        condition = " (" + part["condition"] + ")" if part["condition"].nunique() > 1 else ""
+        shares = (100 * part[["accuracy", "low", "high"]]).assign(source=source, name=part["label"] + condition)
+        parts.append(shares)
+    form = "{name} {accuracy:.1f} % [{low:.1f} %, {high:.1f} %]"
+    return told("Accuracy with intervals.", pd.concat(parts), form, "{source}", ". ")
 
 
 # --- Figures 6 to 9: shares against d -----------------------------------------------------------------------------
@@ -270,13 +255,14 @@ FIT_COLUMNS = [
 
 def describe_distances(points: pd.DataFrame, fits: Sequence[FittedSide]) -> str:
     """The figure in words."""
-    told = _told(points, lambda row: f"d = {row.d} {100 * row.accuracy:.0f} %", ["d"])
+    rows = points.sort_values("d", kind="stable").assign(percent=100 * points["accuracy"])
+    head, form = "Accuracy against d, the lines between the links.", "d = {d} {percent:.0f} %"
     fitted = [
         f"{fit.label}, {'down' if fit.sign > 0 else 'up'}: share falls to 1/e over {fit.reach:.1f} lines"
-        + (", which does not describe its points" if fit.lack < DOUBTED else "")
+        + (", which does not describe its points." if fit.lack < DOUBTED else ".")
         for fit in fits
     ]
-    return "Accuracy against d, the lines between the links. " + ". ".join([*told, *fitted]) + "."
+    return " ".join([told(head, rows, form, "{label}", ". "), *fitted])
 
 
 # --- Sections 6.1 to 6.3: planted things --------------------------------------------------------------------------
@@ -305,30 +291,23 @@ def outcome_shares(answers: pd.DataFrame) -> pd.DataFrame:
 
 def published_outcomes(artefact: str) -> pd.DataFrame:
     """What the paper counted, in the same columns; `not told` are answers of which it does not say what they were."""
-    numbers = published_numbers(artefact) or {}
-    rows = []
-    for cell in numbers.get("rows", []):
-        told = cell.get("outcomes", {})
-        counts = {**told, "not told": cell.get("n", 0) - sum(told.values())} if told else {}
-        where = {"label": f"{numbers['model']} (published)", "paired": True}
-        where |= {name: cell.get(name) for name in ("characters", "depth")}
-        rows += [
-            where | {"outcome": name, "count": count, "share": count / cell["n"]}
-            for name, count in counts.items()
-            if count
-        ]
+    numbers = published_numbers(artefact) or {"rows": []}
+    rows = [
+        (f"{numbers['model']} (published)", cell["characters"], cell["depth"], True, name, count, count / cell["n"])
+        for cell in numbers["rows"]
+        if "outcomes" in cell
+        for name, count in [*cell["outcomes"].items(), ("not told", cell["n"] - sum(cell["outcomes"].values()))]
+        if count
+    ]
     return pd.DataFrame(rows, columns=["label", *CELL, "outcome", "count", "share"])
 
 
 def single_answers(artefact: str) -> str:
     """What the paper shows of one answer each, which is no rate; empty where it counts."""
-    numbers = published_numbers(artefact) or {}
-    told = [
-        f"{row['characters']:,} characters: {row['outcome']}" for row in numbers.get("rows", []) if "outcome" in row
-    ]
-    return (
-        f"The paper shows one answer of {numbers['model']} for each length, no rate. {'; '.join(told)}." if told else ""
-    )
+    numbers = published_numbers(artefact) or {"rows": []}
+    shown = pd.DataFrame([row for row in numbers["rows"] if "outcome" in row])
+    head = f"The paper shows one answer of {numbers.get('model')} for each length, no rate."
+    return told(head, shown, "{characters:,} characters: {outcome}") if len(shown) else ""
 
 
 def realized(trials: Trials, test: str) -> pd.DataFrame:
@@ -357,10 +336,9 @@ PLANTED_PROMPTS = {
 
 def describe_lengths(points: pd.DataFrame, grid: pd.DataFrame, note: str) -> str:
     """The figure in words."""
-    told = _told(points, lambda row: f"{row.characters} characters {100 * row.accuracy:.0f} %")
-    cells = _told(
-        grid.assign(label=grid["model"] + ", by length and depth"),
-        lambda row: f"{row.characters} at {row.depth:g} {100 * row.accuracy:.0f} %",
-    )
-    told += cells if grid["depth"].nunique() > 1 else []
-    return " ".join(filter(None, ["Accuracy against the length of the text. " + ". ".join(told) + ".", note]))
+    cells = grid.assign(label=grid["model"] + ", by length and depth")
+    cells["place"] = [f"{row.characters} at {row.depth:g}" for row in grid.itertuples()]
+    rows = points.assign(place=points["characters"].astype(str) + " characters")
+    rows = pd.concat([rows, cells]) if grid["depth"].nunique() > 1 else rows
+    rows, form = rows.assign(percent=100 * rows["accuracy"]), "{place} {percent:.0f} %"
+    return f"{told('Accuracy against the length of the text.', rows, form, '{label}', '. ')} {note}".strip()

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from codestress.generation.prompts import prompt_text
-from codestress.papers.origin import connections, needles, truth
+from codestress.papers.origin import connections, needles, reading
 from codestress.papers.origin.scoring import (
     score_clue,
     score_inefficient_code,
@@ -125,7 +125,7 @@ def find_the_origin(given: Chains) -> Trials:
             "reference": lambda _, response: score_reference(response, connections.TARGET[0]),
         },
         retry_temperatures=(given.retry_temperature,) * given.retries,
-        chance=lambda _, prompt, settings: truth.chance(prompt, settings, given.retries),
+        chance=lambda _, prompt, settings: reading.chance(prompt, settings, given.retries),
     )
 
 
@@ -207,11 +207,8 @@ def needle_in_haystack(given: NeedleInHaystack) -> Trials:
         if given.text == "authors":
             return authors
         if given.test == "inefficient_code":
-            code = needles.listing(length, variant)
-            return Template(prompt_text("inefficient_code")).substitute(code=code)
-        return (
-            needles.chapter(length, depth, variant) if given.test == "clue" else needles.article(length, depth, variant)
-        )
+            return Template(prompt_text(given.test)).substitute(code=needles.listing(length, variant))
+        return {"clue": needles.chapter, "unlock": needles.article}[given.test](length, depth, variant)
 
     def text_of(trial: Trial) -> str:
         of = trial.factors
@@ -240,7 +237,7 @@ def needle_in_haystack(given: NeedleInHaystack) -> Trials:
         trials,
         render,
         {"strict": judge},
-        chance=lambda _, prompt, settings: truth.noticed(prompt, settings, given.test),
+        chance=lambda _, prompt, settings: reading.noticed(prompt, settings, given.test),
     )
 
 

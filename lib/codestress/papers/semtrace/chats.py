@@ -26,8 +26,7 @@ from codestress.nano.chats import (
     split_of,
 )
 from codestress.nano.steps import worked_out
-from codestress.papers.semtrace.distractors import distractors
-from codestress.papers.semtrace.traces import trace_problems
+from codestress.papers.semtrace.contexts import distractors, trace_problems
 from codestress.problems.generated import generated_problems
 from codestress.problems.program import Problem
 

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from codestress.report.headline import Headline, Reach
-from codestress.report.published import published_numbers
+from codestress.report.published import published_cells
 
 FUNCTIONS = 20
 """The fewest that the paper puts around the target."""
@@ -48,13 +48,9 @@ def _deviates(reach: Reach) -> tuple[str, ...]:
 
 
 def _published() -> pd.DataFrame:
-    numbers = published_numbers("semtrace/tab01") or {}
-    at = numbers["columns"].index("SemTrace")
-    rows = [
-        (model, "alone", values[at] / 100, 100 if model.startswith("gpt-4.1") else 800)
-        for model, values in numbers["values"].items()
-    ]
-    return pd.DataFrame(rows, columns=["model", "cell", "share", "n"])
+    table = published_cells("semtrace/tab01", "model", "task")
+    asked = table["model"].str.startswith("gpt-4.1").map({True: 100, False: 800})
+    return table.assign(cell="alone", share=table["value"] / 100, n=asked)[table["task"] == "SemTrace"]
 
 
 HEADLINE = Headline(

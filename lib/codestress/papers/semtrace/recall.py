@@ -21,18 +21,14 @@ FENCE = "```"
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
-class Incomplete(ValueError):
-    """The completion ends before what was asked for does."""
-
-
 def completed_output(text: str) -> str:
     """The right side of `assert f(…) ==`, up to the closing fence."""
     rest = text.rpartition("assert ")[2].partition("==")[2] if "assert " in text else text
     return rest.partition(FENCE)[0].strip()
 
 
-def completed_arguments(text: str, function: str = "f") -> str:
-    """What stands between the parentheses of `assert … == f(`; `Incomplete` when they are never closed."""
+def completed_arguments(text: str, function: str = "f") -> str | None:
+    """What stands between the parentheses of `assert … == f(`; None when they are never closed."""
     opening = f"== {function}("
     rest = text.rpartition(opening)[2] if opening in text else text
     depth: list[str] = []
@@ -50,21 +46,19 @@ def completed_arguments(text: str, function: str = "f") -> str:
                     break
     except (tokenize.TokenError, SyntaxError, ValueError):
         pass
-    raise Incomplete("the call is not closed")
+    return None
 
 
-def completed_block(text: str) -> str:
+def completed_block(text: str) -> str | None:
     """The content of the fenced block that the prefill opened, without its first and last line break.
 
-    `Incomplete` when the fence is not closed. A model that opens a block of its own is read from there.
+    None when the fence is not closed. A model that opens a block of its own is read from there.
     """
     rest = text.rpartition(f"{FENCE}python\n")[2] if f"{FENCE}python\n" in text else text.removeprefix("\n")
     body, fence, _ = rest.partition(f"\n{FENCE}")
     if not fence and rest.rstrip().endswith(FENCE):
-        body, fence = rest.rstrip().removesuffix(FENCE), FENCE
-    if not fence:
-        raise Incomplete("the block is not closed")
-    return body
+        return rest.rstrip().removesuffix(FENCE)
+    return body if fence else None
 
 
 def score_output_completion(problem: Problem, response: Response) -> Score:
@@ -98,10 +92,9 @@ def score_input_completion(problem: Problem, response: Response) -> Score:
     """Right when the program returns the output for the arguments (several can be right)."""
     if score := unanswered(response):
         return score
-    try:
-        arguments = completed_arguments(response.text, problem.function)
-    except Incomplete as error:
-        return unread(response, str(error))
+    arguments = completed_arguments(response.text, problem.function)
+    if arguments is None:
+        return unread(response, "the call is not closed")
     return _score_input(Answer(problem, f"{problem.function}({arguments})"))
 
 
@@ -130,10 +123,9 @@ def score_retrieval(lines: Sequence[str], keys: Sequence[str], response: Respons
     """
     if score := unanswered(response):
         return score
-    try:
-        found = completed_block(response.text)
-    except Incomplete as error:
-        return unread(response, str(error))
+    found = completed_block(response.text)
+    if found is None:
+        return unread(response, "the block is not closed")
     plain = "\n".join(lines)
     keyed = "\n".join(f"{key} {line}" for key, line in zip(keys, lines, strict=True))
     right = found.rstrip("\n") in (plain.rstrip("\n"), keyed.rstrip("\n"))

@@ -12,14 +12,24 @@ from functools import cache, lru_cache
 from string import Template
 from typing import Annotated, Any, Literal, get_args
 
+import numpy as np
 from pydantic import Field
 
 from codestress.errors import ParameterError
 from codestress.generation.prompts import prompt_text
-from codestress.papers.semtrace import distractors as distractor_functions
-from codestress.papers.semtrace import recall, truth
-from codestress.papers.semtrace.mixing import MOST_FRAGMENTS, line_keys, mix, removable, with_keys, without_lines
-from codestress.papers.semtrace.traces import trace_problems
+from codestress.papers.semtrace import reading, recall
+from codestress.papers.semtrace.contexts import (
+    MOST_FRAGMENTS,
+    Distractors,
+    Mixture,
+    distractors,
+    line_keys,
+    mix,
+    removable,
+    trace_problems,
+    with_keys,
+    without_lines,
+)
 from codestress.parameters import Facts, Parameters, RecomputedByDraws, Seeded, Study, for_each_model, no_questions
 from codestress.problems.generated import generated_problems
 from codestress.problems.problem_files import cruxeval, known_source, own_problems
@@ -84,7 +94,7 @@ class Questions(Parameters):
     distractors: list[Count] = Field(
         [20, 40, 60, 80], min_length=1, description="unrelated functions around the target"
     )
-    distractor_source: distractor_functions.Source = Field(
+    distractor_source: Distractors = Field(
         "codesearchnet", description="codesearchnet: a data set; installed: functions of the kit's own packages"
     )
     matched: Literal["count", "tokens"] = Field(
@@ -160,7 +170,6 @@ def target_positions(given: Questions) -> Trials:
         for count in given.distractors
         for position in (range(given.positions) if count else (0,))
     ]
-    length = given.distractor_tokens if given.matched == "tokens" else None
 
     def problem_of(trial: Trial) -> Problem:
         dataset = str(trial.factors["dataset"])
@@ -168,9 +177,8 @@ def target_positions(given: Questions) -> Trials:
 
     def render(trial: Trial) -> Prompt:
         problem, task = problem_of(trial), str(trial.factors["task"])
-        count, place = int(trial.factors["distractors"] or 0), int(trial.factors["position"] or 0)
-        others = distractor_context(problem.id, count, given.distractor_source, length, trial.seed)
-        mixed = mix(problem.code, others, position=place, positions=given.positions, fragments=given.fragments)
+        count = int(trial.factors["distractors"] or 0)
+        mixed, others = in_context(given, problem, count, int(trial.factors["position"] or 0))
         if trial.factors["keys"]:
             mixed = with_keys(mixed, _keys(problem, others, trial.seed))
         shown = _query(problem, task, trial.seed) | {"code_block": mixed.text}
@@ -194,8 +202,8 @@ def target_positions(given: Questions) -> Trials:
     def chance(trial: Trial, prompt: Prompt, settings: Mapping[str, Any]) -> float | None:
         problem, task = problem_of(trial), str(trial.factors["task"])
         if task in RETRIEVAL:
-            return truth.retrieved(prompt, settings, *_wanted(problem, task, trial.seed))
-        return truth.predicted(problem, prompt, settings, task)
+            return reading.retrieved(prompt, settings, *_wanted(problem, task, trial.seed))
+        return reading.predicted(problem, prompt, settings, task)
 
     judges = {"strict": strict} | ({"partial": partial} if "semtrace" in given.problems else {})
     return Trials(trials, render, judges, chance=chance)
@@ -204,39 +212,36 @@ def target_positions(given: Questions) -> Trials:
 def _drawn(problems: Mapping[str, Problem], share: float, seed: int) -> list[str]:
     """The problems of a seeded subsample, in their order."""
     names = list(problems)
-    if share == 1:
-        return names
     count = max(1, round(share * len(names)))
     chosen = rng(seed, "subsample").permutation(len(names))[:count]
     return [names[int(i)] for i in sorted(chosen)]
 
 
+def in_context(given: Questions, problem: Problem, count: int, position: int) -> tuple[Mixture, tuple[str, ...]]:
+    """A problem's program at a position among so many distractors, and these."""
+    tokens = given.distractor_tokens if given.matched == "tokens" else None
+    others = distractor_context(problem.id, count, given.distractor_source, tokens, given.seed)
+    mixed = mix(problem.code, others, position=position, positions=given.positions, fragments=given.fragments)
+    return mixed, others
+
+
 @lru_cache(maxsize=256)
-def distractor_context(
-    problem: str, count: int, source: distractor_functions.Source, tokens: int | None, seed: int
-) -> tuple[str, ...]:
+def distractor_context(problem: str, count: int, source: Distractors, tokens: int | None, seed: int) -> tuple[str, ...]:
     """The first `count` distractors of a problem; with `tokens`, as many as have that many tokens for each of them."""
     if not count:
         return ()
-    pool = distractor_functions.distractors(source)
-    order = rng(seed, "distractors", source, problem).permutation(len(pool))
-    if tokens is None:
-        chosen = [pool[int(i)] for i in order[:count]]
-        enough = len(chosen) == count
-    else:
-        wanted, chosen = count * tokens * CHARACTERS_PER_TOKEN, []
-        for i in order:
-            if wanted <= 0:
-                break
-            chosen.append(pool[int(i)])
-            wanted -= len(chosen[-1]) + 2
-        enough = wanted <= 0
-    if not enough:
+    pool = distractors(source)
+    functions = [pool[int(i)] for i in rng(seed, "distractors", source, problem).permutation(len(pool))]
+    wanted = count
+    if tokens is not None:
+        lengths = np.cumsum([len(code) + 2 for code in functions])
+        wanted = 1 + int(np.searchsorted(lengths, count * tokens * CHARACTERS_PER_TOKEN))
+    if wanted > len(pool):
         raise ParameterError(
             f"distractors = {count}: {source} has only {len(pool)} functions of a fitting length; "
             "ask for fewer, or take another distractor_source"
         )
-    return tuple(chosen)
+    return tuple(functions[:wanted])
 
 
 @lru_cache(maxsize=64)
@@ -244,30 +249,20 @@ def _keys(problem: Problem, others: tuple[str, ...], seed: int) -> dict[tuple[in
     return line_keys(rng(seed, "keys", problem.id, problem.code), [problem.code, *others])
 
 
-def _target_keys(problem: Problem, seed: int) -> list[str]:
-    keys = _keys(problem, (), seed)
-    return [keys[-1, number] for number in range(problem.code.count("\n") + 1)]
-
-
-def _line(problem: Problem, seed: int) -> int:
-    """The line that is asked for: any of the target's that are not blank."""
-    lines = [number for number, line in enumerate(problem.code.split("\n")) if line.strip()]
-    return lines[int(rng(seed, "line", problem.id).integers(len(lines)))]
-
-
 def _wanted(problem: Problem, task: str, seed: int) -> tuple[list[str], list[str]]:
-    """The lines that are to be retrieved, and their keys."""
-    lines, keys = problem.code.split("\n"), _target_keys(problem, seed)
-    number = _line(problem, seed)
-    return ([lines[number]], [keys[number]]) if task == "line_retrieval" else (lines, keys)
+    """The lines that are to be retrieved, and their keys: all, or any one that is not blank."""
+    keys, every = _keys(problem, (), seed), list(enumerate(problem.code.split("\n")))
+    shown = [(number, line) for number, line in every if line.strip()]
+    chosen = [shown[int(rng(seed, "line", problem.id).integers(len(shown)))]] if task == "line_retrieval" else every
+    return [line for _, line in chosen], [keys[-1, number] for number, _ in chosen]
 
 
 def _query(problem: Problem, task: str, seed: int) -> dict[str, str]:
     """What the templates of a task ask about."""
     if task not in RETRIEVAL:
         return {"input": problem.arguments, "output": problem.output}
-    keys = _target_keys(problem, seed)
-    return {"start": keys[0], "end": keys[-1], "key": keys[_line(problem, seed)]}
+    _, keys = _wanted(problem, task, seed)
+    return {"start": keys[0], "end": keys[-1], "key": keys[0]}
 
 
 def _prompt(
@@ -330,7 +325,7 @@ def line_removal(given: LineRemoval) -> Trials:
 
     def chance(trial: Trial, prompt: Prompt, settings: Mapping[str, Any]) -> float | None:
         task, removed = str(trial.factors["task"]), int(trial.factors["mask"] or 0)
-        return truth.predicted(table[trial.problem], prompt, settings, task, removed)
+        return reading.predicted(table[trial.problem], prompt, settings, task, removed)
 
     return Trials(trials, render, {"strict": strict}, chance=chance)
 
@@ -350,7 +345,7 @@ class Templates(Seeded):
     problems: Source = Field("cruxeval", description="cruxeval: the paper's, a data set; generated: the kit's own")
     problem: int = Field(0, ge=0, description="number of the problem")
     distractors: list[Count] = Field([0, 20, 80], min_length=1, description="unrelated functions around the target")
-    distractor_source: distractor_functions.Source = Field("codesearchnet", description="as for the figures")
+    distractor_source: Distractors = Field("codesearchnet", description="as for the figures")
     rule: Literal["strict"] = Field("strict", description="nothing is judged")
 
 
@@ -364,17 +359,9 @@ class Registry(Facts):
 
 def rendered_templates(given: Templates) -> list[tuple[str, int, Prompt]]:
     """Task, number of distractors and prompt, for all four templates on one problem, the target in the middle."""
-    asked = {
-        "artefact": given.artefact,
-        "models": given.models,
-        "tasks": [*get_args(Task)],
-        "problems": [given.problems],
-        "n_problems": given.problem + 1,
-        "distractors": given.distractors,
-        "distractor_source": given.distractor_source,
-        "positions": 3,
-        "seed": given.seed,
-    }
+    asked = {"artefact": given.artefact, "models": given.models, "seed": given.seed, "tasks": [*get_args(Task)]}
+    asked |= {"problems": [given.problems], "n_problems": given.problem + 1, "positions": 3}
+    asked |= {"distractors": given.distractors, "distractor_source": given.distractor_source}
     trials = target_positions(Questions.model_validate(asked))
     last = trials.items[-1].problem
     return [

@@ -12,6 +12,7 @@ from codestress.inference.run import Results
 from codestress.papers.codecrash.further_readings import readings
 from codestress.papers.codecrash.perturbations.variants import TAGGED
 from codestress.papers.codecrash.studies import MESSAGES
+from codestress.report import findings
 from codestress.types import LANGUAGE_NAMES
 
 CELL = ["model", "dataset", "language", "task", "mode", "ignore", "refactor", "perturbation", "density"]
@@ -116,10 +117,7 @@ def share_panels(table: pd.DataFrame, *columns: str) -> dict[str, pd.DataFrame]:
 
 def told(head: str, table: pd.DataFrame, form: str) -> str:
     """A figure in words: each row in this form, which names columns."""
-    rows = [
-        {name: WORDS.get(name, {}).get(value, value) for name, value in row.items()} for row in table.to_dict("records")
-    ]
-    return f"{head} {'; '.join(form.format(**row) for row in rows)}."
+    return findings.told(head, table.replace({name: dict(words) for name, words in WORDS.items()}), form)
 
 
 def prompt_files(task: str, modes: Sequence[str], languages: Sequence[str], ignore: bool, refactor: bool) -> list[str]:

@@ -20,7 +20,7 @@ from codestress.fitting.significance import (
     rank_correlation,
     with_holm,
 )
-from codestress.papers.codecrash.results.paper import QUESTIONS, published_differences
+from codestress.papers.codecrash.results.differences import QUESTIONS, published_differences
 from codestress.report.findings import Finding, listed, span
 from codestress.report.published import published_numbers, read_published
 from codestress.seeding import rng
@@ -50,15 +50,12 @@ def rankings(table: pd.DataFrame) -> pd.DataFrame:
     those that are surely worse (Mogstad et al. 2024). Columns: dataset, perturbation, label, share, rank, low, high,
     separated (pairs of the panel that are told apart), pairs.
     """
-    rows = []
-    for (dataset, perturbation), part in table.groupby(["dataset", "perturbation"], sort=False):
-        share = part["share"].to_numpy()
-        found = open_ranks(share, part["questions"], LEVEL)
-        ranks = part["share"].rank(ascending=False).to_numpy()
-        ends = zip(part["label"], share, ranks, found.low, found.high, strict=True)
-        rows += [(dataset, perturbation, *one, len(found.told), math.comb(len(part), 2)) for one in ends]
-    columns = ["dataset", "perturbation", "label", "share", "rank", "low", "high", "separated", "pairs"]
-    return pd.DataFrame(rows, columns=columns)
+    parts = []
+    for _, part in table.groupby(["dataset", "perturbation"], sort=False):
+        low, high, told = open_ranks(part["share"], part["questions"], LEVEL)
+        ranks = part[["dataset", "perturbation", "label", "share"]].assign(rank=part["share"].rank(ascending=False))
+        parts.append(ranks.assign(low=low, high=high, separated=len(told), pairs=math.comb(len(part), 2)))
+    return pd.concat(parts, ignore_index=True)
 
 
 def _losses(table: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,8 +22,7 @@ from codestress.papers.codecrash.reasoning import (
     thinking,
 )
 from codestress.papers.codecrash.results.conditions import CELL, NAMES, cells, named, own_panel, told
-from codestress.papers.codecrash.results.differences import POINTS, differences
-from codestress.papers.codecrash.results.paper import QUESTIONS
+from codestress.papers.codecrash.results.differences import HEADLINE, POINTS, QUESTIONS, differences
 from codestress.papers.codecrash.studies import MESSAGES
 from codestress.report.published import published_models, published_numbers
 from codestress.seeding import rng
@@ -79,34 +77,30 @@ def token_growth(answers: pd.DataFrame, published: pd.DataFrame, *, confidence: 
     rows: list[tuple[object, ...]] = []
     known = answers.dropna(subset="reasoning_tokens")
     for (model, dataset), part in known.groupby(["model", "dataset"], sort=False):
-        each = part.groupby(["perturbation", "problem", "question"], sort=False)["reasoning_tokens"].mean()
-        spent = each.unstack("perturbation", sort=False).droplevel("problem")
+        by = ["problem", "question"]
+        spent = part.pivot_table("reasoning_tokens", by, "perturbation", sort=False).droplevel("problem")
         for perturbation in spent.columns.drop("VAN") if "VAN" in spent else ():
             both = spent[[perturbation, "VAN"]].dropna()
             if len(both):
                 found, questions = share(both[perturbation], both["VAN"]), both.index.nunique()
                 numbers = (found.value, *found.interval(questions, confidence))
                 rows.append(("regenerated", model, dataset, perturbation, len(both), questions, *numbers))
-    theirs = published.set_index(["label", "dataset", "perturbation"])["average_tokens"]
-    for (label, dataset, perturbation), tokens in theirs.items():
-        if perturbation != "VAN":
-            times = tokens / theirs[label, dataset, "VAN"]
-            rows.append(("published", label, dataset, perturbation, None, None, times, math.nan, math.nan))
     columns = ["source", "model", "dataset", "perturbation", "problems", "questions", "times", "low", "high"]
-    return pd.DataFrame(rows, columns=columns)
+    vanilla = published.groupby(["label", "dataset"])["average_tokens"].transform("first")
+    theirs = published.assign(source="published", model=published["label"], times=published["average_tokens"] / vanilla)
+    return pd.concat([pd.DataFrame(rows, columns=columns), theirs[theirs["perturbation"] != "VAN"]])[columns]
 
 
 def published_reasoning() -> pd.DataFrame:
     """The paper's Table 4, read from a picture of it. Columns: label, dataset, perturbation, pass_at_1_pct, points,
     average_tokens, most_tokens."""
-    numbers = published_numbers("codecrash/tab04")
-    rows = []
-    for label, datasets in (numbers or {"values": {}})["values"].items():
-        for dataset, values in datasets.items():
-            rows.append((label, dataset, "VAN", values[0], 0.0, *values[1:3]))
-            for number, name in enumerate(("PSC-ALL", "MCC", "MPS", "MHC")):
-                points, average, most = values[3 + 3 * number : 6 + 3 * number]
-                rows.append((label, dataset, name, values[0] + points, points, average, most))
+    numbers = published_numbers("codecrash/tab04") or {"values": {}}
+    rows = [
+        (label, dataset, name, vanilla + points, points, average, most)
+        for label, datasets in numbers["values"].items()
+        for dataset, (vanilla, *others) in datasets.items()
+        for name, (points, average, most) in zip(("VAN", *HEADLINE), np.reshape([0.0, *others], (5, 3)), strict=True)
+    ]
     columns = ["label", "dataset", "perturbation", "pass_at_1_pct", "points", "average_tokens", "most_tokens"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -141,24 +135,16 @@ def describe_reasoning(table: pd.DataFrame) -> str:
     return told("Reasoning tokens.", table, form)
 
 
-class Growth(NamedTuple):
-    """Least-squares fits of y over x (n,): c0 + c1 x + c2 x², and a line."""
-
-    c0: float
-    c1: float
-    c2: float
-    r2_quadratic: float
-    r2_linear: float
-
-
-def fit_growth(x: ArrayLike, y: ArrayLike) -> Growth:
-    """Fits both curves; nan where there are fewer than four points or all y are equal."""
+def fit_growth(x: ArrayLike, y: ArrayLike) -> dict[str, float]:
+    """Least-squares fits of y over x (n,), c0 + c1 x + c2 x² and a line: c0, c1, c2, r2_quadratic and r2_linear; nan
+    where there are fewer than four points."""
     xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    total = float(((ys - ys.mean()) ** 2).sum()) if ys.size else 0.0
-    if ys.size < 4 or total == 0:
-        return Growth(*[math.nan] * 5)
-    fits = [np.polyfit(xs, ys, degree) for degree in DEGREES.values()]
-    return Growth(*fits[0][::-1], *(1 - float(((ys - np.polyval(fit, xs)) ** 2).sum()) / total for fit in fits))
+    numbers = [math.nan] * 5
+    if ys.size >= 4:
+        fits = [np.polyfit(xs, ys, degree) for degree in DEGREES.values()]
+        total = float(((ys - ys.mean()) ** 2).sum())
+        numbers = [*fits[0][::-1], *(1 - float(((ys - np.polyval(fit, xs)) ** 2).sum()) / total for fit in fits)]
+    return dict(zip(("c0", "c1", "c2", "r2_quadratic", "r2_linear"), numbers, strict=True))
 
 
 def lack_of_growth(x: ArrayLike, degree: int, random: np.random.Generator) -> float:
@@ -189,8 +175,7 @@ def lack_of_growth(x: ArrayLike, degree: int, random: np.random.Generator) -> fl
     return float((1 + np.sum(np.array(others) >= found)) / (1 + GROWTHS))
 
 
-@dataclass(frozen=True)
-class Collapse:
+class Collapse(NamedTuple):
     """The response whose words of doubt are drawn."""
 
     model: str
@@ -202,8 +187,9 @@ class Collapse:
     """Token at which it begins to repeat one unit until its end; None where it does not."""
     curve: pd.DataFrame
     """Columns: tokens, doubts (how many words of doubt stand up to there)."""
-    growth: Growth
-    lacks: Mapping[str, float]
+    growth: dict[str, float]
+    """`fit_growth`."""
+    lacks: dict[str, float]
     """p-values of the lack of fit of its two curves."""
     text: str
     """What was thought, and what it repeats."""
@@ -215,8 +201,6 @@ def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collaps
     """The longest response that collapses; where none does, the one with most words of doubt. Requests that failed
     have none."""
     answers = answers[answers["key"].isin(list(texts))]
-    if answers.empty:
-        raise ValueError("no answers")
 
     def rank(row: Any) -> tuple[bool, int]:
         text = texts[row.key].text
@@ -259,7 +243,7 @@ def growth_table(collapse: Collapse) -> pd.DataFrame:
     """The fit of `doubts` over tokens in one row."""
     shown = {name: getattr(collapse, name) for name in ("model", "problem", "perturbation", "tokens", "collapse_at")}
     lacks = {f"lack_of_fit_{name}": lack for name, lack in collapse.lacks.items()}
-    return pd.DataFrame([shown | {"doubts": int(collapse.curve["doubts"].max())} | collapse.growth._asdict() | lacks])
+    return pd.DataFrame([shown | {"doubts": int(collapse.curve["doubts"].max())} | collapse.growth | lacks])
 
 
 def describe_collapse(collapse: Collapse) -> str:
@@ -270,6 +254,6 @@ def describe_collapse(collapse: Collapse) -> str:
     return (
         f"{collapse.model} on {collapse.problem} under {collapse.perturbation}: {collapse.tokens:,} tokens, "
         f"{int(collapse.curve['doubts'].max())} words of doubt; {fate}. R² of the quadratic "
-        f"{collapse.growth.r2_quadratic:.3f}, of a line {collapse.growth.r2_linear:.3f}."
+        f"{collapse.growth['r2_quadratic']:.3f}, of a line {collapse.growth['r2_linear']:.3f}."
         + "".join(f" A {name} does not describe the points." for name, p in collapse.lacks.items() if p < DOUBTED)
     )

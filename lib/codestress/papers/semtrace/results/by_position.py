@@ -1,22 +1,22 @@
-"""Sense and Sensitivity: answers by the position of the target (Figures 1 to 4 and 7 to 10)."""
+"""Sense and Sensitivity: answers by the position of the target (Figures 1 to 4 and 7 to 10), and largest drops over
+positions as the paper states them, of single models and of several."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+import math
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
 from codestress.fitting.influence import mean, share
 from codestress.fitting.position_dip import position_dip, relative_to_best
-from codestress.fitting.proportions import cluster_weights, paired_difference, ratio
+from codestress.fitting.proportions import cluster_weights, normal_quantile, paired_difference, ratio
 from codestress.fitting.summaries import paired_differences, summarize, with_accuracy
-from codestress.papers.semtrace.distractors import Source
-from codestress.papers.semtrace.mixing import mix
-from codestress.papers.semtrace.studies import distractor_context
-from codestress.problems.program import Problem
+from codestress.papers.semtrace.studies import Questions, in_context, problems_of
+from codestress.report.findings import told
 from codestress.report.published import read_published
 from codestress.seeding import rng
 from codestress.types import CHARACTERS_PER_TOKEN
@@ -40,13 +40,9 @@ def accuracy_by_position(
     true of instruments (`true`, of exact matches) has its `true_relative`.
     """
     by = [*CURVE, "position", "depth"]
-    parts = [
-        summarize(answers, by=by, rule=metric, confidence=confidence)
-        .assign(metric=metric)
-        .merge(_relative_curves(answers, metric, confidence, resamples, seed), on=[*CURVE, "position"], how="left")
-        for metric in metrics
-    ]
-    table = pd.concat(parts, ignore_index=True)
+    parts = [summarize(answers, by=by, rule=metric, confidence=confidence).assign(metric=metric) for metric in metrics]
+    relative = _relative_curves(answers, metrics, confidence, resamples, seed)
+    table = pd.concat(parts).merge(relative, on=[*CURVE, "metric", "position"], how="left")
     if "true" in table:
         best = table.groupby([*CURVE, "metric"])["true"].transform("max")
         table = table.assign(true_relative=table["true"] / best.where(best > 0))
@@ -54,25 +50,31 @@ def accuracy_by_position(
     return table.merge(unresolved, on=by, how="left")
 
 
-def _relative_curves(answers: pd.DataFrame, metric: str, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
+def _relative_curves(
+    answers: pd.DataFrame, metrics: Sequence[str], confidence: float, resamples: int, seed: int
+) -> pd.DataFrame:
     """`RELATIVE` for each curve and position, on the problems that were asked at all of them."""
-    rows = []
-    for group, cells in _cells(answers, metric, "position"):
-        weights = cluster_weights(len(cells), resamples, rng(seed, "relative", metric, *map(str, group))) / len(cells)
-        means = cells.mean()
-        best = means.max() or np.nan
+    rows: list[tuple[Any, ...]] = []
+    for curve, cells in _cells(answers, metrics, "position"):
+        weights = cluster_weights(len(cells), resamples, _draws(seed, "relative", curve)) / len(cells)
+        shares = cells.mean() / (cells.mean().max() or np.nan)
         intervals = relative_to_best(cells.to_numpy(float), weights, confidence)
-        rows += [
-            (*group, position, mean / best, *(interval if best == best else (np.nan, np.nan)))
-            for (position, mean), interval in zip(means.items(), intervals, strict=True)
-        ]
-    return pd.DataFrame(rows, columns=[*CURVE, "position", *RELATIVE])
+        rows += [(*curve, *one, *ends) for one, ends in zip(shares.items(), intervals, strict=True)]
+    return pd.DataFrame(rows, columns=[*CURVE, "metric", "position", *RELATIVE])
 
 
-def _cells(answers: pd.DataFrame, metric: str, columns: str) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
-    """The scores of each curve, problems by places (a column), of the problems that were asked at all of them."""
-    for group, part in answers.groupby(CURVE, sort=False):
-        yield group, part.pivot_table(index="problem", columns=columns, values=f"value_{metric}").dropna()
+def _cells(
+    answers: pd.DataFrame, metrics: Sequence[str], columns: str
+) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
+    """`CURVE` and metric with the scores, problems by places (a column), of the problems that were asked at all of
+    them."""
+    for metric in metrics:
+        for group, part in answers.groupby(CURVE, sort=False):
+            yield (*group, metric), part.pivot_table(f"value_{metric}", "problem", columns).dropna()
+
+
+def _draws(seed: int, name: str, curve: tuple[Any, ...]) -> np.random.Generator:
+    return rng(seed, name, curve[-1], *map(str, curve[:-1]))
 
 
 def position_points(table: pd.DataFrame, *, show: str, relative: bool, confidence: float) -> pd.DataFrame:
@@ -91,9 +93,7 @@ def position_points(table: pd.DataFrame, *, show: str, relative: bool, confidenc
     points = table.assign(row=rows, column=column)
     axes = ["model", "row", "column", "depth"]
     if show == "unresolved":
-        return with_accuracy(points, "unresolved", "n", confidence)[[*axes, *SHARE]].rename(
-            columns={"accuracy": "shown"}
-        )
+        points, relative = with_accuracy(points.drop(columns="true", errors="ignore"), show, "n", confidence), False
     drawn = points[[*axes, *(RELATIVE if relative else SHARE)]].set_axis([*axes, "shown", "low", "high"], axis=1)
     return drawn.assign(true=points["true_relative" if relative else "true"]) if "true" in points else drawn
 
@@ -128,14 +128,11 @@ def dips(
     """For each model, panel and number of distractors: the dip in the middle and the largest drop, in points (0 to 100)
     and relative to the maximum (%), with intervals, and the p-value of a U-shape, on the same problems."""
     rows = []
-    for metric in metrics:
-        for group, cells in _cells(answers, metric, "position"):
-            random = rng(seed, "dip", metric, *map(str, group))
-            found = position_dip(cells.to_numpy(), confidence=confidence, resamples=resamples, rng=random)
-            named = dict(zip(CURVE, group, strict=True)) | {"metric": metric}
-            percent = dict(zip(DIP, 100 * np.hstack(found[:-2]), strict=True))
-            rows.append(named | percent | {"p_value": found.p_value, "problems": found.items})
-    return pd.DataFrame(rows)
+    for curve, cells in _cells(answers, metrics, "position"):
+        random = _draws(seed, "dip", curve)
+        found = position_dip(cells.to_numpy(), confidence=confidence, resamples=resamples, rng=random)
+        rows.append((*curve, *(100 * np.hstack(found[:-2])), found.p_value, found.items))
+    return pd.DataFrame(rows, columns=[*CURVE, "metric", *DIP, "p_value", "problems"])
 
 
 def troughs(answers: pd.DataFrame, *, metrics: Sequence[str], confidence: float) -> pd.DataFrame:
@@ -146,67 +143,49 @@ def troughs(answers: pd.DataFrame, *, metrics: Sequence[str], confidence: float)
     """
     rows = []
     fifth = (5 * answers["depth"] + 1e-9).astype(int).clip(upper=4) + 1
-    for metric in metrics:
-        for group, cells in _cells(answers.assign(fifth=fifth), metric, "fifth"):
-            if cells.shape[1] < 2:
-                continue
-            found, names = lowest_place(cells.to_numpy(float), confidence), list(cells.columns)
-            rows.append(
-                dict(zip(CURVE, group, strict=True))
-                | {"metric": metric, "problems": len(cells)}
-                | {f"fifth_{name}": value for name, value in cells.mean().items()}
-                | {"lowest": names[found.place], "may_be_lowest": ", ".join(str(names[n]) for n in found.candidates)}
-            )
+    for curve, cells in _cells(answers.assign(fifth=fifth), metrics, "fifth"):
+        if cells.shape[1] > 1:
+            means, names = cells.mean(), ", ".join(map(str, lowest_places(cells, confidence)))
+            lowest = {"lowest": means.fillna(0).idxmin(), "may_be_lowest": names}
+            named = dict(zip([*CURVE, "metric"], curve, strict=True))
+            rows.append(named | {"problems": len(cells)} | means.add_prefix("fifth_").to_dict() | lowest)
     return pd.DataFrame(rows)
 
 
-class LowestPlace(NamedTuple):
-    """Places count from 0."""
-
-    place: int
-    """With the lowest mean, the first of several."""
-    candidates: tuple[int, ...]
-    """A confidence set: it misses the place whose true mean is lowest with at most 1 - confidence."""
-
-
-def lowest_place(scores: ArrayLike, confidence: float = 0.95) -> LowestPlace:
-    """From scores (items, places), 0 to 1, none missing; with fewer than two items every place is a candidate.
+def lowest_places(scores: pd.DataFrame, confidence: float = 0.95) -> list[Any]:
+    """The places (columns) that may have the lowest mean, from scores by item, 0 to 1, none missing: a confidence set
+    that misses the one whose true mean is lowest with at most 1 - confidence. With fewer than two items all of them.
 
     A place leaves the set where another is lower by a one-sided paired test. To lose the true one takes a wrong
     rejection in one of places - 1 tests, so that each is at that part of the level (Bonferroni).
     """
-    table = np.asarray(scores, dtype=float)
-    items, places = table.shape
-    means = table.mean(axis=0) if items else np.zeros(places)
-    if items < 2 or places < 2:
-        return LowestPlace(int(means.argmin()), tuple(range(places)))
-    two_sided = 1 - 2 * (1 - confidence) / (places - 1)
-    kept = [
-        place
-        for place in range(places)
-        if not any(
-            paired_difference(table[:, place] - table[:, other], confidence=two_sided).low > 0
-            for other in range(places)
-            if other != place
-        )
-    ]
-    return LowestPlace(int(means.argmin()), tuple(kept))
+    if len(scores) < 2:
+        return list(scores)
+    two_sided = 1 - 2 * (1 - confidence) / (len(scores.columns) - 1)
+
+    def lower(other: Any, place: Any) -> bool:
+        return paired_difference(scores[place] - scores[other], confidence=two_sided).low > 0
+
+    return [place for place in scores if not any(lower(other, place) for other in scores if other != place)]
 
 
-def query_differences(answers: pd.DataFrame, *, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
-    """The query on both sides against after the code alone, on the same problems at the same places (appendix C).
+def factor_differences(
+    answers: pd.DataFrame, factor: str, by: Sequence[str], *, confidence: float, resamples: int, seed: int
+) -> pd.DataFrame:
+    """A factor that is True against where it is False, on the same problems at the same places: the query on both
+    sides or not (appendix C), with keys and without (appendix D).
 
-    A row for each model, data set, task and number of distractors, as `paired_differences` makes them; the places of
-    a problem hang together. Empty where the answers have one of both alone.
+    A row for each model and combination of `by`, as `paired_differences` makes them; the places of a problem hang
+    together. Empty where the answers have one value alone.
     """
     parts = []
-    for (dataset, task, count), part in answers.groupby(["dataset", "task", "distractors"], sort=False):
-        some = part.sort_values("qac", kind="stable").assign(target=part["problem"])
-        some["problem"] = some["target"] + " at " + some["position"].astype(str)
-        found = paired_differences(
-            some, "qac", clusters="target", confidence=confidence, resamples=resamples, seed=seed
-        )
-        parts.append(found.assign(dataset=dataset, task=task, distractors=count))
+    for group, part in answers.groupby(list(by), sort=False):
+        part = part.sort_values(factor, kind="stable")
+        names = part["problem"] + " at " + part["position"].astype(str)
+        some = part.assign(target=part["problem"], problem=names)
+        how: dict[str, Any] = {"confidence": confidence, "resamples": resamples, "seed": seed}
+        found = paired_differences(some, factor, clusters="target", **how)
+        parts.append(found.assign(**dict(zip(by, group, strict=True))))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -238,44 +217,116 @@ def task_gains(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["group", "distractors", "gain", "low", "high", "problems"])
 
 
-def contexts(
-    answers: pd.DataFrame,
-    *,
-    problems_of: Callable[[str, int], Mapping[str, Problem]],
-    source: Source,
-    tokens: int | None,
-    positions: int,
-    fragments: int,
-    seed: int,
-) -> pd.DataFrame:
+def contexts(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
     """How targets stand in their contexts (Equation 2), means over problems, a row for each number of distractors and
     place: granularity, concentration, and depth and length of the context in tokens (at four characters each)."""
-    keys = ["dataset", "digits", "problem", "distractors", "position", "depth"]
+    keys = ["distractors", "depth", "dataset", "digits", "problem", "position"]
     rows = []
-    for dataset, digits, problem, count, position, place in answers[keys].drop_duplicates().itertuples(index=False):
-        others = distractor_context(problem, int(count), source, tokens, seed)
-        code = problems_of(dataset, int(digits))[problem].code
-        mixed = mix(code, others, position=int(position), positions=positions, fragments=fragments)
-        rows.append(
-            {
-                "distractors": count,
-                "depth": place,
-                "granularity": mixed.granularity,
-                "concentration": mixed.concentration,
-                "depth_tokens": mixed.depth / CHARACTERS_PER_TOKEN,
-                "context_tokens": len(mixed.text) / CHARACTERS_PER_TOKEN,
-            }
-        )
-    return pd.DataFrame(rows).groupby(["distractors", "depth"], as_index=False).mean()
+    for count, place, dataset, digits, name, position in answers[keys].drop_duplicates().itertuples(index=False):
+        problem = problems_of(dataset, given.n_problems, given.seed, int(digits))[name]
+        mixed, _ = in_context(given, problem, int(count), int(position))
+        tokens = mixed.depth / CHARACTERS_PER_TOKEN, len(mixed.text) / CHARACTERS_PER_TOKEN
+        rows.append((count, place, mixed.granularity, mixed.concentration, *tokens))
+    columns = [*keys[:2], "granularity", "concentration", "depth_tokens", "context_tokens"]
+    return pd.DataFrame(rows, columns=columns).groupby(keys[:2], as_index=False).mean()
 
 
 def describe_positions(points: pd.DataFrame) -> str:
     """The figure in words."""
-    parts = []
-    for (row, column, model), part in points.groupby(["row", "column", "model"], sort=False):
-        curve = part.sort_values("depth")["shown"]
-        parts.append(
-            f"{row}, {column}, {model}: {curve.iloc[0]:.0%} at the beginning, {curve.min():.0%} at the worst place, "
-            f"{curve.iloc[-1]:.0%} at the end"
-        )
-    return "Accuracy against the position of the target. " + "; ".join(parts) + "."
+    curves = points.sort_values("depth", kind="stable").groupby(["row", "column", "model"], sort=False)["shown"]
+    form = "{row}, {column}, {model}: {first:.0%} at the beginning, {min:.0%} at the worst place, {last:.0%} at the end"
+    return told(
+        "Accuracy against the position of the target.", curves.agg(["first", "min", "last"]).reset_index(), form
+    )
+
+
+Array = NDArray[np.float64]
+_Curves = dict[tuple[str, int], tuple[Array, Array]]
+"""By model and number of distractors, the accuracies at each position: as they are, and in each resample."""
+
+ANY = "any"
+"""The largest drop over all numbers of distractors."""
+OWN, MEAN = "mean of the models' largest drops", "largest drop of the models' mean curve"
+
+
+def largest_drops(
+    answers: pd.DataFrame, *, metrics: Sequence[str], confidence: float, resamples: int, seed: int
+) -> pd.DataFrame:
+    """Best minus worst position in points, and in % of the best, for each model and each of the paper's groups that was
+    asked as a whole; problems are resampled once for all models.
+
+    Columns: model (or group), the panel, metric, context (number of distractors, or `any`), reading (of "on average":
+    two for a group), and for `points` and `relative`: the number, _low, _high (what noise alone makes of it is taken
+    off the lower end), _deviation, _without_effect; problems.
+    """
+    rows = []
+    for metric in metrics:
+        for panel, part in answers.groupby(PANEL[:-1], sort=False):
+            names = {"metric": metric, **dict(zip(PANEL[:-1], panel, strict=True))}
+            problems = sorted(set(part["problem"]))
+            random = rng(seed, "largest drops", metric, *map(str, panel))
+            curves = _curves(part, f"value_{metric}", problems, resamples, random)
+            rows += [names | row | {"problems": len(problems)} for row in _panel(curves, confidence)]
+    columns = ["model", *PANEL, "context", "reading", "problems"]
+    return pd.DataFrame(rows) if rows else pd.DataFrame(columns=columns)
+
+
+def _curves(
+    part: pd.DataFrame, value: str, problems: Sequence[str], resamples: int, random: np.random.Generator
+) -> _Curves:
+    """On the problems that were asked at all positions.
+
+    As much noise as two problems that are right at one position alone is added to the resamples, so that positions
+    where all answers are alike are not certain.
+    """
+    places = {problem: place for place, problem in enumerate(problems)}
+    weights = cluster_weights(len(problems), resamples, random)
+    found: _Curves = {}
+    for (model, distractors), one in part.groupby(["model", "distractors"], sort=False):
+        cells = one.pivot_table(index="problem", columns="position", values=value).dropna()
+        drawn = weights[:, [places[problem] for problem in cells.index]]
+        kept = drawn.sum(axis=1, keepdims=True)
+        if len(cells) > 1 and kept.all():
+            draws = drawn @ cells.to_numpy(float) / kept
+            draws += random.normal(0, 1 / math.sqrt(len(cells) * (len(cells) + 2)), draws.shape)
+            found[str(model), int(distractors)] = cells.mean().to_numpy(float), np.clip(draws, 0, 1)
+    return found
+
+
+def _panel(curves: _Curves, confidence: float) -> Iterator[dict[str, Any]]:
+    asked = list(dict.fromkeys(model for model, _ in curves))
+    groups = {name: models for name, models in read_published("semtrace")["groups"].items() if set(models) <= {*asked}}
+    for name, models in {**{model: [model] for model in asked}, **groups}.items():
+        counts = [n for n in sorted({n for _, n in curves}) if all((model, n) in curves for model in models)]
+        if not counts or len({len(curves[model, n][0]) for model in models for n in counts}) > 1:
+            continue
+        means, draws = (np.stack([[curves[model, n][kind] for n in counts] for model in models]) for kind in (0, 1))
+        # (models, counts, positions), (models, counts, resamples, positions)
+        for context, chosen in [(ANY, slice(None)), *((str(n), slice(i, i + 1)) for i, n in enumerate(counts))]:
+            for reading in (OWN, MEAN) if len(models) > 1 else (OWN,):
+                row = {"model": name, "context": context, "reading": reading}
+                for unit in ("points", "relative"):
+                    row |= numbers_of(means[:, chosen, None], draws[:, chosen], unit, reading, confidence)
+                yield row
+
+
+def numbers_of(means: Array, draws: Array, unit: str, reading: str, confidence: float) -> dict[str, float]:
+    """From means (models, numbers of distractors, 1, positions) and resamples of them in the third place: the columns
+    of one unit, `points` or `relative`."""
+    value = float(_largest(means, unit, reading)[0])
+    flat = np.clip(draws - means + means.max(axis=-1, keepdims=True), 0, 1)
+    deviation = float(np.nanstd(_largest(draws, unit, reading)))
+    noise = float(np.nanmean(_largest(flat, unit, reading)))
+    half = normal_quantile(confidence) * deviation
+    numbers = {"": value, "_low": max(0.0, value - half - noise), "_high": min(100.0, value + half)}
+    numbers |= {"_deviation": deviation, "_without_effect": noise}
+    return {unit + name: number for name, number in numbers.items()}
+
+
+def _largest(curves: Array, unit: str, reading: str) -> Array:
+    """From (models, numbers of distractors, resamples, positions), one number for each resample."""
+    shown = curves.mean(axis=0, keepdims=True) if reading == MEAN else curves
+    best, worst = shown.max(axis=-1), shown.min(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        drops = best - worst if unit == "points" else np.where(best > 0, 1 - worst / best, np.nan)
+    return np.asarray(100 * drops.max(axis=1).mean(axis=0))

@@ -66,10 +66,9 @@ def fit_table(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd.Dat
     for (model, task), fit in fits.items():
         row: dict[str, object] = {"model": model, "task": task}
         for name in ("height", "rate", "floor", "half_life"):
-            low, high = getattr(fit, f"{name}_interval")
-            row |= {name: getattr(fit, name), f"{name}_low": low, f"{name}_high": high}
-        loss, low, high = fit.loss_at(0.5, confidence)
-        row |= {"loss_at_half": loss, "loss_low": low, "loss_high": high}
+            ends = getattr(fit, f"{name}_interval")
+            row |= {name: getattr(fit, name), f"{name}_low": ends.low, f"{name}_high": ends.high}
+        row |= dict(zip(("loss_at_half", "loss_low", "loss_high"), fit.loss_at(0.5, confidence), strict=True))
         row |= {"programs": fit.items, "r_squared": fit.r_squared, "failed_resamples": fit.failed}
         rows.append(row | {"lack_of_fit": fit.lack})
     return pd.DataFrame(rows)

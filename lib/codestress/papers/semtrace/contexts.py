@@ -1,12 +1,102 @@
-"""How a target function is shown: among distractors, M(C1, C2, Pos) of section 2, or without some of its lines."""
+"""What models are shown: SemTrace's functions (section 2.3, Listing 1), and how a target function is shown: among
+unrelated ones (section 3.1), M(C1, C2, Pos) of section 2, or without some of its lines.
+
+Of the unrelated ones `codesearchnet` is the data set that the paper draws from (here its part in CoSQA, whose functions
+are shorter); `installed` are functions of packages that the lock file pins: the same on every machine, whatever its
+Python.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import ast
+import gzip
+import json
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+
+from codestress.literals import parse_program
+from codestress.notes import noted
+from codestress.problems.datasets import data_file
+from codestress.problems.installed import PACKAGES, installed_modules
+from codestress.problems.program import Problem
+from codestress.seeding import rng
+from codestress.types import Source
+
+FEWEST, MOST = 4, 10
+"""Assignments in a function, both ends included."""
+
+
+def trace_problems(count: int, *, digits: int = 2, seed: int = 0) -> list[Problem]:
+    """Problems `semtrace_0`, …, each from the seed, the digits and its number alone.
+
+    `x` is a number of `digits` digits; an assignment adds y, uniform in [-10^digits, 10^digits - 1]. The paper prints
+    the range for two digits and leaves both open for more (section 3.3).
+    """
+    return [_problem(number, digits, seed) for number in range(count)]
+
+
+def _problem(number: int, digits: int, seed: int) -> Problem:
+    random = rng(seed, "semtrace", digits, number)
+    size = int(random.integers(FEWEST, MOST + 1))
+    x = int(random.integers(10 ** (digits - 1), 10**digits))
+    added = [int(y) for y in random.integers(-(10**digits), 10**digits, size)]
+    order = [int(i) for i in random.permutation(size)]
+    lines = [f"    arr[{i}] = x {'-' if added[i] < 0 else '+'} {abs(added[i])}" for i in order]
+    zeros = ", ".join("0" * size)
+    code = "\n".join(["def f(x):", f"    arr = [{zeros}]", *lines, "    return arr"])
+    return Problem(f"semtrace_{number}", code, "f", str(x), str([x + y for y in added]), source=Source.KIT)
+
+
+Distractors = Literal["installed", "codesearchnet"]
+
+CODESEARCHNET = "codesearchnet-python/cosqa_codesearchnet_python.jsonl.gz"
+USES_F = re.compile(r"\bf\b(?!['\"])")
+"""The name of every target; `f"…"` is none."""
+QUARTILES = (0.25, 0.75)
+"""Shorter and longer functions are outliers to the paper."""
+
+
+@cache
+@noted
+def distractors(source: Distractors) -> tuple[str, ...]:
+    """All functions of a source whose length in characters lies between its quartiles, in a fixed order.
+
+    None that uses the name `f`, which every target has; none that does not parse; none twice.
+    """
+    found = filter(_parses, _codesearchnet()) if source == "codesearchnet" else _installed()
+    functions = [code for code in dict.fromkeys(found) if not USES_F.search(code)]
+    lengths = sorted(map(len, functions))
+    low, high = (lengths[int(share * (len(lengths) - 1))] for share in QUARTILES)
+    return tuple(code for code in functions if low <= len(code) <= high)
+
+
+def _parses(code: str) -> bool:
+    try:
+        return isinstance(parse_program(code).body[0], ast.FunctionDef)
+    except (SyntaxError, IndexError):
+        return False
+
+
+def _codesearchnet() -> Iterator[str]:
+    text = gzip.decompress(data_file("codesearchnet-python", CODESEARCHNET).read_bytes()).decode("utf-8")
+    for line in text.splitlines():
+        yield textwrap.dedent(json.loads(line)["code"].expandtabs(4)).strip("\n")
+
+
+def _installed() -> Iterator[str]:
+    for package in PACKAGES:
+        for text in installed_modules(package).values():
+            lines = text.split("\n")
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.FunctionDef) and not node.decorator_list:
+                    yield textwrap.dedent("\n".join(lines[node.lineno - 1 : node.end_lineno]))
+
 
 BLANK = ""
 """Between functions stands one empty line; the paper prints no context."""
