@@ -146,7 +146,9 @@ def _attack(run: Run, language: Language, folder: Path) -> Iterator[str]:
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp,
         socket.socket(socket.AF_UNIX) as unix,
         subprocess.Popen([shutil.which("sleep") or "/bin/sleep", "60"]) as victim,
+        contextlib.ExitStack() as at_end,
     ):
+        at_end.callback(victim.kill)
         udp.bind(("127.0.0.1", 0))
         with contextlib.suppress(OSError):  # a path that is too long: the other two tell
             unix.bind(str(folder / "s"))
@@ -167,7 +169,6 @@ def _attack(run: Run, language: Language, folder: Path) -> Iterator[str]:
                     server.accept()[0].close()
                 yield name
         yield from ["killed"] * (victim.returncode is not None)
-        victim.kill()
     yield from ["read"] * (claimed.get("read") == content) + ["written"] * mark.exists()
     yield from ["mode"] * (secret.stat().st_mode & 0o777 != 0o644)
     yield from (name for name in ("device", "started") if any(one.startswith(name) for one in claimed))
