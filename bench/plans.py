@@ -102,7 +102,9 @@ def main() -> None:
         except CodestressError as error:
             print(f"{name}: {str(error).splitlines()[0]}", flush=True)
             continue
-        known = plans.__wrapped__()  # as it is now: somebody may count another paper
+        known = pd.DataFrame(
+            plans.__wrapped__(), columns=PLAN_COLUMNS
+        )  # as it is now: somebody may count another paper
         known = pd.concat([known[known["artefact"] != name], pd.DataFrame(rows, columns=PLAN_COLUMNS)])
         known.sort_values(["artefact", "model", "part", "basis"]).to_csv(PLANS, index=False)
         print(f"{name}: {len(rows)} rows", flush=True)

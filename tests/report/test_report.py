@@ -166,7 +166,7 @@ def test_prices_are_the_plans_tokens_at_the_registrys_prices(monkeypatch: pytest
         ("p/b", priced.name, "two", "estimated: so long", 8, 800_000, 10),
         ("p/b", priced.name, "one", "", 3, 400_000, 10),
     ]
-    table = pd.DataFrame(rows, columns=summary.PLAN_COLUMNS)
+    table = [dict(zip(summary.PLAN_COLUMNS, row, strict=True)) for row in rows]
     monkeypatch.setattr(summary, "plans", lambda: table)
     assert priced.price is not None
     low, high = priced.price.input, priced.price.input + priced.price.output / 2
@@ -191,7 +191,7 @@ def test_prices_are_the_plans_tokens_at_the_registrys_prices(monkeypatch: pytest
 
 
 def test_plans_are_of_artefacts_and_models_that_there_are() -> None:
-    table = summary.plans()
+    table = pd.DataFrame(summary.plans())
     assert set(table["artefact"]) <= set(artefact_names())
     assert set(table["model"]) <= set(load_registry())
     assert set(table["part"]) <= {"", "cruxeval", "livecodebench"}
@@ -200,7 +200,7 @@ def test_plans_are_of_artefacts_and_models_that_there_are() -> None:
 
 
 def test_whatever_waits_for_answers_has_its_price() -> None:
-    table, registry = summary.plans(), load_registry()
+    table, registry = pd.DataFrame(summary.plans()), load_registry()
     for name in artefact_names():
         paper, _, artefact = name.partition("/")
         (found,) = resolve([name], "paper", Overrides(), registry)

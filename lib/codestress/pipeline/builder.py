@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import importlib
 import json
 import os
 import shlex
@@ -235,6 +234,7 @@ class _Notebooks:
         self.progress: BuildProgress | None = None
         self.pool = ThreadPoolExecutor(max_workers=self.workers_at_most)
         self.futures: list[Future[None]] = []
+        self.shelves: set[str] = set()
         self.lock = threading.Lock()
 
     def __enter__(self) -> _Notebooks:
@@ -249,6 +249,7 @@ class _Notebooks:
 
     def execute(self, artefact: Artefact, programs: Ran, ask_seconds: float) -> None:
         """Queues an artefact whose answers are all there; `programs` were run for them."""
+        self.shelves.add(artefact.shelf)
         self.futures.append(self.pool.submit(self._one, artefact, programs, ask_seconds))
 
     def fail(self, artefact: Artefact, error: str) -> None:
@@ -260,7 +261,11 @@ class _Notebooks:
         while wait(self.futures, timeout=1).not_done:
             if self.progress:
                 self.progress.refresh()
-            importlib.import_module("codestress.report.gallery")  # needed next, and this process only waits
+            while self.shelves:  # the report is due next, and this process only waits; what changes yet is read again
+                from codestress.report.gallery import gallery
+
+                with contextlib.suppress(CodestressError, OSError):
+                    gallery(self.shelves.pop())
         for future in self.futures:
             future.result()
         return self.outcomes

@@ -25,7 +25,7 @@ from codestress.sandbox.layers import die_with_parent
 
 AVAILABLE = sys.platform == "linux"
 PACKAGES = (
-    *("ipykernel.kernelapp", "ipykernel.ipkernel", "IPython.display", "matplotlib.pyplot", "numpy", "pandas"),
+    *("ipykernel.kernelapp", "ipykernel.ipkernel", "IPython.display", "matplotlib.figure", "numpy", "pandas"),
     *("ipykernel.debugger", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_pdf"),
     *("matplotlib.backends.backend_svg", "pyarrow.parquet", "yaml", "pydantic"),
     *("codestress.report.publish", "codestress.report.claims", "codestress.scoring.frames"),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -79,6 +80,23 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         why = str(error)
     raise DataError(f"{shown(path)}: is no manifest: {why}; build it again with --force")
+
+
+Read = TypeVar("Read")
+
+
+def kept(read: Callable[[Path], Read]) -> Callable[[Path], Read]:
+    """A function that reads a file, which in one process reads it again only where it has changed since."""
+
+    @cache
+    def as_it_was(path: Path, changed_ns: int) -> Read:  # noqa: ARG001
+        return read(path)
+
+    @wraps(read)
+    def now(path: Path) -> Read:
+        return as_it_was(path, path.stat().st_mtime_ns if path.exists() else 0)
+
+    return now
 
 
 def read_table(

@@ -21,7 +21,7 @@ from codestress.fitting.proportions import Interval
 from codestress.fitting.verdicts import Measured, Verdict, clusters_to_decide, difference, judge, margin_of, of_noise
 from codestress.parameters import Facts
 from codestress.paths import PUBLISHED, shown
-from codestress.report.checked import read_table
+from codestress.report.checked import kept, read_table
 from codestress.report.protocol import deviations
 from codestress.report.published import read_published
 from codestress.validation import Strict, check, nearest
@@ -326,6 +326,7 @@ def _rows(stated: Statement, cell: Cell, table: pd.DataFrame) -> pd.DataFrame:
     return table.drop_duplicates(stated.readings) if stated.readings else table[:1]
 
 
+@kept
 def read_ledger(path: Path) -> pd.DataFrame:
     """A ledger (claims.csv) as `ledger` made it, empty in what an earlier version did not say; `DataError` where it is
     none."""

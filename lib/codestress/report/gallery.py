@@ -20,7 +20,7 @@ from pydantic import Field, TypeAdapter
 from codestress.errors import DataError
 from codestress.fitting.verdicts import Verdict
 from codestress.paths import MINE, OUTPUTS, shown, write_whole
-from codestress.report.checked import read_manifest
+from codestress.report.checked import kept, read_manifest
 from codestress.report.claims import read_ledger
 from codestress.report.notebook_page import page_environment, resource
 from codestress.report.summary import INSTRUMENTS, SIGNS, all_claims, did, fronts, judged, leaderboards, not_run
@@ -121,6 +121,7 @@ def _number(value: object) -> str:
     return "" if value is None else str(value)
 
 
+@kept
 def _table(path: Path) -> Markup:
     """A table for the page, empty without rows; columns in which nothing ever happened (all counts zero) are left out
     and named. Without pandas, which needs as long for hundreds of small tables as all else does."""

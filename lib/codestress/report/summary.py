@@ -8,10 +8,12 @@ has what plans counted (`python bench/plans.py`).
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -177,52 +179,52 @@ def not_run(claims: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 @cache
-def plans() -> pd.DataFrame:
-    """`PLAN_COLUMNS`; empty without the file."""
+def plans() -> list[dict[str, Any]]:
+    """Rows by `PLAN_COLUMNS`; none without the file."""
     text = {"part": str, "basis": str}
-    return (
-        pd.read_csv(PLANS, dtype=text, keep_default_na=False) if PLANS.is_file() else pd.DataFrame(columns=PLAN_COLUMNS)
-    )
+    rows = pd.read_csv(PLANS, dtype=text, keep_default_na=False) if PLANS.is_file() else pd.DataFrame()
+    found: list[dict[str, Any]] = rows.to_dict("records")
+    return found
 
 
 def price(artefacts: Sequence[str], needs: str, registry: Mapping[str, ModelEntry]) -> tuple[str, str]:
     """The command that asks what `needs` names, models and a data set (all of an artefact's, where it names none), in
     the first artefact that has a plan, and its price; `price unknown` where nobody knows."""
-    known = plans()
     artefacts = [name.partition("@")[0] for name in artefacts]  # whatever command lines changed of them
     for artefact in artefacts:
-        rows = known[known["artefact"] == artefact]
+        rows = [row for row in plans() if row["artefact"] == artefact]
         # Whole names: one may begin another's.
-        named = [re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", needs) is not None for name in rows["model"]]
-        of_models = rows[named]
-        asked = of_models if len(of_models) else rows
-        parts = [part for part in asked["part"].unique() if part and part in needs.lower()]
-        chosen = asked[asked["part"].isin(parts)] if parts else asked
-        if len(chosen):
-            options = f' MODELS="{" ".join(of_models["model"].unique())}"' if len(of_models) else ""
-            if parts and len(parts) < rows["part"].nunique():
+        models = {row["model"]: rf"(?<![\w.-]){re.escape(row['model'])}(?![\w-]|\.\w)" for row in rows}
+        named = [model for model, pattern in models.items() if re.search(pattern, needs)]
+        asked = [row for row in rows if row["model"] in named or not named]
+        parts = list(dict.fromkeys(row["part"] for row in asked if row["part"] and row["part"] in needs.lower()))
+        chosen = [row for row in asked if row["part"] in parts or not parts]
+        if chosen:
+            options = f' MODELS="{" ".join(named)}"' if named else ""
+            if parts and len(parts) < len({row["part"] for row in rows}):
                 options += f' SET="problems=[{",".join(parts)}]"'
-            told = "; ".join(_told(str(basis), part, registry) for basis, part in chosen.groupby("basis"))
+            bases = itertools.groupby(sorted(chosen, key=itemgetter("basis")), itemgetter("basis"))
+            told = "; ".join(_told(basis, list(part), registry) for basis, part in bases)
             return f"make {artefact} PROFILE=paper{options}", told
     return f"make {artefacts[0]} PROFILE=paper", "price unknown"
 
 
-def _told(basis: str, rows: pd.DataFrame, registry: Mapping[str, ModelEntry]) -> str:
-    tokens = rows["characters"] / CHARACTERS_PER_TOKEN
+def _told(basis: str, rows: Sequence[Mapping[str, Any]], registry: Mapping[str, ModelEntry]) -> str:
+    requests, characters, longest = (sum(row[name] for row in rows) for name in ("requests", "characters", "longest"))
     parts = [
-        f"{rows['requests'].sum():,} questions of {tokens.sum() / 1e6:,.2f} M tokens",
-        f"answers of at most {rows['longest'].sum() / 1e6:,.2f} M",
+        f"{requests:,} questions of {characters / CHARACTERS_PER_TOKEN / 1e6:,.2f} M tokens",
+        f"answers of at most {longest / 1e6:,.2f} M",
     ]
     low = high = 0.0
     unknown, own = dict[str, None](), set()
-    for model, asked, answers in zip(rows["model"], tokens, rows["longest"], strict=True):
-        entry = registry.get(model)
+    for row in rows:
+        entry, tokens = registry.get(row["model"]), row["characters"] / CHARACTERS_PER_TOKEN
         if entry is not None and entry.price is not None:
-            low, high = low + cost(entry, asked, 0), high + cost(entry, asked, answers)
+            low, high = low + cost(entry, tokens, 0), high + cost(entry, tokens, row["longest"])
         elif entry is not None and not entry.needs_key:
-            own.add(model)
+            own.add(row["model"])
         else:
-            unknown[model] = None
+            unknown[row["model"]] = None
     parts += [f"${low:,.2f} to ${high:,.2f}"] if high else []
     parts += [f"{len(own)} model{'s' * (len(own) > 1)} on a machine of one's own"] if own else []
     parts += [f"price unknown for {', '.join(unknown)}"] if unknown else []
