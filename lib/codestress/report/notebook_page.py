@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -28,12 +29,19 @@ def prepare() -> None:
     notebook_page(new_notebook(cells=[new_code_cell("1")]), "", {})
 
 
+@cache
+def _exporter() -> Any:
+    """One for all notebooks of a process: it compiles its templates once."""
+    from nbconvert.exporters.html import HTMLExporter
+
+    return HTMLExporter(template_name="basic", embed_images=True)
+
+
 def notebook_page(notebook: Any, artefact: str, manifest: Mapping[str, Any]) -> str:
     """The page; `notebook` is an executed notebook node. What the command line changed stands above it."""
-    from nbconvert.exporters.html import HTMLExporter
     from pygments.formatters import HtmlFormatter
 
-    body, _ = HTMLExporter(template_name="basic", embed_images=True).from_notebook_node(notebook)
+    body, _ = _exporter().from_notebook_node(notebook)
     style = resource("page.css") + HtmlFormatter().get_style_defs(".highlight")
     template = page_environment().from_string(resource("notebook.html"))
     return template.render(title=artefact, manifest=manifest, body=Markup(body), style=Markup(style))
