@@ -11,6 +11,7 @@ from scipy.stats import norm
 
 from codestress.fitting.exponential import _best, _means, fit_exponential, refit
 from codestress.fitting.proportions import DOUBTED, cluster_weights
+from conftest import some
 
 X = np.linspace(0, 1, 11)
 
@@ -143,7 +144,7 @@ def doubted(shares: np.ndarray, problems: int, studies: int) -> float:
     return float(np.mean(found))
 
 
-@pytest.mark.parametrize("problems", [25, 100])
+@pytest.mark.parametrize("problems", some([25, 100], 2))
 @pytest.mark.parametrize("name", TRUE_CURVES)
 def test_a_true_curve_is_seldom_said_not_to_describe_its_points(name: str, problems: int) -> None:
     """200 studies at a level of 5 %: two standard errors are 3 points; cautious is no fault."""

@@ -201,6 +201,7 @@ def test_explain_says_where_a_figure_is_not_of_these_answers(project: Project) -
     assert "build it again: make t/one PROFILE=demo" in project.run("explain", "t/one").stderr
 
 
+@pytest.mark.slow
 def test_a_model_at_a_url_is_asked_and_keeps_its_name(project: Project) -> None:  # noqa: F811
     project.artefact("one")
     rows = project.root / "outputs/models.yaml"

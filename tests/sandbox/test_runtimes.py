@@ -178,7 +178,7 @@ RUNTIME_ATTACKS: dict[str, tuple[Language, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", RUNTIME_ATTACKS)
+@pytest.mark.parametrize("name", some([*RUNTIME_ATTACKS], 2))
 def test_no_call_of_a_runtime_has_an_effect_on_what_is_outside(executor: Executor, name: str) -> None:
     """What the program after it finds is what was there before: the worker goes on as it was."""
     language, attempt = RUNTIME_ATTACKS[name]
@@ -224,7 +224,7 @@ STEPS: dict[str, tuple[Language, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize("name", some([*STEPS], 2))
 def test_steps_count_or_the_outcome_says_that_they_do_not(executor: Executor, name: str) -> None:
     language, body = STEPS[name]
     program = java(body) if language == "java" else Program(f"function f() {{ {body} }}", "f")

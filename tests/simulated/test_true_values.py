@@ -24,6 +24,7 @@ from codestress.scoring.judging import said
 from codestress.simulated.engine import answer_text
 from codestress.simulated.reading import Settings, block_numbers, read, share_of_kept
 from codestress.types import Request, Response, Sampling, Trial, Trials
+from conftest import some
 
 READINGS = 400
 FOUR_DEVIATIONS = 4
@@ -66,7 +67,7 @@ def test_chains_are_followed_as_often_as_is_said(reader: str) -> None:
 
 
 @pytest.mark.parametrize("reader", ["sim-near", "sim-flat", "sim-wordy"])
-@pytest.mark.parametrize("test", ["inefficient_code", "clue", "unlock"])
+@pytest.mark.parametrize("test", some(["inefficient_code", "clue", "unlock"], 2))
 def test_what_is_planted_is_noticed_as_often_as_is_said(reader: str, test: Any) -> None:
     study = origin.NeedleInHaystack(artefact="x", models=[reader], test=test, characters=[4000, 16000], variants=2)
     trials = origin.needle_in_haystack(study)

@@ -27,6 +27,7 @@ from codestress.tryout.counts import counted
 from codestress.tryout.sampling import Part
 from codestress.tryout.subject import at_url, registered
 from codestress.types import Message, Outcome, Prompt, Sampling, Score, Trial, Trials, Usage
+from conftest import some
 from openai_server import MODEL, OpenAIServer, Received, Reply, as_json, completion_body, failure
 
 CHARACTERS = 4
@@ -207,17 +208,20 @@ def test_a_context_that_nobody_told_of_is_learnt_from_the_first_refusal(refusal:
 
 @pytest.mark.parametrize(
     "refusal",
-    [
-        "Please reduce the length of the messages or completion.",
-        "context_length_exceeded",
-        "the request exceeds the available context size, try increasing it",
-        "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 1500.",
-        "prompt is too long: 1,600 tokens > 1,500 maximum",
-        "<html><head><title>413 Request Entity Too Large</title></head></html>",
-        "Payload Too Large",
-        "Invalid 'messages[0].content': string too long.",
-        "The input token count (1600) exceeds the maximum number of tokens allowed (1500).",
-    ],
+    some(
+        [
+            "Please reduce the length of the messages or completion.",
+            "context_length_exceeded",
+            "the request exceeds the available context size, try increasing it",
+            "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 1500.",
+            "prompt is too long: 1,600 tokens > 1,500 maximum",
+            "<html><head><title>413 Request Entity Too Large</title></head></html>",
+            "Payload Too Large",
+            "Invalid 'messages[0].content': string too long.",
+            "The input token count (1600) exceeds the maximum number of tokens allowed (1500).",
+        ],
+        3,
+    ),
 )
 def test_a_refusal_that_does_not_say_how_much_fits_is_no_failure(refusal: str, tmp_path: Path) -> None:
     """Nor is it asked again whether as long a prompt fits."""

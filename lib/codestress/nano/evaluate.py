@@ -103,6 +103,7 @@ def evaluate(folder: Path, asked: int) -> dict[str, Any]:
         ("semtrace", "semtrace", [Size(turns=1)]),
         ("output_prediction", "output_prediction", [Size(turns=1)]),
     ]
+    Nano(folder)  # weights that are damaged are told at once
     many = 4 * asked
     answers = (chat("output_prediction", Size(turns=1), "evaluate", 1, n).turns[0].answer for n in range(many))
     outputs = [repr(_value(answer)) for answer in answers]

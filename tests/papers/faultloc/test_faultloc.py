@@ -40,7 +40,7 @@ from codestress.report.share_bars import share_bars
 from codestress.report.style import MARKERS
 from codestress.scoring.frames import answers_frame
 from codestress.types import Outcome, Response, Trials
-from conftest import THOROUGH
+from conftest import THOROUGH, some
 from openai_server import OpenAIServer, Received, Reply, completion
 
 SMALL: dict[str, Any] = {
@@ -87,15 +87,15 @@ def oracle(monkeypatch: pytest.MonkeyPatch, labels: dict[str, int]) -> Iterator[
 
 
 def test_an_oracle_scores_100_percent_in_every_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    labels: dict[str, int] = {}
-    for task in tasks(n_programs=6).values():
+    labels, n_programs = dict[str, int](), len(some(range(6), 2))
+    for task in tasks(n_programs=n_programs).values():
         programs: list[FaultyProgram | str] = [task.program]
         for spm in parameters().spms:
             for strength in SMALL["strengths"]:
                 programs.append(faultloc.mutated_program(task, spm, strength, bank(task.correct.language), 0))
         programs.append(faultloc.mutated_program(task, "blank_line", 1, bank(task.correct.language), 0))
         labels |= {program.code: program.line for program in programs if isinstance(program, FaultyProgram)}
-    trials = trials_of(n_programs=6)
+    trials = trials_of(n_programs=n_programs)
     with oracle(monkeypatch, labels) as server:
         results = run(trials, ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
         assert len(server.requests) == results.asked == len({answer.key for answer in results.answers})

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 from codestress.papers.semtrace.results.by_position import lowest_places
+from conftest import some
 
 
-@pytest.mark.parametrize("items", [12, 100])
+@pytest.mark.parametrize("items", some([12, 100], 2))
 @pytest.mark.parametrize("means", [[0.5] * 5, [0.6, 0.5, 0.5, 0.45, 0.55], [0.99, 0.98, 0.97, 0.96, 0.98]])
 def test_the_set_covers(items: int, means: list[float]) -> None:
     """1,000 simulated studies each; where all places are alike, the first counts as the true one."""
