@@ -438,7 +438,7 @@ def test_the_standard_librarys_functions_keep_their_meaning(
 MODULES = ["dataclasses", "argparse", "asyncio/tasks", "inspect", "typing", "statistics"]
 
 
-@pytest.mark.parametrize("module", some(MODULES, 2))
+@pytest.mark.parametrize("module", some(MODULES, 3))
 def test_whole_modules_still_parse(module: str) -> None:
     problem = vanilla(Problem("m", f"{standard_source(module)}\ndef f():\n    return 0\n", "f", "", "0"))
     for number in range(2):
