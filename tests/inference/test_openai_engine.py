@@ -357,6 +357,7 @@ def test_seconds_are_those_of_the_try_that_was_answered() -> None:
         (Reply(b'{"choices": [{"mess'), r"not a chat completion.*Unterminated.*\{\"choices\": \[\{\"mess"),
         (Reply(b'{"choices": "\xff"}'), "not a chat completion"),
         (Reply(b'"42"'), 'not a chat completion.*: "42"'),
+        (as_json({"choices": [{"message": "hello", "finish_reason": "stop"}]}), "not a chat completion.*message"),
         (Reply(b"null"), "not a chat completion.*: null"),
         (as_json({"text": "42"}), '0 choices, not 1.*"text": "42"'),
         (as_json({"choices": []}), "0 choices, not 1"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,23 @@ def test_other_answers_and_failures_are_not_the_same(tmp_path: Path, monkeypatch
     with Store(store) as responses:
         assert responses.count() == 12
     assert run(TRIALS, ["mine"], store=store, registry=registry).answers == results.answers
+
+
+def test_a_model_that_is_gone_has_failed_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many in a row: what was answered before makes the figure."""
+    monkeypatch.setattr(functions, "ROOT", tmp_path)
+    gone = (
+        "from pathlib import Path\ndef answer(messages, **how):\n    open(Path(__file__).with_name('here')).close()\n"
+    )
+    (tmp_path / "my_model.py").write_text(f"{gone}    return 'x'\n")
+    (tmp_path / "here").write_text("x")
+    registry, store = tmp_path / "models.yaml", tmp_path / "s.sqlite"
+    settings = {"function": "my_model.py:answer", "concurrency": 1}
+    registry.write_text(json.dumps({"mine": {"engine": "function", "settings": settings}}))
+    many = replace(TRIALS, items=[Trial(str(n), {}) for n in range(30)])
+    results = run(many, ["mine"], store=store, registry=registry)
+    (tmp_path / "here").unlink()
+    assert tuple(rechecked(results, many, count=30, store=store).repeats["mine"]) == (30, 0, 30)
 
 
 def test_simulated_readers_are_not_asked_again_and_none_is_for_0(tmp_path: Path) -> None:

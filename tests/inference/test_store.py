@@ -255,6 +255,25 @@ FULL = textwrap.dedent(
 )
 
 
+def test_a_store_that_another_holds_is_waited_for_once_by_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not by one answer after the other; the next is stored again."""
+    monkeypatch.setattr("codestress.inference.store.BUSY_S", 0.2)
+    path, said = tmp_path / "s.sqlite", list[str]()
+    with Store(path) as store, contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other:
+        store.put("0" * 32, "m", Response("x", "stop")).result()
+        assert store._writer is not None
+        store._writer.set_trace_callback(said.append)
+        other.execute("BEGIN IMMEDIATE")
+        waiting = [store.put(f"{n:032}", "m", Response("x", "stop")) for n in range(1, 30)]
+        for one in waiting:
+            with pytest.raises(StoreError, match="another process held it"):
+                one.result()
+        assert said.count("BEGIN IMMEDIATE") < 10
+        other.execute("ROLLBACK")
+        store.put("9" * 32, "m", Response("x", "stop")).result()
+        assert store.count() == 2
+
+
 def test_a_full_disk_is_said_and_loses_nothing_that_was_stored(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
     done = subprocess.run([sys.executable, "-c", FULL, str(path)], capture_output=True, text=True, timeout=300)

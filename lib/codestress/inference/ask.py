@@ -85,12 +85,19 @@ def ask(
 
 
 async def ask_each(
-    trials: Trials, entries: Sequence[ModelEntry], store: Store, progress: Progress, budget: Budget, counted: bool
+    trials: Trials,
+    entries: Sequence[ModelEntry],
+    store: Store,
+    progress: Progress,
+    budget: Budget,
+    counted: bool,
+    patience: float = FAILURES_IN_A_ROW,
 ) -> Replies:
-    """All models at once; `counted` says whether failures count, and do not end the run."""
+    """All models at once; `counted` says whether failures count, and do not end the run, and `patience` how many in a
+    row mean that a model cannot be reached."""
     prompts = Prompts(trials)
     own = {model: Prompts(these, 0) for model, these in trials.own.items()}
-    asked = [_ModelRun(own.get(entry.name, prompts), entry, store, progress, budget, counted) for entry in entries]
+    asked = [_ModelRun(own.get(one.name, prompts), one, store, progress, budget, counted, patience) for one in entries]
     try:
         async with asyncio.TaskGroup() as group:
             for one in asked:
@@ -109,10 +116,17 @@ class _ModelRun:
     """One model's part of a run."""
 
     def __init__(
-        self, prompts: Prompts, entry: ModelEntry, store: Store, progress: Progress, budget: Budget, counted: bool
+        self,
+        prompts: Prompts,
+        entry: ModelEntry,
+        store: Store,
+        progress: Progress,
+        budget: Budget,
+        counted: bool,
+        patience: float,
     ) -> None:
         self.prompts, self.trials, self.entry, self.store = prompts, prompts.trials, entry, store
-        self.progress, self.budget, self.counted = progress, budget, counted
+        self.progress, self.budget, self.counted, self.patience = progress, budget, counted, patience
         self.belongs = belongs(entry)
         self.server = "" if replayed(entry) else server_of(entry)
         self.replies: dict[int, Reply] = {}
@@ -149,10 +163,10 @@ class _ModelRun:
                 await self.ask_all(engine, Schedule(((-1, asked) for asked in missing), engine.concurrency))
                 return
             async with only_run(self.entry, self.store.path):
-                work = in_order(missing, self.first)
-                if isinstance(engine, Together):  # which has no use for leaders
-                    work = ((-1, asked) for _, asked in work)
-                await self.ask_all(engine, Schedule(work, WINDOW * engine.concurrency))
+                work, window = in_order(missing, self.first), WINDOW * engine.concurrency
+                if isinstance(engine, Together):  # which has no use for leaders, and batches that fill the memory
+                    work, window = ((-1, asked) for _, asked in work), engine.concurrency
+                await self.ask_all(engine, Schedule(work, window))
         finally:
             await engine.close()
 
@@ -183,7 +197,7 @@ class _ModelRun:
                     asked = following(self.trials, self.entry, due, await self.respond(engine, due.request))
             except RequestFailed as failure:
                 self.fail(due, failure)
-                gone = self.failed_in_a_row >= FAILURES_IN_A_ROW and not isinstance(engine, Together)
+                gone = self.failed_in_a_row >= self.patience and not isinstance(engine, Together)
                 if gone and not await self.answers_still(engine):
                     raise EngineError(
                         f"{self.entry.name}: {self.failed_in_a_row} requests in a row failed; the last: {failure}\n"

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import sys
 import tempfile
@@ -219,7 +220,7 @@ def rechecked(
                 if len(chosen) == count:
                     break
             firsts = replace(these, items=[*chosen.values()], retry_temperatures=(), follow_up=None, own={})
-            run_coroutine(ask_each(firsts, [entry], again, progress, limits, False))
+            run_coroutine(ask_each(firsts, [entry], again, progress, limits, False, math.inf))
             stored, said = responses.get(chosen), again.get(chosen)
             same = sum(response.text == stored[key].text for key, response in said.items())
             repeats[entry.name] = Repeats(len(chosen), same, failed=len(chosen) - len(said))

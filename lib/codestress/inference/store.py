@@ -74,6 +74,11 @@ REMEDIES = (
     (("",), f"{{said}}. {SAFE} Check the folder's rights, or set CODESTRESS_STORE to another file."),
 )
 """Words in what SQLite or the system says, and what to tell; the first that fits."""
+OF_A_ROW = (
+    *(OverflowError, TypeError, ValueError, sqlite3.InterfaceError),
+    *(sqlite3.DataError, sqlite3.IntegrityError, sqlite3.ProgrammingError),
+)
+"""What spoils one row, and no other that is written with it; all else is the file's, which every row would wait for."""
 SHOWN_KEYS = 10
 """Of damaged answers, in a message."""
 
@@ -143,6 +148,7 @@ class Store:
         self.path = path = path.absolute()
         self._lock = threading.Lock()
         self._queued: dict[int, Row] = {}
+        self._failed: dict[int, StoreError] = {}
         self._numbers = itertools.count()
         self._thread = ThreadPoolExecutor(1, "codestress-store")
         self._writer: sqlite3.Connection | None = None
@@ -265,19 +271,21 @@ class Store:
 
     def _write(self, number: int) -> None:
         """Writes one row, and whatever else is queued; nothing where it was written with another."""
-        if number not in self._queued:
-            return
-        rows = dict(self._queued)
-        try:
-            self._writer = self._writer or _open(self.path)
-            with self._writer:
-                self._writer.execute("BEGIN IMMEDIATE")
-                self._writer.executemany(INSERT, rows.values())
-        except Exception as error:  # whatever it is: who waits for this row hears of it, the others are tried again
-            del self._queued[number]
-            raise self._error(error) from None
-        for one in rows:
-            del self._queued[one]
+        if number in self._queued:
+            rows = dict(self._queued)
+            try:
+                self._writer = self._writer or _open(self.path)
+                with self._writer:
+                    self._writer.execute("BEGIN IMMEDIATE")
+                    self._writer.executemany(INSERT, rows.values())
+            except Exception as error:  # whatever it is, those who wait hear of it
+                if isinstance(error, OF_A_ROW):
+                    rows = {number: rows[number]}
+                self._failed |= dict.fromkeys(rows, self._error(error))
+            for one in rows:
+                del self._queued[one]
+        if number in self._failed:
+            raise self._failed.pop(number)
 
     def _error(self, error: Exception) -> StoreError:
         told = next(words for signs, words in REMEDIES if any(sign in str(error).lower() for sign in signs))

@@ -264,7 +264,7 @@ class _Notebooks:
             while self.shelves:  # the report is due next, and this process only waits; what changes yet is read again
                 from codestress.report.gallery import gallery
 
-                with contextlib.suppress(CodestressError, OSError):
+                with contextlib.suppress(Exception):  # what is wrong with it is told when it is due
                     gallery(self.shelves.pop())
         for future in self.futures:
             future.result()

@@ -6,6 +6,7 @@ Pictures lie beside it; nothing is fetched from elsewhere, and search and filter
 
 from __future__ import annotations
 
+import csv
 import json
 from collections import Counter
 from html import escape
@@ -14,7 +15,6 @@ from typing import Annotated, Any
 
 import pandas as pd
 from markupsafe import Markup
-from pyarrow.csv import ParseOptions, read_csv
 from pydantic import Field, TypeAdapter
 
 from codestress.errors import DataError
@@ -25,8 +25,6 @@ from codestress.report.claims import read_ledger
 from codestress.report.notebook_page import page_environment, resource
 from codestress.report.summary import INSTRUMENTS, SIGNS, all_claims, did, fronts, judged, leaderboards, not_run
 
-CELL = "\0"
-"""Between two cells of a row: no text has it."""
 SPOTS = TypeAdapter(list[tuple[int, int, int, int, Annotated[str, Field(pattern=r"^c\d+$")]]])
 
 
@@ -115,10 +113,18 @@ def _models(cards: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _number(value: object) -> str:
-    """A cell for a table: a number with at most three decimals, nothing for what is missing."""
+    """A number for a table: at most three decimals, nothing for a missing one."""
     if isinstance(value, float):
         return "" if value != value else f"{value:.3f}".rstrip("0").rstrip(".")
-    return "" if value is None else str(value)
+    return str(value)
+
+
+def _numbers(cells: list[str]) -> list[float]:
+    """nan where nothing stands; none of a column with a word in it, as `1_2` is one."""
+    try:
+        return [float(cell.replace("_", " ") or "nan") for cell in cells]
+    except ValueError:
+        return []
 
 
 @kept
@@ -126,15 +132,21 @@ def _table(path: Path) -> Markup:
     """A table for the page, empty without rows; columns in which nothing ever happened (all counts zero) are left out
     and named. Without pandas, which needs as long for hundreds of small tables as all else does."""
     try:
-        columns = read_csv(path, parse_options=ParseOptions(newlines_in_values=True)).to_pydict()
-    except (OSError, ValueError) as error:
+        with path.open(encoding="utf-8", newline="") as file:
+            names, *lines = csv.reader(file, strict=True)
+            columns = {name: cells for name, *cells in zip(names, *lines, strict=True)} if lines else {}
+    except (OSError, ValueError, csv.Error) as error:
         raise DataError(f"{shown(path)}: cannot be read: {error}; build it again with --force") from None
-    counts = [name for name in columns if name not in ("d", "accuracy", "low", "high")]
-    idle = [name for name in counts if {*map(str, columns[name])} in ({"0"}, {"0.0"})]
-    told = {name: map(_number, cells) for name, cells in columns.items() if name not in idle}
+    told, idle = {}, []
+    for name, cells in columns.items():
+        numbers = _numbers(cells)
+        if {*numbers} == {0.0} and name not in ("d", "accuracy", "low", "high"):
+            idle.append(name)
+        else:
+            whole = all(cell.isdecimal() for cell in cells)
+            told[name] = cells if whole or not numbers else [_number(one) for one in numbers]
     head = "".join(f"<th>{escape(name.replace('_', ' '))}</th>" for name in told)
-    lines = map(CELL.join, zip(*told.values(), strict=True))  # a row at a time is escaped in a third of the time
-    rows = [f"<tr><td>{escape(line).replace(CELL, '</td><td>')}</td></tr>" for line in lines]
+    rows = [f"<tr><td>{'</td><td>'.join(map(escape, row))}</td></tr>" for row in zip(*told.values(), strict=True)]
     note = f"<p class='note'>zero throughout: {escape(', '.join(idle))}</p>" if idle else ""
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     return Markup(f"<div class='scroll'>{table}</div>{note}" if rows or idle else "")

@@ -173,8 +173,13 @@ class OpenAIEngine(Engine):
                 content = parse_json(reply.content)
                 found = responses(content, reply.elapsed.total_seconds(), self.secret, count)
                 # A cache or proxy that mixes replies up sends one to another prompt too.
-                same = hash((str(_at(content, "id")), str(_at(content, "created")), found[0].text))
-                if not _at(content, "id") or self._replies.setdefault(same, prompt.digest) == prompt.digest:
+                name = _at(content, "id")
+                same = hash((str(name), str(_at(content, "created")), found[0].text))
+                if (
+                    not name
+                    or not isinstance(name, str)
+                    or self._replies.setdefault(same, prompt.digest) == prompt.digest
+                ):
                     return found
                 problem = "it repeats, with its id and time, the answer to another request"
             except ValueError as error:
@@ -480,6 +485,8 @@ def _said(choice: Any, place: str) -> tuple[str, FinishReason]:
     message, reason = _at(choice, "message"), _at(choice, "finish_reason")
     if message is None and _at(choice, "text") is None:
         raise ValueError(f"{place}: neither message nor text")
+    if not isinstance(message, dict | None):
+        raise ValueError(f"{place}.message: must be a mapping")
     refusal, content = _text(message, "refusal", place), _text(message, "content", place)
     if reason not in ("stop", "length", "content_filter"):
         raise ValueError(f"{place}.finish_reason: {reason!r}")
