@@ -21,9 +21,28 @@ OPTIONS  = --profile $(PROFILE) $(if $(MODELS),--models "$(MODELS)") $(foreach s
   $(if $(ID),--id '$(ID)') $(if $(KEY_ENV),--key-env '$(KEY_ENV)')
 # Read by codestress itself; on the command line or in the environment.
 export BUDGET_USD BUDGET_TOKENS MAX_REQUESTS
-ifneq ($(REPLAY),)
-export CODESTRESS_REPLAY := $(abspath $(REPLAY))
+# A path means the folder where it was typed: with `make -C`, which adds w to the flags, that of the shell.
+RUN = $(BIN)/codestress
+HERE := $(CURDIR)
+ifeq ($(MAKELEVEL)$(findstring w,$(firstword -$(MAKEFLAGS))),0w)
+export HERE := $(or $(PWD),$(CURDIR))
+RUN = bin="$$(cd $(BIN) && pwd)" && cd "$$HERE" && "$$bin/codestress"
 endif
+ifneq ($(REPLAY),)
+CODESTRESS_REPLAY := $(REPLAY)
+endif
+# With -s nothing tells `make -C` from a program that starts make in another folder than its own.
+ifeq ($(MAKELEVEL)$(findstring s,$(firstword -$(MAKEFLAGS))),0s)
+ifeq ($(shell [ '$(subst ','\'',$(PWD))' -ef . ] && echo same),)
+REFUSE = $(if $(filter /% ~%,$(firstword $1)),,$(error '$1' is relative, and make -s does not say to \
+  which folder; give the whole path, or leave -s out))
+$(foreach v,CODESTRESS_DATA CODESTRESS_OUTPUTS CODESTRESS_STORE CODESTRESS_REPLAY FILE A B,\
+  $(if $($v),$(call REFUSE,$($v))))
+endif
+endif
+whole = $(if $(filter /% ~%,$(firstword $1)),$1,$(HERE)/$1)
+$(foreach v,DATA OUTPUTS STORE REPLAY,$(if $(CODESTRESS_$v),\
+  $(eval override export CODESTRESS_$v := $$(call whole,$$(CODESTRESS_$v)))))
 # `make -j4` executes four notebooks at a time; without -j as many as there are processors.
 NUMBER   = $(or $(JOBS),$$(printf '%s' "$$MAKEFLAGS" | sed -n 's/.*-j\([0-9][0-9]*\).*/\1/p'))
 
@@ -33,13 +52,13 @@ READY := .venv/ready
 READY_DEV := .venv/ready-dev
 endif
 
-.PHONY: all build help plan data report contact-sheet diff doctor archive badge try serve lab explore course train-nano test test-all style suite test-vllm test-llamacpp bench clean lock $(GOALS)
+.PHONY: all build help plan data report crate contact-sheet diff doctor archive badge try serve lab explore course train-nano test test-all style suite test-vllm test-llamacpp bench clean lock $(GOALS)
 
 all: build
 
 # One call builds all goals, so that every question is asked once.
 build: $(READY)
-	@jobs=$(NUMBER); $(BIN)/codestress build $(GOALS) $(OPTIONS) $${jobs:+--jobs $$jobs}
+	@jobs=$(NUMBER); $(RUN) build $(GOALS) $(OPTIONS) $${jobs:+--jobs $$jobs}
 
 # `make plan origin/fig04` plans it and builds nothing.
 $(GOALS): $(if $(filter plan,$(MAKECMDGOALS)),plan,build)
@@ -58,12 +77,13 @@ help:
 	@echo '  BUDGET_USD=5 BUDGET_TOKENS=1000000 MAX_REQUESTS=1000 stop at the line, answers kept'
 	@echo '  REPLAY=FILE               answers from an archive, no model asked'
 	@echo 'make data                  fetch the data sets (or set CODESTRESS_DATA to a folder that has them)'
-	@echo 'make report                write the report page anew: claims ledger, leaderboard, figures'
+	@echo 'make report                write the report page anew: claims ledger, models by task, figures'
+	@echo 'make crate                 what is built as an RO-Crate, for an archive such as Zenodo'
 	@echo 'make contact-sheet         all figures in one picture, on light and on dark ground'
 	@echo 'make diff A=… B=…          compare two runs'
 	@echo 'make doctor                what is here, what is missing, what to type'
 	@echo 'make archive FILE=…        all responses of the profile as one file'
-	@echo 'make try MODEL=…           ten minutes of all four papers on a model, a page: a name, a URL (ID=…), FILE.py:FUNCTION'
+	@echo 'make try MODEL=…           ten minutes of all four papers on a model, a report: a name, a URL (ID=…), FILE.py:FUNCTION'
 	@echo '  MINUTES=10 KEY_ENV=…      how long; the environment variable with the key of a URL'
 	@echo 'make serve MODEL=…         a vLLM server for a model of params/models.yaml (GPU)'
 	@echo 'make badge                 what artifact evaluation asks, checked'
@@ -72,6 +92,7 @@ help:
 	@echo 'make course                the assignments: what students get, what teachers keep'
 	@echo 'make train-nano            train the small transformer of the kit anew (hours)'
 	@echo 'make test                  style, types and tests, in minutes'
+	@echo 'make style                 style, types, rooms, parameters and size alone, without tests'
 	@echo 'make test-all              all checks: also what is slow'
 	@echo 'make test-vllm             one study through real servers: vLLM, Ray, transformers (gigabytes, opt-in)'
 	@echo 'make test-llamacpp         codestress try on llama.cpp'"'"'s server with a small model (builds it once, minutes, opt-in)'
@@ -79,7 +100,7 @@ help:
 	@echo 'make clean                 remove figures, never answers, nor outputs/mine'
 
 plan: $(READY)
-	@$(BIN)/codestress plan $(GOALS) $(OPTIONS)
+	@$(RUN) plan $(GOALS) $(OPTIONS)
 
 data: $(READY)
 	@$(BIN)/codestress data fetch
@@ -87,11 +108,15 @@ data: $(READY)
 report: $(READY)
 	@$(BIN)/codestress report --profile $(PROFILE)
 
+# Needs the extra crate.
+crate: $(READY)
+	@$(BIN)/codestress crate --profile $(PROFILE)
+
 contact-sheet: $(READY)
 	@$(BIN)/python docs/contact_sheet.py $(or $(CODESTRESS_OUTPUTS),outputs)/$(PROFILE)
 
 diff: $(READY)
-	@$(BIN)/codestress diff $(A) $(B)
+	@$(RUN) diff $(if $(A),"$(A)") $(if $(B),"$(B)")
 
 doctor: $(READY)
 	@$(BIN)/codestress doctor
@@ -100,11 +125,11 @@ badge: $(READY)
 	@$(BIN)/codestress badge --profile $(PROFILE)
 
 archive: $(READY)
-	@$(BIN)/codestress archive export $(or $(FILE),$(or $(CODESTRESS_OUTPUTS),outputs)/$(PROFILE).jsonl.gz) $(OPTIONS)
+	@$(RUN) archive export "$(or $(FILE),$(or $(CODESTRESS_OUTPUTS),$(CURDIR)/outputs)/$(PROFILE).jsonl.gz)" $(OPTIONS)
 
-# Ten minutes from a model to its page; without MODEL: which servers on this machine offer what.
+# Ten minutes from a model to its report; without MODEL: which servers on this machine offer what.
 try: $(READY)
-	@$(BIN)/codestress try $(if $(MODEL),'$(MODEL)') $(if $(ID),--id '$(ID)') $(if $(KEY_ENV),--key-env '$(KEY_ENV)') --minutes $(MINUTES)
+	@$(RUN) try $(if $(MODEL),'$(MODEL)') $(if $(ID),--id '$(ID)') $(if $(KEY_ENV),--key-env '$(KEY_ENV)') --minutes $(MINUTES)
 
 # vLLM brings its own CUDA and pins: an environment of its own. SERVE=… names another Python that has it.
 SERVE ?= .venv-vllm/bin/python
@@ -130,8 +155,8 @@ explore: $(READY)
 
 # Some hours on a CPU; stopped, it goes on where it was. torch comes with CUDA unless pip is told otherwise.
 train-nano: .venv-train/bin/codestress
-	@.venv-train/bin/codestress nano train
-	@.venv-train/bin/codestress nano evaluate outputs/nano/weights --write
+	@.venv-train/bin/python bench/nano/train.py
+	@.venv-train/bin/python bench/nano/measure.py outputs/nano/weights --write
 
 .venv-train/bin/codestress: pyproject.toml
 	@echo 'setting up .venv-train (torch, once)'
@@ -157,13 +182,14 @@ style:
 	$(BIN)/lint-imports
 	$(BIN)/codestress sync --check
 	$(BIN)/mypy lib
+	$(BIN)/python tests/density.py
 
 suite:
 	$(BIN)/pytest -n 3 --dist worksteal $(SUITE)
 
 # Opt-in: gigabytes, some five minutes, Linux. UV_TORCH_BACKEND=cpu fetches the small build of torch.
 test-vllm: $(READY_DEV) .venv-servers/ready
-	CODESTRESS_VLLM_PYTHON=$(CURDIR)/.venv-servers/bin/python timeout 1800 $(BIN)/pytest -v -s tests/servers
+	CODESTRESS_VLLM_PYTHON=$(CURDIR)/.venv-servers/bin/python timeout 7200 $(BIN)/pytest -v -s tests/servers
 
 .venv-servers/ready: tests/servers/requirements.txt tests/servers/overrides.txt pyproject.toml
 	@echo 'setting up .venv-servers (gigabytes, once)'
@@ -176,7 +202,7 @@ test-vllm: $(READY_DEV) .venv-servers/ready
 
 # Opt-in: builds llama.cpp from its source, 10 minutes and a C++ compiler; a model of 135 million parameters, 93 MB.
 test-llamacpp: $(READY_DEV) .venv-llamacpp/ready
-	CODESTRESS_LLAMACPP_PYTHON=$(CURDIR)/.venv-llamacpp/bin/python timeout 1200 $(BIN)/pytest -v -s tests/servers/test_trying_servers.py
+	CODESTRESS_LLAMACPP_PYTHON=$(CURDIR)/.venv-llamacpp/bin/python timeout 7200 $(BIN)/pytest -v -s tests/servers/test_trying_servers.py
 
 .venv-llamacpp/ready:
 	@echo 'setting up .venv-llamacpp (llama.cpp is compiled, once)'
@@ -199,7 +225,7 @@ bench: $(READY_DEV)
 	$(BIN)/python bench/bench_verdicts.py
 
 # What a build writes: profiles of figures, what failed, what notebooks drew in JupyterLab. All else took more than figures:
-# answers, batches that a server still works on, data sets, pages of `make try`, weights, your own figures.
+# answers, batches that a server still works on, data sets, weights, your own figures.
 clean:
 	@for folder in outputs/*/; do case "$$folder" in outputs/mine/) ;; outputs/failed/|outputs/lab/) rm -rf "$$folder" ;; \
 	  *) for made in "$$folder"*/*/manifest.json; do if [ -e "$$made" ]; then rm -rf "$$folder"; break; fi; done ;; \
@@ -208,7 +234,7 @@ clean:
 
 # What is not a target is looked up among the artefacts, so that a typo gets the nearest name.
 .DEFAULT:
-	@if [ -x $(BIN)/codestress ]; then $(BIN)/codestress build '$@' $(OPTIONS); else \
+	@if [ -x $(BIN)/codestress ]; then $(RUN) build '$@' $(OPTIONS); else \
 	  echo "make: no target or artefact '$@'; make help lists them" >&2; exit 2; fi
 
 Makefile pyproject.toml requirements.lock requirements-dev.lock: ;

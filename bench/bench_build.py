@@ -65,7 +65,9 @@ def look(root: int, seen: dict[tuple[int, str], tuple[str, float]]) -> None:
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             numbers = (folder / "stat").read_text().rpartition(")")[2].split()
-            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            command = (
+                (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            )
         except OSError:
             continue  # it has just ended
         own, ended = (sum(map(int, numbers[at : at + 2])) / TICKS for at in (11, 13))
@@ -78,14 +80,22 @@ def look(root: int, seen: dict[tuple[int, str], tuple[str, float]]) -> None:
             _, command, own, ended = found[pid]
             key = pid, command.split()[0]
             gone = len(command.split()) == 1  # ended and not waited for: it has no command any more
-            kind = seen[key][0] if gone and key in seen else kind_of([found[one][1] for one in line[:-1]])
+            kind = (
+                seen[key][0]
+                if gone and key in seen
+                else kind_of([found[one][1] for one in line[:-1]])
+            )
             # A server of programs has waited for them; what other processes waited for was seen in its own right.
             seen[key] = kind, own + (ended if kind == "programs" else 0.0)
 
 
 def kind_of(commands: list[str]) -> str:
     """What a process is, from its command and those of the processes above it."""
-    servers = [one for one in commands if "codestress.sandbox.forkserver" in one and "bwrap" not in one.split(" ")[1]]
+    servers = [
+        one
+        for one in commands
+        if "codestress.sandbox.forkserver" in one and "bwrap" not in one.split(" ")[1]
+    ]
     if servers or "bwrap" in commands[0]:
         return "programs" if servers == commands[:1] else "in programs"
     executing = sum("codestress.pipeline.execute" in one for one in commands)
@@ -105,17 +115,23 @@ def told_cpu(runs: list[Timed], limit: float) -> None:
         return
     runs = sorted(runs, key=lambda run: run.cpu.total())
     cpu = runs[len(runs) // 2].cpu
-    parts = ", ".join(f"{kind} {used:.0f}" for kind, used in cpu.most_common() if kind != "in programs")
+    parts = ", ".join(
+        f"{kind} {used:.0f}" for kind, used in cpu.most_common() if kind != "in programs"
+    )
     total = sum(used for kind, used in cpu.items() if kind != "in programs")
     print(f"{'  CPU seconds of all its processes':56} median {total:6.0f} of {limit:g}: {parts}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--builds", type=int, default=3, help="builds of the whole demo from nothing (default 3)")
+    parser.add_argument(
+        "--builds", type=int, default=3, help="builds of the whole demo from nothing (default 3)"
+    )
     parser.add_argument("--runs", type=int, default=5, help="runs of the short ones (default 5)")
     parser.add_argument("--profile", default="demo")
-    parser.add_argument("goals", nargs="*", help="artefacts or papers to build in place of the whole profile")
+    parser.add_argument(
+        "goals", nargs="*", help="artefacts or papers to build in place of the whole profile"
+    )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder)
@@ -137,11 +153,17 @@ def main() -> None:
         told(f"{name}, nothing built yet", whole, 240)
         told_cpu(whole, 400)
         told(f"{name}, its first figure", whole, 60, first=True)
-        told(f"{name}, nothing changed", [timed(make, environment) for _ in range(arguments.runs)], 0.7)
+        told(
+            f"{name}, nothing changed",
+            [timed(make, environment) for _ in range(arguments.runs)],
+            0.7,
+        )
         one = ["make", "origin/sec63", f"PROFILE={arguments.profile}"]
         stored = []
         for _ in range(arguments.runs):
-            shutil.rmtree(project / "outputs" / arguments.profile / "origin/sec63", ignore_errors=True)
+            shutil.rmtree(
+                project / "outputs" / arguments.profile / "origin/sec63", ignore_errors=True
+            )
             stored.append(timed(one, environment))
         told(f"{' '.join(one)}, answers stored", stored, 5)
         notebook = project / "notebooks/origin/needles.ipynb"

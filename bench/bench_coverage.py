@@ -17,7 +17,12 @@ from numpy.typing import NDArray
 from codestress.fitting.exponential import fit_exponential
 from codestress.fitting.influence import combined, slope
 from codestress.fitting.influence import share as share_of
-from codestress.fitting.position_dip import largest_drop, largest_relative_drop, position_dip, relative_to_best
+from codestress.fitting.position_dip import (
+    largest_drop,
+    largest_relative_drop,
+    position_dip,
+    relative_to_best,
+)
 from codestress.fitting.proportions import (
     Interval,
     cluster_weights,
@@ -29,8 +34,10 @@ from codestress.fitting.proportions import (
     ratio_of_shares,
     wilson,
 )
+from codestress.fitting.significance import pair_signs
 from codestress.papers.origin.curves import fit_decay
 from codestress.papers.semtrace.results.by_position import OWN, numbers_of
+from codestress.papers.semtrace.results.two_recalls import ordered_alike
 
 Array = NDArray[np.float64]
 Check = Callable[[np.random.Generator], bool]
@@ -62,14 +69,22 @@ def shares(share: float, items: int, candidates: int) -> dict[str, Check]:
     """Of one share: Wilson at the effective number, and two that this kit no longer uses."""
 
     def study(random: np.random.Generator) -> tuple[Array, Array]:
-        skill = random.beta(share, 1 - share, items) if candidates > 1 and share < 1 else np.full(items, share)
+        skill = (
+            random.beta(share, 1 - share, items)
+            if candidates > 1 and share < 1
+            else np.full(items, share)
+        )
         return (random.random((items, candidates)) < skill[:, None]).ravel() * 1.0, np.repeat(
             np.arange(items), candidates
         )
 
     def bootstrap(random: np.random.Generator) -> bool:
         scores, _ = study(random)
-        drawn = cluster_weights(items, 300, random) @ scores.reshape(items, candidates).mean(axis=1) / items
+        drawn = (
+            cluster_weights(items, 300, random)
+            @ scores.reshape(items, candidates).mean(axis=1)
+            / items
+        )
         return contains(Interval(*np.quantile(drawn, [0.025, 0.975])), share)
 
     def naive(random: np.random.Generator) -> bool:
@@ -77,7 +92,9 @@ def shares(share: float, items: int, candidates: int) -> dict[str, Check]:
         return contains(wilson(scores.sum(), scores.size), share)
 
     return {
-        "share: Wilson, effective n": lambda random: contains(clustered_share(*study(random)).interval, share),
+        "share: Wilson, effective n": lambda random: contains(
+            clustered_share(*study(random)).interval, share
+        ),
         "(not used) share: bootstrap": bootstrap,
         "(not used) share: every answer counted": naive,
     }
@@ -133,8 +150,12 @@ def shapes(means: Array, items: int) -> dict[str, Check]:
     def stated(random: np.random.Generator) -> bool:
         scores = table(random)
         drawn = weights(random) @ scores
-        drawn = np.clip(drawn + random.normal(0, 1 / np.sqrt(items * (items + 2)), drawn.shape), 0, 1)
-        found = numbers_of(scores.mean(axis=0)[None, None, None], drawn[None, None], "points", OWN, 0.95)
+        drawn = np.clip(
+            drawn + random.normal(0, 1 / np.sqrt(items * (items + 2)), drawn.shape), 0, 1
+        )
+        found = numbers_of(
+            scores.mean(axis=0)[None, None, None], drawn[None, None], "points", OWN, 0.95
+        )
         return contains(Interval(found["points_low"] / 100, found["points_high"] / 100), drop)
 
     def relative(random: np.random.Generator) -> bool:
@@ -200,7 +221,9 @@ def falls(first: float, step: float, items: int) -> dict[str, Check]:
 
     def difference(random: np.random.Generator) -> bool:
         table = study(random)
-        one = combined([(1.0, share_of(pd.Series(table[:, -1]))), (-1.0, share_of(pd.Series(table[:, 0])))])
+        one = combined(
+            [(1.0, share_of(pd.Series(table[:, -1]))), (-1.0, share_of(pd.Series(table[:, 0])))]
+        )
         return contains(one.interval(items), float(chances[-1] - chances[0]))
 
     return {
@@ -233,6 +256,24 @@ def decays(height: float, rate: float, items: int) -> dict[str, Check]:
     }
 
 
+def recalls(alike: float, items: int) -> dict[str, Check]:
+    """Of the order of six models by two measures, whose accuracies correlate so."""
+
+    def order(random: np.random.Generator) -> bool:
+        first, other = random.normal(size=(2, 6))
+        chances = [
+            0.5 + 0.4 * np.tanh(side)
+            for side in (first, alike * first + np.sqrt(1 - alike**2) * other)
+        ]
+        truth = float((pair_signs(chances[0]) * pair_signs(chances[1])).mean())
+        tables = [hard(chance, items, random) for chance in chances]
+        scores = [pd.DataFrame((random.random(table.shape) < table) * 1.0) for table in tables]
+        found = ordered_alike(*scores, 0.95)
+        return contains(Interval(found["among_low"], found["among_high"]), truth)
+
+    return {"tau among six models: pairs told apart (conservative)": order}
+
+
 def scenarios() -> Iterator[tuple[str, int, dict[str, Check]]]:
     """Name, number of items, and the checks that belong to it."""
     for items in SIZES:
@@ -246,6 +287,8 @@ def scenarios() -> Iterator[tuple[str, int, dict[str, Check]]]:
             yield name, items, means(spread, items)
         for name, (first, step) in FALLS.items():
             yield name, items, falls(first, step, items)
+        for name, alike in {"flat": 0.0, "strong": 0.9}.items():
+            yield name, items, recalls(alike, items)
         for name, (height, rate) in DECAYS.items():
             yield name, items, decays(height, rate, items)
 
@@ -267,7 +310,9 @@ def main() -> None:
     print(f"| estimator | scenario | {' | '.join(f'n = {items}' for items in SIZES)} |")
     print("| --- | --- " + "| --- " * len(SIZES) + "|")
     for (estimator, name), row in sorted(found.items()):
-        print(f"| {estimator} | {name} | {' | '.join(f'{100 * row[items]:.1f}' for items in SIZES)} |")
+        print(
+            f"| {estimator} | {name} | {' | '.join(f'{100 * row[items]:.1f}' for items in SIZES)} |"
+        )
 
 
 if __name__ == "__main__":

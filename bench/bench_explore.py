@@ -6,6 +6,7 @@ the new sentence on the fit. Median and worst of 20.
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import socket
 import statistics
@@ -36,8 +37,16 @@ async ([point, key]) => {
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--moves", type=int, default=20, help="moves of a point by a key (20)")
+    moves: int = parser.parse_args().moves
     chromium = next(
-        (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
+        (
+            found
+            for name in ("chromium", "chromium-browser", "google-chrome")
+            if (found := shutil.which(name))
+        ),
+        "",
     )
     if not chromium:
         sys.exit("no browser is installed (Debian: apt install chromium)")
@@ -55,19 +64,26 @@ def main() -> None:
                     break
                 except OSError:
                     time.sleep(0.3)
-            browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+            browser = playwright.chromium.launch(
+                executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
+            )
             page = browser.new_page()
             page.goto(f"http://127.0.0.1:{port}/")
             point = page.get_by_role("slider", name="right at x = 0")
             point.wait_for(timeout=90_000)
             page.wait_for_timeout(1000)
             handle = point.element_handle()
-            took = [page.evaluate(MOVED, [handle, "ArrowDown" if at < 10 else "ArrowUp"]) for at in range(20)]
+            took = [
+                page.evaluate(MOVED, [handle, "ArrowDown" if at < moves / 2 else "ArrowUp"])
+                for at in range(moves)
+            ]
             browser.close()
         finally:
             server.terminate()
             server.wait(20)
-    print(f"a point moved by one key: median {statistics.median(took):.0f} ms, worst {max(took):.0f} ms")
+    print(
+        f"a point moved by one key: median {statistics.median(took):.0f} ms, worst {max(took):.0f} ms"
+    )
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ Medians of 7 prompts each, one thread: tokens read a second without anything sha
 
 from __future__ import annotations
 
+import argparse
 import statistics
 import time
 from itertools import islice
@@ -17,17 +18,27 @@ from codestress.nano.model import Nano
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--prompts", type=int, default=7, help="prompts of each length (7)")
+    prompts: int = parser.parse_args().prompts
     for lines in (16, 48):
         read, written, lengths = [], [], []
-        for number in range(7):
+        for number in range(prompts):
             model = Nano()
-            question = chat("line_retrieval", Size(lines, 1), "evaluate", 9, number).turns[0].question
+            question = (
+                chat("line_retrieval", Size(lines, 1), "evaluate", 9, number).turns[0].question
+            )
             tokens = model.tokenizer.encode(question).ids
             started = time.perf_counter()
             model.logits(tokens)
             read.append(len(tokens) / (time.perf_counter() - started))
             started = time.perf_counter()
-            told = list(islice(model.continuation(tokens, temperature=1, random=np.random.default_rng(number)), 40))
+            told = list(
+                islice(
+                    model.continuation(tokens, temperature=1, random=np.random.default_rng(number)),
+                    40,
+                )
+            )
             written.append(len(told) / (time.perf_counter() - started))
             lengths.append(len(tokens))
         print(

@@ -6,6 +6,7 @@ the fresh interpreters are measured in turn with the executor, on the same progr
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import os
@@ -24,17 +25,18 @@ from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor, Program
 from codestress.sandbox.worker import interpreter
-from codestress.scoring.predictions import Answer, Task, score_answers
-from codestress.types import Source
+from codestress.scoring.predictions import Answer, score_answers
+from codestress.types import Source, Task
 
-RUNS = 3
 FRESH = 200
 """Programs for the comparison with one fresh interpreter for each."""
+REPEATS = 20
+"""Runs of each of them in the executor."""
 
 
-def median_s(work: Callable[[], object]) -> tuple[float, str]:
+def median_s(work: Callable[[], object], runs: int) -> tuple[float, str]:
     times = []
-    for _ in range(RUNS):
+    for _ in range(runs):
         started = time.perf_counter()
         work()
         times.append(time.perf_counter() - started)
@@ -51,41 +53,54 @@ def answers(problems: list[Problem], task: Task, folder: Path) -> list[Answer]:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--problems", type=int, default=800, help="problems at most (800)")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each measurement (3)")
+    arguments = parser.parse_args()
+    count, runs = arguments.problems, arguments.runs
     folder = Path(os.environ.get("CODESTRESS_DATA", "outputs/data"))
     real = (folder / "cruxeval/cruxeval.jsonl").is_file()
-    problems = read_problems(folder / "cruxeval/cruxeval.jsonl").problems if real else generated_problems(800)
-    print(f"{'CRUXEval' if real else 'generated problems'}, {os.cpu_count()} processors; medians of {RUNS} (min-max)")
+    problems = (
+        read_problems(folder / "cruxeval/cruxeval.jsonl").problems[:count]
+        if real
+        else generated_problems(count)
+    )
+    print(
+        f"{'CRUXEval' if real else 'generated problems'}, {os.cpu_count()} processors; medians of {runs} (min-max)"
+    )
     print(f"processes that run or wait to, before this began: {os.getloadavg()[0]:.1f}")
     outputs = answers(problems, "output", folder)
-    seconds, spread = median_s(lambda: score_answers(outputs, "output", "strict", None))
+    seconds, spread = median_s(lambda: score_answers(outputs, "output", "strict", None), runs)
     print(f"{len(outputs):,} output answers, strict: {seconds:.2f} s ({spread})")
     with Executor() as executor:
         print(f"isolated by {executor.described()}")
         inputs = answers(problems, "input", folder)
-        seconds, spread = median_s(lambda: score_answers(inputs, "input", "strict", executor))
+        seconds, spread = median_s(lambda: score_answers(inputs, "input", "strict", executor), runs)
         print(f"{len(inputs):,} input answers, strict: {seconds:.2f} s ({spread})")
         variants = [
             Program(without_lines(p.code, mask), call=p.call, source=Source.KIT)
             for p in problems
             for mask in range(2 ** removable(p.code))
         ]
-        seconds, spread = median_s(lambda: list(executor.run(variants)))
+        seconds, spread = median_s(lambda: list(executor.run(variants)), runs)
         print(f"{len(variants):,} programs with lines removed: {seconds:.1f} s ({spread})")
-        compare(problems, executor)
+        compare(problems, executor, runs)
         own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         workers = executor.workers * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    print(f"memory: parent {own / 1024:.0f} MB; workers and their children at most {workers / 1024:.0f} MB (peak each)")
+    print(
+        f"memory: parent {own / 1024:.0f} MB; workers and their children at most {workers / 1024:.0f} MB (peak each)"
+    )
 
 
-def compare(problems: list[Problem], executor: Executor) -> None:
+def compare(problems: list[Problem], executor: Executor, runs: int) -> None:
     """Programs per second, one process of the executor's each, together, and one fresh interpreter each."""
     programs = [Program(p.code, call=p.call) for p in problems[:FRESH]]
     many = {
-        "together": [replace(program, source=Source.KIT) for program in programs] * (4000 // len(programs)),
-        "apart": programs * (4000 // len(programs)),
+        "together": [replace(program, source=Source.KIT) for program in programs] * REPEATS,
+        "apart": programs * REPEATS,
     }
     rates: dict[str, list[float]] = {"together": [], "apart": [], "fresh": []}
-    for _ in range(RUNS):
+    for _ in range(runs):
         for name, chosen in many.items():
             started = time.perf_counter()
             list(executor.run(chosen))
@@ -93,7 +108,10 @@ def compare(problems: list[Problem], executor: Executor) -> None:
         started = time.perf_counter()
         for number in range(0, len(programs), executor.workers):
             batch = [
-                subprocess.Popen([interpreter(), "-I", "-S", "-c", f"{p.code}\n{p.call}"], stderr=subprocess.DEVNULL)
+                subprocess.Popen(
+                    [interpreter(), "-I", "-S", "-c", f"{p.code}\n{p.call}"],
+                    stderr=subprocess.DEVNULL,
+                )
                 for p in programs[number : number + executor.workers]
             ]
             for process in batch:

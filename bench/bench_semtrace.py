@@ -6,6 +6,7 @@ and hashed; 1,000 bootstrap fits for each of 10 models and 2 tasks over 71,994 r
 
 from __future__ import annotations
 
+import argparse
 import resource
 import statistics
 import sys
@@ -20,15 +21,14 @@ from codestress.papers.semtrace.contexts import removable
 from codestress.papers.semtrace.studies import Questions, target_positions
 from codestress.problems.generated import generated_problems
 
-RUNS = 3
 
-
-def render() -> float:
-    """Prompts a second."""
+def render(problems: int) -> tuple[int, float]:
+    """Number of prompts, and how many are rendered and hashed a second."""
     given = {
         "artefact": "semtrace/x",
         "models": ["sim-wide"],
         "problems": ["generated"],
+        "n_problems": problems,
         "tasks": ["output_prediction"],
     }
     trials = target_positions(Questions.model_validate(given | {"distractor_source": "installed"}))
@@ -37,13 +37,14 @@ def render() -> float:
     started = time.perf_counter()
     for trial in trials.items:
         _ = request_of(trials, trial, entry).key
-    return len(trials.items) / (time.perf_counter() - started)
+    count = len(trials.items)
+    return count, count / (time.perf_counter() - started)
 
 
-def fit() -> float:
+def fit(count: int) -> float:
     """Seconds for 20 curves with 1,000 resamples each."""
     random = np.random.default_rng(0)
-    problems = generated_problems(800)
+    problems = generated_problems(count)
     places: dict[float, int] = {}
     cells: dict[tuple[int, float], int] = {}
     for number, problem in enumerate(problems):
@@ -53,7 +54,9 @@ def fit() -> float:
             places.setdefault(share, 0)
             cells[number, share] = cells.get((number, share), 0) + 1
     x = np.array(sorted(places))
-    asked = np.array([[cells.get((number, share), 0) for share in x] for number in range(len(problems))], float)
+    asked = np.array(
+        [[cells.get((number, share), 0) for share in x] for number in range(len(problems))], float
+    )
     started = time.perf_counter()
     for curve in range(20):
         right = random.binomial(asked.astype(int), 0.8 * np.exp(-(1 + curve) * x)).astype(float)
@@ -62,13 +65,17 @@ def fit() -> float:
 
 
 def main() -> None:
-    rates = [render() for _ in range(RUNS)]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--problems", type=int, default=800, help="generated problems (800)")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each measurement (3)")
+    arguments = parser.parse_args()
+    counts, rates = zip(*(render(arguments.problems) for _ in range(arguments.runs)), strict=True)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
-        f"35,200 prompts rendered and hashed: {statistics.median(rates):,.0f} a second on one core "
-        f"({min(rates):,.0f}-{max(rates):,.0f}, {RUNS} runs), memory {memory:.0f} MB"
+        f"{counts[0]:,} prompts rendered and hashed: {statistics.median(rates):,.0f} a second on one core "
+        f"({min(rates):,.0f}-{max(rates):,.0f}, {arguments.runs} runs), memory {memory:.0f} MB"
     )
-    times = [fit() for _ in range(RUNS)]
+    times = [fit(arguments.problems) for _ in range(arguments.runs)]
     spread = f"{min(times):.1f}-{max(times):.1f}"
     print(f"20 curves with 1,000 bootstrap fits each: {statistics.median(times):.1f} s ({spread})")
 

@@ -24,6 +24,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--responses", type=int, default=1_000_000)
     parser.add_argument("--keys", type=int, default=100_000)
+    parser.add_argument("--written", type=int, default=10_000)
     parser.add_argument("--runs", type=int, default=5)
     arguments = parser.parse_args()
     draw = random.Random(0)
@@ -53,11 +54,14 @@ def main() -> None:
         for run in range(arguments.runs):
             with Store(Path(folder) / f"{run}.sqlite") as store:
                 started = time.process_time()
-                for first in range(0, 10_000, 64):
-                    waiting = [store.put(stored[first + i], "m", Response(text, "stop")) for i in range(64)]
+                for first in range(0, arguments.written, 64):
+                    waiting = [
+                        store.put(f"{first + i:032x}", "m", Response(text, "stop"))
+                        for i in range(64)
+                    ]
                     for done in waiting:
                         done.result()
-                writing.append((time.process_time() - started) / 10_000 * 1000)
+                writing.append((time.process_time() - started) / arguments.written * 1000)
         told("CPU per response written, 64 at a time", writing, "ms")
 
 

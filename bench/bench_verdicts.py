@@ -34,7 +34,6 @@ from codestress.fitting.verdicts import (
     judge,
     margin_of,
     of_noise,
-    repeated_difference,
 )
 from codestress.papers.semtrace.results.by_position import OWN, numbers_of
 
@@ -44,7 +43,15 @@ Study = Callable[[float, np.random.Generator], Interval]
 
 SHARES = {"flat": 0.5, "mild": 0.8, "strong": 0.95}
 DESIGNS = (
-    *("fresh", "own error", "paired", "repeated", "ratio", "mean of models", "tokens", "fitted loss"),
+    *(
+        "fresh",
+        "own error",
+        "paired",
+        "ratio",
+        "mean of models",
+        "tokens",
+        "fitted loss",
+    ),
     *("largest drop", "relative drop", "drops of models"),
 )
 SLOW = ("mean of models", "fitted loss", "largest drop", "relative drop", "drops of models")
@@ -121,7 +128,9 @@ def own_error(share: float, ours: int, theirs: int) -> Study:
     return study
 
 
-def shared(share: float, items: int, conditions: int, random: np.random.Generator, shift: float = 0.0) -> Array:
+def shared(
+    share: float, items: int, conditions: int, random: np.random.Generator, shift: float = 0.0
+) -> Array:
     """Answers (items, conditions) that hang together: easy items are easy in all conditions."""
     chance = items_of(share, items, random) * (1 - shift / share)
     return (random.random((items, conditions)) < chance[:, None]) * 1.0
@@ -137,7 +146,9 @@ def ratio(share: float, ours: int, theirs: int) -> Study:
         alike = one.std() * two.std()
         together = float(((one - one.mean()) * (two - two.mean())).mean() / alike) if alike else 0.0
         first = float(one.mean())
-        return two.mean() / first if first else np.nan, ratio_of_shares(first, two.mean(), items // 4, together)
+        return two.mean() / first if first else np.nan, ratio_of_shares(
+            first, two.mean(), items // 4, together
+        )
 
     def study(shift: float, random: np.random.Generator) -> Interval:
         two, interval = found(ours, shift, random)
@@ -170,7 +181,9 @@ def tokens(spread: float, ours: int, theirs: int) -> Study:
     def study(shift: float, random: np.random.Generator) -> Interval:
         one, two = (random.lognormal(-(spread**2) / 2, spread, items) for items in (theirs, ours))
         two *= 1 - shift
-        number = Measured(float(two.mean()), *clustered_mean(two, np.arange(ours)).interval, ours, student=True)
+        number = Measured(
+            float(two.mean()), *clustered_mean(two, np.arange(ours)).interval, ours, student=True
+        )
         return difference(number, number.at(float(one.mean()), theirs))
 
     return study
@@ -183,7 +196,9 @@ def losses(loss: float, ours: int, theirs: int) -> Study:
     def found(items: int, loss: float, random: np.random.Generator) -> tuple[float, float, float]:
         means = 0.8 * np.exp(2 * np.log(1 - loss) * x)
         right = (random.random((items, 11)) < means) * 1.0
-        return fit_exponential(x, right, np.ones_like(right), resamples=100, rng=random).loss_at(0.5, 0.95)
+        return fit_exponential(x, right, np.ones_like(right), resamples=100, rng=random).loss_at(
+            0.5, 0.95
+        )
 
     def study(shift: float, random: np.random.Generator) -> Interval:
         number = Measured(*found(ours, loss + shift, random), ours, student=True)
@@ -197,15 +212,6 @@ def paired(share: float, ours: int, _: int) -> Study:
         chance = items_of(share, ours, random)
         one, two = random.random(ours) < chance, random.random(ours) < chance * (1 - shift / share)
         return paired_difference(two * 1.0 - one)
-
-    return study
-
-
-def repeated(share: float, ours: int, _: int) -> Study:
-    def study(shift: float, random: np.random.Generator) -> Interval:
-        chance = items_of(share, ours, random)
-        total = float((random.random(ours) < chance).mean())
-        return repeated_difference(random.random((ours, 2)) < (chance * (1 - shift / share))[:, None], total)
 
     return study
 
@@ -236,26 +242,60 @@ def drops(drop: float, ours: int, theirs: int, unit: str = "points", models: int
 def scenarios() -> Iterator[tuple[str, str, int, int, float, Study]]:
     for effect, chance in SHARES.items():
         for name, shares in (("fresh", fresh), ("own error", own_error)):
-            for ours, theirs in ((800, 800), (100, 800), (20, 800), (5, 800), (1, 800), (6400, 6400)):
+            for ours, theirs in (
+                (800, 800),
+                (100, 800),
+                (20, 800),
+                (5, 800),
+                (1, 800),
+                (6400, 6400),
+            ):
                 yield name, effect, ours, theirs, margin_of(None), shares(chance, ours, theirs)
-        for name, design in (("paired", paired), ("repeated", repeated)):
-            for items in (800, 100, 5):
-                yield name, effect, items, items, margin_of(None), design(chance, items, items)
+        for items in (800, 100, 5):
+            yield "paired", effect, items, items, margin_of(None), paired(chance, items, items)
         for ours, theirs in ((1280, 1280), (100, 1280)):
             yield "ratio", effect, ours, theirs, margin_of(0.2), ratio(chance, ours, theirs)
-            yield "mean of models", effect, ours, theirs, margin_of(None), of_models(chance, ours, theirs)
+            yield (
+                "mean of models",
+                effect,
+                ours,
+                theirs,
+                margin_of(None),
+                of_models(chance, ours, theirs),
+            )
     for effect, spread in {"mild": 0.5, "strong": 1.0}.items():
         for ours, theirs in ((800, 800), (100, 800), (25, 800)):
             yield "tokens", effect, ours, theirs, margin_of(None), tokens(spread, ours, theirs)
     for effect, drop in DROPS.items():
         for ours, theirs in ((800, 800), (100, 100), (25, 25)):
             if drop:
-                yield "fitted loss", effect, ours, theirs, margin_of(drop), losses(drop, ours, theirs)
+                yield (
+                    "fitted loss",
+                    effect,
+                    ours,
+                    theirs,
+                    margin_of(drop),
+                    losses(drop, ours, theirs),
+                )
         margin = margin_of(drop or None)
         for ours, theirs in ((800, 800), (100, 100), (100, 800), (800, 100), (5, 800)):
             yield "largest drop", effect, ours, theirs, margin, drops(drop, ours, theirs)
-            yield "relative drop", effect, ours, theirs, margin, drops(drop, ours, theirs, "relative")
-            yield "drops of models", effect, ours, theirs, margin, drops(drop, ours, theirs, models=4)
+            yield (
+                "relative drop",
+                effect,
+                ours,
+                theirs,
+                margin,
+                drops(drop, ours, theirs, "relative"),
+            )
+            yield (
+                "drops of models",
+                effect,
+                ours,
+                theirs,
+                margin,
+                drops(drop, ours, theirs, models=4),
+            )
 
 
 def rows(studies: int, seed: int = 0, designs: Sequence[str] = DESIGNS) -> Iterator[Row]:
@@ -264,9 +304,13 @@ def rows(studies: int, seed: int = 0, designs: Sequence[str] = DESIGNS) -> Itera
         if design not in designs:
             continue
         random = np.random.default_rng(seed)
-        count = max(studies // 20, 40) if design in SLOW else studies
-        intervals = {times: [study(times * margin, random) for _ in range(count)] for times in (0, 1, 2)}
-        said = {times: [judge(one, margin, ours) for one in found] for times, found in intervals.items()}
+        count = min(studies, max(studies // 20, 40)) if design in SLOW else studies
+        intervals = {
+            times: [study(times * margin, random) for _ in range(count)] for times in (0, 1, 2)
+        }
+        said = {
+            times: [judge(one, margin, ours) for one in found] for times, found in intervals.items()
+        }
         widths = [one.high - one.low for one in intervals[0]]
 
         def share(times: int, verdict: Verdict, said: dict[int, list[Verdict]] = said) -> float:
@@ -293,7 +337,10 @@ def main() -> None:
         shares = " | ".join(f"{100 * value:.1f}" for value in row[6:-1])
         points = f"{100 * row.margin:g} | {100 * row.half_width:.1f}"
         print(f"| {row.design} | {row.effect} | {row.ours} / {row.theirs} | {points} | {shares} |")
-        faults += [f"{row.design}, {row.effect}, {row.ours} / {row.theirs}: {fault}" for fault in row.faults]
+        faults += [
+            f"{row.design}, {row.effect}, {row.ours} / {row.theirs}: {fault}"
+            for fault in row.faults
+        ]
     print("\n".join(["", *faults]) if faults else "\nWithin all limits.")
     sys.exit(bool(faults))
 

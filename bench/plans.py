@@ -1,14 +1,17 @@
-"""Writes params/plans.csv, what the paper profile's plans count: `python bench/plans.py [ARTEFACT …]`.
+"""Writes params/plans.csv, the counts of the paper profile's plans: `python bench/plans.py [ARTEFACT …]`.
 
-An artefact whose data sets are not at hand (CODESTRESS_DATA names a folder that has them) keeps its rows, or has none:
-the report says that its price is unknown. Two parts cannot be counted, and say so in their rows. LiveCodeBench's
-programs are not at hand: its number of samples is published, and their prompts, JavaScript ones too, are taken to be as
-long as those of the kit's own contest programs in Python. Fault Localizability asks again only where a model found the
-fault: taken to be as often as in its Table II.
+Prompts of large artefacts are rendered for a sample of their problems, as `codestress plan` does. Each row names the
+commit whose prompts were counted; changes in lib or params that are not committed are refused. An artefact whose data
+sets are not at hand (CODESTRESS_DATA names a folder that has them) keeps its rows, or has none: the report says that
+its price is unknown. Three parts are estimates, and say so in their rows. Of CRUXEval, CodeCrash's variants are made of
+the first 100 programs only. LiveCodeBench's programs are not at hand: its number of samples is published, and their
+prompts, JavaScript ones too, are taken to be as long as those of the kit's own contest programs in Python. Fault
+Localizability asks again only where a model found the fault: taken to be as often as in its Table II.
 """
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -16,23 +19,27 @@ from typing import Any
 
 import pandas as pd
 
+from codestress.artefact_files import load_profile
 from codestress.errors import CodestressError
 from codestress.inference.registry import load_registry
-from codestress.pipeline.artefacts import Overrides, load_profile, resolve, select
+from codestress.paths import ROOT
+from codestress.pipeline.artefacts import Overrides, resolve, select
 from codestress.pipeline.plan import PlanRow, make_plan
 from codestress.report.published import read_published
 from codestress.report.summary import PLAN_COLUMNS, PLANS, plans
 
 Row = tuple[str, str, str, str, int, int, int]
-"""As `PLAN_COLUMNS`."""
+"""`PLAN_COLUMNS` without the commit."""
 STAND_IN = {"livecodebench": "contest"}
+PROGRAMS = 100
+"""Programs of CRUXEval from which CodeCrash's variants are made for a plan: all 800 take an hour."""
 
 
 def planned(artefact: str, *settings: str) -> list[PlanRow]:
     """What an empty store would lack; `CodestressError` where it cannot be counted."""
     with tempfile.TemporaryDirectory() as folder:
         found = resolve([artefact], "paper", Overrides(settings=settings), load_registry())
-        rows, errors = make_plan(found, Path(folder) / "empty.sqlite")
+        rows, errors, _ = make_plan(found, Path(folder) / "empty.sqlite")
     if errors:
         raise CodestressError(errors[artefact])
     return [row for row in rows if row.missing]
@@ -40,47 +47,62 @@ def planned(artefact: str, *settings: str) -> list[PlanRow]:
 
 def row_of(row: PlanRow, part: str, basis: str, requests: float, times: float = 1.0) -> Row:
     """`requests` of a plan's, as long as all of them are on average."""
+    if not basis and row.rendered < 1:
+        basis = "estimated: sizes from the prompts of a sample of problems"
     share = times * requests / row.missing
     sizes = (round(times * requests), round(share * row.characters), round(share * row.longest))
     return (row.artefact, row.model, part, basis, *sizes)
 
 
-def by_data_set(artefact: str, problems: list[str], languages: int) -> list[Row]:
-    """Of CodeCrash, whose questions can be asked of one data set alone; a program is as long in each language."""
-    found = []
+def by_data_set(
+    artefact: str, problems: list[str], languages: int, programs: int = PROGRAMS
+) -> list[Row]:
+    """Return the rows of an artefact of CodeCrash, whose data sets can be asked apart."""
+    rows = []
     for source in problems:
         stand_in = STAND_IN.get(source, source)
-        settings = [f"problems=[{stand_in}]"]
+        # Hints of the kit are as long as a model's.
+        settings = [f"problems=[{stand_in}]", f"n_problems={programs}", "hints=generated"]
         if source != stand_in:
+            # A program is as long in each language.
             settings += ["languages=[python]", 'translations=""']
         samples = read_published("codecrash")["problems"][source]
         for row in planned(artefact, *settings):
             if source == stand_in:
-                found.append(row_of(row, source, "", row.missing))
+                basis = f"estimated: from {row.problems} of {samples} programs"
+                rows.append(row_of(row, source, basis, row.missing, samples / row.problems))
             else:
-                told = f"estimated: {samples} samples, as long as the kit's own contest programs in Python"
-                found.append(row_of(row, source, told, row.missing, languages * samples / row.problems))
-    return found
+                basis = f"estimated: {samples} samples, as long as the kit's own contest programs in Python"
+                rows.append(
+                    row_of(row, source, basis, row.missing, languages * samples / row.problems)
+                )
+    return rows
 
 
-def found_again(artefact: str) -> list[Row]:
-    """Of Fault Localizability: every fault once, and what was found again under mutations."""
-    published, found = read_published("faultloc"), []
-    table = published["tab02"]
+def found_again(artefact: str, *settings: str) -> list[Row]:
+    """Return the rows of an artefact of Fault Localizability: every fault once, and each again where it was found."""
+    published = read_published("faultloc")
     labels = {model: label for label, model in published["models"].items()}
-    for row in planned(artefact):
-        found.append(row_of(row, "", "", row.missing - row.later))
+    rows = []
+    for row in planned(artefact, *settings):
+        rows.append(row_of(row, "", "", row.missing - row.later))
         if row.later:
-            column = table["columns"].index(labels[row.model])
-            cells = [
-                (values[column], table["denominators"][language][fault])
-                for language, faults in table["values"].items()
-                for fault, values in faults.items()
-            ]
-            share = sum(value * of for value, of in cells) / sum(of for _, of in cells) / 100
-            told = "estimated: asked where the model found the fault, taken to be as often as in Table II"
-            found.append(row_of(row, "", told, row.later, share))
-    return found
+            share = found_share(published["tab02"], labels[row.model])
+            basis = "estimated: asked where the model found the fault, taken to be as often as in Table II"
+            rows.append(row_of(row, "", basis, row.later, share))
+    return rows
+
+
+def found_share(table: dict[str, Any], label: str) -> float:
+    """Return the share of its tasks that a model localized in Table II, 0 to 1."""
+    column = table["columns"].index(label)
+    found = tasks = 0.0
+    for language, faults in table["values"].items():
+        for fault, percentages in faults.items():
+            denominator = table["denominators"][language][fault]
+            found += percentages[column] / 100 * denominator
+            tasks += denominator
+    return found / tasks
 
 
 def counted(artefact: str, parameters: dict[str, Any]) -> list[Row]:
@@ -93,8 +115,22 @@ def counted(artefact: str, parameters: dict[str, Any]) -> list[Row]:
     return [row_of(row, "", "", row.missing) for row in planned(artefact)]
 
 
+def commit() -> str:
+    """Return the last commit of what makes prompts; exits where a change of it is not committed."""
+    sources = ["lib", "params", ":(exclude)params/plans.csv"]
+    if subprocess.check_output(
+        ["git", "status", "--porcelain", "--", *sources], cwd=ROOT, text=True
+    ):
+        sys.exit(
+            "bench/plans.py: commit the changes in lib and params first: rows name the commit that they count"
+        )
+    return subprocess.check_output(
+        ["git", "log", "-1", "--format=%h", "--", *sources], cwd=ROOT, text=True
+    ).strip()
+
+
 def main() -> None:
-    registry = load_registry()
+    registry, made_by = load_registry(), commit()
     for name in select(sys.argv[1:], load_profile("paper")):
         (artefact,) = resolve([name], "paper", Overrides(), registry)
         try:
@@ -102,11 +138,11 @@ def main() -> None:
         except CodestressError as error:
             print(f"{name}: {str(error).splitlines()[0]}", flush=True)
             continue
-        known = pd.DataFrame(
-            plans.__wrapped__(), columns=PLAN_COLUMNS
-        )  # as it is now: somebody may count another paper
-        known = pd.concat([known[known["artefact"] != name], pd.DataFrame(rows, columns=PLAN_COLUMNS)])
-        known.sort_values(["artefact", "model", "part", "basis"]).to_csv(PLANS, index=False)
+        # Read anew: another process may count another paper meanwhile.
+        known = plans.__wrapped__()
+        added = pd.DataFrame([(*row, made_by) for row in rows], columns=PLAN_COLUMNS)
+        table = pd.concat([known[known["artefact"] != name], added])
+        table.sort_values(["artefact", "model", "part", "basis"]).to_csv(PLANS, index=False)
         print(f"{name}: {len(rows)} rows", flush=True)
 
 

@@ -11,8 +11,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from codestress.papers.faultloc.faults import sites
-from codestress.papers.faultloc.faults.sites import FaultSite, fault_sites
+from codestress.mutate.faults.sites import FaultSite, fault_sites
+from codestress.papers.faultloc import programs
 from codestress.papers.faultloc.programs import CorrectProgram, program_set
 
 SEARCHER = Path(__file__).with_name("SeekDifference.java")
@@ -38,15 +38,25 @@ def seek() -> dict[str, list[tuple[str, int, str]]]:
     return found
 
 
-def ran(programs: Sequence[tuple[str, str, Sequence[Sequence[str]]]], *, limit_s: float = 1.5) -> list[str]:
+def ran(
+    programs: Sequence[tuple[str, str, Sequence[Sequence[str]]]], *, limit_s: float = 1.5
+) -> list[str]:
     """What Java programs of the kit's own print and how they fail, all runs of one together: by the name of the class,
     the text and the arguments of each run, which is endless after `limit_s`."""
     lines = [
         " ".join([name, _packed(f"{code}\n"), *(_packed("\t".join(run)) for run in runs)])
         for name, code, runs in programs
     ]
-    command = ["java", "-Xss16m", "-XX:TieredStopAtLevel=1", str(SEARCHER), str(int(1000 * limit_s))]
-    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=True)
+    command = [
+        "java",
+        "-Xss16m",
+        "-XX:TieredStopAtLevel=1",
+        str(SEARCHER),
+        str(int(1000 * limit_s)),
+    ]
+    done = subprocess.run(
+        command, input="\n".join(lines), capture_output=True, text=True, check=True
+    )
     return [base64.b64decode(line).decode() for line in done.stdout.split()]
 
 
@@ -60,7 +70,7 @@ def main() -> None:
     for name, found in sorted(seek().items()):
         rows = ",\n".join(f"  {json.dumps(site)}" for site in found)
         parts.append(f"{json.dumps(name)}: [\n{rows}\n]")
-    path = Path(sites.__file__).with_name("silent.json")
+    path = Path(programs.__file__).with_name("silent.json")
     path.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
 
 

@@ -26,7 +26,15 @@ def collect() -> list[str]:
     root = Path(sysconfig.get_path("stdlib"))
     seen: Counter[str] = Counter()
     identifiers = set(keyword.kwlist) | {name.lower() for name in dir(builtins)}
-    skipped = {"site-packages", "dist-packages", "test", "tests", "idle_test", "lib2to3", "__pycache__"}
+    skipped = {
+        "site-packages",
+        "dist-packages",
+        "test",
+        "tests",
+        "idle_test",
+        "lib2to3",
+        "__pycache__",
+    }
     for path in sorted(root.rglob("*.py")):
         if skipped.isdisjoint(path.relative_to(root).parts):
             text = path.read_text(encoding="utf-8", errors="ignore")
@@ -44,7 +52,8 @@ def collect() -> list[str]:
         and word not in TARGET_WORDS
         and re.search(r"[aeiouy]", word)
         and not re.search(
-            r"(.)\1\1|[^aeiouy]{5}|^[^aeiouy]{4}|^(?:un)?(?:sub|get|set|str|sys|os|py|tk|ipv|utf|std)[^aeiouy]", word
+            r"(.)\1\1|[^aeiouy]{5}|^[^aeiouy]{4}|^(?:un)?(?:sub|get|set|str|sys|os|py|tk|ipv|utf|std)[^aeiouy]",
+            word,
         )
     }
     return sorted(word for word in words if seen[word] >= 8 or not _is_compound(word, words))
@@ -60,7 +69,12 @@ def _prose(tree: ast.AST, text: str, *, topics: bool) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield ast.get_docstring(node) or ""
-        elif topics and isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) > 200:
+        elif (
+            topics
+            and isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and len(node.value) > 200
+        ):
             yield node.value
     for line in text.splitlines():
         if line.lstrip().startswith("# "):

@@ -25,7 +25,9 @@ def sheet(figures: dict[str, Path], paper: str, ink: str) -> Image.Image:
     placed: list[tuple[str, Image.Image, int, int]] = []
     for name, path in figures.items():
         with Image.open(path) as picture:
-            small = picture.convert("RGB").resize((COLUMN, max(1, round(picture.height * COLUMN / picture.width))))
+            small = picture.convert("RGB").resize(
+                (COLUMN, max(1, round(picture.height * COLUMN / picture.width)))
+            )
         column = heights.index(min(heights))
         placed.append((name, small, MARGIN + column * (COLUMN + MARGIN), heights[column]))
         heights[column] += TITLE + small.height + MARGIN
@@ -39,7 +41,9 @@ def sheet(figures: dict[str, Path], paper: str, ink: str) -> Image.Image:
 
 def write(root: Path) -> list[Path]:
     """Both sheets of the figures below a folder; returns their paths. Ends where there are none."""
-    figures = {str(path.parent.relative_to(root)): path for path in sorted(root.glob("*/*/figure.png"))}
+    figures = {
+        str(path.parent.relative_to(root)): path for path in sorted(root.glob("*/*/figure.png"))
+    }
     if not figures:
         sys.exit(f"{root}: no figures; make builds them")
     written = []

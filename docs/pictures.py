@@ -1,8 +1,6 @@
-"""Takes the pictures of the README and docs: the report's first screen (light, dark, on a phone), a whole page of
-`make try`, the explorers.
+"""Takes the pictures of the README and docs: the report's first screen (light, dark, on a phone), the explorers.
 
     .venv/bin/python docs/pictures.py outputs/demo/index.html
-    .venv/bin/python docs/pictures.py outputs/try/nano/index.html
     .venv/bin/python docs/pictures.py http://localhost:8866/       # of the explorers, while `make explore` serves them
 
 It needs Chromium. What is photographed is what was built there; the README shows the demo's.
@@ -29,7 +27,6 @@ class Shot(NamedTuple):
     width: int
     height: int
     scheme: Literal["light", "dark"]
-    whole: bool = False
 
 
 SHOTS = (
@@ -37,7 +34,6 @@ SHOTS = (
     Shot("report-dark", 1280, 760, "dark"),
     Shot("report-phone", 390, 844, "light"),
 )
-TRIED = (Shot("try", 1100, 800, "light", whole=True),)
 EXPLORERS = ("prompts", "ask", "answers", "figure", "fit")
 CARDS = HERE.parent / "lib/codestress/explore/jupyter/voila/templates/codestress/static"
 
@@ -45,10 +41,17 @@ CARDS = HERE.parent / "lib/codestress/explore/jupyter/voila/templates/codestress
 @contextmanager
 def chromium() -> Iterator[Browser]:
     found = next(
-        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), ""
+        (
+            path
+            for name in ("chromium", "chromium-browser", "google-chrome")
+            if (path := shutil.which(name))
+        ),
+        "",
     )
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(
+            executable_path=found, args=["--no-sandbox", "--disable-gpu"]
+        )
         yield browser
         browser.close()
 
@@ -57,21 +60,26 @@ def keep(screenshot: bytes, path: Path, width: int | None = None, colours: int =
     """The picture, in few colours, as wide as it was or is to be."""
     picture = Image.open(io.BytesIO(screenshot)).convert("RGB")
     if width is not None:
-        picture = picture.resize((width, picture.height * width // picture.width), Image.Resampling.LANCZOS)
+        picture = picture.resize(
+            (width, picture.height * width // picture.width), Image.Resampling.LANCZOS
+        )
     picture.quantize(colours, dither=Image.Dither.NONE).save(path, optimize=True)
     return path
 
 
 def take(page: Path, folder: Path) -> list[Path]:
     """Writes the pictures of a page into a folder; returns their paths."""
-    shots = TRIED if page.resolve().parent.parent.name == "try" else SHOTS
     with chromium() as browser:
-        for shot in shots:
-            tab = browser.new_page(viewport={"width": shot.width, "height": shot.height}, color_scheme=shot.scheme)
+        for shot in SHOTS:
+            tab = browser.new_page(
+                viewport={"width": shot.width, "height": shot.height}, color_scheme=shot.scheme
+            )
             tab.goto(page.resolve().as_uri())
-            tab.wait_for_function("[...document.querySelectorAll('.paper img')].every((one) => one.naturalWidth)")
-            keep(tab.screenshot(full_page=shot.whole), folder / f"{shot.name}.png")
-    return [folder / f"{shot.name}.png" for shot in shots]
+            tab.wait_for_function(
+                "[...document.querySelectorAll('.paper img')].every((one) => one.naturalWidth)"
+            )
+            keep(tab.screenshot(), folder / f"{shot.name}.png")
+    return [folder / f"{shot.name}.png" for shot in SHOTS]
 
 
 def take_explorers(address: str) -> list[Path]:
@@ -93,5 +101,7 @@ def take_explorers(address: str) -> list[Path]:
 
 if __name__ == "__main__":
     wanted = sys.argv[1]
-    for picture in take_explorers(wanted) if wanted.startswith("http") else take(Path(wanted), HERE):
+    for picture in (
+        take_explorers(wanted) if wanted.startswith("http") else take(Path(wanted), HERE)
+    ):
         print(f"{picture.name}: {picture.stat().st_size:,} bytes")

@@ -14,7 +14,9 @@ HEAD = "## What no run can decide\n"
 def section() -> str:
     """The part of the page under `HEAD`, to its end."""
     found: list[tuple[str, Statement]] = [
-        (path.stem, one) for path in sorted(PUBLISHED.glob("*.json")) for one in statements(path.stem)
+        (path.stem, one)
+        for path in sorted(PUBLISHED.glob("*.json"))
+        for one in statements(path.stem)
     ]
     rows = [
         f"| {paper}/{one.artefacts[0]} | {one.statement} | {one.value} {one.unit} | {why} |"

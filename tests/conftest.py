@@ -14,30 +14,48 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
+from xml.etree import ElementTree
 
 import hypothesis
 import pytest
 
 import codestress.pipeline.quick_nbformat
+from codestress.artefact_files import artefact_names, read_artefact
 from codestress.paths import PACKAGE
-from codestress.pipeline.artefacts import artefact_names, read_artefact
 from codestress.sandbox.executor import Executor
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = str(Path(sys.executable).with_name("codestress"))
 Case = TypeVar("Case")
+SLOW = True
+"""Whether slow tests run too, and so all figures and assignments are built: not in `make test`."""
 THOROUGH = True
-"""Whether all is tested that there is: not in `make test`, which leaves out what is slow."""
+"""Whether all cases are tested that there are: in `make test-all`, not in CI and `make test`."""
 NAMED = (
-    *("codecrash/tab01", "codecrash/tab09", "codecrash/tab10", "codecrash/tab13", "faultloc/tab02", "origin/fig02"),
-    *("origin/fig03", "origin/fig04", "origin/fig06", "origin/sec63", "semtrace/fig01", "semtrace/fig06"),
+    *(
+        "codecrash/tab01",
+        "codecrash/tab09",
+        "codecrash/tab10",
+        "codecrash/tab13",
+        "faultloc/tab02",
+        "origin/fig02",
+    ),
+    *(
+        "origin/fig03",
+        "origin/fig04",
+        "origin/fig06",
+        "origin/sec63",
+        "semtrace/fig01",
+        "semtrace/fig06",
+    ),
     *("semtrace/tab01", "semtrace/tab04"),
 )
 """Artefacts of which tests know what is in them."""
 JOBS = max(1, (os.cpu_count() or 1) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 """Notebooks at a time in one build, so that all test processes together keep the processors busy and no more."""
 
-for name in ("MAKEFLAGS", "MAKELEVEL"):  # of the `make` that began the tests: what tests make has its own
+# Of what began the tests: what tests begin themselves has its own.
+for name in ("MAKEFLAGS", "MAKELEVEL", "PYTEST_ADDOPTS"):
     os.environ.pop(name, None)
 # Tests begin hundreds of processes, each of which would compile all modules anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -46,7 +64,9 @@ hypothesis.settings.register_profile("any machine", deadline=None)
 hypothesis.settings.load_profile("any machine")
 
 
-def codestress(*arguments: str, outputs: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def codestress(
+    *arguments: str, outputs: Path, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """The console script, with a folder of its own for what it leaves."""
     return subprocess.run(
         [SCRIPT, *arguments],
@@ -66,20 +86,21 @@ def exposed() -> dict[str, str]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    global THOROUGH
-    THOROUGH = "not slow" not in config.option.markexpr
+    global SLOW, THOROUGH
+    SLOW = "not slow" not in config.option.markexpr
+    THOROUGH = SLOW and "not release" not in config.option.markexpr
 
 
 def some(cases: Sequence[Case], every: int) -> Sequence[Case]:
-    """All cases in `make test-all`; in `make test` one of so many, which find what is wrong with all of them."""
+    """All cases in `make test-all`; in CI and `make test` one of so many, which find what is wrong with all of them."""
     return cases if THOROUGH else cases[::every]
 
 
 def smoke_names() -> list[str]:
-    """What the smoke build has: all artefacts in `make test-all`; in `make test` one of each notebook, and those of
-    which tests know what is in them."""
+    """Names of the smoke build's artefacts: all in `make test-all` and CI; in `make test` one of each notebook, and
+    those of which tests know what is in them."""
     first = {read_artefact(name).notebook: name for name in [*reversed(artefact_names()), *NAMED]}
-    return [name for name in artefact_names() if THOROUGH or name in {*first.values(), *NAMED}]
+    return [name for name in artefact_names() if SLOW or name in {*first.values(), *NAMED}]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -88,9 +109,41 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip(f"programs of strangers cannot be isolated here: {exposed()}")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What needs the smoke build comes first: one test process builds it while the other has enough to do."""
-    items.sort(key=lambda item: "smoke" not in getattr(item, "fixturenames", ()))
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Shows a failure at once, not at the end of an hour."""
+    if report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
+        print(f"\n{report.nodeid}\n{report.longreprtext[-3000:]}", file=sys.__stdout__, flush=True)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    told = "leave out what passed in another run, except tests/sandbox: its JUnit report"
+    parser.addoption("--after", metavar="REPORT", default="", help=told)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out tests that passed elsewhere (`--after`); sorts tests of the smoke build first, then slow ones."""
+    passed = passed_tests(Path(config.option.after)) if config.option.after else set()
+    left_out = [item for item in items if item.nodeid in passed]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item.nodeid not in passed]
+    items.sort(
+        key=lambda item: (
+            "smoke" not in getattr(item, "fixturenames", ()),
+            item.get_closest_marker("slow") is None,
+        )
+    )
+
+
+def passed_tests(report: Path) -> set[str]:
+    """The tests that passed by a JUnit report. What holds programs of strangers differs between machines: its tests
+    are not among them."""
+    passed = set()
+    for case in ElementTree.parse(report).iter("testcase"):
+        path = case.attrib["classname"].replace(".", "/")
+        if not len(case) and not path.startswith("tests/sandbox/"):
+            passed.add(f"{path}.py::{case.attrib['name']}")
+    return passed
 
 
 @contextlib.contextmanager
@@ -102,7 +155,9 @@ def kept(config: pytest.Config, name: str, *sources: Path) -> Iterator[Path]:
     digest = hashlib.sha256()
     for path in sorted(path for source in sources for path in source.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
-            digest.update(f"{path.relative_to(ROOT)} ".encode() + hashlib.sha256(path.read_bytes()).digest())
+            digest.update(
+                f"{path.relative_to(ROOT)} ".encode() + hashlib.sha256(path.read_bytes()).digest()
+            )
     assert config.cache is not None
     cache = config.cache.mkdir(name)
     folder = cache / digest.hexdigest()[:16]
@@ -122,7 +177,9 @@ def smoke(request: pytest.FixtureRequest) -> Path:
     They are kept for the next run, which builds what is out of date; when code changes, all is asked and built anew.
     """
     with kept(request.config, "smoke", PACKAGE) as outputs:
-        done = codestress("build", *smoke_names(), "--profile", "smoke", "--jobs", str(JOBS), outputs=outputs)
+        done = codestress(
+            "build", *smoke_names(), "--profile", "smoke", "--jobs", str(JOBS), outputs=outputs
+        )
         assert done.returncode == 0, done.stderr
         states = re.findall(r"(\d+) (?:built|up to date)", done.stdout)
         assert sum(map(int, states)) == len(smoke_names())
@@ -134,5 +191,7 @@ def shared_data() -> Path:
     """The folder of real data beside the project, or CODESTRESS_DATA; tests that need it say so when it is missing."""
     folder = Path(os.environ.get("CODESTRESS_DATA") or ROOT.parent / "shared" / "data")
     if not (folder / "findtheorigin" / "vertices.txt").is_file():
-        pytest.skip("real data is not here; set CODESTRESS_DATA to a folder that has findtheorigin/vertices.txt")
+        pytest.skip(
+            "real data is not here; set CODESTRESS_DATA to a folder that has findtheorigin/vertices.txt"
+        )
     return folder

@@ -9,8 +9,9 @@ import hashlib
 import json
 import sys
 
+from codestress.artefact_files import artefact_names
 from codestress.inference.registry import load_registry
-from codestress.pipeline.artefacts import Overrides, artefact_names, resolve
+from codestress.pipeline.artefacts import Overrides, resolve
 
 
 def prompt_hashes() -> dict[str, str]:
@@ -21,7 +22,11 @@ def prompt_hashes() -> dict[str, str]:
         digest = hashlib.blake2b(digest_size=8)
         for trial in trials.items:
             prompt = trials.render(trial)
-            digest.update(json.dumps([prompt.prefill, *([m.role, m.content] for m in prompt.messages)]).encode())
+            digest.update(
+                json.dumps(
+                    [prompt.prefill, *([m.role, m.content] for m in prompt.messages)]
+                ).encode()
+            )
         if trials.items:
             found[artefact.name] = digest.hexdigest()
     return found

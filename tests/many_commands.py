@@ -59,15 +59,25 @@ def outcome(case: dict[str, str]) -> dict[str, object]:
     finally:
         path.write_bytes(content)
     after = files(path)
-    changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    changed = sorted(
+        name for name in before.keys() | after.keys() if before.get(name) != after.get(name)
+    )
     return {"status": status, "printed": printed.read_text(errors="replace"), "changed": changed}
 
 
 USED = (
     *("pandas", "pyarrow.parquet", "codestress.inference.archive", "codestress.pipeline.diff"),
     *("codestress.pipeline.plan", "codestress.report.gallery", "codestress.scoring.answer_files"),
-    *(f"codestress.papers.{paper}.studies" for paper in ("origin", "codecrash", "faultloc", "semtrace")),
-    *("codestress.papers.origin.reading", "codestress.problems.datasets", "codestress.pipeline.notebooks", "nbformat"),
+    *(
+        f"codestress.papers.{paper}.studies"
+        for paper in ("origin", "codecrash", "faultloc", "semtrace")
+    ),
+    *(
+        "codestress.papers.origin.reading",
+        "codestress.problems.datasets",
+        "codestress.pipeline.notebooks",
+        "nbformat",
+    ),
 )
 """Imported once, before all forks."""
 

@@ -72,7 +72,9 @@ def prompt_of(body: Any) -> str:
     if isinstance(body, dict) and isinstance(body.get("prompt"), str):
         return str(body["prompt"])
     messages = body.get("messages", []) if isinstance(body, dict) else []
-    return next((message["content"] for message in reversed(messages) if message["role"] == "user"), "")
+    return next(
+        (message["content"] for message in reversed(messages) if message["role"] == "user"), ""
+    )
 
 
 def echo_text(prompt: str) -> str:
@@ -115,7 +117,9 @@ def completion(text: Any, finish_reason: Any = "stop", **how: Any) -> Reply:
 
 def failure(status: int, message: str, code: str | None = None, **how: Any) -> Reply:
     """An error as OpenAI writes it."""
-    return as_json({"error": {"message": message, "type": "error", "code": code}}, status=status, **how)
+    return as_json(
+        {"error": {"message": message, "type": "error", "code": code}}, status=status, **how
+    )
 
 
 def echo(received: Received) -> Reply:
@@ -127,7 +131,9 @@ def echo(received: Received) -> Reply:
 def as_text(body: dict[str, Any]) -> dict[str, Any]:
     """A chat completion as `/v1/completions` writes it."""
     choices = [{**choice, "text": choice["message"]["content"]} for choice in body["choices"]]
-    return body | {"choices": [{k: v for k, v in choice.items() if k != "message"} for choice in choices]}
+    return body | {
+        "choices": [{k: v for k, v in choice.items() if k != "message"} for choice in choices]
+    }
 
 
 class OpenAIServer:
@@ -165,13 +171,17 @@ class OpenAIServer:
     async def start(self) -> asyncio.Server:
         """Listens in the running loop; `base_url` holds from here on."""
         loop = asyncio.get_running_loop()
-        server = await loop.create_server(lambda: _Connection(self, loop), "127.0.0.1", self.port, backlog=1024)
+        server = await loop.create_server(
+            lambda: _Connection(self, loop), "127.0.0.1", self.port, backlog=1024
+        )
         self.port = server.sockets[0].getsockname()[1]
         return server
 
     def __enter__(self) -> OpenAIServer:
         started = threading.Event()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve(started)), name="openai-server")
+        self._thread = threading.Thread(
+            target=lambda: asyncio.run(self._serve(started)), name="openai-server"
+        )
         self._thread.start()
         started.wait()
         return self
@@ -187,7 +197,10 @@ class OpenAIServer:
             connection.transport.abort()
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
@@ -228,7 +241,14 @@ class OpenAIServer:
             name = f"file-{len(self.files)}"
             self.files[name] = file.partition(b"\r\n\r\n")[2].removesuffix(b"\r\n")
             return as_json(
-                {"id": name, "object": "file", "bytes": 1, "created_at": 0, "filename": "f", "purpose": "batch"}
+                {
+                    "id": name,
+                    "object": "file",
+                    "bytes": 1,
+                    "created_at": 0,
+                    "filename": "f",
+                    "purpose": "batch",
+                }
             )
         if parts[2] == "files":
             return Reply(self.files[parts[3]], content_type="application/octet-stream")
@@ -245,7 +265,9 @@ class OpenAIServer:
                 reply = self.reply("POST", row["url"], {}, json.dumps(row["body"]).encode())
                 answer = {"status_code": reply.status, "body": json.loads(reply.body)}
                 lines.append({"custom_id": row["custom_id"], "response": answer, "error": None})
-            self.files[f"out-{number}"] = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+            self.files[f"out-{number}"] = b"".join(
+                json.dumps(line).encode() + b"\n" for line in lines
+            )
         return as_json(self.batch_body(number))
 
     def batch_body(self, number: int) -> dict[str, Any]:
@@ -277,7 +299,9 @@ class _Connection(asyncio.Protocol):
         self.transport = transport
         self.server.connections.add(self)
         self.server.connections_made += 1
-        self.server.most_connections = max(self.server.most_connections, len(self.server.connections))
+        self.server.most_connections = max(
+            self.server.most_connections, len(self.server.connections)
+        )
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         self.server.connections.discard(self)
@@ -288,7 +312,10 @@ class _Connection(asyncio.Protocol):
         if end < 0:
             return
         first, *lines = self.buffer[:end].decode("latin-1").split("\r\n")
-        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        headers = {
+            name.lower(): value.strip()
+            for name, _, value in (line.partition(":") for line in lines)
+        }
         total = end + 4 + int(headers.get("content-length", 0))
         if len(self.buffer) < total:
             return
@@ -312,9 +339,15 @@ class _Connection(asyncio.Protocol):
         if reply.hang_up:
             self.transport.close()
             return
-        headers = {"Content-Type": reply.content_type, "Content-Length": str(len(reply.body)), **reply.headers}
+        headers = {
+            "Content-Type": reply.content_type,
+            "Content-Length": str(len(reply.body)),
+            **reply.headers,
+        }
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-        head = f"HTTP/1.1 {reply.status} {HTTPStatus(reply.status).phrase}\r\n{lines}\r\n".encode("latin-1")
+        head = f"HTTP/1.1 {reply.status} {HTTPStatus(reply.status).phrase}\r\n{lines}\r\n".encode(
+            "latin-1"
+        )
         if reply.drip:
             self.transport.write(head)
             self.drip(reply, 0)
@@ -330,7 +363,9 @@ class _Connection(asyncio.Protocol):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="A loopback server that echoes; GET /stats counts requests by prompt.")
+    parser = argparse.ArgumentParser(
+        description="A loopback server that echoes; GET /stats counts requests by prompt."
+    )
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
     parser.add_argument("--delay", type=float, default=0.0, help="seconds before each answer")
     arguments = parser.parse_args()

@@ -1,4 +1,5 @@
-"""CONTRIBUTING is true: its recipes are typed in a copy of the kit, line by line, and do what they say."""
+"""CONTRIBUTING is true: its recipes, and that of a data set of one's own, are typed in a copy of the kit, line by line,
+and do what they say."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ import yaml
 
 from conftest import ROOT
 
-TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+TEXT = "\n".join(
+    (ROOT / name).read_text(encoding="utf-8") for name in ("CONTRIBUTING.md", "docs/semtrace.md")
+)
 RECIPES = dict(re.findall(r"^#+ (.+)\n((?:(?!#).*\n)*)", TEXT, re.M))
 FILE = re.compile(r"# ([\w./-]+\.\w+)")
 COMMAND = re.compile(r"(?:make|\.venv/bin/\w+)\b")
@@ -47,7 +50,9 @@ def notebook(cells: str) -> nbformat.NotebookNode:
     made = nbformat.v4.new_notebook()
     for kind, source in re.findall(r"^# %%(.*)\n((?:(?!# %%).*\n?)*)", cells, re.M):
         if "markdown" in kind:
-            made.cells.append(nbformat.v4.new_markdown_cell(re.sub("^# ?", "", source.strip(), flags=re.M)))
+            made.cells.append(
+                nbformat.v4.new_markdown_cell(re.sub("^# ?", "", source.strip(), flags=re.M))
+            )
         else:
             tags = {"metadata": {"tags": ["parameters"]}} if "parameters" in kind else {}
             made.cells.append(nbformat.v4.new_code_cell(source.strip(), **tags))
@@ -73,7 +78,11 @@ def copy(tmp_path: Path) -> Path:
 
 def follow(recipe: str, copy: Path, only: str = "") -> None:
     """Types the recipe, or a part of its commands; every command succeeds."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("CODESTRESS_", "PYTEST_"))}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("CODESTRESS_", "PYTEST_"))
+    }
     environment["PYTHONPATH"] = str(copy / "lib")
     for name, text in steps(recipe):
         if only not in text:
@@ -81,7 +90,12 @@ def follow(recipe: str, copy: Path, only: str = "") -> None:
         path = copy / name
         if not name:
             done = subprocess.run(
-                shlex.split(text), cwd=copy, env=environment, capture_output=True, text=True, timeout=3600
+                shlex.split(text),
+                cwd=copy,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=3600,
             )
             assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
             continue
@@ -89,7 +103,9 @@ def follow(recipe: str, copy: Path, only: str = "") -> None:
         if path.suffix == ".ipynb":
             nbformat.write(notebook(text), path)
         else:
-            path.write_text((path.read_text(encoding="utf-8") if path.exists() else "") + text, encoding="utf-8")
+            path.write_text(
+                (path.read_text(encoding="utf-8") if path.exists() else "") + text, encoding="utf-8"
+            )
 
 
 def changed(copy: Path, artefact: str) -> Path:
@@ -135,13 +151,35 @@ def test_a_fifth_paper_is_four_folders(copy: Path) -> None:
     assert counts["correct"] + counts["incorrect"] == made["asked"] == 2
     assert any("papers/echo/studies.py" in name for name in made["inputs"])
     typed = {name for name, _ in steps("Add a fifth paper") if name}
-    folders = ("lib/codestress/papers/echo/", "notebooks/echo/", "params/echo/", "tests/papers/echo/")
+    folders = (
+        "lib/codestress/papers/echo/",
+        "notebooks/echo/",
+        "params/echo/",
+        "tests/papers/echo/",
+    )
     assert all(name.startswith(folders) for name in typed)
+
+
+@pytest.mark.slow
+@pytest.mark.isolation
+def test_equation_5_of_a_data_set_is_two_files_and_a_command(copy: Path) -> None:
+    """Python keeps one of seven incomplete versions of the first program, none of three of the second."""
+    follow("Equation 5 of a data set of your own", copy)
+    table = pd.read_csv(changed(copy, "semtrace/sensitivity") / "table.csv").set_index(
+        ["model", "task"]
+    )
+    python = table.loc["python", "output_prediction"]
+    assert python["sensitivity"] == pytest.approx((6 / 7 + 1) / 2)
+    assert (python["programs"], python["complete_wrong"]) == (2, 0)
+    assert python["low"] < python["sensitivity"] < python["high"]
+    assert set(table.loc["sim-wide"].index) == {"input_prediction", "output_prediction"}
 
 
 def test_hooks_of_a_commit_are_what_make_test_looks_at() -> None:
     hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
     commands = {hook["entry"].removeprefix(".venv/bin/") for hook in hooks}
-    [style] = re.findall(r"^style:\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    [style] = re.findall(
+        r"^style:\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M
+    )
     assert commands == {line.strip().removeprefix("$(BIN)/") for line in style.splitlines()}
     assert all(hook["language"] == "system" and hook["pass_filenames"] is False for hook in hooks)

@@ -25,7 +25,11 @@ def test_prompts_are_the_pinned_ones() -> None:
 @pytest.mark.slow
 def test_another_python_asks_the_same(tmp_path: Path) -> None:
     found = [path for name in OTHERS if (path := shutil.which(name))]
-    found = [path for path in found if subprocess.run([path, "-c", ""], capture_output=True).returncode == 0]
+    found = [
+        path
+        for path in found
+        if subprocess.run([path, "-c", ""], capture_output=True).returncode == 0
+    ]
     if not found:
         pytest.skip(f"no other Python is here: {', '.join(OTHERS)}")
     python = tmp_path / "bin/python"
@@ -36,14 +40,18 @@ def test_another_python_asks_the_same(tmp_path: Path) -> None:
         [*install, "--no-deps", "--editable", ROOT],
     ):
         subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
-    told = subprocess.run([python, ROOT / "tests/demo_prompts.py"], capture_output=True, text=True, check=True)
+    told = subprocess.run(
+        [python, ROOT / "tests/demo_prompts.py"], capture_output=True, text=True, check=True
+    )
     assert json.loads(told.stdout) == PINNED
 
 
 def test_packages_of_another_version_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     installed.installed_modules.cache_clear()
     monkeypatch.setitem(installed.pins(), "click", "0.1")
-    with pytest.warns(UserWarning, match=r"click [\d.]+ is installed, the kit's is 0\.1, and prompts are others"):
+    with pytest.warns(
+        UserWarning, match=r"click [\d.]+ is installed, the kit's is 0\.1, and prompts are others"
+    ):
         assert "def " in installed.installed_modules("click")["click.core"]
     installed.installed_modules.cache_clear()
 

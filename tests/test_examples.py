@@ -13,8 +13,8 @@ from pathlib import Path
 import click
 import pytest
 
+from codestress.artefact_files import artefact_names
 from codestress.cli import cli
-from codestress.pipeline.artefacts import artefact_names
 from conftest import ROOT, SCRIPT
 from test_contributing import RECIPES, steps
 from test_readme import RUN_ELSEWHERE, RUN_HERE, at_smoke_size
@@ -30,16 +30,23 @@ WORDS = {"python", "make", "codestress", "pip", "conda", "docker", "podman", "uv
 """Named, not typed."""
 
 TYPED = (
-    *("codestress show origin/fig04 --where d=15", "codestress explain origin/fig04 --where model=sim-near"),
-    *("codestress explain origin/fig04 --outcome incorrect", "codestress archive adopt --help", "codestress data list"),
-    *("codestress store verify", "codestress store budget --reset", "codestress store salvage"),
+    *(
+        "codestress show origin/fig04 --where d=15",
+        "codestress explain origin/fig04 --where model=sim-near",
+    ),
+    *(
+        "codestress explain origin/fig04 --outcome incorrect",
+        "codestress archive adopt --help",
+        "codestress data list",
+    ),
+    *("codestress store verify", "codestress store budget --reset"),
     *("make report", "make contact-sheet"),
 )
 """Typed here, in this order."""
 SAME = {
     "codestress probe": "codestress probe sim-wide",
     "codestress plan": "codestress plan origin --json",
-    "codestress nano evaluate": "codestress nano evaluate --asked 20",
+    "codestress export inspect": "codestress export inspect origin/fig02",
     "codestress score": "codestress score --task output --answers answers.json --problems problems.jsonl",
     "codestress score --json": "codestress score --task output --answers answers.json --problems problems.jsonl",
     "d=15": "codestress show origin/fig04 --where d=15",
@@ -57,6 +64,7 @@ ELSEWHERE = {
     "python docs/recompute.py outputs/demo": (
         "notebooks/test_artefacts.py::test_tables_come_out_of_the_answers_without_the_kit"
     ),
+    "make crate": "report/test_crate.py::test_a_crate_tells_of_what_each_figure_was_made",
     "make BIN=$CONDA_PREFIX/bin": "test_readme.py::test_every_command_is_understood",
 }
 """The test of another file that types it, or what it stands for."""
@@ -66,7 +74,6 @@ NOT_TYPED = {
     "make bench": "an hour of measurements",
     "python -I -S": "a part of that",
     "python bench/plans.py": "minutes, and writes params/plans.csv; report/test_report.py reads it",
-    "python bench/readings.py": "40 minutes; papers/codecrash/test_further_readings.py calls it",
     "python docs/undecided.py": "writes docs/ledger.md, which report/test_statements.py compares with it",
     "make test": "this run",
     "make test-all": "this run",
@@ -76,17 +83,22 @@ NOT_TYPED = {
     "make test-llamacpp": "compiles llama.cpp, ten minutes",
     "make serve": "needs GPUs",
     "make data": "needs the network",
+    "codestress data fetch codexglue-python": "needs the network",
     "make lock": "needs the network, and changes what is pinned",
     "conda env create -f environment.yml": "needs conda and the network",
     "docker pull python:3.12-slim": "needs docker and the network",
     "pip install -e '.[serve,cluster]'": "gigabytes",
+    "uv pip install --python .venv/bin/python -e '.[inspect]'": "replaces packages of the lock",
+    "uv pip install --python .venv/bin/python -e '.[crate]'": "needs the network",
     "pre-commit install": "changes the reader's hooks",
 }
 
 
 def plain(command: str) -> str:
     """Without where programs lie and how much space there is."""
-    return " ".join(re.sub(r"\.venv/bin/(?=codestress|python)", "", command.partition("  #")[0]).split())
+    return " ".join(
+        re.sub(r"\.venv/bin/(?=codestress|python)", "", command.partition("  #")[0]).split()
+    )
 
 
 def in_texts() -> Iterator[str]:
@@ -105,17 +117,28 @@ def in_help(group: click.Group) -> Iterator[str]:
     for command in group.commands.values():
         if isinstance(command, click.Group):
             yield from in_help(command)
-        texts = [command.help or "", *(getattr(parameter, "help", None) or "" for parameter in command.params)]
+        texts = [
+            command.help or "",
+            *(getattr(parameter, "help", None) or "" for parameter in command.params),
+        ]
         for text in texts:
-            named = re.findall(rf"({PROGRAMS} [^`.;()\n]+)", text) + re.findall(r"(?:e\.g\.|instance) ([^.;)]+)", text)
+            named = re.findall(rf"({PROGRAMS} [^`.;()\n]+)", text) + re.findall(
+                r"(?:e\.g\.|instance) ([^.;)]+)", text
+            )
             yield from (plain(one) for one in named if not FORM.search(one))
 
 
 def in_makefile() -> Iterator[str]:
     told = subprocess.run(
-        ["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["make", "--no-print-directory", "help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
-    yield from (one for one in re.findall(r"^(make\S*(?: \S+)*)", told, re.M) if not FORM.search(one))
+    yield from (
+        one for one in re.findall(r"^(make\S*(?: \S+)*)", told, re.M) if not FORM.search(one)
+    )
     yield from re.findall(r"for instance (.+)", told)
 
 
@@ -132,11 +155,14 @@ def following(recipe: str) -> list[tuple[str, str]]:
 
 def test_no_example_is_only_read() -> None:
     found = {*in_texts(), *in_help(cli), *in_makefile()}
-    benches = {one for one in found if (bench := BENCH.match(one)) and bench[1] in MAKEFILE}  # parts of `make bench`
+    # Parts of `make bench`.
+    benches = {one for one in found if (bench := BENCH.match(one)) and bench[1] in MAKEFILE}
     known = typed() | {plain(one) for one in (*SAME, *ELSEWHERE, *NOT_TYPED)}
     assert sorted(found - known - benches) == []
     assert [
-        one for one in (*TYPED, *SAME, *ELSEWHERE, *NOT_TYPED) if plain(one) not in found | set(SAME.values())
+        one
+        for one in (*TYPED, *SAME, *ELSEWHERE, *NOT_TYPED)
+        if plain(one) not in found | set(SAME.values())
     ] == []
     assert [whole for whole in SAME.values() if plain(whole) not in typed()] == []
     for file, name in (where.split("::") for where in ELSEWHERE.values()):
@@ -153,5 +179,7 @@ def test_examples_in_sentences(smoke: Path, tmp_path: Path) -> None:
         if program == "make":
             command = [program, *arguments, "PROFILE=smoke", f"BIN={Path(SCRIPT).parent}"]
         environment = {**os.environ, "CODESTRESS_OUTPUTS": str(outputs)}
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600)
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600
+        )
         assert done.returncode == 0, (example, done.stdout, done.stderr)

@@ -14,7 +14,18 @@ from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.pipeline.notebooks import schemas
 from codestress.validation import RENAMED
 
-EARLIER = {"right", "wrong", "asked", "share", "place", "reason", "surroundings", "planted", "labelled", *RENAMED}
+EARLIER = {
+    "right",
+    "wrong",
+    "asked",
+    "share",
+    "place",
+    "reason",
+    "surroundings",
+    "planted",
+    "labelled",
+    *RENAMED,
+}
 """What must not name a parameter or a column any more."""
 
 
@@ -38,9 +49,8 @@ def test_an_earlier_name_is_told_the_one_of_today(old: str, new: str) -> None:
 def test_no_table_has_an_earlier_name(smoke: Path) -> None:
     for table in sorted(smoke.glob("smoke/*/*/table.csv")):
         columns = {str(name) for name in pd.read_csv(table, nrows=1).columns}
-        assert not (EARLIER - {"share"}) & columns, (
-            f"{table}: {columns & EARLIER}"
-        )  # a share of something else stays one
+        # A share of something else stays one.
+        assert not (EARLIER - {"share"}) & columns, f"{table}: {columns & EARLIER}"
     for manifest in sorted(smoke.glob("smoke/*/*/manifest.json")):
         for counts in json.loads(manifest.read_text())["counts"].values():
             assert "right" not in counts, manifest

@@ -22,9 +22,9 @@ import pytest
 from codestress.cli import cli
 from codestress.errors import ArchiveError, DataError, ParameterError
 from codestress.inference import archive
+from codestress.inference.ask import ask
 from codestress.inference.registry import load_registry
 from codestress.literals import printable
-from codestress.nano.configuration import WEIGHTS
 from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.problems.problem_files import read_problems
 from codestress.report.checked import read_manifest
@@ -42,8 +42,12 @@ KINDS: dict[str, Callable[[bytes, random.Random], bytes]] = {
     "deep by lines": lambda *_: b"\n".join(b" " * n + b"a:" for n in range(2000)),
     "no text": lambda *_: b"\xff\xfe\x00\xd8" * 9,
     "cut": lambda content, chance: content[: chance.randrange(len(content))],
-    "a byte": lambda content, chance: _with(content, chance, lambda _: bytes([chance.randrange(256)])),
-    "commands of a terminal": lambda content, chance: _with(content, chance, lambda old: old + b"\x1b]0;x\x07\x1b[2J"),
+    "a byte": lambda content, chance: _with(
+        content, chance, lambda _: bytes([chance.randrange(256)])
+    ),
+    "commands of a terminal": lambda content, chance: _with(
+        content, chance, lambda old: old + b"\x1b]0;x\x07\x1b[2J"
+    ),
     "a line twice": lambda content, chance: _line(content, chance, lambda line: [line, line]),
     "a line less": lambda content, chance: _line(content, chance, lambda _: []),
     "a value of another kind": lambda content, chance: _line(
@@ -67,22 +71,32 @@ RUN = ["params/models.yaml", "params/profiles/smoke.yaml", "params/origin/fig04.
 STORED = "outputs/responses.sqlite"
 BUILT = "outputs/smoke/origin/fig04/manifest.json"
 COMMANDS = {
-    "build origin/fig04 --profile smoke --jobs 1": [*RUN, "notebooks/origin/shares.ipynb", BUILT, STORED],
+    "build origin/fig04 --profile smoke --jobs 1": [
+        *RUN,
+        "notebooks/origin/shares.ipynb",
+        BUILT,
+        STORED,
+    ],
     "explain origin/fig04 --profile smoke": [*RUN, BUILT, STORED],
     "plan origin/fig04 --profile smoke": RUN,
     "plan codecrash/tab01 --profile smoke --set problems=[mine] --set hints=../hints.jsonl": [
         *("p.jsonl", "params/problems.yaml", "hints.jsonl")
     ],
-    "show origin/fig04 --profile smoke --limit 1": ["params/origin/fig04.yaml", "notebooks/origin/shares.ipynb"],
+    "show origin/fig04 --profile smoke --limit 1": [
+        "params/origin/fig04.yaml",
+        "notebooks/origin/shares.ipynb",
+    ],
     "report --profile smoke": [BUILT, "outputs/smoke/t/b/claims.csv", "outputs/smoke/t/b/rows.csv"],
     "diff ../one ../two": ["one/t/a/manifest.json", "two/t/a/data.parquet"],
     "sync --check": ["params/origin/fig04.yaml", "notebooks/origin/shares.ipynb"],
     "store status": [STORED],
     "store verify": [BUILT],
     "store budget": ["outputs/.responses.sqlite.budget-0.json"],
-    "store salvage": [STORED],
     "archive export ../out.gz origin/fig04 --profile smoke": [*RUN, STORED],
-    "archive adopt ../published.json origin/fig04 --profile smoke --model mine": ["published.json", *RUN],
+    "archive adopt ../published.json origin/fig04 --profile smoke --model mine": [
+        "published.json",
+        *RUN,
+    ],
     "archive import ../a.jsonl.gz": ["a.jsonl.gz"],
     "archive verify ../a.jsonl.gz": ["a.jsonl.gz"],
     "score --task output --problems ../p.jsonl --answers ../a.json": ["p.jsonl", "a.json"],
@@ -91,8 +105,16 @@ COMMANDS = {
     "data fetch mine": ["params/datasets.yaml", "data/mine/words.txt"],
     "probe mine": ["params/models.yaml", "my_model.py"],
     "serve llama-3.1-70b --dry-run": ["params/models.yaml"],
-    "perturb ../p.jsonl --conditions VAN,MINE": ["p.jsonl", "my_perturbation.py", "params/perturbations.yaml"],
-    "write hints --problems mine --model mine -o ../written.jsonl": ["p.jsonl", "params/problems.yaml", "my_model.py"],
+    "perturb ../p.jsonl --conditions VAN,MINE": [
+        "p.jsonl",
+        "my_perturbation.py",
+        "params/perturbations.yaml",
+    ],
+    "write hints --problems mine --model mine -o ../written.jsonl": [
+        "p.jsonl",
+        "params/problems.yaml",
+        "my_model.py",
+    ],
     "faults ../a.py": ["a.py"],
     "faults ../A.java": ["A.java"],
     "mutate ../a.py": ["a.py"],
@@ -101,17 +123,18 @@ COMMANDS = {
 LONG = {
     "doctor": ["params/models.yaml", STORED],
     "try sim-near --minutes 0.01": ["params/models.yaml", "params/published/origin.json", STORED],
+    "crate --profile smoke": [BUILT],
     "badge --profile smoke": ["params/profiles/smoke.yaml"],
-    "selftest --problems ../p.jsonl": ["p.jsonl"],
-    "course build --output ../course2": ["notebooks/course/01_scorer.ipynb"],
-    "course grade 01_scorer ../ada.ipynb --built ../course": ["ada.ipynb", "course/teacher/01_scorer/tests/q1.py"],
-    "nano evaluate ../weights --asked 10": [
-        "weights/config.json",
-        "weights/tokenizer.json",
-        "weights/model.safetensors",
+    "what-if semtrace/tab01 --profile smoke": ["params/models.yaml", "params/profiles/smoke.yaml"],
+    "export inspect origin/fig04 --profile smoke --out ../inspect": [
+        "params/models.yaml",
+        "params/profiles/smoke.yaml",
     ],
-    "nano evaluate ../weights --asked 10 --write": ["weights/manifest.json"],
-    "nano train --settings ../params/nano.yaml --run ../run": ["params/nano.yaml"],
+    "course build --output ../course2": ["notebooks/course/01_scorer.ipynb"],
+    "course grade 01_scorer ../ada.ipynb --built ../course": [
+        "ada.ipynb",
+        "course/teacher/01_scorer/tests/q1.py",
+    ],
 }
 """With well-formed files these work for long, or need what is not here: files that cannot be read are enough."""
 UNREADABLE = ("a list", "deep", "no text", "cut")
@@ -119,15 +142,14 @@ STRANGERS = (
     "perturb",
     "plan codecrash/tab01 --profile smoke --set problems=[mine]",
     "write",
-    "selftest",
     "course grade",
     "course build",
 )
 """These run programs of strangers."""
 MAY_FAIL = ("store verify", *STRANGERS)
 """With all files in order too: what was published has no checksums here, nothing may isolate programs."""
-ASIDE = (".damaged-", "/__pycache__/")
-"""What a command leaves although it failed: `store salvage` keeps what it could not read, Python what it compiled."""
+ASIDE = ("/__pycache__/",)
+"""What a command leaves although it failed: what Python compiled."""
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +160,13 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
     shutil.copytree(ROOT / "notebooks", root / "notebooks")
     _pack(root / "a.jsonl.gz", json.dumps(ROW))
     rows = [
-        {"code": f"def f(x):\n    return x + {n}", "input": "1", "output": str(n + 1), "id": str(n), "function": "f"}
+        {
+            "code": f"def f(x):\n    return x + {n}",
+            "input": "1",
+            "output": str(n + 1),
+            "id": str(n),
+            "function": "f",
+        }
         for n in (1, 2)
     ]
     (root / "p.jsonl").write_text("\n".join(map(json.dumps, rows)))
@@ -155,17 +183,23 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
     (root / BUILT).write_text(json.dumps(told, indent=1))
     claim = "t/b,s,re-run,equal,1.0,%,2.0,1.0,3.0,differs,0.1,1.0,5.0,20,,,ours"
     fill(root, FILES | {"outputs/smoke/t/b/claims.csv": f"{','.join(LEDGER)}\n{claim}\n"})
-    (root / "outputs/smoke/t/b/manifest.json").write_text(json.dumps(MANIFEST | {"tables": ["claims", "rows"]}))
+    (root / "outputs/smoke/t/b/manifest.json").write_text(
+        json.dumps(MANIFEST | {"tables": ["claims", "rows"]})
+    )
     with (root / "params/models.yaml").open("a") as registry:
         registry.write('mine: {engine: function, settings: {function: "my_model.py:answer"}}\n')
-    shutil.copytree(WEIGHTS, root / "weights")
     shutil.copyfile(root / "notebooks/course/01_scorer.ipynb", root / "ada.ipynb")
     digest = hashlib.sha256(FILES["data/mine/words.txt"].encode()).hexdigest()
     with (root / "params/datasets.yaml").open("a") as catalogue:
-        catalogue.write(f"{DATASET}\n    - {{path: mine/words.txt, remote: null, bytes: 8, sha256: {digest}}}\n")
+        catalogue.write(
+            f"{DATASET}\n    - {{path: mine/words.txt, remote: null, bytes: 8, sha256: {digest}}}\n"
+        )
+    # Whichever test comes first, the store has what the figure asks.
+    ask(built.trials(), [model.name for model in built.models], store=root / STORED)
     opened = Console(root)
     # A relative CODESTRESS_OUTPUTS counts from where the command was typed.
-    assert opened.run("store status", "params/models.yaml", b"")["printed"].startswith("outputs/")
+    told = opened.run("store status", "params/models.yaml", b"")["printed"]
+    assert f"\n{STORED}: 20 responses" in told
     yield opened
     opened.process.communicate()
 
@@ -199,18 +233,63 @@ def fill(root: Path, content: dict[str, str]) -> None:
 
 
 ASKED = {
-    **{"id": "m", "revision": "", "messages": "0", "prefill": "", "temperature": 0.0, "top_p": 1.0, "max_tokens": 9},
+    **{
+        "id": "m",
+        "revision": "",
+        "messages": "0",
+        "prefill": "",
+        "temperature": 0.0,
+        "top_p": 1.0,
+        "max_tokens": 9,
+    },
     **{"stop": [], "sample": 0, "attempt": 0, "prompt": "0" * 32},
 }
 ROW = {
-    **{"key": archive.key_of(ASKED), "model": "m", "asked": ASKED, "text": "t", "finish_reason": "stop"},
-    **{"usage": [1, 1, None, None], "seconds": 1.5, "answered_by": "m", "answered_at": "2026-11-22T00:00:00+00:00"},
+    **{
+        "key": archive.key_of(ASKED),
+        "model": "m",
+        "asked": ASKED,
+        "text": "t",
+        "finish_reason": "stop",
+    },
+    **{
+        "usage": [1, 1, None, None],
+        "seconds": 1.5,
+        "answered_by": "m",
+        "answered_at": "2026-11-22T00:00:00+00:00",
+    },
 }
 MANIFEST = {
-    **{"title": "t", "alt": "a", "command": "c", "rule": "strict", "commit": "", "leaderboard": False, "asked": 1},
-    **{"tables": [], "simulated": [], "models": [{"name": "m"}], "answered_by": {"m": ["m"]}, "built_at": ""},
-    **{"counts": {"m": {"correct": 1}}, "parameters": {"d": [1]}, "prompts": {"p": "h"}, "not_run": {}},
-    **{"build_seconds": 1.0, "programs": {}, "published": {}, "protocol": "", "environment": {}, "files": []},
+    **{
+        "title": "t",
+        "alt": "a",
+        "command": "c",
+        "rule": "strict",
+        "commit": "",
+        "leaderboard": False,
+        "asked": 1,
+    },
+    **{
+        "tables": [],
+        "simulated": [],
+        "models": [{"name": "m"}],
+        "answered_by": {"m": ["m"]},
+        "built_at": "",
+    },
+    **{
+        "counts": {"m": {"correct": 1}},
+        "parameters": {"d": [1]},
+        "prompts": {"p": "h"},
+        "not_run": {},
+    },
+    **{
+        "build_seconds": 1.0,
+        "programs": {},
+        "published": {},
+        "protocol": "",
+        "environment": {},
+        "files": [],
+    },
 }
 
 
@@ -251,7 +330,9 @@ def commands_of(group: click.Group, before: str = "") -> Iterator[str]:
 def test_every_command_is_given_damaged_files() -> None:
     """None is excepted: each reads something that a person can write."""
     tried = [f"{command} " for command in (*COMMANDS, *LONG)]
-    assert [name for name in commands_of(cli) if not any(one.startswith(f"{name} ") for one in tried)] == []
+    assert [
+        name for name in commands_of(cli) if not any(one.startswith(f"{name} ") for one in tried)
+    ] == []
 
 
 def cases(file: str, content: bytes) -> dict[str, bytes]:
@@ -259,20 +340,28 @@ def cases(file: str, content: bytes) -> dict[str, bytes]:
     whole = gzip.decompress(content) if packed else content
     found = {kind: change(whole, random.Random(f"{file} {kind}")) for kind, change in KINDS.items()}
     if packed:
-        found = {kind: gzip.compress(changed) for kind, changed in found.items()} | {"cut": content[:-9]}
+        found = {kind: gzip.compress(changed) for kind, changed in found.items()} | {
+            "cut": content[:-9]
+        }
     return found
 
 
 def check_outcome(command: str, file: str, kind: str, done: dict[str, Any]) -> None:
     about = (command, file, kind, done)
-    assert done["status"] in (0, 1), about
+    # 2: nothing in a file of answers belongs to what was asked.
+    allowed = (0, 1, 2) if command.startswith(("score", "archive adopt")) else (0, 1)
+    assert done["status"] in allowed, about
     assert "Traceback" not in done["printed"], about
     assert done["printed"] == printable(done["printed"]), about
-    errors = [line for line in done["printed"].splitlines() if line.startswith(("error: ", "Error: "))]
+    errors = [
+        line for line in done["printed"].splitlines() if line.startswith(("error: ", "Error: "))
+    ]
     assert len(errors) <= 1, about
     if done["status"] == 1 and not (command.startswith(STRANGERS) and exposed()):
         assert Path(file).name in done["printed"], about
-        assert [path for path in done["changed"] if not any(sign in path for sign in ASIDE)] == [], about
+        assert [
+            path for path in done["changed"] if not any(sign in path for sign in ASIDE)
+        ] == [], about
 
 
 @pytest.mark.parametrize("command", some([*COMMANDS], 2))
@@ -330,7 +419,11 @@ def test_an_archives_line_is_read_as_far_as_a_row_may_be_long(tmp_path: Path) ->
 def test_one_row_does_not_stop_the_others(tmp_path: Path) -> None:
     path = tmp_path / "p.jsonl"
     row = {"code": "def f(x): return x", "input": "1", "output": "1", "id": "well"}
-    faulty = [json.dumps(row | {"id": "long", "output": "1" * 100_001}), "[" * DEEP, '{"id": 1, "code": []}']
+    faulty = [
+        json.dumps(row | {"id": "long", "output": "1" * 100_001}),
+        "[" * DEEP,
+        '{"id": 1, "code": []}',
+    ]
     path.write_text("\n".join([*faulty, json.dumps(row)]))
     found = read_problems(path)
     assert [one.id for one in found.problems] == ["well"]
@@ -338,7 +431,8 @@ def test_one_row_does_not_stop_the_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[]", "3", "[" * DEEP, "{", '{"tables": 3}', '{"models": [3]}', '{"counts": {"m": []}}']
+    "text",
+    ["[]", "3", "[" * DEEP, "{", '{"tables": 3}', '{"models": [3]}', '{"counts": {"m": []}}'],
 )
 def test_a_manifest_that_is_none_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "manifest.json").write_text(text)
@@ -354,8 +448,13 @@ def test_a_models_archive_lies_beside_the_registry(tmp_path: Path, archive: str)
 
 
 def test_nothing_commands_a_terminal() -> None:
-    assert printable("a\tb\n\x1b]0;title\x07\x9b2J\r\u202e") == "a\tb\n\\x1b]0;title\\x07\\x9b2J\\r\\u202e"
+    assert (
+        printable("a\tb\n\x1b]0;title\x07\x9b2J\r\u202e")
+        == "a\tb\n\\x1b]0;title\\x07\\x9b2J\\r\\u202e"
+    )
 
 
 def _pack(path: Path, row: str) -> None:
-    path.write_bytes(gzip.compress(f'{{"codestress archive": 1, "responses": 1}}\n{row}\n'.encode()))
+    path.write_bytes(
+        gzip.compress(f'{{"codestress archive": 1, "responses": 1}}\n{row}\n'.encode())
+    )

@@ -70,7 +70,9 @@ def test_same_is_symmetric_and_never_wider_than_equality(one: object, other: obj
 
 
 @given(st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=5), st.data())
-def test_arithmetic_is_evaluated_as_python_does_and_marked(numbers: list[int], data: st.DataObject) -> None:
+def test_arithmetic_is_evaluated_as_python_does_and_marked(
+    numbers: list[int], data: st.DataObject
+) -> None:
     text = str(numbers[0])
     for number in numbers[1:]:
         text += f" {data.draw(st.sampled_from(['+', '-', '*']))} {number}"
@@ -238,4 +240,7 @@ def test_any_text_is_a_literal_or_an_error(text: str) -> None:
     try:
         assert same_value(found, ast.literal_eval(text.strip()))
     except (ValueError, SyntaxError, TypeError):
-        assert isinstance(found, int | float | complex | str | bytes | list | tuple | dict | set | frozenset | range)
+        assert isinstance(
+            found,
+            int | float | complex | str | bytes | list | tuple | dict | set | frozenset | range,
+        )

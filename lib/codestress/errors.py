@@ -1,36 +1,62 @@
-"""Errors that a person can act on: each says what is wrong, where, and what to do."""
+"""Errors that a person can act on: each message says what is wrong, where, and what to do."""
 
 
 class CodestressError(Exception):
-    """Shown without a traceback by the console script; the message ends with the remedy."""
+    """Base of the kit's errors. The console script shows the message, which ends with the remedy,
+    in place of a traceback."""
+
+    exit_status = 1
+    """Exit status of the console script."""
 
 
 class ParameterError(CodestressError):
-    """An unknown key, a wrong type, an unknown name in params/ or on the command line."""
+    """Raised for an unknown key, a wrong value or type, or an unknown name in params/, a notebook
+    or on the command line."""
 
 
 class DataError(CodestressError):
-    """A data set that is missing or is not what its hash says."""
+    """Raised when a file of data is missing, cannot be read, or does not have the expected content,
+    such as a data set with another hash."""
+
+
+class NothingMatchedError(DataError):
+    """Raised when a file can be read, but nothing in it belongs to what was asked, such as answers
+    to other problems."""
+
+    exit_status = 2
+
+
+class NotWrittenError(DataError):
+    """Raised when material is missing that a model must write before the build, such as misleading
+    comments. Its `stand_in` has parameters with which a plan can count requests meanwhile."""
+
+    def __init__(self, message: str, stand_in: dict[str, str]) -> None:
+        super().__init__(message)
+        self.stand_in = stand_in
+        """Parameters with which a plan can count the requests until the material is written."""
 
 
 class StoreError(CodestressError):
-    """The file of responses cannot be read or written."""
+    """Raised when the store of responses or outputs/ cannot be read, written or locked."""
 
 
 class ArchiveError(CodestressError):
-    """A file of responses that is none, or is not what it says."""
+    """Raised when an archive of responses has the wrong format, or its content does not match its
+    own description."""
 
 
 class EngineError(CodestressError):
-    """No request of a model can be answered: key, server, model id."""
+    """Raised when a model cannot answer any request, because of its key, its server or its model
+    id, and where the store's responses for it are another server's."""
 
     model = ""
-    """The registry's name of the model that was asked."""
+    """Name of the model in the registry (params/models.yaml)."""
 
 
 class IncompleteError(CodestressError):
-    """Some requests of a run failed; the answered ones are in the store."""
+    """Raised when requests of a run failed or have no stored response; the other responses are in
+    the store."""
 
 
 class SandboxError(CodestressError):
-    """Programs cannot be run here, or not safely."""
+    """Raised when programs cannot be run on this computer, or not safely."""

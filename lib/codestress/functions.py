@@ -1,4 +1,5 @@
-"""Functions of whoever runs the kit, named as FILE.py:NAME in params/: imported as they are, no stranger's code."""
+"""Functions that the user of the kit writes and names as FILE.py:NAME in params/. The files are
+imported without a sandbox, because the user's own code is trusted."""
 
 from __future__ import annotations
 
@@ -13,16 +14,21 @@ from codestress.errors import ParameterError
 from codestress.paths import ROOT, shown
 
 FunctionName = Annotated[str, Field(pattern=r"^.+\.py:[A-Za-z_]\w*$")]
-"""FILE.py:NAME, the file relative to the project's root."""
+"""Name of a user's function as FILE.py:NAME, with the file relative to the project's root."""
 
 
 def file_of(name: str) -> Path:
-    """The file in which a function stands."""
+    """Path of the file in the function's `name` (FILE.py:NAME), below the project's root; the file
+    need not exist."""
     return ROOT / name.rpartition(":")[0]
 
 
 def load_function(name: str, source: str) -> Callable[..., Any]:
-    """The function; `ParameterError` with `source`, the place that names it, where there is none."""
+    """Returns the function that `name` (FILE.py:NAME) names, after importing its file.
+
+    `ParameterError` when the file or the function is missing or the file raises. The message begins
+    with `source`, the place that names the function.
+    """
     path = file_of(name)
     spec = importlib.util.spec_from_file_location(f"codestress_own_{path.stem}", path)
     if spec is None or spec.loader is None or not path.is_file():

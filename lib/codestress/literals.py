@@ -1,6 +1,6 @@
-"""Values that a text writes out: parsed, never evaluated, and compared by value and type.
+"""Python values that a text writes out: parsed, never evaluated, and compared by value and type.
 
-An answer is data from a stranger (law 5): nothing in it is executed here, whatever it says.
+A completion is untrusted data (law 5 of docs/architecture.md), so no part of it is executed here.
 """
 
 from __future__ import annotations
@@ -10,34 +10,54 @@ import json
 import math
 import operator
 import re
+import sys
 import warnings
 from collections.abc import Callable, Hashable, Sized
 from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 LONGEST_TEXT = 100_000
-"""Characters that are parsed at all."""
+"""Largest number of characters in a text that is parsed."""
 LARGEST_BITS = 50_000
-"""Of an integer that arithmetic makes."""
+"""Largest number of bits in an integer that arithmetic makes."""
 LONGEST_SEQUENCE = 100_000
-"""Elements that all arithmetic of a text makes together, nested and repeated ones each time they stand there."""
+"""Largest number of elements that all arithmetic and calls of one text make together. Nested and
+repeated elements count each time they appear."""
 
 Number = int | float | complex
-CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Characters that tell a terminal to do something, or to show a text in another order."""
+CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, which make a terminal act or show a text in another order, and surrogates,
+which no terminal takes."""
+COMMAND = re.compile(r"[%!?]|[\w.]+(, *[\w.]+)* *= *[%!]|[\w.*]+\?{1,2}$")
+"""Beginning of a line that notebooks understand and Python does not: `%time f(1)`, `!ls`, `?f`, `f?`,
+`a, b = !ls`."""
+UNREADABLE = (SyntaxError, ValueError, MemoryError, RecursionError)
+"""Errors of Python's parser and compiler, and of writing a value or a syntax tree out;
+`reason_of` puts them into words."""
 
 
 def printable(text: str) -> str:
-    """The text with control characters spelled out, as `repr` does; lines and tabs stay."""
+    """Copy of `text` with its control characters spelled out as in `repr`; line breaks and tabs
+    stay."""
     return CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
+def counted(number: int, noun: str) -> str:
+    """Returns the number and its noun in words: `1 model`, `2,000 models`, `0 models`."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 class NotLiteral(ValueError):
-    """The text writes out no value; the message says what stands there instead."""
+    """Raised when a text writes out no value; the message names the syntax found in its place."""
 
 
 def parse_json(text: str | bytes, *, unique: bool = False, strict: bool = True) -> Any:
-    """As `json.loads`; `ValueError` also where it is nested too deeply or, with `unique`, where a key stands twice."""
+    """Returns the value of the JSON in `text`, like `json.loads`; `ValueError` for invalid JSON and
+    for nesting that is too deep.
+
+    With `unique`, a key that appears twice in an object is a `ValueError` too. Unless `strict`,
+    texts in the JSON may contain control characters.
+    """
     try:
         return json.loads(text, strict=strict, object_pairs_hook=_unique if unique else None)
     except RecursionError:
@@ -48,50 +68,99 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} stands twice")
+        raise ValueError(
+            f"the key {next(name for name in names if names.count(name) > 1)!r} stands twice"
+        )
     return found
 
 
+def reason_of(error: BaseException) -> str:
+    """Reason, in words, that one of the errors `UNREADABLE` gives, with the line of the program
+    where the error knows it; other errors as their own text."""
+    if isinstance(error, MemoryError | RecursionError):
+        return "nested too deeply"
+    if "integer string conversion" in str(error):
+        return f"{_place(error)}an integer of more than {sys.get_int_max_str_digits():,} digits"
+    return str(error) or type(error).__name__
+
+
+def _place(error: BaseException) -> str:
+    number = getattr(error, "lineno", None)
+    return f"line {number}: " if number else ""
+
+
+def program_fault(text: str, error: BaseException) -> str:
+    """Reason why `text` is no Python program, with the line where it is known, as in `line 2:
+    invalid syntax (Python 3.11)`. `error` is what Python's parser or compiler raised."""
+    reason = odd_character(text) or reason_of(error)
+    if not isinstance(error, SyntaxError) or reason != str(error):
+        return reason
+    # Not splitlines, which counts form feeds and U+2028 as line ends; Python does not.
+    lines = [*re.split("\r\n?|\n", text), ""]
+    line = lines[min(error.lineno or 0, len(lines)) - 1].strip()
+    if COMMAND.match(line):
+        return f"{_place(error)}a notebook's command ({line:.20}), no Python"
+    version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+    return f"{_place(error)}{error.msg} ({version})"
+
+
+def odd_character(text: str) -> str:
+    """Sentence that names the first character of `text` that no program may hold, with its line;
+    empty without one. Such are NUL and lone surrogates, among them bytes that were not UTF-8."""
+    found = re.search("[\0\ud800-\udfff]", text)
+    if found is None:
+        return ""
+    number = text.count("\n", 0, found.start()) + 1
+    return f"line {number}: the character U+{ord(found[0]):04X}, which no program may hold"
+
+
 class Literal(NamedTuple):
-    """A value, and whether arithmetic was left in the text (`81 - 43`): semtrace, appendix H and Figure 10."""
+    """A parsed value, and whether its text left arithmetic in (its `unresolved`), such as `81 - 43`
+    (semtrace, appendix H, Figure 10)."""
 
     value: Any
     unresolved: bool
 
 
 def parse_literal(text: str) -> Literal:
-    """The value that a text writes out as Python's `repr` would, or as arithmetic between such values.
+    """Returns the `Literal` of `text`: the value that it writes out as Python's `repr` does, or as
+    arithmetic between such values, and whether there was arithmetic.
 
-    So do the types that Python's own data has, called on values: `set([1, 2])`, `dict(a=1)`, `float('inf')`; `nan` and
-    `inf` too. `NotLiteral` for anything else: names, other calls, comparisons, f-strings, comprehensions, …
+    Calls of Python's data types on values are parsed too: `set([1, 2])`, `dict(a=1)`,
+    `float('inf')`; so are the names `nan` and `inf`. `NotLiteral` for anything else: other names
+    and calls, comparisons, f-strings, comprehensions, …, and for arithmetic that makes huge values.
     """
     return literal_of(parse_expression(text))
 
 
 def parse_expression(text: str) -> ast.expr:
-    """The syntax tree of a text that is one expression; `NotLiteral` when it is none, whatever else it is."""
+    """Syntax tree of `text`, a single Python expression; `NotLiteral` for every other text,
+    including one that is longer than `LONGEST_TEXT` characters."""
     if len(text) > LONGEST_TEXT:
         raise NotLiteral(f"longer than {LONGEST_TEXT:,} characters")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # models write '\d'
             return ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        raise NotLiteral(f"not an expression: {error}") from None
+    except UNREADABLE as error:
+        raise NotLiteral(f"not an expression: {reason_of(error)}") from None
 
 
 def parse_program(text: str) -> ast.Module:
-    """The syntax tree of a Python program; `SyntaxError` where it is none, whatever else is wrong with it."""
+    """Syntax tree of `text`, a Python program; `SyntaxError` with the reason (`program_fault`) for
+    a text that does not parse."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return ast.parse(text)
-    except (ValueError, MemoryError, RecursionError) as error:
-        raise SyntaxError(str(error)) from None
+    except UNREADABLE as error:
+        raise SyntaxError(program_fault(text, error)) from None
 
 
 def literal_of(node: ast.expr) -> Literal:
-    """The value of a syntax tree, as in `parse_literal`."""
+    """Returns the `Literal` of the expression whose syntax tree is `node`: its value, and whether
+    there was arithmetic. `parse_literal` says which expressions have one; `NotLiteral` for all
+    others."""
     unresolved = False
     left_over = LONGEST_SEQUENCE
 
@@ -131,7 +200,9 @@ def literal_of(node: ast.expr) -> Literal:
                 if len(set(names)) < len(names):
                     raise NotLiteral("a keyword that is given twice")
                 return _constructed(
-                    name, arguments, {n: value(k.value) for n, k in zip(names, node.keywords, strict=True)}
+                    name,
+                    arguments,
+                    {n: value(k.value) for n, k in zip(names, node.keywords, strict=True)},
                 )
             case ast.Name(id="nan" | "inf"):
                 return float(node.id)
@@ -139,8 +210,29 @@ def literal_of(node: ast.expr) -> Literal:
 
     try:
         return Literal(value(node), unresolved)
-    except (TypeError, ValueError, ArithmeticError, RecursionError, MemoryError) as error:
-        raise NotLiteral(str(error)) from None
+    except (TypeError, ArithmeticError, *UNREADABLE) as error:
+        raise NotLiteral(reason_of(error)) from None
+
+
+def written_out(value: Any) -> str:
+    """Text of `value` by `repr`, for `parse_literal` to read; `NotLiteral` with the reason where
+    there is no such text."""
+    try:
+        text = repr(value)
+    except UNREADABLE as error:
+        raise NotLiteral(reason_of(error)) from None
+    parse_literal(text)
+    return text
+
+
+def shown_value(value: Any) -> str:
+    """Returns `value` as text of at most 200 characters, by `repr`; a value that has no such text,
+    as an integer beyond Python's limit of digits, is named by its type."""
+    try:
+        text = repr(value)
+    except UNREADABLE:
+        return f"a {type(value).__name__} too large to show"
+    return text if len(text) <= 200 else f"{text[:197]}…"
 
 
 _SIGNS: dict[type[ast.unaryop], Callable[[Any], Any]] = {
@@ -174,17 +266,25 @@ _KINDS = {
 
 def _given(what: T | None, place: str) -> T:
     if what is None:
-        raise NotLiteral(f"** in place of a {place}")
+        raise NotLiteral(f"** unpacks a value where a {place} must be written out")
     return what
 
 
 def _is_complex_form(node: ast.BinOp, left: object, right: object) -> bool:
-    """`1+2j` is how Python writes a complex number."""
-    return isinstance(node.op, ast.Add | ast.Sub) and isinstance(right, complex) and type(left) in (int, float)
+    """Whether the operation `node` is a complex number as Python writes it (`1+2j`): a sum or
+    difference of an integer or float and a complex number. `left` and `right` are its operands'
+    values."""
+    return (
+        isinstance(node.op, ast.Add | ast.Sub)
+        and isinstance(right, complex)
+        and type(left) in (int, float)
+    )
 
 
 def _size(op: ast.operator, left: Any, right: Any) -> int:
-    """Elements at most of what + - * / // % ** between numbers, or + and * of sequences, would make."""
+    """Upper bound of the number of elements (`_elements`) that the operation `op` makes from the
+    values `left` and `right`: + - * / // % ** between numbers, or + and * of sequences.
+    `NotLiteral` for other operations and for integers of more than `LARGEST_BITS` bits."""
     if type(op) not in _OPERATORS:
         raise NotLiteral("a bit operation in place of a value")
     sides = (left, right)
@@ -204,7 +304,8 @@ def _size(op: ast.operator, left: Any, right: Any) -> int:
 
 
 def _elements(value: Any) -> int:
-    """Elements in a value, nested ones included: a list repeated in a list is small in memory, not when it is read."""
+    """Number of elements in `value`, nested ones included: characters of texts too, and one per 64
+    bits of an integer. A list repeated in a list takes little memory, but much time to read."""
     if isinstance(value, str | bytes):
         return len(value)
     if isinstance(value, dict):
@@ -215,15 +316,19 @@ def _elements(value: Any) -> int:
 
 
 ITEMS = (list, tuple, str, range)
-"""What has an order that a reader can tell; sets have none, so no list is made of them."""
+"""Types with a fixed order of their elements. Sets have none, so no list is made of a set."""
 
 
 def _constructed(name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
-    """Values written as a call of their type, of values alone: nothing that these do depends on anything else."""
+    """Value of a call of the data type `name` with parsed `arguments` and `keywords`, such as
+    `set([1])`; `NotLiteral` for other names and for arguments of other types. Whether a call is
+    permitted depends on its arguments alone."""
     match name, arguments:
         case "dict", [] | [dict()]:
             return dict(*arguments, **keywords)
-        case "dict", [list() | tuple() as pairs] if all(isinstance(one, list | tuple) for one in pairs):
+        case "dict", [list() | tuple() as pairs] if all(
+            isinstance(one, list | tuple) for one in pairs
+        ):
             return dict(pairs, **keywords)
         case _ if keywords:
             raise NotLiteral(f"a call of {name} with keywords")
@@ -235,11 +340,15 @@ def _constructed(name: str, arguments: list[Any], keywords: dict[str, Any]) -> A
             return _COLLECTIONS[name](items)
         case "bytes", [list() | tuple() | range() | bytes() as items]:
             return bytes(items)
-        case "range", [int(), *_] if all(type(item) is int for item in arguments) and len(arguments) <= 3:
+        case "range", [int(), *_] if (
+            all(type(item) is int for item in arguments) and len(arguments) <= 3
+        ):
             return range(*arguments)
         case "float", [int() | float() | str() as number]:
             return float(number)
-        case "complex", [int() | float(), *_] if all(isinstance(item, int | float) for item in arguments):
+        case "complex", [int() | float(), *_] if all(
+            isinstance(item, int | float) for item in arguments
+        ):
             return complex(*arguments)
     raise NotLiteral(f"a call of {name}")
 
@@ -250,9 +359,11 @@ _COLLECTIONS: dict[str, Callable[..., Any]] = {
 
 
 def same_value(one: object, other: object) -> bool:
-    """Equal in value and in type at every depth, where Python's == would blur: True is not 1, and 1 is not 1.0.
+    """Whether the values `one` and `other` are equal in value and in type at every depth. Python's
+    == does not separate types: here True is not 1, and 1 is not 1.0.
 
     nan equals itself, 0.0 equals -0.0, and the order of dictionaries and sets does not matter.
+    False also for values that are nested too deeply or hold something unhashable.
     """
     try:
         return canonical(one) == canonical(other)
@@ -261,7 +372,9 @@ def same_value(one: object, other: object) -> bool:
 
 
 def canonical(value: object) -> Hashable:
-    """A form of plain data that is equal just when the values are the same: hashable, so that sets compare."""
+    """Hashable form of `value`, which is plain data (numbers, texts, lists, dictionaries, …). Two
+    forms are equal exactly when `same_value` holds for their values, so that sets of values can be
+    compared. `RecursionError` for nesting that is too deep."""
     if isinstance(value, float):
         return ("float", "nan") if math.isnan(value) else ("float", value)
     if isinstance(value, list | tuple):

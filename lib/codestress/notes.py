@@ -1,14 +1,15 @@
-"""What was worked out once in a build: noted by the process that asks, for the notebooks of the same build.
+"""Cache of slow, deterministic results (notes), shared by the processes of one build: the process
+that asks the models and the notebooks.
 
-For functions that depend on their arguments alone and take long: whether a mutation is neutral, which variants of
-programs mean the same. The notes are a file in a folder of the build's own, which nobody else can enter and which ends
-with the build; where none is made (a person's notebook, a test) each process has its own.
+The cache serves functions that depend on their arguments alone and take long, such as the check
+that a mutation is neutral. The notes are a file in the build's private temporary folder, which is
+removed at the end of the build. Without a build (a person's notebook, a test) each process has its
+own notes.
 """
 
 from __future__ import annotations
 
 import base64
-import hashlib
 import os
 import pickle
 import tempfile
@@ -19,26 +20,30 @@ from functools import lru_cache, wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
+from codestress.paths import exported
+from codestress.types import hash_of
+
 FILE = "CODESTRESS_NOTES"
-"""Environment variable that names a build's notes."""
+"""Name of the environment variable with the path of a build's file of cached results (notes)."""
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 @contextmanager
 def notes_kept() -> Iterator[None]:
-    """Notes of this process, and of those that it starts, while it lasts."""
-    with tempfile.TemporaryDirectory(prefix="codestress-notes-") as folder:
-        os.environ[FILE] = str(Path(folder) / "notes")
-        try:
-            yield
-        finally:
-            del os.environ[FILE]
+    """Context manager: until it ends, this process and the processes that it starts share their
+    cached results (notes) through a temporary file."""
+    with (
+        tempfile.TemporaryDirectory(prefix="codestress-notes-") as folder,
+        exported(FILE, f"{folder}/notes"),
+    ):
+        yield
 
 
 def noted(function: Callable[P, T]) -> Callable[P, T]:
-    """The function, which in a build, or else in a process, is called once for the same arguments: those with the same
-    `repr`. Its value should be small where there are many: a build's processes hold all notes."""
+    """Decorator: calls `function` only once in a build (without a build, in a process) for the same
+    arguments, compared by `repr`, and reuses its value, which must be picklable. Values that exist
+    for many arguments should be small, because every process of a build holds all of them."""
 
     @wraps(function)
     def looked_up(*args: P.args, **named: P.kwargs) -> T:
@@ -53,34 +58,38 @@ def noted(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def remember(*what: Any) -> None:
-    """Notes the last of some things under the others, where a build keeps notes."""
+    """Stores the last argument in the build's cache, with all arguments before it as its key.
+    Without a build nothing is stored."""
     if os.environ.get(FILE):
         _notes(os.environ[FILE]).add(_key(*what[:-1]), what[-1])
 
 
 def remembered(*what: Any) -> Any:
-    """What was noted under some things in this build; None where nothing was."""
+    """Value that `remember` stored in this build under the key of all arguments; None without such
+    a value, and without a build."""
     notes = _notes(os.environ.get(FILE, ""))
     return notes.get(key) if notes.file and notes.have(key := _key(*what)) else None
 
 
 def _key(*what: Any) -> bytes:
-    return hashlib.blake2b(repr(what).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest().encode()
+    return hash_of(repr(what)).encode()
 
 
 @dataclass
 class _Notes:
-    """What this process knows of a build's notes."""
+    """Cached results (notes) of a build as far as this process has read them; without a build,
+    those of this process."""
 
     file: Path | None
-    """None where no build keeps notes."""
+    """Path of the notes' file; None where no build keeps notes."""
     known: dict[bytes, bytes] = field(default_factory=dict)
-    """Pickled values, by the hash of a call."""
+    """Pickled values in base64, by the hash of the call."""
     read_to: int = 0
-    """Bytes of the file."""
+    """Number of bytes of the file that were read so far."""
 
     def read_on(self) -> None:
-        """Reads what was added, also by others; not a note that is just being written."""
+        """Read the notes that this and other processes have added to the file since the last read.
+        A note that is still being written is left for the next read."""
         if self.file and self.file.exists():
             with self.file.open("rb") as file:
                 file.seek(self.read_to)
@@ -100,7 +109,8 @@ class _Notes:
     def add(self, key: bytes, what: Any) -> None:
         self.known[key] = value = base64.b64encode(pickle.dumps(what))
         if self.file:
-            with self.file.open("ab", buffering=0) as file:  # in one piece: processes write side by side
+            # Unbuffered, in one piece: processes write side by side.
+            with self.file.open("ab", buffering=0) as file:
                 file.write(key + b" " + value + b"\n")
 
 

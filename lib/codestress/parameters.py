@@ -1,87 +1,181 @@
-"""What a notebook's parameters are: a schema, the study that uses it, and the notebook's cell made from it."""
+"""Parameters of a notebook: the schema, the study that uses it, and the cell made from it."""
 
 from __future__ import annotations
 
+import html
 import json
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 from pydantic import Field, field_validator
 
+from codestress.artefact_files import Layers, demo_layers
 from codestress.errors import ParameterError
+from codestress.paths import ROOT, shown, whole
 from codestress.types import Prompt, Sampling, Trials
 from codestress.validation import Strict, check, nearest
 
 
+class Alike(NamedTuple):
+    """Combinations of parameters (each a mapping of names to values) that all match one statement
+    of a paper, whose words are its `paper`."""
+
+    paper: str
+    """The paper's statement, in words."""
+    combinations: tuple[Mapping[str, Any], ...]
+
+    def has(self, values: Mapping[str, Any]) -> bool:
+        """Whether the parameters `values` (by name) contain all entries of at least one of the
+        combinations."""
+        return any(one.items() <= values.items() for one in self.combinations)
+
+
 class Facts(Strict):
-    """What every notebook has in common."""
+    """Parameters that every notebook has: artefact, models and scoring rule; base of the notebooks'
+    schemas."""
+
+    ALIKE: ClassVar[tuple[Alike, ...]] = ()
+    """Parts of the paper's protocol that several combinations of parameters follow equally well."""
+    READERS_ONLY: ClassVar[bool] = False
+    """Whether only simulated readers can be asked. A choice of models for several artefacts skips
+    such an artefact."""
+    OPEN: ClassVar[tuple[str, ...]] = ()
+    """Parameters that the paper leaves open: their defaults are the kit's choice, explained in
+    docs/PAPER.md."""
+
+    FILES: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Parameters that name a file, each with the words that it takes in place of a path. A path is
+    kept from the project's root."""
 
     artefact: str = Field(description="the figure or table, which names the folder in outputs/")
     models: list[str] = Field(min_length=1, description="names from params/models.yaml")
-    rule: Literal["strict", "reference"] = Field("strict", description="how answers are judged; both are reported")
+    rule: Literal["strict", "reference"] = Field(
+        "strict", description="how answers are judged; both are reported"
+    )
+    PARTS: ClassVar[tuple[str, ...]] = ()
+    """Names of list parameters of which each part matches the paper too, because each value has its
+    own requests."""
 
     @field_validator("*", mode="before")
     @classmethod
     def _one_number(cls, value: Any) -> Any:
-        """20.0 is 20: a number is what it is worth, however it is written."""
+        """Integer for a `value` that is a float without a fraction, also inside lists, so that 20.0
+        and 20 are the same value; other values unchanged."""
         if isinstance(value, list):
             return [cls._one_number(one) for one in value]
         return int(value) if isinstance(value, float) and value.is_integer() else value
 
     @classmethod
     def of(cls, names: Mapping[str, Any]) -> Self:
-        """The parameters among a notebook's names, `globals()`; `ParameterError` where one is wrong."""
-        return cls.checked({name: names[name] for name in cls.model_fields}, "the parameters cell")
+        """Returns the validated parameters of a notebook: values from its first cell, the rest from
+        the artefact's file and the profile demo.
+
+        `names` are the notebook's `globals()`; a file's path is relative to the folder where the
+        notebook runs. `ParameterError` where a value is wrong or `artefact` is missing.
+        """
+        cell = {
+            name: cls.from_root(name, names[name], Path())
+            for name in cls.model_fields
+            if name in names
+        }
+        if "artefact" not in cell:
+            raise ParameterError('the parameters cell: artefact = "PAPER/ARTEFACT" is missing')
+        layers = Layers()
+        if len(cell) < len(cls.model_fields):
+            layers = demo_layers(cell["artefact"])
+        layers.put(cell, "the parameters cell")
+        return cls.checked(layers.values, layers.sources)
+
+    @classmethod
+    def from_root(cls, name: str, value: Any, folder: Path) -> Any:
+        """Returns the `value` of the parameter `name` that a person typed in `folder`. If the
+        parameter takes a file (`FILES`), the result is the file's path from the project's root, or
+        its absolute path if it lies elsewhere; any other value is returned unchanged."""
+        words = cls.FILES.get(name)
+        if words is None or not isinstance(value, str) or value in words:
+            return value
+        return shown(whole(value, folder))
 
     @classmethod
     def checked(cls, values: Mapping[str, Any], sources: Mapping[str, str] | str) -> Self:
-        """The values by the schema, those of single models too; `check` says what `sources` are."""
-        given = check(cls, values, sources)
+        """Returns the parameters made from `values` (by name), validated by the schema, and by
+        `check_single` for the settings of single models. `ParameterError` lists what is wrong;
+        `sources` names the places that wrote the values, as in `validation.check`. A leading `~` of
+        a file's path is the home folder."""
+        at_home = {
+            name: cls.from_root(name, value, ROOT)
+            for name, value in values.items()
+            if isinstance(value, str) and value.startswith("~")
+        }
+        given = check(cls, {**values, **at_home}, sources)
         given.check_single(sources)
         return given
 
     def check_single(self, sources: Mapping[str, str] | str) -> None:
-        """`ParameterError` where settings of a single model are wrong; here there are none."""
+        """Does nothing, because this base class has no settings of single models. In a subclass
+        that has some it raises `ParameterError` where they are wrong; `sources` names the places
+        that wrote them."""
+
+    def _repr_html_(self) -> str:
+        """Text of an HTML table of all parameters, which Jupyter shows: name, value, meaning."""
+        rows = ["<tr><th>parameter</th><th>value</th><th>meaning</th></tr>"]
+        for name, field in type(self).model_fields.items():
+            value = html.escape(in_words(getattr(self, name)))
+            meaning = html.escape(field.description or "")
+            # Cells of this class wrap in the kit's pages.
+            rows.append(
+                f'<tr><td>{name}</td><td class="text">{value}</td><td class="text">{meaning}</td></tr>'
+            )
+        return f"<table>{''.join(rows)}</table>"
 
     def of_model(self, model: str) -> Self:  # noqa: ARG002
-        """The parameters as they are for one model."""
+        """Parameters that hold for `model`: in this base class these parameters, the same for all
+        models."""
         return self
 
 
 class Seeded(Facts):
-    """Notebooks that draw something."""
+    """Parameters of notebooks that draw random numbers: those of `Facts`, and the seed."""
 
     seed: int = Field(0, ge=0, description="of everything random")
 
 
 class Recomputed(Facts):
-    """Notebooks that compute with what a paper publishes; nothing is asked, and nothing drawn."""
+    """Parameters of notebooks that compute with a paper's published numbers, without asking models
+    and without random numbers: those of `Facts`, and the level of confidence."""
 
     confidence: float = Field(0.95, gt=0, lt=1, description="of all intervals")
     rule: Literal["strict"] = Field("strict", description="nothing is judged")
 
 
 class RecomputedByDraws(Recomputed, Seeded):
-    """The same where a test or an interval is by draws."""
+    """Parameters of notebooks that compute with a paper's published numbers and draw random numbers
+    for a test or an interval."""
 
 
 class Asked(Seeded):
-    """Notebooks that ask models."""
+    """Parameters of notebooks that ask models: also the treatment of failed requests, and settings
+    of single models."""
 
     SINGLE: ClassVar[tuple[str, ...]] = ()
-    """Parameters that may differ by model; those who make the trials say `for_each_model`."""
+    """Names of the parameters that may differ by model. Functions that make trials then need the
+    decorator `for_each_model`."""
 
-    failures: Literal["raise", "count"] = Field("raise", description="what to do with requests that fail for good")
+    failures: Literal["raise", "count"] = Field(
+        "raise", description="what to do with requests that fail for good"
+    )
     per_model: dict[str, dict[str, Any]] = Field(
         {}, description="settings of single models: {model: {parameter: value}}"
     )
 
     def check_single(self, sources: Mapping[str, str] | str) -> None:
-        """`ParameterError` where `per_model` names a model that is not asked, or what is no setting of one model."""
+        """Raises `ParameterError` where `per_model` names a model that is not asked, or a parameter
+        that is unknown, has a wrong value or must be the same for all models. `sources` names the
+        places that wrote the values, for the message."""
         for model, settings in self.per_model.items():
 
             def source(name: str, model: str = model) -> str:
@@ -102,10 +196,15 @@ class Asked(Seeded):
                         f"{source(name)}: {told}.{name} = {value!r}: is the same for all models of an artefact; "
                         f"what one model may have of its own: {single}"
                     )
-            check(type(self), self._with(settings), {name: f"{source(name)}: {told}" for name in settings})
+            check(
+                type(self),
+                self._with(settings),
+                {name: f"{source(name)}: {told}" for name in settings},
+            )
 
     def of_model(self, model: str) -> Self:
-        """The parameters as they are for one model: its own settings are in place, and there are no others."""
+        """Parameters that hold for `model`: its settings from `per_model`, if any, in place of the
+        common ones, and an empty `per_model`."""
         return type(self).model_validate(self._with(self.per_model.get(model, {})))
 
     def _with(self, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,65 +212,110 @@ class Asked(Seeded):
 
 
 class Interval(Asked):
-    """Notebooks that ask models and give intervals."""
+    """Parameters of notebooks that ask models and give intervals: those of `Asked`, and the level
+    of confidence."""
 
     confidence: float = Field(0.95, gt=0, lt=1, description="of all intervals")
 
 
 class Parameters(Interval):
-    """Notebooks whose intervals are by the bootstrap."""
+    """Parameters of notebooks that ask models and give bootstrap intervals: those of `Interval`,
+    and the number of resamples."""
 
     resamples: int = Field(2000, ge=100, description="of the bootstrap")
 
 
+class Calibration(Interval):
+    """Parameters of notebooks that test estimators on simulated readers with known parameters:
+    those of `Interval`, and the number of studies drawn anew."""
+
+    READERS_ONLY = True
+
+    rule: Literal["strict"] = Field("strict", description="the rule whose probabilities are known")
+    repetitions: int = Field(
+        200, ge=10, description="drawn anew, to count how many intervals contain the true value"
+    )
+
+    @field_validator("models")
+    @classmethod
+    def _readers(cls, models: list[str]) -> list[str]:
+        """The list `models` unchanged; `ValueError` where one is no simulated reader (sim-…),
+        because its true values are unknown."""
+        others = [name for name in models if not name.startswith("sim-")]
+        if others:
+            raise ValueError(
+                f"{', '.join(others)}: calibration needs simulated readers (sim-…), with known parameters"
+            )
+        return models
+
+
 @dataclass(frozen=True)
 class Study:
-    """A way to make trials, and the schema of the notebooks that use it."""
+    """A function that makes trials from parameters, the schema of these parameters, and a function
+    that names outside files on which the trials depend."""
 
     parameters: type[Facts]
     trials: Callable[[Any], Trials]
-    """From an instance of the schema."""
+    """Function that makes the trials from an instance of the schema."""
     files: Callable[[Any], list[Path]] = lambda _: []
-    """Files beside the kit's own on which trials with these parameters depend."""
+    """Function from parameters to the files outside the kit on which the trials depend."""
 
 
 Given = TypeVar("Given", bound=Asked)
 
 
 def for_each_model(trials: Callable[[Given], Trials]) -> Callable[[Given], Trials]:
-    """Trials from parameters, and beside them those of each model that has settings of its own."""
+    """Decorator for a function `trials` from parameters to trials. The trials that it returns then
+    hold, under `own`, separate trials for each model in `per_model`, made with that model's
+    settings. A call raises `ParameterError` where these settings are wrong."""
 
     @wraps(trials)
     def made(given: Given) -> Trials:
         given.check_single("per_model")
-        return replace(trials(given), own={model: trials(given.of_model(model)) for model in given.per_model})
+        return replace(
+            trials(given), own={model: trials(given.of_model(model)) for model in given.per_model}
+        )
 
     return made
 
 
+Recheck = Annotated[
+    int,
+    Field(
+        ge=0,
+        description="questions that each model is asked once more, to see whether it says the same here",
+    ),
+]
+"""Type of the parameter `recheck`: the number of questions that each model is asked once more."""
+
+
 def no_questions(_: Facts) -> Trials:
-    """For tables of facts, and of what was made: nothing is asked."""
+    """Empty trials, whatever the parameters, for notebooks that ask no model."""
     return Trials([], lambda _: Prompt((), Sampling()), {})
 
 
-PROTOCOL = "# the paper's protocol, as far as the demo keeps it"
+REST = "Any parameter of the table below can be set here too, in a line like these."
 
 
-def parameters_cell(schema: type[Facts], values: Mapping[str, Any], knobs: Mapping[str, str] | None = None) -> str:
-    """The source of a notebook's `parameters` cell: name, type, value and meaning, one line each.
+def parameters_cell(
+    schema: type[Facts], values: Mapping[str, Any], knobs: Mapping[str, str]
+) -> str:
+    """Returns the source of a notebook's `parameters` cell: a comment and a line `name: type =
+    value # meaning` for each knob, then for `artefact`.
 
-    `values` overrides the schema's defaults; every field needs one of the two. `knobs` stand on top, each under a
-    sentence that says what turning it shows; the others follow under `PROTOCOL`.
+    `knobs` maps the parameters worth changing to the comment above their line: a sentence on what a
+    change shows. `values` overrides the defaults of `schema`; every line needs a value from one of
+    the two.
     """
-
-    def line(name: str) -> str:
-        one = schema.model_fields[name]
-        return f"{name}: {_type_name(one.annotation)} = {_literal(values.get(name, one.default))}  # {one.description}"
-
-    top = [name for name in schema.model_fields if name in (knobs or {})]
-    rest = [line(name) for name in schema.model_fields if name not in top]
-    told = [text for name in top for text in (f"# {(knobs or {})[name]}", line(name))]
-    return "\n".join([*told, "", PROTOCOL, *rest] if told else rest)
+    lines = []
+    for name in [*(name for name in schema.model_fields if name in knobs), "artefact"]:
+        field = schema.model_fields[name]
+        value = _literal(values.get(name, field.default))
+        lines += [
+            f"# {knobs.get(name, REST)}",
+            f"{name}: {_type_name(field.annotation)} = {value}  # {field.description}",
+        ]
+    return "\n".join(lines)
 
 
 def _literal(value: Any) -> str:
@@ -183,7 +327,8 @@ def _literal(value: Any) -> str:
 
 
 def _type_name(annotation: Any) -> str:
-    """`int`, `list[str]`, …; a choice of literals shows as the type of its values."""
+    """Name of the type `annotation`, such as `int` or `list[str]`; a choice of literals has the
+    name of the type of its values."""
     if typing.get_origin(annotation) is Literal:
         return type(typing.get_args(annotation)[0]).__name__
     if typing.get_origin(annotation) is Annotated:
@@ -191,3 +336,11 @@ def _type_name(annotation: Any) -> str:
     if typing.get_origin(annotation) is list:
         return f"list[{_type_name(typing.get_args(annotation)[0])}]"
     return str(annotation.__name__)
+
+
+def in_words(value: object) -> str:
+    """Text of a parameter's `value` as people write it: on or off for a switch, a list's values
+    separated by spaces, else `str`."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return " ".join(in_words(item) for item in value) if isinstance(value, list) else str(value)

@@ -1,19 +1,37 @@
-"""Where things are, relative to the project's root."""
+"""Paths of the project's files and folders, relative to the project's root."""
 
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+from codestress.errors import ParameterError
+
 PACKAGE = Path(__file__).resolve().parent
+PAPERS = PACKAGE / "papers"
+
+
+def whole(text: str, folder: Path = Path()) -> Path:
+    """Absolute path of `text`, a path that a person typed in `folder` (default: the folder where
+    this process runs); a leading `~` is the home folder."""
+    return (folder / os.path.expanduser(text)).resolve()  # noqa: PTH111  (raises nothing)
 
 
 def _named(variable: str, default: Path) -> Path:
-    """A path from the environment, which is made absolute there too: a notebook runs in another folder."""
-    if not os.environ.get(variable):
+    """Absolute path in the environment variable `variable`, else `default`. The variable is made
+    absolute as well, because notebooks run in another folder. `ParameterError` in a notebook's
+    kernel for a relative path, because nothing says there where it was typed."""
+    text = os.environ.get(variable, "")
+    if not text:
         return default
-    path = Path(os.environ[variable]).resolve()
-    os.environ[variable] = str(path)
-    return path
+    if "ipykernel" in sys.modules and not text.startswith((os.sep, "~")):
+        raise ParameterError(
+            f"{variable}={text!r}: is relative to a folder that a notebook does not know; give the whole path"
+        )
+    os.environ[variable] = str(whole(text))
+    return whole(text)
 
 
 ROOT = _named("CODESTRESS_ROOT", PACKAGE.parents[1])
@@ -23,9 +41,12 @@ PUBLISHED = PARAMS / "published"
 OUTPUTS = _named("CODESTRESS_OUTPUTS", ROOT / "outputs")
 STORE = _named("CODESTRESS_STORE", OUTPUTS / "responses.sqlite")
 DATA = OUTPUTS / "data"
+for _variable in ("CODESTRESS_DATA", "CODESTRESS_REPLAY", "TIKTOKEN_CACHE_DIR"):
+    _named(_variable, DATA)  # read where they are needed
 FAILED = OUTPUTS / "failed"
 MINE = "mine"
-"""The folder of outputs for artefacts that the command line changed (`--models`, `--set`)."""
+"""Name of the folder in outputs/ for artefacts with parameters from the command line (`--models`,
+`--set`)."""
 FILES = (
     "figure.pdf",
     "figure.png",
@@ -39,11 +60,26 @@ FILES = (
     "spots.json",
     "manifest.json",
 )
-"""What every artefact's notebook publishes in its folder."""
+"""Names of the files that an artefact's notebook publishes in the artefact's folder."""
+
+
+@contextmanager
+def exported(variable: str, value: str) -> Iterator[None]:
+    """Context in which the environment variable `variable` is `value`, for this process and those
+    that it starts. Afterwards the variable has its earlier value, or none if it had none."""
+    before = os.environ.get(variable)
+    os.environ[variable] = value
+    try:
+        yield
+    finally:
+        os.environ.pop(variable, None)
+        if before is not None:
+            os.environ[variable] = before
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes a file, and its folder: whoever reads it meanwhile sees the old one or the new one, never half of one."""
+    """Writes `text` to the file `path` as UTF-8 and creates the file's folder. Readers meanwhile
+    see the old file or the new one, never a part."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.part")
     part.write_text(text, encoding="utf-8")
@@ -52,5 +88,6 @@ def write_whole(path: Path, text: str) -> None:
 
 @cache
 def shown(path: Path) -> str:
-    """The path as a person types it: relative to the root where it lies inside."""
+    """Text of `path` as a person types it: relative to the project's root for a path inside, else
+    unchanged."""
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)

@@ -1,9 +1,10 @@
-"""The papers, each a room of its own below `papers/`: what they offer is reached from here, by name, and only so.
+"""Access to the papers' packages in `papers/` by name; other code imports no paper directly.
 
-A paper is a folder there with `studies.py` (its parameters and trials, as `STUDIES`) and, where it has them,
-`reading.py` (how simulated readers answer it: `TASKS`), `chats.py` (what nano learns of it: `WRITERS`), `commands.py`
-(`COMMANDS` of the console script) and `headline.py` (what `codestress try` asks: `HEADLINE`). A fifth paper is a fifth
-folder; nothing here knows any of them.
+A paper is a folder with `studies.py` (its parameters and trials, as `STUDIES`). Optional modules
+are `reading.py` (the tasks of simulated readers: `TASKS`), `chats.py` (nano's training chats:
+`WRITERS`), `commands.py` (`COMMANDS` of the console script) and `headline.py` (question and number
+on the report's first screen: `HEADLINE`; right answers that the paper prints: `published`). A fifth
+paper is a fifth folder; this module names no paper.
 """
 
 from __future__ import annotations
@@ -13,30 +14,32 @@ import importlib.util
 from functools import cache
 from typing import Any
 
-from codestress.paths import PACKAGE
-
-PAPERS = PACKAGE / "papers"
+from codestress.paths import PAPERS
 
 
 @cache
 def papers() -> tuple[str, ...]:
-    """The papers' names, in the order of the alphabet."""
+    """Names of the papers (folders in papers/ with a studies.py) in alphabetical order."""
     return tuple(sorted(path.parent.name for path in PAPERS.glob("*/studies.py")))
 
 
 def module_of(paper: str, part: str) -> str:
-    """The dotted name of a paper's module."""
+    """Dotted name of the module `part` of `paper`: codestress.papers.PAPER.PART."""
     return f"codestress.papers.{paper}.{part}"
 
 
 @cache
 def offered_by(part: str, name: str) -> dict[str, Any]:
-    """The same as `offered`, by paper."""
+    """Values of the attribute `name` in the papers' modules `part` (such as `studies`): a
+    dictionary by paper. Papers without such a module or attribute are left out."""
     files = [paper for paper in papers() if (PAPERS / paper / f"{part}.py").is_file()]
     modules = {paper: importlib.import_module(module_of(paper, part)) for paper in files}
-    return {paper: getattr(module, name) for paper, module in modules.items() if hasattr(module, name)}
+    return {
+        paper: getattr(module, name) for paper, module in modules.items() if hasattr(module, name)
+    }
 
 
 def offered(part: str, name: str) -> tuple[Any, ...]:
-    """What the papers' modules of this kind offer under a name; nothing from those that have none."""
+    """Values of the attribute `name` in the papers' modules `part` (such as `reading`): a tuple in
+    the order of the papers. Papers without such a module or attribute are left out."""
     return tuple(offered_by(part, name).values())

@@ -1,6 +1,7 @@
-"""The contract: trials, requests, responses and scores, the words everything else is written in.
+"""The contract of the package: trials, requests, responses and scores, the types that all other
+modules use.
 
-problems -> generation -> inference -> scoring -> fitting -> report
+problems -> mutate -> inference -> scoring -> fitting -> report
 """
 
 from __future__ import annotations
@@ -12,55 +13,73 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 Scalar = str | int | float | bool | None
 Language = Literal["python", "javascript", "java"]
-"""Of programs."""
+"""Language of a program."""
 LANGUAGE_NAMES: Mapping[str, str] = {"python": "Python", "javascript": "JavaScript", "java": "Java"}
+Task = Literal["input", "output"]
+"""Question about a call: `input` asks for its arguments, `output` for the value that it returns."""
 CHARACTERS_PER_TOKEN = 4
-"""A rule of thumb for what has no tokenizer at hand: plans, contexts of equal length, simulated readers."""
+"""Rough number of characters per token, used where no tokenizer is at hand: in plans, for contexts
+of equal length, by simulated readers."""
 
 
 class Source(StrEnum):
-    """Whose a program is. It decides whether it may run where nothing isolates; no file can claim it."""
+    """Origin of a program: the kit or a stranger. The origin decides whether the program may run
+    without a sandbox; no file can claim an origin."""
 
     KIT = "the kit's own"
-    """Made by this package: generated, contest and Java programs, what its readers piece together of them."""
+    """Programs made by this package: generated, contest and Java programs, and programs that its
+    simulated readers piece together from them."""
     STRANGER = "a stranger's"
-    """All that came from outside: data sets, models, files, submissions. What nothing is known of is one."""
+    """Untrusted programs: from data sets, models, files and submissions, and every program of
+    unknown origin."""
 
 
 class Outcome(StrEnum):
-    """What became of a question. Counts over all outcomes always add up to what was asked."""
+    """Outcome of a request or trial, such as correct, refused or skipped. The counts of all
+    outcomes add up to the number of trials."""
 
     CORRECT = "correct"
     INCORRECT = "incorrect"
     UNPARSABLE = "unparsable"
-    """The answer was complete, but no answer of the required form stands in it."""
+    """The completion is whole, but contains no answer of the required form."""
     SYNTAX_ERROR = "syntax error"
     TRUNCATED = "truncated"
-    """The answer was cut off by `max_tokens` before it said what was asked for."""
+    """`max_tokens` cut the completion off before the answer."""
     REFUSED = "refused"
-    """The model declined or sent nothing, also when asked again."""
+    """The model declined or returned nothing, also when asked again."""
     ONLY_REASONING = "only reasoning"
-    """The model thought, and ended without a word to the one who asked."""
+    """The response has reasoning only, and no text after the reasoning."""
     MISSING = "missing"
-    """An answer that a file of answers should have and does not."""
+    """An answer is missing from a file of answers that should have it."""
     RAISED = "raised"
-    """What had to be run to judge the answer ended in an exception."""
+    """A program that the scorer ran ended in an exception."""
     STEP_LIMIT = "step limit"
-    """What had to be run did not end within the limit of steps."""
+    """A program that the scorer ran did not end within the limit of steps."""
     TIMEOUT = "timed out"
-    """The request, or what had to be run, took longer than the time that stands behind all other limits."""
+    """The request, or a program that the scorer ran, exceeded the time limit behind all other
+    limits."""
+    DOES_NOT_FIT = "does not fit"
+    """The prompt is longer than the model, or its server, has room for."""
+    OVERLOADED = "overloaded"
+    """The server asked for fewer requests (HTTP 429, 503 or 529), also after all retries."""
+    CUT_REPLY = "cut reply"
+    """The connection broke within the server's reply, also after all retries, or the reply is an
+    incomplete JSON text."""
     SKIPPED = "skipped"
-    """Not asked, because an earlier question of the same trial decided that it must not be; `detail` says why."""
+    """The request was not sent: an earlier response of the same trial ruled it out (`detail` says
+    why), or the build's minutes or budget ended before (`Results.not_asked` counts these)."""
     HARNESS_ERROR = "harness error"
-    """The request failed for a reason that is not the model's: server, network, quota."""
+    """The request failed for another reason that is not the model's: the server's, the network's
+    or a quota's."""
 
     @property
     def code(self) -> str:
-        """As `codestress score --json` has always spelled it."""
+        """Name of the outcome in `codestress score --json`: `right` for CORRECT and `wrong` for
+        INCORRECT, else the outcome's value."""
         return {"correct": "right", "incorrect": "wrong"}.get(self.value, self.value)
 
 
@@ -72,86 +91,104 @@ class Message:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How the answer is drawn. Every field changes the key of a request."""
+    """Settings by which a completion is sampled: temperature, `top_p`, largest length, stop texts.
+    Every field changes the key of a request."""
 
     temperature: float = 0.0
     top_p: float = 1.0
     max_tokens: int = 1024
-    """Longest answer, in the model's tokens."""
+    """Largest length of the completion, in the model's tokens."""
     stop: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """What a model is shown: a trial rendered, still for any model."""
+    """A rendered trial: messages and sampling settings, for any model."""
 
     messages: tuple[Message, ...]
     sampling: Sampling
     prefill: str = ""
     """Beginning of the assistant's turn that the model continues."""
     source: Source = Source.STRANGER
-    """Of the program that the prompt is about: for engines that run it. No model sees it, no key depends on it."""
+    """Origin of the program in the prompt, for engines that run the program. The model does not see
+    the origin, and no key depends on it."""
     repetition: int = 0
-    """How often its trial has asked the very same before: a later step asks it anew, as another sample of the request.
-    No model sees it."""
+    """Number of identical prompts that the trial has sent before. A later step that sends the
+    prompt again asks for another sample. The model does not see this number."""
 
     @property
     def characters(self) -> int:
-        """Of all messages, without the begun answer."""
+        """Number of characters in all messages of the prompt, without the prefill."""
         return sum(len(message.content) for message in self.messages)
 
     @cached_property
     def digest(self) -> str:
-        """Hash of all of it: computed once, however many models are asked."""
-        sampling = self.sampling
-        return _digest(
+        """Hash of the prompt's messages, prefill and sampling (32 hexadecimal digits), computed
+        once for all models."""
+        return digest_of(
             {
-                "messages": [{"role": message.role, "content": message.content} for message in self.messages],
+                "messages": [vars(message) for message in self.messages],
                 "prefill": self.prefill,
-                "sampling": {field.name: getattr(sampling, field.name) for field in fields(sampling)},
+                "sampling": vars(self.sampling),
             }
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One question, by its factors; small, because the prompt is rendered only when it is needed."""
+    """One question to a model: the item that it is about, and its factors (the conditions of the
+    experiment by name). A trial is small, because its prompt is rendered only when needed."""
 
     problem: str
-    """Names the item, so that conditions asked on the same item can be paired."""
+    """Id of the item, by which conditions asked on the same item are paired."""
     factors: Mapping[str, Scalar]
     seed: int = 0
     sample: int = 0
-    """Index among repetitions of the same question."""
+    """Index among repeated samples of the same question."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """All that an engine sees (law 1): never the expected answer, never the factors."""
+    """Everything that an engine sees (law 1 of docs/architecture.md): never the expected answer,
+    never the factors. `inference.requests.request_for` makes requests."""
 
     model: str
-    """The model's id as its server knows it."""
+    """Id of the model as its server knows it."""
     revision: str
+    """Identity of the model (`ModelEntry.identity`): the revision in its registry row, and the
+    settings by which its requests differ; for an engine in this process also a hash or version of
+    its code or weights."""
     prompt: Prompt
     sample: int = 0
+    """Index among repeated samples of the same prompt."""
     attempt: int = 0
-    """0 for the first try; counts repetitions after a refusal."""
+    """Number of repetitions after refusals; 0 for the first try."""
 
     @cached_property
     def key(self) -> str:
-        """Hash of everything that could change the answer (law 4): 32 hexadecimal digits."""
+        """Key under which the store keeps the response (law 4 of docs/architecture.md): a hash of
+        all fields of the request, 32 hexadecimal digits. Of the prompt it covers messages, prefill
+        and sampling (`Prompt.digest`). The server's address is no part of it; the store checks the
+        address."""
         named = {field.name: getattr(self, field.name) for field in fields(self)}
-        return _digest(named | {"prompt": self.prompt.digest})
+        return digest_of(named | {"prompt": self.prompt.digest})
 
 
-def _digest(content: Mapping[str, object]) -> str:
-    canonical = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.blake2b(canonical.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+def digest_of(content: Mapping[str, object]) -> str:
+    """Hash of the JSON of the mapping `content`: 32 hexadecimal digits, independent of the order of
+    keys."""
+    return hash_of(json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":")))
+
+
+def hash_of(text: str) -> str:
+    """BLAKE2b hash of `text` in UTF-8: 32 hexadecimal digits."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Token counts as the server reports them; None where it does not say."""
+    """Numbers of tokens of a prompt and its completion, as the server reports them; None for a
+    number that the server omits."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -160,89 +197,100 @@ class Usage:
 
 
 def now() -> str:
-    """This moment as ISO 8601, UTC."""
+    """Current time in UTC, as ISO 8601 text with seconds."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 FinishReason = Literal["stop", "length", "content_filter", "reasoning"]
-"""Why a text ended; `reasoning`: before it began, after nothing but reasoning."""
+"""Reason why a completion ended; `reasoning` means that the response has reasoning and no text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What came back for a request."""
+    """Response of a model to a request: the text, the reason why it ended, token counts, and when
+    and by whom it was given."""
 
     text: str
     finish_reason: FinishReason
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
-    """From sending to the last byte."""
+    """Seconds from sending the request to the last byte of the response."""
     answered_by: str = ""
     """Model and fingerprint as the server names them; `simulated` for a simulated reader."""
     answered_at: str = ""
-    """As `now` says."""
+    """Time of the response in UTC, as ISO 8601 text."""
     server: str = ""
-    """Its address (`inference.servers.server_of`); empty where there is none, or nobody knows it."""
+    """Address of the server (`inference.servers.server_of`); empty without a server or for an
+    unknown one."""
     earlier: tuple[Response, ...] = ()
-    """Responses to the trial's earlier requests, where it makes several; not part of what is stored."""
+    """Responses to earlier requests of the same trial, where a trial makes several. They are not
+    stored."""
+    dialects: tuple[str, ...] = ()
+    """Names of the dialects (`inference.engines.dialects`) that the engine found in its server and
+    adapted this request to. They are not stored: they change the request's key."""
 
     @property
     def refused(self) -> bool:
-        """Declined by the server's filter, or ended with nothing said or thought at all."""
-        return self.finish_reason == "content_filter" or (self.finish_reason == "stop" and not self.text.strip())
+        """Whether the model refused: the server's filter declined, or the model stopped without any
+        text or reasoning."""
+        return self.finish_reason == "content_filter" or (
+            self.finish_reason == "stop" and not self.text.strip()
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What a response is worth (0 to 1), and why."""
+    """Score of a response under one scoring rule: the outcome, a value from 0 to 1, and the answer
+    read."""
 
     outcome: Outcome
     value: float
+    """Score from 0 to 1; nan when the trial was not asked (docs/scoring.md has the values by
+    outcome)."""
     detail: str = ""
-    """The extracted answer, or what was missing."""
+    """Answer that was read from the response, or a note on what was missing."""
     unresolved: bool = False
-    """Arithmetic was left in the answer (`81 - 43`)."""
+    """Whether arithmetic was left in the answer (`81 - 43`)."""
 
 
 @dataclass(frozen=True)
 class NotRun:
-    """A part of a study that this machine cannot run: the others are built without it, and it is told everywhere."""
+    """A part of a study (one value of a factor) that cannot run on this computer, with the reason.
+    The other parts are built without it, and every output mentions the gap."""
 
     factor: str
-    """The factor whose value is left out."""
+    """Name of the factor with the omitted value."""
     value: str
     label: str
-    """The value for people."""
+    """Readable text of the omitted value."""
     why: str
 
 
 @dataclass(frozen=True)
 class Trials:
-    """The trials of a study, with what renders and what judges them."""
+    """Trials of a study, with the functions that render them as prompts and score the responses."""
 
     items: Sequence[Trial]
     render: Callable[[Trial], Prompt]
     judges: Mapping[str, Callable[[Trial, Response], Score]]
-    """Scoring rules by name: `strict`, and `reference` where the paper's own harness judged otherwise."""
+    """Scoring rules by name: `strict`, and `reference` where the paper's own harness scores
+    differently."""
     retry_temperatures: tuple[float, ...] = ()
-    """Temperatures at which a refused or empty answer is asked again."""
+    """Temperatures of the repeated requests after a refused or empty response."""
     follow_up: Callable[[Trial, tuple[Response, ...]], Prompt | None] | None = None
-    """The prompt of a trial's next request, from the responses so far, to the same model; None when it is done."""
+    """Function from a trial and its responses so far to the prompt of its next request to the same
+    model; None when the trial is done."""
     steps: Callable[[Trial], int] = lambda _: 1
-    """Requests that a trial makes when all goes well: for plans."""
-    chance: Callable[[Trial, Prompt, Mapping[str, Any]], float | None] | None = None
-    """With which probability an instrument with these settings answers a trial right: what estimates are held against.
-    It owes nothing to the answers that are scored. None where nobody can say."""
-    known: str = "from their parameters"
-    """Where `chance` is known from, in words."""
+    """Number of requests that a trial makes when none fails; used by plans."""
     not_run: tuple[NotRun, ...] = ()
     own: Mapping[str, Trials] = field(default_factory=dict)
-    """By model: the trials of one with settings of its own, in place of these; judged by the same rules."""
+    """Trials by model, for models with settings of their own; they replace `items` and follow the
+    same scoring rules."""
 
     def of(self, model: str) -> Trials:
-        """What a model is asked."""
+        """Trials that `model` (a name) is asked: its own where it has any, else these."""
         return self.own.get(model, self)
 
     def total(self, models: Iterable[str]) -> int:
-        """How many trials several models have together."""
+        """Number of trials that all `models` (names) together are asked."""
         return sum(len(self.of(model).items) for model in models)

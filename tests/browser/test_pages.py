@@ -12,37 +12,67 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    Page,
+    Playwright,
+    TimeoutError,
+    expect,
+    sync_playwright,
+)
 
 from codestress.pipeline.notebooks import about
-from codestress.tryout.commands import tried
-from codestress.tryout.subject import registered
+from codestress.report import gallery
 from conftest import ROOT
 
 CHROMIUM = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
+    (
+        found
+        for name in ("chromium", "chromium-browser", "google-chrome")
+        if (found := shutil.which(name))
+    ),
+    "",
 )
 expect.set_options(timeout=90_000)
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no browser is installed (Debian: apt install chromium)")
+pytestmark = pytest.mark.skipif(
+    not CHROMIUM, reason="no browser is installed (Debian: apt install chromium)"
+)
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as started:
+        yield started
+
+
+@contextmanager
+def browser_with(playwright: Playwright, environment: dict[str, str]) -> Iterator[Browser]:
     flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
-        yield found
-        found.close()
+    launched = playwright.chromium.launch(
+        executable_path=CHROMIUM, args=flags, env=dict(environment)
+    )
+    yield launched
+    launched.close()
+
+
+@pytest.fixture(scope="module")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    with browser_with(playwright, dict(os.environ)) as launched:
+        yield launched
 
 
 @contextmanager
 def opened(
-    browser: Browser, address: str, own: str, width: int = 1100, scheme: Literal["light", "dark"] = "light"
+    browser: Browser,
+    address: str,
+    own: str,
+    width: int = 1100,
+    scheme: Literal["light", "dark"] = "light",
 ) -> Iterator[Page]:
     """A page that must ask nobody but `own`, and say no error."""
     page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
@@ -50,13 +80,18 @@ def opened(
     asked: list[str] = []
     said: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    page.on(
+        "console", lambda message: said.append(message.text) if message.type == "error" else None
+    )
     page.on("pageerror", lambda error: said.append(str(error)))
     page.goto(address)
     yield page
     page.close()
     assert [url for url in asked if not url.startswith((own, "data:", "blob:"))] == []
     assert said == []
+
+
+CARDS = ROOT / "lib/codestress/explore/jupyter/voila/templates/codestress/static"
 
 
 def report(smoke: Path) -> str:
@@ -71,25 +106,163 @@ def test_the_first_screen_has_a_card_for_each_paper(browser: Browser, smoke: Pat
         for card in cards.all():
             expect(card).to_be_in_viewport()
             assert re.search(r"\d.*\(published\)", card.locator(".headline").inner_text())
-            expect(card.locator(".says")).to_contain_text(re.compile("not run|recomputed|internal"))
-            expect(card.locator(".ways a")).to_have_text(["Figure", "Executed notebook", "Run it on a model"])
+            for words in ("Claimed:", "Checked here:", "For the rest:", "PROFILE=paper", "$"):
+                expect(card).to_contain_text(words)
+            expect(card.locator(".ways a")).to_have_text(
+                ["Figure", "Executed notebook", "Run it on a model"]
+            )
             image = card.locator("img")
-            page.wait_for_function("image => image.complete && image.naturalWidth > 0", arg=image.element_handle())
-            figure, notebook, model = (link.get_attribute("href") or "" for link in card.locator(".ways a").all())
-            assert page.locator(f"[id='{figure[1:]}']").count() == page.locator(f"[id='{model[1:]}']").count() == 1
+            page.wait_for_function(
+                "image => image.complete && image.naturalWidth > 0", arg=image.element_handle()
+            )
+            figure, notebook, model = (
+                link.get_attribute("href") or "" for link in card.locator(".ways a").all()
+            )
+            assert (
+                page.locator(f"[id='{figure[1:]}']").count()
+                == page.locator(f"[id='{model[1:]}']").count()
+                == 1
+            )
             assert (smoke / "smoke" / notebook).is_file()
-        assert page.get_by_role("heading", name="Leaderboard").count() == 0  # only instruments answered
+            assert 0 < len(image.get_attribute("alt") or "") <= 500
+        # Only instruments answered.
+        here = "#board td[data-value]:nth-child(odd)"
+        assert page.locator("#board td[data-value]").count() > page.locator(here).count() == 0
         assert page.get_by_text("regenerated here").count() == 0
 
 
-def test_the_report_filters_claims_and_figures_and_keeps_it_in_the_address(browser: Browser, smoke: Path) -> None:
+def test_every_number_of_a_card_leads_to_its_rows_of_the_ledger(
+    browser: Browser, smoke: Path
+) -> None:
+    with opened(browser, report(smoke), "file://", 1280) as page:
+        shown = page.get_by_role("search", name="Claims").locator("output")
+        links = page.locator(".says a, .rest a")
+        assert links.count() > 8
+        for link in links.all():
+            number = link.inner_text().split()[0]
+            link.click()
+            expect(shown).to_have_text(re.compile(f"^{number} of"))
+        for link in page.locator(".headline a").all():
+            link.click()
+            expect(page.locator("#ledger tbody tr:visible").first).to_be_in_viewport()
+
+
+def test_what_was_not_run_is_folded_with_its_command_and_price(
+    browser: Browser, smoke: Path
+) -> None:
     with opened(browser, report(smoke), "file://") as page:
-        rows, shown = page.locator("#ledger tbody tr"), page.locator("#ledger tbody tr:visible")
+        assert page.evaluate("document.getElementsByTagName('*').length") < 40_000
+        rows, folds = page.locator("#ledger tbody tr"), page.locator("#ledger .fold")
+        verdicts = rows.evaluate_all("rows => rows.map((row) => row.dataset.verdict || 'fold')")
+        first = verdicts.index("fold")
+        assert set(verdicts[first:]) == {"fold"}
+        names = folds.locator("a").all_inner_texts()
+        assert len(names) == len({*names}) == len(verdicts) - first
+        fold = page.locator(".fold", has=page.get_by_text("codecrash/tab01", exact=True))
+        expect(fold).to_contain_text(re.compile(r"make codecrash/tab01 PROFILE=paper: \$\d"))
+        button = fold.get_by_role("button")
+        number = int(button.inner_text().split()[0])
+        button.focus()
+        page.keyboard.press("Enter")
+        expect(button).to_have_attribute("aria-expanded", "true")
+        assert rows.count() == len(verdicts) + number
+        page.keyboard.press("Enter")
+        assert rows.count() == len(verdicts)
+        claims = page.get_by_role("search", name="Claims")
+        claims.get_by_label("Search").fill("no such words")
+        assert page.locator("#ledger tbody tr:visible").count() == 0
+        expect(claims).to_contain_text("Nothing matches")
+        claims.get_by_role("button", name="Clear the filters").click()
+        assert page.locator("#ledger tbody tr:visible").count() == len(verdicts)
+        expect(claims.get_by_label("Search")).to_be_focused()
+        expect(claims.get_by_text("Nothing matches")).to_be_hidden()
+
+
+def test_models_are_sorted_by_click_and_by_keyboard(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = {
+        "title": "Figure 4",
+        "protocol": "the paper's",
+        "leaderboard": True,
+        "models": [{"name": name, "engine": "openai"} for name in ("m1", "m2")],
+        "counts": {
+            "m1": {"correct": 9, "incorrect": 1, "skipped": 0},
+            "m2": {"correct": 1, "incorrect": 9, "skipped": 0},
+        },
+    }
+    for name in ("origin/fig04", "semtrace/tab01"):
+        path = tmp_path / "mine" / name / "manifest.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(manifest))
+        shutil.copy(CARDS / "ask.png", path.with_name("figure.png"))
+    monkeypatch.setattr(gallery, "OUTPUTS", tmp_path)
+    with opened(browser, gallery.gallery("mine").as_uri(), "file://") as page:
+        table = page.locator("#board")
+        names = table.locator("tbody th")
+        alphabet = names.all_inner_texts()
+        assert alphabet == sorted(alphabet)
+        column = table.get_by_role("columnheader", name="here, origin/fig04")
+        column.get_by_role("button").click()
+        expect(column).to_have_attribute("aria-sort", "descending")
+        assert names.all_inner_texts()[:2] == ["m1", "m2"]
+        page.keyboard.press("Enter")
+        expect(column).to_have_attribute("aria-sort", "ascending")
+        assert names.all_inner_texts()[:2] == ["m2", "m1"]  # rows without a number stay last
+        page.keyboard.press("Shift+Tab")
+        page.keyboard.press("Space")
+        published = table.get_by_role("columnheader", name="published, origin/fig04")
+        expect(published).to_have_attribute("aria-sort", "descending")
+        assert table.locator("[aria-sort]").count() == 1
+        assert names.first.inner_text() == "gpt-4-turbo-2024-04-09"
+        table.get_by_role("button", name="model").click()
+        assert names.all_inner_texts() == alphabet
+        for link in ("CSV", "Markdown"):
+            href = page.locator("#leaderboard").get_by_role("link", name=link).get_attribute("href")
+            assert (tmp_path / "mine" / str(href)).is_file()
+
+
+def test_residuals_are_drawn_whole_whatever_their_size(browser: Browser, tmp_path: Path) -> None:
+    script = (ROOT / "lib/codestress/explore/points.js").read_text(encoding="utf-8")
+    model = """
+      const values = { x: [0, 1], y: [1, 0.5], curve: [[0, 0.3, 0.2, 0.4]], fitted: [0.3, 0.45] };
+      const heard = {};
+      window.model = { get: (name) => values[name], on: (name, act) => { heard[name] = act; },
+        set: (name, value) => { values[name] = value; heard[`change:${name}`](); }, save_changes: () => {} };
+      render({ model: window.model, el: document.body });
+    """
+    path = tmp_path / "points.html"
+    begun = script.replace("export default { render };", model)
+    path.write_text(
+        f"<meta charset='utf-8'><body><script type='module'>{begun}</script>", encoding="utf-8"
+    )
+    lines = "[...document.querySelectorAll('line[stroke-width=\"3\"]')]"
+    stems = f"{lines}.map((one) => one.y1.baseVal.value - one.y2.baseVal.value)"
+    with opened(browser, path.as_uri(), "file://") as page:
+        labels = page.locator(".residual")
+        expect(labels).to_have_text(["-70", "0", "70"])
+        assert page.evaluate(stems) == pytest.approx([40, 40 * 0.05 / 0.7], abs=0.001)
+        page.evaluate("model.set('fitted', [0.9, 0.45])")
+        expect(labels).to_have_text(["-20", "0", "20"])
+        assert page.evaluate(stems) == pytest.approx([20, 10], abs=0.001)
+
+
+def test_the_report_filters_claims_and_figures_and_keeps_it_in_the_address(
+    browser: Browser, smoke: Path
+) -> None:
+    with opened(browser, report(smoke), "file://") as page:
+        shown = page.locator("#ledger tbody tr:not(.fold):visible")
         claims = page.get_by_role("search", name="Claims")
         search = claims.get_by_label("Search")
-        all_rows = rows.count()
+        told = re.fullmatch(r"([\d,]+) of \1", claims.locator("output").inner_text())
+        assert told is not None
+        all_rows = int(told[1].replace(",", ""))
         assert all_rows > 500
-        for number, found in (("23.21", r"23\.21"), ("23.2", r"23\.2"), ("78 %", r"\b78(\.\d+)? ?%")):
+        for number, found in (
+            ("23.21", r"23\.21"),
+            ("23.2", r"23\.2"),
+            ("78 %", r"\b78(\.\d+)? ?%"),
+        ):
             search.fill(number)
             texts = shown.all_inner_texts()
             assert 0 < len(texts) < all_rows / 4
@@ -98,18 +271,22 @@ def test_the_report_filters_claims_and_figures_and_keeps_it_in_the_address(brows
         claims.get_by_label("Verdict").select_option("consistent")
         decided = shown.count()
         assert 0 < decided < all_rows
-        expect(claims.locator("output")).to_have_text(f"{decided} of {all_rows}")
+        expect(claims.locator("output")).to_have_text(f"{decided} of {told[1]}")
         search.fill("height turbo")
         texts = shown.all_inner_texts()
         assert 0 < len(texts) < decided
         assert all("turbo" in text for text in texts)
         address = page.url
     with opened(browser, address, "file://") as page:
-        assert page.locator("#ledger tbody tr:visible").all_inner_texts() == texts
-        expect(page.get_by_role("search", name="Claims").get_by_label("Search")).to_have_value("height turbo")
+        assert page.locator("#ledger tbody tr:not(.fold):visible").all_inner_texts() == texts
+        expect(page.get_by_role("search", name="Claims").get_by_label("Search")).to_have_value(
+            "height turbo"
+        )
         figures = page.get_by_role("search", name="Figures")
         figures.get_by_label("Paper").select_option("faultloc")
-        assert {"faultloc"} == {card.get_attribute("data-paper") for card in page.locator("article.card:visible").all()}
+        assert {"faultloc"} == {
+            card.get_attribute("data-paper") for card in page.locator("article.card:visible").all()
+        }
         cards = page.locator("article.card")
         expect(figures.locator("output")).to_have_text(
             f"{page.locator('article.card:visible').count()} of {cards.count()}"
@@ -119,12 +296,14 @@ def test_the_report_filters_claims_and_figures_and_keeps_it_in_the_address(brows
         card = page.locator("article.card:visible").first
         image = card.locator("img")
         image.scroll_into_view_if_needed()
-        page.wait_for_function("image => image.complete && image.naturalWidth > 0", arg=image.element_handle())
+        page.wait_for_function(
+            "image => image.complete && image.naturalWidth > 0", arg=image.element_handle()
+        )
         assert len(image.get_attribute("alt") or "") > 60
         card = page.locator("article.card:visible", has=page.get_by_text("in the ledger")).first
         name = card.get_attribute("id") or ""
         card.get_by_text("in the ledger").click()
-        shown = page.locator("#ledger tbody tr:visible")
+        shown = page.locator("#ledger tbody tr:not(.fold):visible")
         expect(shown.first).to_be_in_viewport()
         assert all(name in (row.get_attribute("data-figure") or "").split() for row in shown.all())
         shown.first.get_by_role("link", name=name, exact=True).click()
@@ -136,11 +315,13 @@ def test_a_click_on_a_bar_leads_to_its_answers(browser: Browser, smoke: Path) ->
         picture = page.locator("[id='origin/fig04'] .picture")
         picture.scroll_into_view_if_needed()
         image = picture.locator("img")
-        page.wait_for_function("image => image.complete && image.naturalWidth > 0", arg=image.element_handle())
+        page.wait_for_function(
+            "image => image.complete && image.naturalWidth > 0", arg=image.element_handle()
+        )
         spots = json.loads(picture.get_attribute("data-spots") or "")
         box = picture.locator("img").bounding_box()
         assert box is not None
-        left, top, width, height, cell = spots[0]
+        left, top, width, height, cell, _ = next(one for one in spots if one[4] != "published")
         x, y = box["width"] * (left + width / 2) / 1000, box["height"] * (top + height / 2) / 1000
         picture.click(position={"x": x, "y": y})
         page.wait_for_url(f"**/origin/fig04/answers.html#{cell}")
@@ -152,11 +333,43 @@ def test_a_click_on_a_bar_leads_to_its_answers(browser: Browser, smoke: Path) ->
         expect(section.get_by_text("read out of it").first).to_be_visible()
 
 
+def test_marks_are_reached_by_the_keyboard_and_a_published_bar_says_where_it_comes_from(
+    browser: Browser, smoke: Path
+) -> None:
+    with opened(browser, report(smoke), "file://") as page:
+        card = page.locator("[id='origin/fig04']")
+        spots = json.loads(card.locator(".picture").get_attribute("data-spots") or "")
+        card.locator(".spot").focus()
+        expect(card.locator(".told")).to_have_text(f"{spots[0][5]}, mark 1 of {len(spots)}")
+        own = next(number for number, spot in enumerate(spots) if spot[4] == "c1")
+        for _ in range(own):
+            page.keyboard.press("ArrowRight")
+        expect(card.locator(".told")).to_contain_text(re.compile(r"sim-.*\d+ of 10 correct, mark"))
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/origin/fig04/answers.html#c1")
+        page.goto(report(smoke))
+        picture = card.locator(".picture")
+        picture.scroll_into_view_if_needed()
+        page.wait_for_function(
+            "image => image.complete && image.naturalWidth > 0",
+            arg=picture.locator("img").element_handle(),
+        )
+        box = picture.locator("img").bounding_box()
+        assert box is not None
+        left, top, width, height, *_ = next(spot for spot in spots if spot[4] == "published")
+        x, y = box["width"] * (left + width / 2) / 1000, box["height"] * (top + height / 2) / 1000
+        picture.click(position={"x": x, "y": y})
+        page.wait_for_url("**/origin/fig04/answers.html#published")
+        expect(page.locator("#published")).to_contain_text("read from the figure's pixels")
+
+
 def focused(page: Page) -> str:
     return str(page.evaluate("document.activeElement.textContent.trim()"))
 
 
-def test_answers_are_reached_and_the_ledger_is_passed_by_the_keyboard_alone(browser: Browser, smoke: Path) -> None:
+def test_answers_are_reached_and_the_ledger_is_passed_by_the_keyboard_alone(
+    browser: Browser, smoke: Path
+) -> None:
     with opened(browser, report(smoke), "file://") as page:
         page.get_by_role("search", name="Figures").get_by_label("Paper").select_option("origin")
         page.get_by_role("search", name="Figures").get_by_label("Paper").focus()
@@ -179,7 +392,8 @@ def test_answers_are_reached_and_the_ledger_is_passed_by_the_keyboard_alone(brow
         page.keyboard.press("Enter")
         page.keyboard.press("Tab")
         inside = (
-            "document.activeElement.closest('#claims, #figures') === null && document.activeElement !== document.body"
+            "document.activeElement.closest('#claims, #figures') === null"
+            " && document.activeElement !== document.body"
         )
         assert page.evaluate(inside)
 
@@ -190,25 +404,52 @@ def test_the_report_is_readable_narrow_and_wide(browser: Browser, smoke: Path, w
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         page.get_by_role("link", name="Claims ledger").click()
         expect(page.get_by_role("heading", name="Claims ledger")).to_be_in_viewport()
-        row = page.locator("#ledger tbody tr", has_text="average degradation of output prediction, direct").first
+        row = page.locator(
+            "#ledger tbody tr", has_text="average degradation of output prediction, direct"
+        ).first
         row.scroll_into_view_if_needed()
         cells = [cell for cell in row.locator("td").all() if cell.is_visible()]
         assert len(cells) == (4 if width == 390 else 8)
-        for cell, told in zip(cells, ("abstract", "23.2", "23.2", "reproduced"), strict=False):
+        for cell, told in zip(cells, ("abstract", "23.2", "23.2", "inconclusive"), strict=False):
             expect(cell).to_contain_text(told)
             box = cell.bounding_box()
             assert box is not None
             assert box["x"] + box["width"] <= width
 
 
-def test_the_report_prints_a_summary_on_two_pages(browser: Browser, smoke: Path) -> None:
-    with opened(browser, report(smoke), "file://") as page:
+FONTS = Path("/usr/share/fonts/truetype")
+
+
+@pytest.mark.parametrize("family", ["all", "dejavu", "liberation"])
+def test_the_report_prints_a_summary_on_two_pages(
+    playwright: Playwright, smoke: Path, tmp_path: Path, family: str
+) -> None:
+    """At most 80 % of each page is filled, so that a font which is wider still does not add a page."""
+    environment = dict(os.environ)
+    if family != "all":
+        if not (FONTS / family).is_dir():
+            pytest.skip(f"fonts-{family} is not installed")
+        configuration = tmp_path / "fonts.conf"
+        configuration.write_text(
+            f"<fontconfig><dir>{FONTS / family}</dir><cachedir>{tmp_path / 'cache'}</cachedir></fontconfig>"
+        )
+        environment["FONTCONFIG_FILE"] = str(configuration)
+    with (
+        browser_with(playwright, environment) as browser,
+        opened(browser, report(smoke), "file://", 794) as page,
+    ):
         printed = page.pdf(format="A4", print_background=True)
+        page.emulate_media(media="print")
+        first = page.evaluate("document.querySelector('#claims').getBoundingClientRect().top")
+        both = page.evaluate("document.body.scrollHeight")
     assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) == 2
+    assert max(first, both - first) < 0.8 * 1123
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["index.html", "origin/fig04/answers.html"])
+@pytest.mark.parametrize(
+    "name", ["index.html", "origin/fig04/answers.html", "origin/fig04/notebook.html"]
+)
 def test_texts_stand_out_from_their_background(
     browser: Browser, smoke: Path, name: str, scheme: Literal["light", "dark"]
 ) -> None:
@@ -217,7 +458,10 @@ def test_texts_stand_out_from_their_background(
         backgrounds = "[...document.images].map((one) => getComputedStyle(one).backgroundColor)"
         if scheme == "dark":
             assert set(page.evaluate(backgrounds)) == {"rgb(255, 255, 255)"}
-            assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(25, 26, 27)"
+            assert (
+                page.evaluate("getComputedStyle(document.body).backgroundColor")
+                == "rgb(25, 26, 27)"
+            )
         worst = page.evaluate(
             """() => {
               const light = (rgb) => {
@@ -246,7 +490,9 @@ def test_texts_stand_out_from_their_background(
 
 
 @contextmanager
-def serving(module: str, options: list[str], folder: Path, path: str, **environment: str) -> Iterator[str]:
+def serving(
+    module: str, options: list[str], folder: Path, path: str, **environment: str
+) -> Iterator[str]:
     """A page server of this environment, until the block is left; its address. `path` is asked until it answers."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -284,7 +530,9 @@ def voila(notebook: Path, outputs: Path) -> AbstractContextManager[str]:
     tags = "--TagRemovePreprocessor.remove_cell_tags=static"
     assert tags in makefile
     options = [str(notebook), "--template=codestress", *allowed, tags]
-    return serving("voila", options, outputs, "voila/static/", JUPYTER_PATH=templates, TQDM_DISABLE="1")
+    return serving(
+        "voila", options, outputs, "voila/static/", JUPYTER_PATH=templates, TQDM_DISABLE="1"
+    )
 
 
 def dragged(page: Page) -> None:
@@ -313,17 +561,23 @@ def dragged(page: Page) -> None:
 
 
 @pytest.mark.slow
-def test_explorers_are_found_and_have_their_controls_first(browser: Browser, tmp_path: Path, smoke: Path) -> None:
+def test_explorers_are_found_and_have_their_controls_first(
+    browser: Browser, tmp_path: Path, smoke: Path
+) -> None:
     """The landing page has a picture of each; controls stand beside what they change, or above it on a phone."""
     folder = tmp_path / "explore"
     shutil.copytree(ROOT / "notebooks/explore", folder)
     for path in folder.glob("*.ipynb"):
-        path.write_text(path.read_text(encoding="utf-8").replace('\\"demo\\"', '\\"smoke\\"'), encoding="utf-8")
+        path.write_text(
+            path.read_text(encoding="utf-8").replace('\\"demo\\"', '\\"smoke\\"'), encoding="utf-8"
+        )
     with voila(folder, smoke) as address:
         with opened(browser, address, address, 1280) as page:
             cards = page.locator("a.card")
             links = [str(card.get_attribute("href")) for card in cards.all()]
-            assert {link.rpartition("/")[2] for link in links} == {path.name for path in folder.glob("*.ipynb")}
+            assert {link.rpartition("/")[2] for link in links} == {
+                path.name for path in folder.glob("*.ipynb")
+            }
             pictures = "[...document.images].map((one) => one.complete && one.naturalWidth > 300)"
             assert page.evaluate(pictures) == [True] * len(links)
             for card in cards.all():
@@ -346,20 +600,43 @@ def test_explorers_are_found_and_have_their_controls_first(browser: Browser, tmp
                     assert other["x"] + other["width"] <= width
                     assert page.evaluate("document.documentElement.scrollWidth") <= width
                     assert page.locator("p[role=alert]").all_inner_texts() == []
+                    assert page.locator("progress").count() == 0
+                    cut = "boxes => boxes.some((box) => box.scrollWidth > box.clientWidth)"
+                    assert not page.locator("select[size]").evaluate_all(cut)
                     assert page.get_by_text("Error displaying widget").count() == 0
 
 
 @pytest.mark.slow
 def test_a_point_is_dragged_in_voila(browser: Browser, tmp_path: Path) -> None:
-    with voila(ROOT / "notebooks/explore/fit.ipynb", tmp_path) as address, opened(browser, address, address) as page:
+    with (
+        voila(ROOT / "notebooks/explore/fit.ipynb", tmp_path) as address,
+        opened(browser, address, address) as page,
+    ):
         dragged(page)
 
 
 def lab(folder: Path) -> AbstractContextManager[str]:
     """JupyterLab over a folder."""
     options = ["--allow-root", "--IdentityProvider.token=", f"--ServerApp.root_dir={folder}"]
-    options += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    options += [
+        "--LabApp.news_url=None",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    ]
     return serving("jupyterlab", options, folder, "api", JUPYTER_CONFIG_DIR=str(folder / "config"))
+
+
+def run_all_cells(page: Page) -> None:
+    """Runs the notebook in front. JupyterLab ignores the menu while it still connects the kernel: it is used again
+    until a cell has a number or waits for one."""
+    begun = page.locator(".jp-NotebookPanel:visible .jp-InputPrompt")
+    begun = begun.filter(has_text=re.compile(r"\[(\*|\d+)\]"))
+    for _ in range(6):
+        page.get_by_role("menuitem", name="Run", exact=True).click()
+        page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        with suppress(TimeoutError):
+            begun.first.wait_for(timeout=20_000)
+            return
+    raise AssertionError("no cell of the notebook in front was run")
 
 
 @pytest.mark.slow
@@ -367,16 +644,19 @@ def test_a_point_is_dragged_in_jupyterlab(browser: Browser, tmp_path: Path) -> N
     shutil.copy2(ROOT / "notebooks/explore/fit.ipynb", tmp_path)
     with lab(tmp_path) as address, opened(browser, f"{address}lab/tree/fit.ipynb", address) as page:
         expect(page.get_by_role("button", name="| Idle")).to_be_visible()
-        page.get_by_role("menuitem", name="Run", exact=True).click()
-        page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        run_all_cells(page)
         dragged(page)
 
 
 @pytest.mark.slow
+@pytest.mark.release
 def test_the_first_links_of_the_index_run_in_jupyterlab(browser: Browser, tmp_path: Path) -> None:
     """Clicked in the index, then Run All: each publishes the artefact that it names."""
     shutil.copytree(ROOT / "notebooks", tmp_path / "notebooks")
-    with lab(tmp_path) as address, opened(browser, f"{address}lab/tree/notebooks/index.ipynb", address) as page:
+    with (
+        lab(tmp_path) as address,
+        opened(browser, f"{address}lab/tree/notebooks/index.ipynb", address) as page,
+    ):
         for number in range(3):
             page.get_by_role("tab", name="index.ipynb").click()
             link = page.locator(".jp-RenderedMarkdown td a").nth(number)
@@ -385,20 +665,16 @@ def test_the_first_links_of_the_index_run_in_jupyterlab(browser: Browser, tmp_pa
             link.click()
             page.get_by_role("tab", name=f"{link.inner_text().split('/')[1]}.ipynb").wait_for()
             expect(page.get_by_role("button", name="| Idle")).to_be_visible()
-            page.get_by_role("menuitem", name="Run", exact=True).click()
-            page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-            deadline = time.monotonic() + 600
-            while not (tmp_path / "lab" / artefact / "manifest.json").is_file():
-                assert time.monotonic() < deadline, f"{name}: nothing was published"
-                page.wait_for_timeout(500)
-
-
-@pytest.mark.slow
-def test_the_page_of_a_tried_model_prints_on_two_and_fits_a_phone(browser: Browser, tmp_path: Path) -> None:
-    subject = registered("sim-near", 60)
-    page_of = tried(subject, 0.05, tmp_path, "MODEL=sim-near", lambda _: None, tmp_path / "s.sqlite")
-    with opened(browser, page_of.as_uri(), "file://", width=390) as page:
-        assert page.locator("section img[alt]").count() == 4
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        printed = page.pdf(format="A4", print_background=True)
-    assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) == 2
+            run_all_cells(page)
+            manifest = tmp_path / "lab" / artefact / "manifest.json"
+            idle = page.get_by_role("button", name="| Idle")
+            for _ in range(10):
+                with suppress(TimeoutError):
+                    page.wait_for_timeout(5_000)
+                    idle.wait_for(timeout=90_000)
+                if manifest.is_file():
+                    break
+            errors = page.locator(
+                ".jp-NotebookPanel:visible .jp-OutputArea-output"
+            ).all_inner_texts()
+            assert manifest.is_file(), f"{name}: nothing was published\n{errors}"

@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from threading import Event
 
+import ipywidgets as widgets
+import pandas as pd
 import pytest
 
+from codestress.artefact_files import artefact_names
 from codestress.explore import curves, questions
-from codestress.explore.controls import chosen_values, factor_controls, nearest_trial, parameter_controls, with_values
+from codestress.explore.controls import (
+    ACROSS,
+    Questions,
+    chosen_values,
+    factor_controls,
+    factors_of,
+    nearest_trial,
+    parameter_controls,
+    showing,
+    with_values,
+)
+from codestress.explore.curves import RANGES, share_figure
 from codestress.explore.questions import prompt_explorer, prompt_html
 from codestress.inference.registry import load_registry
-from codestress.inference.run import Results, run, stored_responses
-from codestress.pipeline.artefacts import Artefact, Overrides, artefact_names, resolve
-from codestress.types import Message, Prompt, Sampling
+from codestress.inference.results import Results
+from codestress.inference.run import run
+from codestress.inference.store import stored_responses
+from codestress.pipeline.artefacts import Artefact, Overrides, resolve
+from codestress.report.style import looks
+from codestress.types import Message, Prompt, Sampling, Trial, Trials
 
 
-@pytest.mark.parametrize("name", ["origin/fig04", "semtrace/fig01", "codecrash/tab01", "faultloc/tab02"])
+@pytest.mark.parametrize(
+    "name", ["origin/fig04", "semtrace/fig01", "codecrash/tab01", "faultloc/tab02"]
+)
 def test_controls_say_what_the_parameters_are_and_change_them(name: str) -> None:
     [artefact] = resolve([name], "smoke", Overrides(), load_registry())
     controls = parameter_controls(artefact)
     values = chosen_values(controls)
-    assert values == {key: value for key, value in artefact.parameters.model_dump().items() if key in values}
+    assert values == {
+        key: value for key, value in artefact.parameters.model_dump().items() if key in values
+    }
     assert set(values) | {"artefact"} == set(artefact.study.parameters.model_fields)
     assert all(control.tooltip for control in controls.values())
     controls["seed"].value = "5"
@@ -34,8 +57,70 @@ def test_every_factor_can_be_chosen_and_the_one_that_was_touched_last_counts() -
     assert {"problem", "perturbation"} <= set(controls)
     wanted = {name: control.options[0][1] for name, control in controls.items()}
     for _, value in controls["perturbation"].options:
-        found = trials.items[nearest_trial(trials, {**wanted, "perturbation": value}, "perturbation")]
+        found = trials.items[
+            nearest_trial(trials, {**wanted, "perturbation": value}, "perturbation")
+        ]
         assert (found.factors["perturbation"], found.problem) == (value, wanted["problem"])
+
+
+@pytest.mark.parametrize("name", ["codecrash/tab01", "semtrace/fig03", "faultloc/tab02"])
+def test_controls_show_what_the_prompt_has(name: str) -> None:
+    """The vanilla program has density 0: it is not shown at the density of the perturbed one."""
+    [artefact] = resolve([name], "smoke", Overrides(), load_registry())
+    asked = Questions(lambda: None)
+    asked.of(artefact.trials())
+    for touched in asked.controls.values():
+        for _, value in touched.options:
+            touched.value = value
+            factors = factors_of(asked.trials.items[asked.index])
+            assert touched.value == value
+            assert {key: one.value for key, one in asked.controls.items()} == {
+                key: factors.get(key) for key in asked.controls
+            }
+
+
+def test_the_prompt_is_named_as_its_controls_are() -> None:
+    explorer = prompt_explorer("codecrash/tab01", "smoke")
+    [[_, asked, *_], [shown]] = [column.children for column in explorer.children]
+    asked.controls["density"].value = 1.0
+    name = asked.controls["perturbation"].value
+    assert name != "VAN"
+    assert f"perturbation = {name}" in shown.value
+    asked.controls["perturbation"].value = "VAN"
+    assert asked.controls["density"].value == 0
+    assert "density = 0.0" in shown.value
+
+
+def test_a_factor_that_some_trials_lack_is_shown_as_none() -> None:
+    render, judges = (lambda _: Prompt((), Sampling())), {}
+    items = [Trial("one", {}, 0), Trial("one", {"noise": 3}, 0)]
+    asked = Questions(lambda: None)
+    asked.of(Trials(items, render, judges))
+    assert [text for text, _ in asked.controls["noise"].options] == ["3", "None"]
+    asked.controls["noise"].value = None
+    assert asked.index == 0
+    asked.controls["noise"].value = 3
+    assert asked.index == 1
+
+
+def test_what_takes_longer_than_a_second_says_so_until_it_is_done() -> None:
+    pane, begun = widgets.HTML(), Event()
+
+    def act() -> str:
+        pane.observe(lambda change: begun.set() if "<progress>" in change["new"] else None, "value")
+        assert begun.wait(60)
+        return "done"
+
+    showing(pane, act)()
+    assert pane.value == "done"
+
+
+def test_a_long_value_has_a_field_of_several_lines() -> None:
+    [artefact] = resolve(["origin/fig04"], "paper", Overrides(), load_registry())
+    controls = parameter_controls(artefact)
+    assert isinstance(controls["models"], widgets.Textarea)
+    assert controls["models"].rows * ACROSS >= len(controls["models"].value)
+    assert chosen_values(controls)["models"] == artefact.parameters.model_dump()["models"]
 
 
 def test_what_differs_is_marked_and_nothing_is_markup() -> None:
@@ -68,13 +153,78 @@ def test_long_lists_are_parameters_too() -> None:
     assert [model.name for model in changed.models] == models
 
 
+def sample(shown: str) -> int:
+    found = re.search(r"sample = (\d+)", shown)
+    assert found is not None
+    return int(found[1])
+
+
+@pytest.mark.parametrize("name", ["codecrash/tab01", "codecrash/fig04"])
+def test_a_twin_is_of_the_same_sample_of_the_same_problem(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [artefact] = resolve([name], "smoke", Overrides(), load_registry())
+    models = [model.name for model in artefact.models]
+    results = run(artefact.trials(), models, store=tmp_path / "s.sqlite")
+    monkeypatch.setattr(questions, "built", lambda *_: (artefact, results))
+    browsed = questions._Browsed(name, "smoke")
+    paired = 0
+    for number, answer in enumerate(browsed.answers):
+        for _, (factor, value) in browsed.pairs():
+            for twin in browsed.twin(number, factor, value):
+                other = browsed.answers[twin]
+                assert (other.model, other.trial.problem, other.trial.sample) == (
+                    (answer.model, answer.trial.problem, answer.trial.sample)
+                )
+                assert other.trial.factors[factor] == value != answer.trial.factors[factor]
+                paired += 1
+    assert paired > len(browsed.answers) / 2
+
+
+def answered(**factors: list[object]) -> pd.DataFrame:
+    frame = pd.DataFrame(factors)
+    right = [float(number % 3 > 0) for number in range(len(frame))]
+    return frame.assign(value_strict=right, simulated=False)
+
+
+def test_numbers_have_an_axis_and_many_are_binned() -> None:
+    sizes = list(range(16, 953, 8))
+    frame = answered(lines=2 * sizes, model=len(sizes) * ["sim-wide"] + len(sizes) * ["sim-near"])
+    [axes] = share_figure(frame, "lines", "model", "strict").axes
+    colours = {name: look.colour for name, look in looks(["sim-near", "sim-wide"]).items()}
+    for bars in axes.containers:
+        line = bars.lines[0]
+        assert (line.get_linestyle(), line.get_color()) == ("-", colours[bars.get_label()])
+        assert len(line.get_xdata()) == RANGES
+        assert min(sizes) < min(line.get_xdata()) < max(line.get_xdata()) < max(sizes)
+    assert f"{len(sizes)} values in {RANGES} ranges" in axes.get_xlabel()
+    [axes] = share_figure(frame, "model", "lines", "strict").axes
+    assert axes.containers[0].get_label() == "16 to 168"
+
+
+@pytest.mark.parametrize("count", [3, 9, 40, 300])
+def test_what_has_no_order_is_never_joined(count: int) -> None:
+    names = [f"name {number}" for number in range(count)]
+    frame = answered(model=2 * names, kind=count * ["a"] + count * [None])
+    for line in ("", "kind", "model"):
+        [axes] = share_figure(frame, "model", line, "strict").axes
+        drawn = [one for one in axes.lines if len(one.get_xdata()) > 1]
+        assert {one.get_linestyle() for one in drawn} <= {"None"}
+        places = {round(x) for one in axes.lines for x in one.get_xdata()}
+        assert places == set(range(count))
+
+
 def test_answers_are_filtered_and_stand_beside_their_counterparts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     [artefact] = resolve(["codecrash/tab01"], "smoke", Overrides(), load_registry())
-    results = run(artefact.trials(), [model.name for model in artefact.models], store=tmp_path / "s.sqlite")
+    results = run(
+        artefact.trials(), [model.name for model in artefact.models], store=tmp_path / "s.sqlite"
+    )
     monkeypatch.setattr(questions, "built", lambda *_: (artefact, results))
-    monkeypatch.setattr(questions, "stored_responses", lambda keys: stored_responses(keys, tmp_path / "s.sqlite"))
+    monkeypatch.setattr(
+        questions, "stored_responses", lambda keys: stored_responses(keys, tmp_path / "s.sqlite")
+    )
     browser = questions.answer_browser("codecrash/tab01", "smoke")
     [[_, options], [panes]] = [column.children for column in browser.children]
     *filters, beside, chosen = options.children
@@ -91,12 +241,21 @@ def test_answers_are_filtered_and_stand_beside_their_counterparts(
     assert panes.value.count("<strong>answer</strong>") == 2
     assert "perturbation = VAN" in panes.value
     assert "perturbation = MCC" in panes.value
+    assert [sample(part) for part in panes.value.split("<strong>answer</strong>")[1:]] == (
+        2 * [results.answers[chosen.value].trial.sample]
+    )
+    controls["perturbation"].value = "VAN"
+    assert panes.value.count("<strong>answer</strong>") == 1
+    assert "It itself has perturbation = VAN" in panes.value
+    controls["perturbation"].value = "all"
     controls["model"].value, controls["problem"].value = (
         controls["model"].options[1][1],
         controls["problem"].options[1][1],
     )
     controls["outcome"].value = "all"
-    assert all(text.split(": ")[1].startswith(controls["model"].value) for text, _ in chosen.options)
+    assert all(
+        text.split(": ")[1].startswith(controls["model"].value) for text, _ in chosen.options
+    )
 
 
 def test_an_error_is_told_in_place_of_the_prompt() -> None:
@@ -111,9 +270,15 @@ def test_an_error_is_told_in_place_of_the_prompt() -> None:
     assert "step" in shown.value
 
 
-def test_a_question_is_asked_and_has_one_verdict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(questions, "run", lambda *given, **more: run(*given, **more, store=tmp_path / "s.sqlite"))
-    monkeypatch.setattr(questions, "stored_responses", lambda keys: stored_responses(keys, tmp_path / "s.sqlite"))
+def test_a_question_is_asked_and_has_one_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        questions, "run", lambda *given, **more: run(*given, **more, store=tmp_path / "s.sqlite")
+    )
+    monkeypatch.setattr(
+        questions, "stored_responses", lambda keys: stored_responses(keys, tmp_path / "s.sqlite")
+    )
     [[chooser, model, factors, button], [shown]] = [
         column.children for column in questions.ask_panel("semtrace/fig03", "smoke").children
     ]
@@ -131,7 +296,9 @@ def test_a_question_is_asked_and_has_one_verdict(tmp_path: Path, monkeypatch: py
     assert "Press ask" in shown.value
 
 
-def test_a_figure_of_any_artefact_is_drawn_from_its_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_figure_of_any_artefact_is_drawn_from_its_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def asked(name: str, profile: str) -> tuple[Artefact, Results]:
         [artefact] = resolve([name], profile, Overrides(), load_registry())
         models = [model.name for model in artefact.models]
@@ -145,7 +312,13 @@ def test_a_figure_of_any_artefact_is_drawn_from_its_answers(tmp_path: Path, monk
         first = shown.value
         assert "data:image/svg+xml" in first
         along, line = axes.children
-        along.value = next(value for value in along.options if value not in (along.value, line.value))
+        for factor in along.options:
+            along.value = factor
+            assert f"right answers along {factor}" in shown.value
+        along.value = along.options[0]
+        along.value = next(
+            value for value in along.options if value not in (along.value, line.value)
+        )
         assert shown.value != first
         line.value = ""
         assert f"along {along.value}" in shown.value

@@ -17,7 +17,13 @@ X = np.linspace(0, 1, 11)
 
 
 def table(
-    rng: np.random.Generator, height: float, rate: float, floor: float, problems: int, spread: float, n: int = 4
+    rng: np.random.Generator,
+    height: float,
+    rate: float,
+    floor: float,
+    problems: int,
+    spread: float,
+    n: int = 4,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sums of scores and numbers of answers: every problem has its own level, so that its answers hang together."""
     level = np.clip(rng.normal(1, spread, problems), 0.2, 1.8)[:, None]
@@ -32,9 +38,16 @@ CURVES = [(1.0, 14.5, 0.0), (0.6, 2.0, 0.0), (0.5, 6.0, 0.2), (0.8, 0.5, 0.1)]
 def test_an_exact_curve_is_recovered(height: float, rate: float, floor: float) -> None:
     y = floor + height * np.exp(-rate * X)
     fit = fit_exponential(
-        X, np.tile(y, (40, 1)), np.ones((40, len(X))), floor=floor > 0, resamples=100, rng=np.random.default_rng(0)
+        X,
+        np.tile(y, (40, 1)),
+        np.ones((40, len(X))),
+        floor=floor > 0,
+        resamples=100,
+        rng=np.random.default_rng(0),
     )
-    assert (fit.height, fit.rate, fit.floor) == pytest.approx((height, rate, floor), rel=1e-5, abs=1e-6)
+    assert (fit.height, fit.rate, fit.floor) == pytest.approx(
+        (height, rate, floor), rel=1e-5, abs=1e-6
+    )
     assert fit.half_life == pytest.approx(math.log(2) / rate, rel=1e-5)
     assert fit.at([0.5])[0] == pytest.approx(floor + height * math.exp(-rate / 2), rel=1e-5)
     assert fit.r_squared == pytest.approx(1)
@@ -61,7 +74,9 @@ def test_every_resample_is_fitted_as_scipy_fits_it(floor: bool, weighted: bool) 
     assert good.all()
     for y, w, ours in zip(means, weights, found, strict=True):
         scipys, _ = curve_fit(
-            (lambda x, a, b, c: c + a * np.exp(-b * x)) if floor else (lambda x, a, b: a * np.exp(-b * x)),
+            (lambda x, a, b, c: c + a * np.exp(-b * x))
+            if floor
+            else (lambda x, a, b: a * np.exp(-b * x)),
             X,
             y,
             p0=best[:free],
@@ -116,7 +131,9 @@ def test_a_resample_without_a_place_leaves_it_out() -> None:
 
 
 def test_a_flat_curve_has_no_half_life() -> None:
-    fit = fit_exponential(X, np.ones((5, 11)), np.ones((5, 11)), resamples=100, rng=np.random.default_rng(0))
+    fit = fit_exponential(
+        X, np.ones((5, 11)), np.ones((5, 11)), resamples=100, rng=np.random.default_rng(0)
+    )
     assert fit.rate == pytest.approx(0, abs=1e-6)
     assert fit.half_life > 1e5
     assert fit.rate_interval.low < 1e-6 < 0.05 < fit.rate_interval.high
@@ -124,10 +141,15 @@ def test_a_flat_curve_has_no_half_life() -> None:
 
 
 TRUE_CURVES = {"mild": (0.9, 0.7, 0.0), "strong": (0.9, 5.0, 0.0), "flat": (0.97, 0.0, 0.0)}
-SHAPES = {"a trough": lambda x: 0.5 + 0.3 * (2 * x - 1) ** 2, "a plateau": lambda x: 0.2 + 0.6 * np.exp(-8 * x)}
+SHAPES = {
+    "a trough": lambda x: 0.5 + 0.3 * (2 * x - 1) ** 2,
+    "a plateau": lambda x: 0.2 + 0.6 * np.exp(-8 * x),
+}
 
 
-def answers_that_hang_together(shares: np.ndarray, problems: int, random: np.random.Generator) -> np.ndarray:
+def answers_that_hang_together(
+    shares: np.ndarray, problems: int, random: np.random.Generator
+) -> np.ndarray:
     """Of problems of different difficulty, half of it their own."""
     own, other = random.normal(size=(problems, 1)), random.normal(size=(problems, len(shares)))
     return (norm.cdf(math.sqrt(0.5) * own + math.sqrt(0.5) * other) < shares).astype(float)
@@ -140,7 +162,10 @@ def doubted(shares: np.ndarray, problems: int, studies: int) -> float:
     for study in range(studies):
         random = np.random.default_rng((study, problems))
         right = answers_that_hang_together(shares, problems, random)
-        found.append(fit_exponential(x, right, np.ones_like(right), resamples=1, check=True, rng=random).lack < DOUBTED)
+        found.append(
+            fit_exponential(x, right, np.ones_like(right), resamples=1, check=True, rng=random).lack
+            < DOUBTED
+        )
     return float(np.mean(found))
 
 
@@ -160,7 +185,11 @@ def test_a_false_curve_is_said_not_to_describe_its_points(name: str) -> None:
     assert doubted(shares, 100, 20) == 1
 
 
-def test_a_curve_through_as_many_points_as_it_has_parameters_lacks_nothing_that_can_be_seen() -> None:
+def test_a_curve_through_as_many_points_as_it_has_parameters_lacks_nothing_that_can_be_seen() -> (
+    None
+):
     right = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
-    fit = fit_exponential([0, 1], right, np.ones_like(right), resamples=50, check=True, rng=np.random.default_rng(0))
+    fit = fit_exponential(
+        [0, 1], right, np.ones_like(right), resamples=50, check=True, rng=np.random.default_rng(0)
+    )
     assert math.isnan(fit.lack)

@@ -66,7 +66,9 @@ def test_a_mean_of_many_single_answers_is_the_normal_interval() -> None:
     values = rng(0, "values").random(4000)
     estimate = clustered_mean(values, np.arange(4000))
     half = 1.96 * values.std() / math.sqrt(4000)
-    assert estimate.interval == pytest.approx((values.mean() - half, values.mean() + half), abs=0.0003)
+    assert estimate.interval == pytest.approx(
+        (values.mean() - half, values.mean() + half), abs=0.0003
+    )
 
 
 @pytest.mark.parametrize(("spread", "items"), [(0.4, 25), (0.7, 25), (0.7, 100)])
@@ -92,7 +94,8 @@ def test_a_mean_says_when_it_cannot_say_and_is_never_certain() -> None:
     same = clustered_mean([300] * 25, range(25))
     assert same.interval.low < 280
     assert same.interval.high > 320
-    assert math.isnan(clustered_mean([0, 0, 0], range(3)).interval.high)  # nothing says how far from 0 another is
+    # Nothing says how far from 0 another is.
+    assert math.isnan(clustered_mean([0, 0, 0], range(3)).interval.high)
     with pytest.raises(ValueError, match="fewer than none"):
         clustered_mean([1, -1], range(2))
 
@@ -103,7 +106,9 @@ def test_influences_add_up_to_what_resampling_programs_gives() -> None:
     frames = []
     for shift in (0.0, 0.2):
         chance = np.repeat(np.clip(level + shift, 0, 1), 3)
-        frames.append(pd.Series((random.random(240) < chance) * 1.0, index=np.repeat(np.arange(80), 3)))
+        frames.append(
+            pd.Series((random.random(240) < chance) * 1.0, index=np.repeat(np.arange(80), 3))
+        )
     both = combined([(1.0, share(frames[1])), (-1.0, share(frames[0]))])
     assert both.value == pytest.approx(frames[1].mean() - frames[0].mean())
     sums = [frame.groupby(level=0).sum().to_numpy() for frame in frames]
@@ -161,7 +166,8 @@ def test_the_paired_interval_covers_and_the_tests_hold_their_level() -> None:
     for _ in range(150):
         shares = random.random(30)
         repeated = [
-            {i: (random.random(4) < share).astype(float).tolist() for i, share in enumerate(shares)} for _ in range(2)
+            {i: (random.random(4) < share).astype(float).tolist() for i, share in enumerate(shares)}
+            for _ in range(2)
         ]
         rejected_repeated += compare(*repeated, resamples=300, rng=random).p_value < 0.05
     assert 0.92 <= covered / simulations <= 0.97
@@ -198,7 +204,11 @@ def test_decay_says_when_there_is_none() -> None:
 
 
 STRENGTHS = bench_coverage.STRENGTHS
-LINES = {"flat": 0.5 - 0 * STRENGTHS, "falling": 0.9 - 0.1 * (STRENGTHS - 1), "all right": 1.0 - 0 * STRENGTHS}
+LINES = {
+    "flat": 0.5 - 0 * STRENGTHS,
+    "falling": 0.9 - 0.1 * (STRENGTHS - 1),
+    "all right": 1.0 - 0 * STRENGTHS,
+}
 
 
 def line_doubted(shares: np.ndarray, programs: int, studies: int) -> float:
@@ -207,7 +217,9 @@ def line_doubted(shares: np.ndarray, programs: int, studies: int) -> float:
     found = []
     for study in range(studies):
         random = np.random.default_rng((study, programs))
-        bar = norm.cdf(0.7 * random.normal(size=(programs, 1)) + 0.7 * random.normal(size=(programs, 5)))
+        bar = norm.cdf(
+            0.7 * random.normal(size=(programs, 1)) + 0.7 * random.normal(size=(programs, 5))
+        )
         points = [share(pd.Series((bar[:, n] < one) * 1.0)) for n, one in enumerate(shares)]
         found.append(lack_of_line(STRENGTHS, points, programs) < DOUBTED)
     return float(np.mean(found))

@@ -57,7 +57,9 @@ def test_bonett_and_price_s_formula() -> None:
     differences = np.repeat([1.0, -1.0, 0.0], [10, 4, 36])
     one, two = (10 + 1) / 52, (4 + 1) / 52
     half = 1.959964 * math.sqrt((one + two - (one - two) ** 2) / 52)
-    assert paired_difference(differences) == pytest.approx((one - two - half, one - two + half), abs=1e-6)
+    assert paired_difference(differences) == pytest.approx(
+        (one - two - half, one - two + half), abs=1e-6
+    )
 
 
 def test_copies_of_items_say_no_more_than_the_items() -> None:
@@ -70,8 +72,11 @@ def test_copies_of_items_say_no_more_than_the_items() -> None:
 def test_a_ratio_is_between_what_its_ends_allow() -> None:
     low, high = ratio_of_shares(0.5, 0.35, 800, 0.4)
     assert low < 0.7 < high
-    error = math.sqrt((1 - 0.35) / 0.35 + (1 - 0.5) / 0.5 - 2 * 0.4 * math.sqrt(0.65 / 0.35)) / math.sqrt(800)
-    assert math.log(high / low) == pytest.approx(2 * 1.96 * error, rel=0.02)  # the delta method, at this n
+    error = math.sqrt(
+        (1 - 0.35) / 0.35 + (1 - 0.5) / 0.5 - 2 * 0.4 * math.sqrt(0.65 / 0.35)
+    ) / math.sqrt(800)
+    # The delta method, at this n.
+    assert math.log(high / low) == pytest.approx(2 * 1.96 * error, rel=0.02)
     assert ratio_of_shares(0.0, 0.5, 25, 0.0)[0] != ratio_of_shares(0.0, 0.5, 25, 0.0)[0]
     low, high = ratio_of_shares(0.04, 0.04, 25, 0.0)
     assert low < 1 < high
@@ -89,5 +94,9 @@ def test_the_largest_drop_of_an_exact_shape() -> None:
 def test_one_position_alone_loses_nothing() -> None:
     table = np.array([[1.0], [0.0], [1.0]])
     weights = np.full((10, 3), 1 / 3)
-    assert tuple(largest_drop(table, weights, 0.95)) == tuple(largest_relative_drop(table, weights, 0.95)) == (0, 0)
+    assert (
+        tuple(largest_drop(table, weights, 0.95))
+        == tuple(largest_relative_drop(table, weights, 0.95))
+        == (0, 0)
+    )
     assert [tuple(one) for one in relative_to_best(table, weights, 0.95)] == [(1, 1)]

@@ -13,7 +13,9 @@ from codestress.fitting.significance import holm, sign_flips
 
 @pytest.mark.parametrize(("won", "lost"), [(83, 0), (0, 3), (5, 4), (26, 1), (6, 6), (1, 0)])
 def test_of_single_items_it_is_mcnemars_exact_test(won: int, lost: int) -> None:
-    assert sign_flips([1] * won + [-1] * lost + [0] * 9) == pytest.approx(binomtest(won, won + lost).pvalue, rel=1e-9)
+    assert sign_flips([1] * won + [-1] * lost + [0] * 9) == pytest.approx(
+        binomtest(won, won + lost).pvalue, rel=1e-9
+    )
 
 
 def test_of_other_numbers_it_is_the_exact_permutation_test() -> None:

@@ -12,7 +12,9 @@ from codestress.fitting.position_dip import position_dip
 PLACES = np.linspace(0, 1, 11)
 
 
-def scores(rng: np.random.Generator, means: np.ndarray, items: int, spread: float = 0.2) -> np.ndarray:
+def scores(
+    rng: np.random.Generator, means: np.ndarray, items: int, spread: float = 0.2
+) -> np.ndarray:
     """Right or wrong at every place; an item that is hard is hard everywhere."""
     chance = np.clip(means + rng.normal(0, spread, items)[:, None], 0, 1)
     return (rng.random(chance.shape) < chance).astype(float)
@@ -36,13 +38,19 @@ def test_intervals_cover_and_the_test_holds_its_level() -> None:
     rng = np.random.default_rng(1)
     deep = 0.5 + 0.3 * (2 * PLACES - 1) ** 2
     covered = found_u = found_flat = found_slope = 0
-    truth = float(scores(rng, deep, 200_000)[:, [0, 10]].mean() - scores(rng, deep, 200_000)[:, 4:7].mean())
+    truth = float(
+        scores(rng, deep, 200_000)[:, [0, 10]].mean() - scores(rng, deep, 200_000)[:, 4:7].mean()
+    )
     for _ in range(500):
         u = position_dip(scores(rng, deep, 150), resamples=300, rng=rng)
         covered += u.dip_interval.low <= truth <= u.dip_interval.high
         found_u += u.p_value < 0.05
-        found_flat += position_dip(scores(rng, np.full(11, 0.5), 60), resamples=200, rng=rng).p_value < 0.05
-        found_slope += position_dip(scores(rng, 0.8 - 0.5 * PLACES, 60), resamples=200, rng=rng).p_value < 0.05
+        found_flat += (
+            position_dip(scores(rng, np.full(11, 0.5), 60), resamples=200, rng=rng).p_value < 0.05
+        )
+        found_slope += (
+            position_dip(scores(rng, 0.8 - 0.5 * PLACES, 60), resamples=200, rng=rng).p_value < 0.05
+        )
     assert 0.925 <= covered / 500 <= 0.975
     assert found_u > 450
     assert found_flat <= 0.05 * 500

@@ -1,6 +1,6 @@
 """Prompts are stimuli: the full literal strings."""
 
-from codestress.generation.prompts import prompt_hash, prompt_text
+from codestress.prompts import prompt_hash, prompt_text
 
 AS_PRINTED = """Several words below are interconnected. For example:
 

@@ -8,12 +8,31 @@ from collections.abc import Iterator
 
 import pytest
 
-from codestress.generation.scopes import Scope, names_of, resolve
+from codestress.mutate.scopes import Scope, names_of, resolve
 from standard_library import standard_source
 
 MODULES = [
-    *("textwrap", "heapq", "bisect", "argparse", "dataclasses", "functools", "collections/__init__", "contextlib"),
-    *("enum", "fractions", "graphlib", "inspect", "json/decoder", "pathlib", "shlex", "statistics", "typing"),
+    *(
+        "textwrap",
+        "heapq",
+        "bisect",
+        "argparse",
+        "dataclasses",
+        "functools",
+        "collections/__init__",
+        "contextlib",
+    ),
+    *(
+        "enum",
+        "fractions",
+        "graphlib",
+        "inspect",
+        "json/decoder",
+        "pathlib",
+        "shlex",
+        "statistics",
+        "typing",
+    ),
     *("asyncio/tasks", "unittest/mock", "turtle", "ast", "tarfile"),
 ]
 
@@ -34,7 +53,12 @@ def described(table: symtable.SymbolTable) -> tuple[str, int, str]:
 
 
 def described_scope(scope: Scope) -> tuple[str, int, str]:
-    names = {ast.ListComp: "listcomp", ast.SetComp: "setcomp", ast.DictComp: "dictcomp", ast.GeneratorExp: "genexpr"}
+    names = {
+        ast.ListComp: "listcomp",
+        ast.SetComp: "setcomp",
+        ast.DictComp: "dictcomp",
+        ast.GeneratorExp: "genexpr",
+    }
     name = names.get(type(scope.node), getattr(scope.node, "name", "lambda"))
     node = scope.node
     line = getattr(node, "lineno", 0)
@@ -53,7 +77,8 @@ def test_every_name_is_resolved_as_the_interpreter_does(module: str) -> None:
         if table.get_type() == "module":
             continue
         candidates = by_place.get(described(table), [])
-        if len(candidates) != 1:  # decorated functions have other lines; several lambdas may share one
+        # Decorated functions have other lines; several lambdas may share one.
+        if len(candidates) != 1:
             continue
         scope = candidates[0]
         for symbol in table.get_symbols():

@@ -20,7 +20,18 @@ from codestress.inference.requests import stored_requests
 from codestress.inference.run import run
 from codestress.inference.servers import server_of
 from codestress.inference.store import Store
-from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling, Score, Trial, Trials, Usage
+from codestress.types import (
+    Message,
+    Outcome,
+    Prompt,
+    Request,
+    Response,
+    Sampling,
+    Score,
+    Trial,
+    Trials,
+    Usage,
+)
 from conftest import ROOT
 from openai_server import OpenAIServer
 
@@ -29,12 +40,16 @@ def trials(count: int, max_tokens: int = 50, word: str = "question") -> Trials:
     """Trials with a second request after the first answer."""
 
     def render(trial: Trial) -> Prompt:
-        return Prompt((Message("user", f"{word} {trial.problem}"),), Sampling(max_tokens=max_tokens))
+        return Prompt(
+            (Message("user", f"{word} {trial.problem}"),), Sampling(max_tokens=max_tokens)
+        )
 
     def follow_up(trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
         if len(responses) > 1:
             return None
-        return Prompt((Message("user", f"and {trial.problem}, after {responses[0].text}"),), Sampling())
+        return Prompt(
+            (Message("user", f"and {trial.problem}, after {responses[0].text}"),), Sampling()
+        )
 
     return Trials(
         [Trial(str(n), {}) for n in range(count)],
@@ -47,7 +62,11 @@ def trials(count: int, max_tokens: int = 50, word: str = "question") -> Trials:
 @pytest.fixture
 def answered(tmp_path: Path) -> tuple[Path, Path, Path]:
     """A registry whose server is gone, a store with answers to 20 trials, and their archive."""
-    registry, store, archive = tmp_path / "models.yaml", tmp_path / "s.sqlite", tmp_path / "a.jsonl.gz"
+    registry, store, archive = (
+        tmp_path / "models.yaml",
+        tmp_path / "s.sqlite",
+        tmp_path / "a.jsonl.gz",
+    )
     with OpenAIServer() as server:
         row = {
             "engine": "openai",
@@ -75,14 +94,19 @@ def test_an_archive_rebuilds_a_run_without_a_model(
     assert replayed.asked == 40
     assert replayed.answers == first.answers
     monkeypatch.delenv("CODESTRESS_REPLAY")
-    assert import_archive(archive, tmp_path / "imported.sqlite", load_registry(registry)) == (40, 40)
+    assert import_archive(archive, tmp_path / "imported.sqlite", load_registry(registry)) == (
+        40,
+        40,
+    )
     assert import_archive(archive, tmp_path / "imported.sqlite", load_registry(registry)) == (40, 0)
     imported = run(trials(20), ["served"], store=tmp_path / "imported.sqlite", registry=registry)
     assert imported.asked == 0
     assert imported.answers == first.answers
 
 
-def test_answers_that_come_with_a_model_are_not_asked_for(answered: tuple[Path, Path, Path], tmp_path: Path) -> None:
+def test_answers_that_come_with_a_model_are_not_asked_for(
+    answered: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
     """The registry's `archive` stands beside it; its server need not be there."""
     registry, store, archive = answered
     first = run(trials(20), ["served"], store=store, registry=registry)
@@ -104,7 +128,11 @@ def test_answers_that_come_with_a_model_are_not_asked_for(answered: tuple[Path, 
     ],
 )
 def test_a_miss_names_the_field_that_changed(
-    answered: tuple[Path, Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: Trials, words: str
+    answered: tuple[Path, Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    changed: Trials,
+    words: str,
 ) -> None:
     registry, _, archive = answered
     monkeypatch.setenv("CODESTRESS_REPLAY", str(archive))
@@ -121,7 +149,9 @@ def lines(archive: Path) -> list[str]:
     return gzip.decompress(archive.read_bytes()).decode().splitlines()
 
 
-def test_what_is_no_archive_is_refused_and_imports_nothing(answered: tuple[Path, Path, Path], tmp_path: Path) -> None:
+def test_what_is_no_archive_is_refused_and_imports_nothing(
+    answered: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
     _, _, archive = answered
     good = lines(archive)
     row = json.loads(good[5])
@@ -134,7 +164,11 @@ def test_what_is_no_archive_is_refused_and_imports_nothing(answered: tuple[Path,
         ],
         "line 7: keys are not in order": [*good[:6], good[5], *good[6:]],
         "39 responses, and the first line promises 40": good[:-1],
-        "line 6: finish_reason": [*good[:5], json.dumps({**row, "finish_reason": "tired"}), *good[6:]],
+        "line 6: finish_reason": [
+            *good[:5],
+            json.dumps({**row, "finish_reason": "tired"}),
+            *good[6:],
+        ],
         "line 6: text": [*good[:5], json.dumps({**row, "text": 4}), *good[6:]],
         "line 6: not a row": [*good[:5], "{", *good[6:]],
     }
@@ -167,7 +201,10 @@ def without_revision(answered: tuple[Path, Path, Path], folder: Path) -> Path:
         row["asked"]["revision"] = ""
         row["key"] = key_of(row["asked"])
     archive = folder / "none.jsonl.gz"
-    packed = [{"codestress archive": 2, "responses": len(rows)}, *sorted(rows, key=lambda row: str(row["key"]))]
+    packed = [
+        {"codestress archive": 2, "responses": len(rows)},
+        *sorted(rows, key=lambda row: str(row["key"])),
+    ]
     archive.write_bytes(gzip.compress("\n".join(map(json.dumps, packed)).encode()))
     return archive
 
@@ -193,26 +230,42 @@ def test_an_archives_answers_belong_to_their_server(
 ) -> None:
     """By import, by a row that names it and by replay alike; what the store has of another server stays as it is."""
     archive = answered[2] if revision else without_revision(answered, tmp_path)
-    assert {row.server for row in read_archive(archive)} == {server_of(load_registry(answered[0])["served"])}
+    assert {row.server for row in read_archive(archive)} == {
+        server_of(load_registry(answered[0])["served"])
+    }
     if by:
         monkeypatch.setenv(by, address)
         address = json.loads(answered[0].read_text())["served"]["settings"]["base_url"]
     registry = moved(answered[0], address, revision)
-    refused = nullcontext() if counts else pytest.raises(EngineError, match=r"(?s)jsonl\.gz from another.*revision")
+    refused = (
+        nullcontext()
+        if counts
+        else pytest.raises(EngineError, match=r"(?s)jsonl\.gz from another.*revision")
+    )
     with refused:
-        assert import_archive(archive, tmp_path / "imported.sqlite", load_registry(registry)) == (40, 40)
+        assert import_archive(archive, tmp_path / "imported.sqlite", load_registry(registry)) == (
+            40,
+            40,
+        )
         with Store(tmp_path / "imported.sqlite") as store:
-            assert {response.server for response in store.get(row.key for row in read_archive(archive)).values()} == {
-                row.server for row in read_archive(archive)
-            }
+            assert {
+                response.server
+                for response in store.get(row.key for row in read_archive(archive)).values()
+            } == {row.server for row in read_archive(archive)}
     assert counts or not (tmp_path / "imported.sqlite").exists()
     with monkeypatch.context() as replaying, refused:
         replaying.setenv("CODESTRESS_REPLAY", str(archive))
-        assert run(trials(20), ["served"], store=tmp_path / "replayed.sqlite", registry=registry).asked == 40
+        assert (
+            run(trials(20), ["served"], store=tmp_path / "replayed.sqlite", registry=registry).asked
+            == 40
+        )
     row = json.loads(registry.read_text())["served"]
     registry.write_text(json.dumps({"served": row | {"archive": archive.name}}))
     with refused:
-        assert run(trials(20), ["served"], store=tmp_path / "known.sqlite", registry=registry).asked == 0
+        assert (
+            run(trials(20), ["served"], store=tmp_path / "known.sqlite", registry=registry).asked
+            == 0
+        )
 
 
 def test_an_import_finds_the_same_questions_answered_elsewhere(
@@ -221,10 +274,17 @@ def test_an_import_finds_the_same_questions_answered_elsewhere(
     registry, _, archive = answered
     rows = list(read_archive(archive))
     with Store(tmp_path / "t.sqlite") as store:
-        store.put(rows[7].key, "served", Response("other", "stop", server="https://other.example:443/v1")).result()
-    with pytest.raises(EngineError, match=r"in the store from another server: https://other\.example:443/v1"):
+        store.put(
+            rows[7].key, "served", Response("other", "stop", server="https://other.example:443/v1")
+        ).result()
+    with pytest.raises(
+        EngineError, match=r"in the store from another server: https://other\.example:443/v1"
+    ):
         import_archive(archive, tmp_path / "t.sqlite", load_registry(registry))
-    with pytest.raises(ArchiveError, match=r"a\.jsonl\.gz: served: .*https://other\.example:443/v1.*CODESTRESS_STORE"):
+    with pytest.raises(
+        ArchiveError,
+        match=r"a\.jsonl\.gz: served: .*https://other\.example:443/v1.*CODESTRESS_STORE",
+    ):
         import_archive(archive, tmp_path / "t.sqlite", {})
     with Store(tmp_path / "t.sqlite") as store:
         assert store.count() == 1
@@ -235,7 +295,10 @@ def test_archives_of_the_first_format_are_read_their_server_unknown(
 ) -> None:
     registry, _, archive = answered
     rows = [json.loads(line) for line in lines(archive)]
-    old = [rows[0] | {"codestress archive": 1}, *({k: v for k, v in row.items() if k != "server"} for row in rows[1:])]
+    old = [
+        rows[0] | {"codestress archive": 1},
+        *({k: v for k, v in row.items() if k != "server"} for row in rows[1:]),
+    ]
     path = tmp_path / "old.jsonl.gz"
     path.write_bytes(gzip.compress("\n".join(map(json.dumps, old)).encode()))
     other = moved(registry, "http://other.example/v1", "r1")
@@ -249,12 +312,20 @@ def test_archives_of_the_first_format_are_read_their_server_unknown(
 TEXT = st.text(st.characters(exclude_categories=[]))
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(TEXT, TEXT, TEXT, st.none() | st.integers(0, 2**40))
-def test_any_text_comes_back(tmp_path: Path, text: str, content: str, prefill: str, tokens: int | None) -> None:
+def test_any_text_comes_back(
+    tmp_path: Path, text: str, content: str, prefill: str, tokens: int | None
+) -> None:
     [entry] = [model for model in load_registry().values() if model.name == "sim-near"]
-    request = Request("m", "r", Prompt((Message("user", content),), Sampling(stop=("\n",)), prefill), 3, 1)
-    response = Response(text, "length", Usage(tokens, 1, None, 0), 1.5, "m fp", "2026-01-01T00:00:00+00:00", "s")
+    request = Request(
+        "m", "r", Prompt((Message("user", content),), Sampling(stop=("\n",)), prefill), 3, 1
+    )
+    response = Response(
+        text, "length", Usage(tokens, 1, None, 0), 1.5, "m fp", "2026-01-01T00:00:00+00:00", "s"
+    )
     write_archive(tmp_path / "one.gz", [(entry, request, response)])
     [row] = read_archive(tmp_path / "one.gz")
     assert (row.key, row.response) == (request.key, response)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import json
 import os
 import subprocess
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 
 from codestress.errors import EngineError, IncompleteError, ParameterError
+from codestress.inference import ask as ask_module
 from codestress.inference import budget as budget_module
 from codestress.inference.ask import ask
 from codestress.inference.budget import Budget, BudgetReached, Sum, sums
@@ -23,21 +25,47 @@ from codestress.inference.engines import openai
 from codestress.inference.engines.base import Engine, RequestFailed
 from codestress.inference.probe import probe
 from codestress.inference.registry import ModelEntry
-from codestress.inference.run import Results, score
+from codestress.inference.results import Results
+from codestress.inference.run import score
 from codestress.inference.store import Store
-from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling, Score, Trial, Trials, Usage
-from openai_server import OpenAIServer, Received, Reply, as_json, completion, completion_body, echo, failure
+from codestress.types import (
+    Message,
+    Outcome,
+    Prompt,
+    Request,
+    Response,
+    Sampling,
+    Score,
+    Trial,
+    Trials,
+    Usage,
+)
+from conftest import some
+from openai_server import (
+    OpenAIServer,
+    Received,
+    Reply,
+    as_json,
+    completion,
+    completion_body,
+    echo,
+    failure,
+)
 
 
 def trials(count: int, max_tokens: int = 10) -> Trials:
     return Trials(
         [Trial(f"q{n}", {}) for n in range(count)],
-        lambda trial: Prompt((Message("user", f"{trial.problem} {'word ' * 20}"),), Sampling(max_tokens=max_tokens)),
+        lambda trial: Prompt(
+            (Message("user", f"{trial.problem} {'word ' * 20}"),), Sampling(max_tokens=max_tokens)
+        ),
         {"strict": lambda _, response: Score(Outcome.CORRECT, float(bool(response.text)))},
     )
 
 
-def asked(server: OpenAIServer, folder: Path, budget: Budget, count: int = 40, **row: Any) -> Results:
+def asked(
+    server: OpenAIServer, folder: Path, budget: Budget, count: int = 40, **row: Any
+) -> Results:
     registry = folder / "models.yaml"
     settings = {"base_url": server.base_url, "key_env": "", "concurrency": 4}
     registry.write_text(json.dumps({"served": {"engine": "openai", "settings": settings, **row}}))
@@ -53,7 +81,9 @@ def stored(folder: Path) -> int:
 
 def test_a_run_stops_at_the_number_of_requests_and_goes_on(tmp_path: Path) -> None:
     with OpenAIServer() as server:
-        with pytest.raises(BudgetReached, match=r"(?s)15 of 15 requests.*served: 15 of 40 answered.*kept"):
+        with pytest.raises(
+            BudgetReached, match=r"(?s)15 of 15 requests.*served: 15 of 40 answered.*kept"
+        ):
             asked(server, tmp_path, Budget(requests=15))
         assert stored(tmp_path) == len(server.requests) == 15
         results = asked(server, tmp_path, Budget(requests=25))
@@ -62,7 +92,12 @@ def test_a_run_stops_at_the_number_of_requests_and_goes_on(tmp_path: Path) -> No
 
 
 def test_tokens_and_dollars_are_never_passed(tmp_path: Path) -> None:
-    price = {"input": 1000.0, "output": 5000.0, "date": "2026-01-01"}  # the loopback server counts 12 and 7 tokens
+    # The loopback server counts 12 and 7 tokens.
+    price = {
+        "input": 1000.0,
+        "output": 5000.0,
+        "date": "2026-01-01",
+    }
     with OpenAIServer() as server:
         budget = Budget(tokens=500)
         with pytest.raises(BudgetReached, match="BUDGET_TOKENS"):
@@ -72,7 +107,9 @@ def test_tokens_and_dollars_are_never_passed(tmp_path: Path) -> None:
         with pytest.raises(BudgetReached, match=r"\$0\.\d+ of \$0\.50 \(BUDGET_USD\)"):
             asked(server, tmp_path, budget, price=price)
         assert 0.35 < budget.spent_usd <= 0.5
-        assert budget.spent_usd == pytest.approx((stored(tmp_path) - before) * (12 * 1000 + 7 * 5000) / 1e6)
+        assert budget.spent_usd == pytest.approx(
+            (stored(tmp_path) - before) * (12 * 1000 + 7 * 5000) / 1e6
+        )
 
 
 def test_one_budget_holds_for_several_runs(tmp_path: Path) -> None:
@@ -87,12 +124,22 @@ def test_one_budget_holds_for_several_runs(tmp_path: Path) -> None:
 
 def test_dollars_need_a_price(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PAID_KEY", "k")
-    with OpenAIServer() as server, pytest.raises(EngineError, match=r"served: BUDGET_USD is set.*no price"):
-        asked(server, tmp_path, Budget(usd=1), settings={"base_url": server.base_url, "key_env": "PAID_KEY"})
+    with (
+        OpenAIServer() as server,
+        pytest.raises(EngineError, match=r"served: BUDGET_USD is set.*no price"),
+    ):
+        asked(
+            server,
+            tmp_path,
+            Budget(usd=1),
+            settings={"base_url": server.base_url, "key_env": "PAID_KEY"},
+        )
 
 
 def test_budgets_come_from_the_environment() -> None:
-    budget = Budget.from_environment({"BUDGET_USD": "2.5", "BUDGET_TOKENS": "1_000_000", "MAX_REQUESTS": ""})
+    budget = Budget.from_environment(
+        {"BUDGET_USD": "2.5", "BUDGET_TOKENS": "1_000_000", "MAX_REQUESTS": ""}
+    )
     assert (budget.usd, budget.tokens, budget.requests) == (2.5, 1_000_000, None)
     assert not Budget.from_environment({}).limited
     for bad in ("ten", "-1", "nan", "inf"):
@@ -126,8 +173,16 @@ def test_what_fails_costs_the_most_that_it_can_have_been() -> None:
         assert not budget.set_aside(Sum(1, 1))
         return budget.spent_tokens, budget.made
 
-    assert spent(Response("x", "stop", Usage(-(1 << 40), -3))) == (0, 2)  # nobody earns by a question
-    assert spent(Response("x", "stop")) == (100, 2)  # a server does not count: the most it can have been
+    # Nobody earns by a question.
+    assert spent(Response("x", "stop", Usage(-(1 << 40), -3))) == (
+        0,
+        2,
+    )
+    # A server does not count: the most it can have been.
+    assert spent(Response("x", "stop")) == (
+        100,
+        2,
+    )
     assert spent(None) == (100, 2)
 
 
@@ -149,17 +204,26 @@ TROUBLE = {
 
 @pytest.mark.parametrize("reply", TROUBLE.values(), ids=TROUBLE)
 @pytest.mark.parametrize("candidates", [1, 4])
-def test_every_request_counts(tmp_path: Path, reply: Reply, candidates: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_request_counts(
+    tmp_path: Path, reply: Reply, candidates: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(openai, "GARBLED_PAUSE_S", 0.01)
     with OpenAIServer(lambda _: reply) as server:
-        settings = {"base_url": server.base_url, "key_env": "", "retries": 4, "candidates": candidates}
+        settings = {
+            "base_url": server.base_url,
+            "key_env": "",
+            "retries": 4,
+            "candidates": candidates,
+        }
         budget = Budget(requests=3)
         with pytest.raises((BudgetReached, IncompleteError, EngineError)):
             asked(server, tmp_path, budget, settings=settings)
         assert 1 <= posts(server) == budget.made <= 3
 
 
-def test_a_failed_try_costs_what_the_server_says_else_the_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_try_costs_what_the_server_says_else_the_most(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(openai, "GARBLED_PAUSE_S", 0.01)
     counted = as_json({"usage": {"prompt_tokens": 30, "completion_tokens": 2}, "choices": []})
     most = -(-len("q0 " + "word " * 20) // 2) + 10
@@ -171,7 +235,9 @@ def test_a_failed_try_costs_what_the_server_says_else_the_most(tmp_path: Path, m
         (failure(429, "slow", headers={"retry-after-ms": "1"}), 0),
     ):
         budget = Budget(tokens=100_000)
-        with OpenAIServer(lambda received, first=first: echo(received) if received.seen else first) as server:
+        with OpenAIServer(
+            lambda received, first=first: echo(received) if received.seen else first
+        ) as server:
             (tmp_path / "store.sqlite").unlink(missing_ok=True)
             settings = {"base_url": server.base_url, "key_env": "", "retries": 3}
             asked(server, tmp_path, budget, 1, settings=settings)
@@ -189,6 +255,7 @@ def test_a_server_that_counts_below_nothing_earns_nothing(tmp_path: Path) -> Non
 
 def test_a_probe_keeps_to_the_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MAX_REQUESTS", "3")
+    monkeypatch.setattr("codestress.inference.probe.STORE", tmp_path / "store.sqlite")
     monkeypatch.setenv(budget_module.SUM, str(tmp_path / "sum.json"))
 
     async def probed(base_url: str) -> None:
@@ -220,7 +287,9 @@ for count in range(1, 3):
 def test_killed_and_started_again_a_command_line_goes_on_from_its_sum(tmp_path: Path) -> None:
     def started(*more: str, **limits: str) -> subprocess.Popen[bytes]:
         environment = os.environ | {"MAX_REQUESTS": "12", "NO_PROXY": "*"} | limits
-        return subprocess.Popen([sys.executable, "-c", RUN, str(tmp_path), *more], env=environment, stderr=PIPE)
+        return subprocess.Popen(
+            [sys.executable, "-c", RUN, str(tmp_path), *more], env=environment, stderr=PIPE
+        )
 
     held: list[int] = []
     """From which request on none is answered; none is held back where it is empty."""
@@ -230,7 +299,9 @@ def test_killed_and_started_again_a_command_line_goes_on_from_its_sum(tmp_path: 
 
     with OpenAIServer(behaviour) as server:
         settings = {"base_url": server.base_url, "key_env": "", "concurrency": 2}
-        (tmp_path / "models.yaml").write_text(json.dumps({"served": {"engine": "openai", "settings": settings}}))
+        (tmp_path / "models.yaml").write_text(
+            json.dumps({"served": {"engine": "openai", "settings": settings}})
+        )
         for _ in range(2):  # killed when two are answered and two, all that may be, are under way
             held[:] = [posts(server) + 2]
             process = started()
@@ -241,7 +312,7 @@ def test_killed_and_started_again_a_command_line_goes_on_from_its_sum(tmp_path: 
             process.communicate()
         held.clear()
         for _ in range(2):  # stopped at the line, it does not begin anew either
-            _, told = started().communicate(timeout=120)
+            _, told = started().communicate(timeout=600)
             assert b"12 of 12 requests" in told
             assert b"codestress store budget --reset" in told
             assert posts(server) <= 12
@@ -249,9 +320,12 @@ def test_killed_and_started_again_a_command_line_goes_on_from_its_sum(tmp_path: 
         [spent] = sums(tmp_path / "store.sqlite").values()
         assert spent.requests == posts(server) == 12
         process = started("another command line", MAX_REQUESTS="100")
-        assert (process.communicate(timeout=120)[1], process.returncode) == (b"", 0)
+        told = process.communicate(timeout=600)[1]
+        assert (process.returncode, b"error" in told) == (0, False), told
         assert stored(tmp_path) == 40
-        [left] = sums(tmp_path / "store.sqlite").values()  # what ended well is forgotten; the other is not
+        [left] = sums(
+            tmp_path / "store.sqlite"
+        ).values()  # what ended well is forgotten; the other is not
         assert left == spent
 
 
@@ -267,3 +341,105 @@ def test_processes_share_one_sum(tmp_path: Path) -> None:
     file.write_bytes(b"not a sum")
     with pytest.raises(ParameterError, match="--reset"):
         one.set_aside(most)
+
+
+SOON_S = 6.0
+"""Seconds in which also a busy machine has eight answers."""
+
+
+def test_when_the_minutes_are_over_the_rest_is_counted_and_asked_next_time(tmp_path: Path) -> None:
+    budget = Budget(until=time.monotonic() + 600)
+    received_before = itertools.count()
+
+    def ending(received: Received) -> Reply:
+        if next(received_before) == 8:
+            budget.until = time.monotonic()
+        return echo(received)
+
+    with OpenAIServer(ending) as server:
+        results = asked(server, tmp_path, budget)
+        came = len(results.answers)
+        assert 9 <= came == len(server.requests) < 40
+        assert results.not_asked == {"served": 40 - came}
+        [left_out] = results.not_run
+        assert left_out.label == f"served, {40 - came} of 40 questions"
+        assert left_out.why == "the minutes are over"
+        counts = results.counts()["served"]
+        assert (counts["correct"], counts["skipped"]) == (came, 40 - came)
+        results = asked(server, tmp_path, Budget(until=time.monotonic() + 600))
+        assert len(server.requests) == 40
+    assert len(results.answers) == 40
+    assert (results.not_asked, results.not_run) == ({}, ())
+
+
+def test_what_is_on_its_way_at_the_end_is_waited_for_no_longer_than_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import openai  # noqa: F401  # it takes seconds on a busy machine
+
+    monkeypatch.setattr(ask_module, "LAST_S", 0.5)
+    answered = [0]
+
+    def hanging(received: Received) -> Reply:
+        answered[0] += 1
+        return Reply(echo(received).body, delay=0 if answered[0] <= 8 else 60)
+
+    started = time.monotonic()
+    with OpenAIServer(hanging) as server:
+        results = asked(server, tmp_path, Budget(until=started + SOON_S))
+    assert time.monotonic() - started < 60
+    assert len(results.answers) == 8
+    assert results.not_asked == {"served": 32}
+
+
+def test_with_minutes_other_limits_are_planned_stops_too(tmp_path: Path) -> None:
+    with OpenAIServer() as server:
+        results = asked(server, tmp_path, Budget(requests=15, until=time.monotonic() + 60))
+    assert len(results.answers) == 15
+    assert results.not_asked == {"served": 25}
+    assert "15 of 15 requests (MAX_REQUESTS)" in results.not_run[0].why
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    some(
+        [
+            "This model's maximum context length is 1500 tokens, however you requested 2048 tokens.",
+            "the request exceeds the available context size (1500 tokens), try increasing it",
+            "The model is loaded with context length of only 1500 tokens, which is not enough.",
+            "Please reduce the length of the messages or completion.",
+            "context_length_exceeded",
+            "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 1500.",
+            "prompt is too long: 1,600 tokens > 1,500 maximum",
+            "<html><head><title>413 Request Entity Too Large</title></head></html>",
+            "Payload Too Large",
+            "Invalid 'messages[0].content': string too long.",
+            "The input token count (1600) exceeds the maximum number of tokens allowed (1500).",
+        ],
+        3,
+    ),
+)
+def test_a_prompt_that_does_not_fit_counts_as_not_asked(refusal: str, tmp_path: Path) -> None:
+    def small(received: Received) -> Reply:
+        odd = int(received.prompt.split()[0].removeprefix("q")) % 2
+        return failure(400, refusal) if odd else echo(received)
+
+    with OpenAIServer(small) as server:
+        results = asked(server, tmp_path, Budget(until=time.monotonic() + 600))
+    assert len(results.answers) == 20
+    assert results.not_run[0].why == ask_module.DOES_NOT_FIT
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        "the request took too long",
+        "Request too large for this model on tokens per min (TPM): Limit 10000",
+    ],
+)
+def test_a_limit_of_time_says_nothing_of_a_prompt_s_length(trouble: str, tmp_path: Path) -> None:
+    def slow(received: Received) -> Reply:
+        return failure(400, trouble) if received.prompt.startswith("q7 ") else echo(received)
+
+    with OpenAIServer(slow) as server, pytest.raises(IncompleteError, match="1 of 40"):
+        asked(server, tmp_path, Budget(until=time.monotonic() + 600))

@@ -21,7 +21,9 @@ from openai_server import OpenAIServer, Received, Reply, completion
 
 TRIALS = Trials(
     [Trial(str(n), {}) for n in range(6)],
-    lambda trial: Prompt((Message("user", f'say "{trial.problem}"'),), Sampling(max_tokens=5), "It is"),
+    lambda trial: Prompt(
+        (Message("user", f'say "{trial.problem}"'),), Sampling(max_tokens=5), "It is"
+    ),
     {
         "strict": lambda trial, response: Score(
             Outcome.CORRECT if trial.problem in response.text else Outcome.INCORRECT, 1.0
@@ -38,7 +40,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def rows(project: Path, name: str = "my_model.py:answer") -> Path:
     path = project / "models.yaml"
-    path.write_text(json.dumps({"mine": {"engine": "function", "settings": {"function": name, "concurrency": 3}}}))
+    path.write_text(
+        json.dumps(
+            {"mine": {"engine": "function", "settings": {"function": name, "concurrency": 3}}}
+        )
+    )
     return path
 
 
@@ -60,15 +66,28 @@ def test_what_a_function_does_wrong_is_a_failure_of_the_request(project: Path) -
         "def answer(messages, **how):\n    if '3' in messages[0]['content']: raise ValueError('three')\n"
         "    return 4 if '4' in messages[0]['content'] else messages[0]['content']\n"
     )
-    results = run(TRIALS, ["mine"], store=project / "s.sqlite", registry=rows(project), failures="count")
-    assert {reason: n for reason, n in results.counts()["mine"].items() if n} == {"correct": 4, "harness error": 2}
+    results = run(
+        TRIALS, ["mine"], store=project / "s.sqlite", registry=rows(project), failures="count"
+    )
+    assert {reason: n for reason, n in results.counts()["mine"].items() if n} == {
+        "correct": 4,
+        "harness error": 2,
+    }
     assert sorted(answer.error for answer in results.answers if answer.error) == [
         "mine: the function raised ValueError: three",
         "mine: the function returned int, not a text",
     ]
-    for name, words in (("absent.py:answer", "is not there"), ("my_model.py:other", "has no attribute")):
+    for name, words in (
+        ("absent.py:answer", "is not there"),
+        ("my_model.py:other", "has no attribute"),
+    ):
         with pytest.raises(EngineError, match=words):
             run(TRIALS, ["mine"], store=project / "t.sqlite", registry=rows(project, name))
+
+
+@pytest.fixture(autouse=True)
+def store_of_probes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("codestress.inference.probe.STORE", tmp_path / "probes.sqlite")
 
 
 def tried(entry: ModelEntry) -> dict[str, Ability]:
@@ -97,7 +116,9 @@ def test_a_server_that_can_all_is_found_to(monkeypatch: pytest.MonkeyPatch) -> N
         assert [one for one in found.values() if not one.can] == []
         assert len(found) == 10
         assert "answers 16 questions at once, as builds ask" in found
-        few = tried(ModelEntry(name="m", engine="openai", id="m", settings=settings | {"concurrency": 3}))
+        few = tried(
+            ModelEntry(name="m", engine="openai", id="m", settings=settings | {"concurrency": 3})
+        )
         assert "answers 3 questions at once, as builds ask" in few
         settings["prefill"] = "none"
         found = tried(ModelEntry(name="m", engine="openai", id="m", settings=settings))
@@ -108,7 +129,9 @@ def test_a_reader_is_found_to_be_no_language_model() -> None:
     found = tried(load_registry()["sim-near"])
     assert found["answers"].can
     assert not found["samples at temperature 1"].can
-    assert found["continues a begun answer"].can  # a build asks it so; what it says is another matter
+    assert found[
+        "continues a begun answer"
+    ].can  # a build asks it so; what it says is another matter
     assert "which is not how 42 goes on" in found["continues a begun answer"].detail
 
 

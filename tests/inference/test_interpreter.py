@@ -30,20 +30,33 @@ def programs() -> Trials:
     sources = list(CASES)
 
     def render(trial: Trial) -> Prompt:
-        return Prompt((Message("user", sources[int(trial.factors["case"] or 0)]),), Sampling(), prefill="f(21)")
+        return Prompt(
+            (Message("user", sources[int(trial.factors["case"] or 0)]),),
+            Sampling(),
+            prefill="f(21)",
+        )
 
     def judge(_: Trial, response: Response) -> Score:
         return score_interpreted(Problem("p", "", "f", "21", "42"), response.text)
 
-    return Trials([Trial(f"p{n}", {"case": n % len(sources)}, seed=n) for n in range(70)], render, {"strict": judge})
+    return Trials(
+        [Trial(f"p{n}", {"case": n % len(sources)}, seed=n) for n in range(70)],
+        render,
+        {"strict": judge},
+    )
 
 
 @pytest.mark.isolation
 def test_programs_are_run_once_and_their_ends_are_counted(tmp_path: Path) -> None:
     results = run(programs(), ["python"], store=tmp_path / "s.sqlite")
-    assert [answer.scores["strict"].outcome for answer in results.answers] == list(CASES.values()) * 10
+    assert [answer.scores["strict"].outcome for answer in results.answers] == list(
+        CASES.values()
+    ) * 10
     assert results.asked == len(CASES)
-    assert "namespaces" in results.answers[0].answered_by or "seccomp" in results.answers[0].answered_by
+    assert (
+        "namespaces" in results.answers[0].answered_by
+        or "seccomp" in results.answers[0].answered_by
+    )
     again = run(programs(), ["python"], store=tmp_path / "s.sqlite")
     assert again.asked == 0
     assert again.answers == results.answers
@@ -55,7 +68,11 @@ def test_the_version_of_python_is_part_of_every_key() -> None:
     assert not entry.simulated
 
 
-def test_without_isolation_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_isolation_it_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(probe, "unprotected", lambda *_: {"files": "a file outside was read"})
-    with pytest.raises(SandboxError, match=r"a file outside was read(.|\n)*CODESTRESS_UNPROTECTED=1"):
+    with pytest.raises(
+        SandboxError, match=r"a file outside was read(.|\n)*CODESTRESS_UNPROTECTED=1"
+    ):
         run(programs(), ["python"], store=tmp_path / "s.sqlite")

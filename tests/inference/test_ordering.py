@@ -25,7 +25,13 @@ def prompt(path: list[int]) -> Prompt:
 
 def nodes(paths: list[list[int]]) -> int:
     """Blocks of the tree of prefixes: what must be computed at the least."""
-    return len({chain(prompt(path))[: 4 * (n + 1)] for path in paths for n in range(len(chain(prompt(path))) // 4)})
+    return len(
+        {
+            chain(prompt(path))[: 4 * (n + 1)]
+            for path in paths
+            for n in range(len(chain(prompt(path))) // 4)
+        }
+    )
 
 
 def saved(chains: list[bytes]) -> int:
@@ -50,7 +56,9 @@ def test_a_leader_is_the_first_that_has_what_is_shared(paths: list[list[int]]) -
     order = prefix_order(chains)
     sorted_chains = [chains[index] for index in order.requests]
     for position, leader in enumerate(order.leaders):
-        shared = shared_blocks(sorted_chains[position - 1], sorted_chains[position]) if position else 0
+        shared = (
+            shared_blocks(sorted_chains[position - 1], sorted_chains[position]) if position else 0
+        )
         expected = next(
             (
                 n
@@ -109,7 +117,10 @@ def test_a_small_cache_saves_what_the_tree_allows() -> None:
     paths = []
     for problem in range(20):
         distractors = [100 + problem * 20 + n for n in range(10)]
-        paths += [[problem, *distractors[:place], 1000 + problem, *distractors[place:]] for place in range(11)]
+        paths += [
+            [problem, *distractors[:place], 1000 + problem, *distractors[place:]]
+            for place in range(11)
+        ]
     randomly = random.Random(0)
     randomly.shuffle(paths)
     chains = [chain(prompt(path)) for path in paths]

@@ -33,7 +33,9 @@ def answer(messages, **how):
 """
 
 
-def test_other_answers_and_failures_are_not_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_answers_and_failures_are_not_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of 12 questions, six are answered otherwise the second time, and two fail."""
     monkeypatch.setattr(functions, "ROOT", tmp_path)
     (tmp_path / "my_model.py").write_text(CODE)
@@ -52,11 +54,14 @@ def test_other_answers_and_failures_are_not_the_same(tmp_path: Path, monkeypatch
     assert run(TRIALS, ["mine"], store=store, registry=registry).answers == results.answers
 
 
-def test_a_model_that_is_gone_has_failed_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_is_gone_has_failed_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """However many in a row: what was answered before makes the figure."""
     monkeypatch.setattr(functions, "ROOT", tmp_path)
     gone = (
-        "from pathlib import Path\ndef answer(messages, **how):\n    open(Path(__file__).with_name('here')).close()\n"
+        "from pathlib import Path\n"
+        "def answer(messages, **how):\n    open(Path(__file__).with_name('here')).close()\n"
     )
     (tmp_path / "my_model.py").write_text(f"{gone}    return 'x'\n")
     (tmp_path / "here").write_text("x")
@@ -79,7 +84,10 @@ def test_an_archive_is_not_asked_again(tmp_path: Path, monkeypatch: pytest.Monke
     """It would say the same whatever the model says now."""
     registry, store = tmp_path / "models.yaml", tmp_path / "s.sqlite"
     with OpenAIServer() as server:
-        row = {"engine": "openai", "settings": {"base_url": server.base_url, "key_env": "", "retries": 0}}
+        row = {
+            "engine": "openai",
+            "settings": {"base_url": server.base_url, "key_env": "", "retries": 0},
+        }
         registry.write_text(json.dumps({"served": row}))
         results = run(TRIALS, ["served"], store=store, registry=registry)
     monkeypatch.setenv("CODESTRESS_REPLAY", str(tmp_path / "any.jsonl.gz"))
@@ -89,7 +97,10 @@ def test_an_archive_is_not_asked_again(tmp_path: Path, monkeypatch: pytest.Monke
 def test_the_budget_holds(tmp_path: Path) -> None:
     registry, store = tmp_path / "models.yaml", tmp_path / "s.sqlite"
     with OpenAIServer() as server:
-        row = {"engine": "openai", "settings": {"base_url": server.base_url, "key_env": "", "retries": 0}}
+        row = {
+            "engine": "openai",
+            "settings": {"base_url": server.base_url, "key_env": "", "retries": 0},
+        }
         registry.write_text(json.dumps({"served": row}))
         results = run(TRIALS, ["served"], store=store, registry=registry)
         same = rechecked(results, TRIALS, count=4, store=store)

@@ -28,10 +28,21 @@ from codestress.inference.engines.base import BatchEngine, RequestFailed
 from codestress.inference.opening import Together
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import only_run, request_of
-from codestress.inference.run import Results, run, score
+from codestress.inference.results import Results
+from codestress.inference.run import run, score
 from codestress.inference.store import Store
 from codestress.notes import notes_kept
-from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling, Score, Trial, Trials
+from codestress.types import (
+    Message,
+    Outcome,
+    Prompt,
+    Request,
+    Response,
+    Sampling,
+    Score,
+    Trial,
+    Trials,
+)
 from conftest import some
 from openai_server import OpenAIServer, Received, as_json, completion, completion_body, failure
 
@@ -47,9 +58,13 @@ def judge(trial: Trial, response: Response) -> Score:
 
 def questions(count: int, retries: tuple[float, ...] = (), same: bool = False) -> Trials:
     def render(trial: Trial) -> Prompt:
-        return Prompt((Message("user", f"question {0 if same else trial.factors['number']}"),), Sampling())
+        return Prompt(
+            (Message("user", f"question {0 if same else trial.factors['number']}"),), Sampling()
+        )
 
-    return Trials([Trial(f"q{n}", {"number": n}) for n in range(count)], render, {"strict": judge}, retries)
+    return Trials(
+        [Trial(f"q{n}", {"number": n}) for n in range(count)], render, {"strict": judge}, retries
+    )
 
 
 def answer(received: Received) -> object:
@@ -62,7 +77,11 @@ def registry(tmp_path: Path) -> Callable[..., Path]:
         row = {"base_url": base_url, "key_env": "", "retries": 0, "concurrency": 4, **settings}
         path = tmp_path / "models.yaml"
         models = {name: {"engine": "openai", "settings": row} for name in ("alpha", "beta")}
-        path.write_text(json.dumps({**models, "sim-reader": {"engine": "simulated", "settings": {"capacity": 6000}}}))
+        path.write_text(
+            json.dumps(
+                {**models, "sim-reader": {"engine": "simulated", "settings": {"capacity": 6000}}}
+            )
+        )
         return path
 
     return write
@@ -78,7 +97,9 @@ def test_every_question_is_asked_once_and_answers_keep_their_order(
         assert [(a.model, a.trial.factors["number"]) for a in first.answers] == [
             (model, number) for model in ("alpha", "beta") for number in range(30)
         ]
-        assert all(counts["correct"] == 30 == sum(counts.values()) for counts in first.counts().values())
+        assert all(
+            counts["correct"] == 30 == sum(counts.values()) for counts in first.counts().values()
+        )
         assert first.asked == len(server.requests) == 60
         again = run(questions(30), ["alpha", "beta"], store=store, registry=models)
         assert again.asked == 0
@@ -86,9 +107,14 @@ def test_every_question_is_asked_once_and_answers_keep_their_order(
         assert again.answers == first.answers
         # The first 30 of 40 are the same 30.
         assert run(questions(40), ["alpha"], store=store, registry=models).asked == 10
-        equal = run(questions(20, same=True), ["beta"], store=tmp_path / "t.sqlite", registry=models)
+        equal = run(
+            questions(20, same=True), ["beta"], store=tmp_path / "t.sqlite", registry=models
+        )
         assert equal.asked == 1
-        assert equal.counts()["beta"] == dict.fromkeys([r.value for r in Outcome], 0) | {"correct": 1, "incorrect": 19}
+        assert equal.counts()["beta"] == dict.fromkeys([r.value for r in Outcome], 0) | {
+            "correct": 1,
+            "incorrect": 19,
+        }
 
 
 def test_refused_answers_are_asked_again_and_other_outcomes_are_counted(
@@ -104,7 +130,9 @@ def test_refused_answers_are_asked_again_and_other_outcomes_are_counted(
 
     with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
         models = registry(server.base_url)
-        results = run(questions(10, (0.5, 0.9)), ["alpha"], store=tmp_path / "s.sqlite", registry=models)
+        results = run(
+            questions(10, (0.5, 0.9)), ["alpha"], store=tmp_path / "s.sqlite", registry=models
+        )
         counts = {reason: n for reason, n in results.counts()["alpha"].items() if n}
         assert counts == {"correct": 6, "refused": 3, "truncated": 1}
         assert [a.attempts for a in results.answers] == [3, 3, 3, 2, 2, 1, 1, 1, 1, 1]
@@ -112,12 +140,16 @@ def test_refused_answers_are_asked_again_and_other_outcomes_are_counted(
         for number, temperatures in ((0, [0, 0.5, 0.9]), (3, [0, 0.5]), (5, [0])):
             received = [r for r in server.requests if r.prompt == f"question {number}"]
             assert [r.body["temperature"] for r in received] == temperatures
-        again = run(questions(10, (0.5, 0.9)), ["alpha"], store=tmp_path / "s.sqlite", registry=models)
+        again = run(
+            questions(10, (0.5, 0.9)), ["alpha"], store=tmp_path / "s.sqlite", registry=models
+        )
         assert again.asked == 0
         assert again.answers == results.answers
 
 
-def test_failures_are_raised_with_the_answers_kept_or_counted(tmp_path: Path, registry: Callable[..., Path]) -> None:
+def test_failures_are_raised_with_the_answers_kept_or_counted(
+    tmp_path: Path, registry: Callable[..., Path]
+) -> None:
     broken = True
 
     def behaviour(received: Received) -> object:
@@ -127,7 +159,9 @@ def test_failures_are_raised_with_the_answers_kept_or_counted(tmp_path: Path, re
     store = tmp_path / "s.sqlite"
     with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
         models = registry(server.base_url)
-        with pytest.raises(IncompleteError, match=r"4 of 20 requests failed(.|\n)*is kept(.|\n)*failures=count"):
+        with pytest.raises(
+            IncompleteError, match=r"4 of 20 requests failed(.|\n)*is kept(.|\n)*failures=count"
+        ):
             run(questions(20), ["alpha"], store=store, registry=models)
         counted = run(questions(20), ["alpha"], store=store, registry=models, failures="count")
         assert counted.counts()["alpha"]["harness error"] == 4
@@ -135,7 +169,9 @@ def test_failures_are_raised_with_the_answers_kept_or_counted(tmp_path: Path, re
         broken = False
         before = len(server.requests)
         assert run(questions(20), ["alpha"], store=store, registry=models).asked == 4
-        assert {r.prompt for r in server.requests[before:]} == {f"question {n}" for n in (0, 5, 10, 15)}
+        assert {r.prompt for r in server.requests[before:]} == {
+            f"question {n}" for n in (0, 5, 10, 15)
+        }
 
 
 def test_requests_that_never_succeed_count_each_time_and_are_asked_once_in_a_build(
@@ -149,7 +185,11 @@ def test_requests_that_never_succeed_count_each_time_and_are_asked_once_in_a_bui
 
     with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
         asking = partial(
-            run, questions(100), ["alpha"], store=tmp_path / "s.sqlite", registry=registry(server.base_url)
+            run,
+            questions(100),
+            ["alpha"],
+            store=tmp_path / "s.sqlite",
+            registry=registry(server.base_url),
         )
         for _ in range(2):
             counts = asking(failures="count").counts()["alpha"]
@@ -167,13 +207,19 @@ def test_the_failure_of_a_question_counts_for_all_trials_that_ask_it(
     with OpenAIServer(lambda _: failure(500, "out of order", delay=0.1)) as server:
         models = registry(server.base_url)
         results = run(
-            questions(4, same=True), ["alpha"], store=tmp_path / "s.sqlite", registry=models, failures="count"
+            questions(4, same=True),
+            ["alpha"],
+            store=tmp_path / "s.sqlite",
+            registry=models,
+            failures="count",
         )
         assert results.counts()["alpha"]["harness error"] == 4
         assert len(server.requests) == results.asked == 1
 
 
-def test_a_simulated_reader_is_asked_beside_a_served_model(tmp_path: Path, registry: Callable[..., Path]) -> None:
+def test_a_simulated_reader_is_asked_beside_a_served_model(
+    tmp_path: Path, registry: Callable[..., Path]
+) -> None:
     store = tmp_path / "s.sqlite"
     with OpenAIServer(answer) as server:  # type: ignore[arg-type]
         models = registry(server.base_url)
@@ -188,12 +234,19 @@ def test_a_simulated_reader_is_asked_beside_a_served_model(tmp_path: Path, regis
 
 
 def test_no_trials_are_no_answers(tmp_path: Path, registry: Callable[..., Path]) -> None:
-    results = run(questions(0), ["alpha"], store=tmp_path / "s.sqlite", registry=registry("http://127.0.0.1:9/v1"))
+    results = run(
+        questions(0),
+        ["alpha"],
+        store=tmp_path / "s.sqlite",
+        registry=registry("http://127.0.0.1:9/v1"),
+    )
     assert (results.answers, results.asked) == ([], 0)
     assert results.counts() == {"alpha": dict.fromkeys([r.value for r in Outcome], 0)}
 
 
-def test_counts_that_do_not_add_up_are_an_error(tmp_path: Path, registry: Callable[..., Path]) -> None:
+def test_counts_that_do_not_add_up_are_an_error(
+    tmp_path: Path, registry: Callable[..., Path]
+) -> None:
     with OpenAIServer(answer) as server:  # type: ignore[arg-type]
         models = registry(server.base_url)
         results = run(questions(3), ["alpha", "beta"], store=tmp_path / "s.sqlite", registry=models)
@@ -203,7 +256,9 @@ def test_counts_that_do_not_add_up_are_an_error(tmp_path: Path, registry: Callab
         lost.counts()
 
 
-def test_what_the_store_holds_counts_also_when_another_was_first(tmp_path: Path, registry: Callable[..., Path]) -> None:
+def test_what_the_store_holds_counts_also_when_another_was_first(
+    tmp_path: Path, registry: Callable[..., Path]
+) -> None:
     first = {f"question {n}" for n in range(8)}
 
     def behaviour(received: Received) -> object:
@@ -216,7 +271,9 @@ def test_what_the_store_holds_counts_also_when_another_was_first(tmp_path: Path,
     with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
         path = registry(server.base_url, concurrency=8)
         rows = json.loads(path.read_text())
-        path.write_text(json.dumps({name: rows[name] | {"id": "same"} for name in ("alpha", "beta")}))
+        path.write_text(
+            json.dumps({name: rows[name] | {"id": "same"} for name in ("alpha", "beta")})
+        )
         store = tmp_path / "s.sqlite"
         during = run(questions(8), ["alpha", "beta"], store=store, registry=path)
         after = run(questions(8), ["alpha", "beta"], store=store, registry=path)
@@ -224,18 +281,31 @@ def test_what_the_store_holds_counts_also_when_another_was_first(tmp_path: Path,
     assert during.answers == after.answers
 
 
-def test_a_model_that_is_named_twice_is_asked_once(tmp_path: Path, registry: Callable[..., Path]) -> None:
+def test_a_model_that_is_named_twice_is_asked_once(
+    tmp_path: Path, registry: Callable[..., Path]
+) -> None:
     with OpenAIServer(answer) as server:  # type: ignore[arg-type]
-        results = run(questions(3), ["alpha", "alpha"], store=tmp_path / "s.sqlite", registry=registry(server.base_url))
+        results = run(
+            questions(3),
+            ["alpha", "alpha"],
+            store=tmp_path / "s.sqlite",
+            registry=registry(server.base_url),
+        )
     assert results.counts()["alpha"]["correct"] == len(results.answers) == 3
 
 
-def test_only_requests_that_fail_in_a_row_end_a_run(tmp_path: Path, registry: Callable[..., Path]) -> None:
+def test_only_requests_that_fail_in_a_row_end_a_run(
+    tmp_path: Path, registry: Callable[..., Path]
+) -> None:
     """Thirty trials that ask one and the same question are one failed request."""
     with OpenAIServer(lambda _: failure(500, "out of order", delay=0.1)) as server:
         models = registry(server.base_url, concurrency=40)
         results = run(
-            questions(30, same=True), ["alpha"], store=tmp_path / "s.sqlite", registry=models, failures="count"
+            questions(30, same=True),
+            ["alpha"],
+            store=tmp_path / "s.sqlite",
+            registry=models,
+            failures="count",
         )
     assert results.counts()["alpha"]["harness error"] == 30
 
@@ -247,7 +317,9 @@ def test_a_slow_answer_counts_as_timed_out(tmp_path: Path, registry: Callable[..
 
     with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
         models = registry(server.base_url, timeout_s=3)
-        results = run(questions(3), ["alpha"], store=tmp_path / "s.sqlite", registry=models, failures="count")
+        results = run(
+            questions(3), ["alpha"], store=tmp_path / "s.sqlite", registry=models, failures="count"
+        )
     assert results.counts()["alpha"]["timed out"] == 1
 
 
@@ -264,7 +336,9 @@ def test_a_server_that_goes_away_ends_the_run_with_its_answers_kept(
         models = registry(server.base_url)
         for failures in ("raise", "count"):
             before = len(server.requests)
-            with pytest.raises(EngineError, match=r"alpha: 20 requests in a row failed(.|\n)*is kept") as caught:
+            with pytest.raises(
+                EngineError, match=r"alpha: 20 requests in a row failed(.|\n)*is kept"
+            ) as caught:
                 run(questions(300), ["alpha"], store=store, registry=models, failures=failures)  # type: ignore[arg-type]
             assert caught.value.model == "alpha"
             assert len(server.requests) - before < 100
@@ -288,7 +362,9 @@ def test_a_wrong_key_ends_the_run_at_once_and_shows_nowhere(
         run(questions(10), ["alpha"], store=store, registry=models)
         assert server.requests[0].headers["authorization"] == "Bearer sk-marker"
         refused = True
-        with pytest.raises(EngineError, match=r"status 401(.|\n)*Check the key in TEST_KEY") as caught:
+        with pytest.raises(
+            EngineError, match=r"status 401(.|\n)*Check the key in TEST_KEY"
+        ) as caught:
             run(questions(100), ["alpha"], store=store, registry=models)
         assert caught.value.model == "alpha"
         assert len(server.requests) <= 10 + 4
@@ -312,7 +388,9 @@ def test_a_key_is_needed_only_when_something_must_be_asked(
         assert run(questions(5), ["alpha"], store=store, registry=models).asked == 0
 
 
-def test_run_is_a_plain_call_where_an_event_loop_is_running(tmp_path: Path, registry: Callable[..., Path]) -> None:
+def test_run_is_a_plain_call_where_an_event_loop_is_running(
+    tmp_path: Path, registry: Callable[..., Path]
+) -> None:
     with OpenAIServer(answer) as server:  # type: ignore[arg-type]
         models = registry(server.base_url)
 
@@ -353,17 +431,19 @@ CHILD = textwrap.dedent(
 def child(store: Path, models: Path, count: int, within: str = "script") -> subprocess.Popen[str]:
     """A run in a process of its own."""
     script = store.with_name("child.py")
-    script.write_text(CHILD)
+    if not script.exists():  # another child may be reading it
+        script.write_text(CHILD)
     here = Path(__file__).parent
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(here), str(here.parent)])}
     command = [sys.executable, str(script), str(store), str(models), str(count), within]
+    # Shells have background jobs ignore it.
     return subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env=environment,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # shells have background jobs ignore it
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
@@ -380,7 +460,10 @@ def wait_for_requests(server: OpenAIServer, goal: int, process: subprocess.Popen
 def stored_prompts(store: Path, models: Path, count: int) -> set[str]:
     """The questions that the store answers."""
     trials, entry = questions(count), load_registry(models)["alpha"]
-    keys = {request_of(trials, trial, entry).key: f"question {n}" for n, trial in enumerate(trials.items)}
+    keys = {
+        request_of(trials, trial, entry).key: f"question {n}"
+        for n, trial in enumerate(trials.items)
+    }
     with Store(store) as opened:
         return {keys[key] for key in opened.get(keys)}
 
@@ -427,7 +510,7 @@ def test_ctrl_c_ends_a_run_at_once_and_keeps_its_answers(
         process = child(store, models, count, within)
         wait_for_requests(server, 30, process)
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=600)
         ended = True
         assert process.returncode
         assert "KeyboardInterrupt" in errors
@@ -438,17 +521,21 @@ def test_ctrl_c_ends_a_run_at_once_and_keeps_its_answers(
         assert stored.isdisjoint(r.prompt for r in server.requests[asked:])
 
 
-def test_two_runs_at_once_ask_each_question_once(tmp_path: Path, registry: Callable[..., Path]) -> None:
+def test_two_runs_at_once_ask_each_question_once(
+    tmp_path: Path, registry: Callable[..., Path]
+) -> None:
     store, count = tmp_path / "s.sqlite", 100
     with OpenAIServer(slow_answer) as server:  # type: ignore[arg-type]
         models = registry(server.base_url)
         processes = [child(store, models, count) for _ in range(3)]
         outs = [process.communicate(timeout=300) for process in processes]
         assert len(server.requests) == count
-    assert len({out for out, _ in outs}) == 1
+    assert len({out for out, _ in outs}) == 1, [told for _, told in outs]
 
 
-def test_a_run_waits_for_another_one_that_asks_the_same_model(tmp_path: Path, registry: Callable[..., Path]) -> None:
+def test_a_run_waits_for_another_one_that_asks_the_same_model(
+    tmp_path: Path, registry: Callable[..., Path]
+) -> None:
     store = tmp_path / "s.sqlite"
     with OpenAIServer(answer) as server:  # type: ignore[arg-type]
         models = registry(server.base_url)
@@ -478,7 +565,12 @@ def test_a_model_that_changes_under_its_name_is_told(
         return as_json(body)
 
     with OpenAIServer(updated) as server:  # type: ignore[arg-type]
-        results = run(questions(20), ["alpha"], store=tmp_path / "s.sqlite", registry=registry(server.base_url))
+        results = run(
+            questions(20),
+            ["alpha"],
+            store=tmp_path / "s.sqlite",
+            registry=registry(server.base_url),
+        )
     assert results.answered_by() == {"alpha": ["served-1 fp_new", "served-1 fp_old"]}
     assert "alpha: its answers come from 2 models or versions" in capsys.readouterr().err
 
@@ -500,7 +592,12 @@ def test_prompts_that_share_a_beginning_follow_each_other_once_the_first_is_answ
         return completion("x", delay=0.15)
 
     with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
-        run(trials, ["alpha"], store=tmp_path / "s.sqlite", registry=registry(server.base_url, concurrency=4))
+        run(
+            trials,
+            ["alpha"],
+            store=tmp_path / "s.sqlite",
+            registry=registry(server.base_url, concurrency=4),
+        )
         prompts = [(received.prompt, received.time) for received in server.requests]
     assert len(prompts) == 42
     for context in "abcdef":
@@ -519,7 +616,9 @@ def test_engines_that_take_many_at_once_keep_all_rules(
         number = int(received.prompt.split()[-1])
         if number == 7:
             return failure(400, "no")
-        return completion("") if number < 3 and received.body["temperature"] == 0 else answer(received)
+        return (
+            completion("") if number < 3 and received.body["temperature"] == 0 else answer(received)
+        )
 
     def models(base_url: str) -> Path:
         path = registry(base_url)
@@ -530,8 +629,20 @@ def test_engines_that_take_many_at_once_keep_all_rules(
     with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
         path = models(server.base_url)
         with pytest.raises(BudgetReached, match="alpha: 5 of 40 answered"):
-            ask(questions(40), ["alpha"], store=tmp_path / "s.sqlite", registry=path, budget=Budget(requests=5))
-        results = run(questions(40, (0.5,)), ["alpha"], store=tmp_path / "s.sqlite", registry=path, failures="count")
+            ask(
+                questions(40),
+                ["alpha"],
+                store=tmp_path / "s.sqlite",
+                registry=path,
+                budget=Budget(requests=5),
+            )
+        results = run(
+            questions(40, (0.5,)),
+            ["alpha"],
+            store=tmp_path / "s.sqlite",
+            registry=path,
+            failures="count",
+        )
         counts = {reason: n for reason, n in results.counts()["alpha"].items() if n}
         assert counts == {"correct": 39, "harness error": 1}
         assert len(server.requests) == 40 + 3
@@ -544,7 +655,9 @@ class Careless(BatchEngine):
 
     batch = 10
 
-    async def answers(self, requests: Sequence[Request]) -> AsyncIterator[tuple[Request, Response | RequestFailed]]:
+    async def answers(
+        self, requests: Sequence[Request]
+    ) -> AsyncIterator[tuple[Request, Response | RequestFailed]]:
         yield replace(requests[0], sample=99), Response("to nobody", "stop")
         for request in requests:
             if "forgotten" not in request.prompt.messages[0].content:
@@ -558,7 +671,9 @@ def test_a_batch_engine_that_keeps_no_count_loses_nothing_and_leaves_nobody_wait
         texts = ["one", "two", "one", "forgotten", "one"]
         prompts = [Prompt((Message("user", text),), Sampling()) for text in texts]
         engine = Together("careless", Careless())
-        asking = asyncio.gather(*(engine.answer(Request("m", "", one)) for one in prompts), return_exceptions=True)
+        asking = asyncio.gather(
+            *(engine.answer(Request("m", "", one)) for one in prompts), return_exceptions=True
+        )
         found = await asyncio.wait_for(asking, 60)
         await engine.close()
         return found
@@ -592,7 +707,9 @@ def test_a_batch_that_was_left_is_found_again(
         assert sorted(server.counts.values()) == [1] * 35
 
 
-def test_a_server_killed_and_started_again_loses_no_answer(tmp_path: Path, registry: Callable[..., Path]) -> None:
+def test_a_server_killed_and_started_again_loses_no_answer(
+    tmp_path: Path, registry: Callable[..., Path]
+) -> None:
     script = Path(openai_server.__file__)
 
     def started(port: str) -> tuple[subprocess.Popen[str], str]:

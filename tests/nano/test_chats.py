@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+import sys
+from pathlib import Path
 from typing import get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench" / "nano"))
+
+from vocabulary import encode
+
 from codestress.literals import parse_literal, same_value
 from codestress.nano.chats import Chat, Size, Task, chat, split_of, words_of
 from codestress.nano.configuration import WEIGHTS
 from codestress.nano.model import Nano
-from codestress.nano.training.vocabulary import encode
 from codestress.papers.origin.connections import TARGET
 from codestress.papers.origin.scoring import score_strict
 from codestress.papers.semtrace.chats import functions_of, worked
@@ -37,10 +42,16 @@ def test_the_same_seed_gives_the_same_chat(task: Task, size: Size, number: int) 
 
 
 def _said(one: Chat) -> str:
-    return "\n".join(part for turn in one.turns for part in (turn.question, turn.begun, turn.answer))
+    return "\n".join(
+        part for turn in one.turns for part in (turn.question, turn.begun, turn.answer)
+    )
 
 
-@given(st.sampled_from(["copy", "line_retrieval", "function_retrieval", "find_the_origin"]), SIZES, SEEDS)
+@given(
+    st.sampled_from(["copy", "line_retrieval", "function_retrieval", "find_the_origin"]),
+    SIZES,
+    SEEDS,
+)
 @settings(deadline=None, max_examples=60)
 def test_training_never_shows_what_is_held_out(task: Task, size: Size, number: int) -> None:
     train, held = chat(task, size, "train", 3, number), chat(task, size, "evaluate", 3, number)
@@ -48,9 +59,12 @@ def test_training_never_shows_what_is_held_out(task: Task, size: Size, number: i
         keys = re.findall(r"(?m)^([0-9a-f]{6})(?: |$)", one.turns[0].question)
         assert all(split_of(key) == split for key in keys)
         words = [
-            word for pair in re.findall(r'"(\w+)" is connected to "(\w+)"', one.turns[0].question) for word in pair
+            word
+            for pair in re.findall(r'"(\w+)" is connected to "(\w+)"', one.turns[0].question)
+            for word in pair
         ]
-        assert all(split_of(word) == split for word in words if len(word) > 1)  # "X" and "Y" are the template's
+        # "X" and "Y" are the template's.
+        assert all(split_of(word) == split for word in words if len(word) > 1)
     assert not set(TARGET) & set(words_of("train"))
 
 
@@ -68,9 +82,14 @@ def test_answers_are_right_by_the_studies_own_rules(size: Size, number: int) -> 
     turn = chat("line_retrieval", size, "train", 5, number).turns[0]
     [key, *rest] = turn.answer.strip("\n`").split(" ", 1)
     response = Response(f"{turn.begun}{turn.answer}", "stop")
-    assert score_retrieval(["".join(rest)], [key], Response(turn.answer, "stop")).outcome is Outcome.CORRECT, response
+    assert (
+        score_retrieval(["".join(rest)], [key], Response(turn.answer, "stop"), turn.begun).outcome
+        is Outcome.CORRECT
+    ), response
     for turn in chat("find_the_origin", size, "train", 5, number).turns:
-        listed = dict(reversed(pair) for pair in re.findall(r'"(\w+)" is connected to "(\w+)"', turn.answer))
+        listed = dict(
+            reversed(pair) for pair in re.findall(r'"(\w+)" is connected to "(\w+)"', turn.answer)
+        )
         asked = re.findall(r'origin of "(\w+)"', turn.question)[-1]
         assert score_strict(Response(turn.answer, "stop"), listed[listed[asked]]).value == 1
 
@@ -96,7 +115,9 @@ def test_every_step_of_every_sum_is_right() -> None:
             sums, *steps = comment.split(": ", 1)[1].split(", ")
             expected = x + int(change.replace(" ", ""))
             assert int(element.removesuffix(",")) == expected == _summed(sums)
-            assert all(_summed(left) == int(right) for left, right in (step.split("=") for step in steps))
+            assert all(
+                _summed(left) == int(right) for left, right in (step.split("=") for step in steps)
+            )
 
 
 def _summed(text: str) -> int:
@@ -114,7 +135,9 @@ def test_programs_return_what_is_taught_perturbed_or_not() -> None:
     for turn in turns:
         code = turn.question.split("[FUNCTIONS]\n", 1)[1].split("\n[/FUNCTIONS]", 1)[0]
         call = turn.begun.split("assert ", 1)[1].removesuffix(" ==")
-        programs.append(Program(f"{code}\n\ndef __asked__():\n    return {call}", "__asked__", (), {}))
+        programs.append(
+            Program(f"{code}\n\ndef __asked__():\n    return {call}", "__asked__", (), {})
+        )
     with Executor(workers=1, limits=Limits(steps=100_000)) as executor:
         for turn, done in zip(turns, executor.run(programs), strict=True):
             expected = parse_literal(turn.answer.strip().removesuffix("\n```")).value
@@ -129,7 +152,9 @@ def test_lines_stand_where_they_are_wanted(one: float, other: float, number: int
     low, high = sorted((one, other))
     asked = chat("line_retrieval", Size(20, 20, places=(low, high)), "train", 5, number)
     block = asked.turns[0].question.split("```python\n", 1)[1].split("\n```", 1)[0].split("\n")
-    possible = [low <= place / 19 <= high and " " in line.strip() for place, line in enumerate(block)]
+    possible = [
+        low <= place / 19 <= high and " " in line.strip() for place, line in enumerate(block)
+    ]
     for turn in asked.turns:
         assert not any(possible) or low <= block.index(turn.answer.split("\n")[1]) / 19 <= high
 
@@ -141,12 +166,22 @@ def test_tokens_give_the_text_back_and_what_is_learnt_is_the_answer(task: Task) 
     tokens, learnt = encode(tokenizer, one)
     said = tokenizer.decode(tokens, skip_special_tokens=False)
     for turn in one.turns:
-        assert f"{turn.question}<|im_end|>\n<|im_start|>assistant\n{turn.begun}{turn.answer}<|im_end|>" in said
+        assert (
+            f"{turn.question}<|im_end|>\n<|im_start|>assistant\n{turn.begun}{turn.answer}<|im_end|>"
+            in said
+        )
     told = tokenizer.decode([token for token, marked in zip(tokens, learnt, strict=True) if marked])
     assert told == "".join(turn.answer for turn in one.turns)
 
 
 def test_digits_are_tokens_and_keys_are_pairs() -> None:
     tokenizer = Nano(WEIGHTS).tokenizer
-    assert tokenizer.encode("0c7b64 return 90210").tokens == ["0c", "7b", "64", "Ġreturn", "Ġ", *"90210"]
+    assert tokenizer.encode("0c7b64 return 90210").tokens == [
+        "0c",
+        "7b",
+        "64",
+        "Ġreturn",
+        "Ġ",
+        *"90210",
+    ]
     assert {f"{value:02x}" for value in range(256)} <= tokenizer.get_vocab().keys()

@@ -1,23 +1,36 @@
-"""How `nano evaluate` judges: right answers of all tasks count, others do not, whatever they say beside it."""
+"""Judging in bench/nano/evaluate.py: right answers of all tasks count, others do not, whatever they say beside it."""
 
 from __future__ import annotations
 
+import sys
 from typing import get_args
 
 import pytest
 
 from codestress.nano.chats import Size, Task, chat
-from codestress.nano.evaluate import right
+from conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "bench" / "nano"))
+
+from evaluate import right
 
 
 @pytest.mark.parametrize("task", get_args(Task))
 def test_gold_counts_and_another_s_gold_does_not(task: Task) -> None:
-    answers = [chat(task, Size(12, 1), "evaluate", 1, number).turns[0].answer for number in range(20)]
+    answers = [
+        chat(task, Size(12, 1), "evaluate", 1, number).turns[0].answer for number in range(20)
+    ]
     assert all(right(task, answer, answer) for answer in answers)
-    others = [(one, other) for one in answers for other in answers if one.split("\n")[-3:] != other.split("\n")[-3:]]
+    others = [
+        (one, other)
+        for one in answers
+        for other in answers
+        if one.split("\n")[-3:] != other.split("\n")[-3:]
+    ]
     assert others
     wrong = [right(task, one, other) for one, other in others]
-    assert sum(wrong) <= len(wrong) * (0.05 if task == "output_prediction" else 0)  # some outputs are common
+    # Some outputs are common.
+    assert sum(wrong) <= len(wrong) * (0.05 if task == "output_prediction" else 0)
 
 
 @pytest.mark.parametrize(
@@ -43,5 +56,10 @@ def test_values_are_read_and_never_run(said: str, expected: bool) -> None:
 def test_an_origin_is_the_last_line_and_no_other() -> None:
     gold = 'To "c":\n"b" is connected to "c"\nTo "b":\n"a" is connected to "b"\nFINAL ANSWER: "a"'
     assert right("find_the_origin", 'FINAL ANSWER: "a"', gold)
-    for said in ('FINAL ANSWER: "b"', 'FINAL ANSWER: "a" or "b"', 'FINAL ANSWER: "a"\nNo: FINAL ANSWER: "b"', ""):
+    for said in (
+        'FINAL ANSWER: "b"',
+        'FINAL ANSWER: "a" or "b"',
+        'FINAL ANSWER: "a"\nNo: FINAL ANSWER: "b"',
+        "",
+    ):
         assert not right("find_the_origin", said, gold)

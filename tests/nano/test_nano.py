@@ -6,6 +6,8 @@ import asyncio
 import hashlib
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -20,11 +22,14 @@ from codestress.inference.requests import request_of
 from codestress.nano.chats import Size, chat
 from codestress.nano.configuration import WEIGHTS
 from codestress.nano.engine import NanoEngine, prompt_text
-from codestress.nano.evaluate import share
 from codestress.nano.model import Nano, chosen
 from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.types import Message, Prompt, Request, Response, Sampling
-from conftest import codestress
+from conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "bench" / "nano"))
+
+from evaluate import share
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +79,11 @@ def test_what_was_read_before_does_not_change_the_logits(model: Nano) -> None:
 def test_attention_is_a_distribution(model: Nano) -> None:
     tokens = model.tokenizer.encode(prompt_text(asked(1, 30))).ids
     weights = model.attention(tokens)
-    assert weights.shape == (model.shape.num_hidden_layers, model.shape.num_attention_heads, len(tokens))
+    assert weights.shape == (
+        model.shape.num_hidden_layers,
+        model.shape.num_attention_heads,
+        len(tokens),
+    )
     np.testing.assert_allclose(weights.sum(axis=2), 1, atol=1e-4)
 
 
@@ -96,7 +105,10 @@ def test_its_archive_has_all_answers_of_the_demo_and_they_are_what_it_says_here(
         trials = artefact.trials()
         for entry in artefact.models:
             if entry.engine == "nano":
-                asked |= {request_of(trials, trial, entry).key: (trials, trial, entry) for trial in trials.items}
+                asked |= {
+                    request_of(trials, trial, entry).key: (trials, trial, entry)
+                    for trial in trials.items
+                }
     assert asked.keys() <= rows.keys()
     for key in sorted(asked)[:4]:
         trials, trial, entry = asked[key]
@@ -121,28 +133,42 @@ def test_the_engine_answers_counts_and_stops() -> None:
 def test_a_prompt_beyond_its_context_is_a_failed_request_that_says_what_to_do() -> None:
     context = load_registry()["nano"].context
     assert context == Nano().shape.max_position_embeddings
-    with pytest.raises(RequestFailed, match=rf"context {context}.*fewer"):
+    with pytest.raises(
+        RequestFailed, match=rf"too long, \d+ tokens of {context} that fit: .*fewer"
+    ):
         answer(Request("nano", "", Prompt((Message("user", "word " * 6000),), Sampling())))
 
 
 def test_weights_that_are_missing_or_damaged_are_named(tmp_path: Path) -> None:
-    """By `nano evaluate` and by a row of the registry; the remedy with them."""
+    """By the model itself and by a row of the registry; the remedy with them."""
     folder = tmp_path / "weights"
-    with pytest.raises(DataError, match=r"weights: no weights of nano \(codestress nano train"):
+    with pytest.raises(DataError, match=r"weights: no weights of nano \(make train-nano"):
         Nano(folder)
     shutil.copytree(WEIGHTS, folder)
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"hidden_size": 64}))
-    with pytest.raises(DataError, match=r"model\.embed_tokens\.weight is \(\d+, \d+\); config\.json says \(\d+, 64\)"):
+    with pytest.raises(
+        DataError,
+        match=r"model\.embed_tokens\.weight is \(\d+, \d+\); config\.json says \(\d+, 64\)",
+    ):
         Nano(folder)
-    for name, content in (("model.safetensors", b"short"), ("tokenizer.json", b"{}"), ("config.json", b"{}")):
+    for name, content in (
+        ("model.safetensors", b"short"),
+        ("tokenizer.json", b"{}"),
+        ("config.json", b"{}"),
+    ):
         (folder / name).write_bytes(content)
         with pytest.raises(DataError, match="no weights of nano"):
             Nano(folder)
     row = load_registry()["nano"].model_copy(update={"settings": {"folder": str(folder)}})
     with pytest.raises(EngineError, match=r"nano: settings\.folder: .*weights: no weights"):
         open_engine(row)
-    told = codestress("nano", "evaluate", str(folder), outputs=tmp_path)
+    told = subprocess.run(
+        [sys.executable, str(ROOT / "bench/nano/measure.py"), str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert told.returncode == 1
     assert "no weights of nano" in told.stderr
     assert "Traceback" not in told.stderr

@@ -47,7 +47,10 @@ def test_long_runs_show_how_they_end() -> None:
 
 
 def test_what_a_program_prints_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    assert executed(problem("def f(x):\n    print(x)\n    return 0", "1")) == ["print(x)", "return 0"]
+    assert executed(problem("def f(x):\n    print(x)\n    return 0", "1")) == [
+        "print(x)",
+        "return 0",
+    ]
     assert capsys.readouterr().out == ""
 
 

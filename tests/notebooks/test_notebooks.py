@@ -13,11 +13,12 @@ import papermill
 import pytest
 from nbclient import NotebookClient
 
+from codestress.artefact_files import artefact_names, read_artefact
 from codestress.inference.registry import load_registry
-from codestress.parameters import PROTOCOL
+from codestress.parameters import REST
 from codestress.pipeline.artefacts import Artefact, Overrides, resolve
-from codestress.pipeline.notebooks import about, schemas
-from conftest import ROOT, some
+from codestress.pipeline.notebooks import about, closing, is_parameters, schemas
+from conftest import ROOT, smoke_names, some
 
 NOTEBOOKS = ROOT / "notebooks"
 SCHEMAS = schemas()
@@ -25,7 +26,7 @@ HEADINGS = ["## What you have seen", "## What it does not show", "## Three thing
 
 SEEN = {
     "origin/shares": """
-        assert np.allclose(summary["accuracy"], summary[f"accuracy_{rule}"])
+        assert np.allclose(summary["accuracy"], summary[f"accuracy_{given.rule}"])
         pairs = answers.pivot_table(index="problem", columns=["model", "condition"], values="right")
         for row in differences.itertuples():
             change = pairs[row.model][row.second] - pairs[row.model][row.first]
@@ -39,16 +40,16 @@ SEEN = {
         assert (bits[bits.index < first] == "correct").all() and bits[first] != "correct"
     """,
     "origin/needles": """
-        assert np.allclose(summary["accuracy"], summary[f"accuracy_{rule}"])
+        assert np.allclose(summary["accuracy"], summary[f"accuracy_{given.rule}"])
     """,
     "origin/distance": """
-        assert np.allclose(summary["accuracy"], summary[f"accuracy_{rule}"])
+        assert np.allclose(summary["accuracy"], summary[f"accuracy_{given.rule}"])
         both = fitted.merge(seen, on=["model", "side"])
         assert len(both) == len(fitted) == 2
         assert np.allclose(both[["top seen here", "reach seen here"]], both[["top", "reach_lines"]], rtol=2e-3)
     """,
     "semtrace/positions": """
-        wanted = dips[dips["metric"] == metrics[0]].set_index(curve)
+        wanted = dips[dips["metric"] == given.metrics[0]].set_index(curve)
         assert np.allclose(wanted.loc[seen.index, ["dip_points", "drop_points"]], seen)
         assert np.allclose(curves.to_numpy().ravel(), table["accuracy"])
     """,
@@ -57,12 +58,20 @@ SEEN = {
         wanted = differences.set_index(["task", "model"])["difference"]
         assert np.allclose(wanted, change.iloc[:, 0][wanted.index])
     """,
+    "semtrace/recall": """
+        wanted = found[found["other"] == "SemTrace"].set_index("lexical")["tau"]
+        assert np.allclose(wanted, pd.Series(seen)[wanted.index])
+    """,
     "semtrace/line_removal": """
         from codestress.papers.semtrace.results.removal import fit_removal
         assert np.allclose(table.set_index(["model", "task", "share_removed"])["accuracy"][
             pd.MultiIndex.from_frame(share[["model", "task", "share_removed"]])], share["mean"])
         for curve, fit in fits.items():
             assert np.allclose(fit.at(share["share_removed"]), form(share["share_removed"], *seen[curve]), atol=2e-3)
+    """,
+    "semtrace/sensitivity": """
+        wanted = sensitivity.set_index(["model", "task"])["sensitivity"]
+        assert np.allclose(wanted, seen[wanted.index])
     """,
     "faultloc/localization": """
         wanted = table.set_index(groups)
@@ -89,6 +98,17 @@ SEEN = {
         for row in growth[growth["source"] == "regenerated"].itertuples():
             assert np.isclose(times[row.perturbation][row.model, row.dataset], row.times)
     """,
+    **{
+        f"{paper}/calibration": f"""
+        true = answers.groupby(["model", "{factor}"], sort=False)["chance"].mean()
+        assert np.allclose(100 * true, next(iter(panels.values()))["true"])
+    """
+        for paper, factor in (("origin", "d"), ("semtrace", "depth"), ("faultloc", "quarter"))
+    },
+    "codecrash/calibration": """
+        means = answers.groupby("condition", sort=False)["chance"].mean()
+        assert np.allclose(100 * (means - means["VAN"]).iloc[1:], panels["difference (points)"]["true"])
+    """,
 }
 """A last cell that compares what a reader sees computed with what is published, by notebook."""
 
@@ -104,7 +124,9 @@ def demo() -> dict[Path, Artefact]:
     return dict(zip(SCHEMAS, resolve(names, "demo", Overrides(), load_registry()), strict=True))
 
 
-def executed(notebook: nbformat.NotebookNode, folder: Path, **environment: str) -> nbformat.NotebookNode:
+def executed(
+    notebook: nbformat.NotebookNode, folder: Path, **environment: str
+) -> nbformat.NotebookNode:
     """The notebook after all its cells ran, as JupyterLab runs them, without data and without a network; a cell that
     fails raises."""
     dropped = ("CODESTRESS_STAGING", "CODESTRESS_DATA", "CODESTRESS_STORE")
@@ -118,7 +140,9 @@ def run_as_it_is(path: Path, outputs: Path) -> None:
     """Opened and run, it publishes the artefact that its metadata name, and what is seen is what is published."""
     notebook = nbformat.read(path, 4)
     compared = re.sub("^        ", "", SEEN.get(name_of(path), ""), flags=re.M)
-    notebook.cells.append(nbformat.v4.new_code_cell(f"import numpy as np, pandas as pd\n{compared}"))
+    notebook.cells.append(
+        nbformat.v4.new_code_cell(f"import numpy as np, pandas as pd\n{compared}")
+    )
     found = executed(notebook, path.parent, CODESTRESS_OUTPUTS=str(outputs))
     assert (outputs / "lab" / about(path).artefact / "manifest.json").is_file()
     shown = [output for cell in found.cells for output in cell.get("outputs", [])]
@@ -130,42 +154,82 @@ def test_a_notebook_runs_as_it_is_in_jupyterlab(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", SCHEMAS, ids=name_of)
+@pytest.mark.parametrize("path", some([*SCHEMAS], 6), ids=name_of)
 def test_every_notebook_runs_as_it_is_committed(path: Path, tmp_path: Path) -> None:
     run_as_it_is(path, tmp_path / "outputs")
 
 
 @pytest.mark.parametrize("path", SCHEMAS, ids=name_of)
-def test_a_notebook_asks_computes_and_ends_with_what_to_try(path: Path, demo: dict[Path, Artefact]) -> None:
+def test_a_notebook_asks_computes_and_ends_with_what_to_try(
+    path: Path, demo: dict[Path, Artefact]
+) -> None:
     """Opened by the paper's question; the demo's values, few of them on top; closed by what is seen, what is not shown,
     and three changes of parameters that the schema takes."""
     first, cell, *_, last = nbformat.read(path, 4).cells
     assert first.cell_type == last.cell_type == "markdown"
     assert re.search(r"^\*\*The question( \(.+\))?:\*\* [^?]+\?", first.source, re.M)
     assert re.findall(r"^#.*", last.source, re.M) == HEADINGS
-    assert f"with the values of its first code cell: the demo's `{about(path).artefact}`" in last.source
+    assert (
+        f"with the values of its first code cell: the demo's `{about(path).artefact}`"
+        in last.source
+    )
     assert re.findall(r"^(\d)\. ", last.source, re.M) == ["1", "2", "3"]
     assert cell.metadata.tags == ["parameters"]
-    assert cell.source.count(PROTOCOL) == 1
     knobs = about(path).knobs
     assert 1 <= len(knobs) <= 6
     values = demo[path].parameters.model_dump()
-    top = cell.source.partition(PROTOCOL)[0]
-    assert re.findall(r"^(\w+): ", top, re.M) == [name for name in values if name in knobs]
-    assert all(f"# {told}\n{name}: " in top for name, told in knobs.items())
+    declared = re.findall(r"^(\w+): ", cell.source, re.M)
+    assert declared == [*(name for name in values if name in knobs), "artefact"]
+    sentences = {**knobs, "artefact": REST}
+    assert all(f"# {text}\n{name}: " in cell.source for name, text in sentences.items())
     for tried in re.findall(r"^\d\. (.+?)(?=^\d\. |\Z)", last.source, re.M | re.S):
-        changes = {name: ast.literal_eval(value) for name, value in re.findall(r"`(\w+) = ([^`]+)`", tried)}
+        changes = {
+            name: ast.literal_eval(value) for name, value in re.findall(r"`(\w+) = ([^`]+)`", tried)
+        }
         assert changes, tried
         SCHEMAS[path][0].checked({**values, **changes}, path.name)
         assert any(values[name] != value for name, value in changes.items()), tried
+
+
+def test_an_executed_notebook_ends_with_words_about_its_own_artefact(smoke: Path) -> None:
+    """What a notebook's end says of one artefact in the demo stands below no other artefact and no other parameters."""
+    own = {artefact for _, artefact in SCHEMAS.values()}
+    for artefact in resolve(artefact_names(), "demo", Overrides(), load_registry()):
+        end = closing(artefact)
+        assert (end == "") == (artefact.name in own)
+        assert artefact.name not in own or not artefact.seen
+        assert artefact.seen.strip() in end
+        assert (HEADINGS[0] in end) == bool(artefact.seen)
+    (nano,) = resolve(["origin/nano"], "demo", Overrides(), load_registry())
+    assert nano.seen.startswith("nano, a real and very small transformer")
+    (changed,) = resolve(["origin/nano"], "demo", Overrides(settings=("seed=1",)), load_registry())
+    assert nano.seen.strip() not in closing(changed)
+    for name in smoke_names():
+        last = nbformat.read(smoke / "smoke" / name / "notebook.ipynb", 4).cells[-1].source
+        assert HEADINGS[0] not in last
+        assert "notebooks/" + read_artefact(name).notebook in last
 
 
 @pytest.mark.parametrize("path", SCHEMAS, ids=name_of)
 def test_papermill_reads_the_demo_s_values(path: Path, demo: dict[Path, Artefact]) -> None:
     found = papermill.inspect_notebook(str(path))
     values = demo[path].parameters.model_dump()
-    assert {name: ast.literal_eval(one["default"]) for name, one in found.items()} == values
+    declared = {name: ast.literal_eval(one["default"]) for name, one in found.items()}
+    assert declared == {name: values[name] for name in [*about(path).knobs, "artefact"]}
+    assert SCHEMAS[path][0].of(declared) == demo[path].parameters
     assert all(one["help"] and one["inferred_type_name"] != "None" for one in found.values())
+
+
+@pytest.mark.parametrize("path", SCHEMAS, ids=name_of)
+def test_no_cell_gives_a_parameter_s_name_to_something_else(path: Path) -> None:
+    """A notebook whose first cells are run again reads its parameters among all of its names."""
+    for cell in nbformat.read(path, 4).cells:
+        if cell.cell_type == "code" and not is_parameters(cell):
+            names = [
+                node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Name)
+            ]
+            bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+            assert not bound & set(SCHEMAS[path][0].model_fields)
 
 
 def test_committed_notebooks_are_short_and_have_no_outputs() -> None:
@@ -184,17 +248,25 @@ def test_committed_notebooks_are_short_and_have_no_outputs() -> None:
 def test_the_index_links_to_every_notebook_and_to_nothing_else() -> None:
     text = "".join(cell.source for cell in nbformat.read(NOTEBOOKS / "index.ipynb", 4).cells)
     linked = re.findall(r"\]\(([^)]+)\)", text)
-    here = {str(path.relative_to(NOTEBOOKS)) for path in NOTEBOOKS.rglob("*.ipynb") if ".ipynb_" not in str(path)}
+    here = {
+        str(path.relative_to(NOTEBOOKS))
+        for path in NOTEBOOKS.rglob("*.ipynb")
+        if ".ipynb_" not in str(path)
+    }
     assert sorted(linked) == sorted(here - {"index.ipynb"})
 
 
-@pytest.mark.parametrize("path", some(sorted((NOTEBOOKS / "explore").glob("*.ipynb")), 4), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", some(sorted((NOTEBOOKS / "explore").glob("*.ipynb")), 4), ids=lambda path: path.stem
+)
 def test_explorers_show_something_when_executed_headless(path: Path, smoke: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
         cell.source = cell.source.replace('"demo"', '"smoke"')
     cells = [
-        cell for cell in executed(notebook, path.parent, CODESTRESS_OUTPUTS=str(smoke)).cells if cell.get("outputs")
+        cell
+        for cell in executed(notebook, path.parent, CODESTRESS_OUTPUTS=str(smoke)).cells
+        if cell.get("outputs")
     ]
     assert len(cells) >= 2  # the controls, then the same without
     assert "widget-view" in json.dumps(cells[0].outputs)

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from codestress.artefact_files import artefact_names
 from codestress.inference.registry import load_registry
-from codestress.pipeline.artefacts import Overrides, artefact_names, resolve
+from codestress.pipeline.artefacts import Overrides, resolve
 from conftest import JOBS, ROOT, codestress
 
 UNLUCKY = """
@@ -28,7 +29,9 @@ def flaky(messages, **how):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("function", "failures"), [("wrong", "raise"), ("flaky", "count")])
-def test_every_notebook_draws_it_and_says_what_is_not_known(function: str, failures: str, tmp_path: Path) -> None:
+def test_every_notebook_draws_it_and_says_what_is_not_known(
+    function: str, failures: str, tmp_path: Path
+) -> None:
     for part in ("notebooks", "params"):
         shutil.copytree(ROOT / part, tmp_path / part)
     shutil.copy(ROOT / "requirements.lock", tmp_path)
@@ -36,7 +39,9 @@ def test_every_notebook_draws_it_and_says_what_is_not_known(function: str, failu
     row = {"engine": "function", "settings": {"function": f"unlucky.py:{function}"}}
     with (tmp_path / "params" / "models.yaml").open("a", encoding="utf-8") as models:
         models.write(f"\n{json.dumps(function)}: {json.dumps(row)}\n")
-    one_each = {a.notebook: a.name for a in resolve(artefact_names(), "smoke", Overrides(), load_registry())}
+    one_each = {
+        a.notebook: a.name for a in resolve(artefact_names(), "smoke", Overrides(), load_registry())
+    }
     done = codestress(
         *("build", *one_each.values(), "--profile", "smoke", "--jobs", str(JOBS)),
         *("--models", function, "--set", f"failures={failures}"),
@@ -44,9 +49,16 @@ def test_every_notebook_draws_it_and_says_what_is_not_known(function: str, failu
         CODESTRESS_ROOT=str(tmp_path),
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    manifests = [json.loads(path.read_text()) for path in tmp_path.glob("outputs/mine/*/*/manifest.json")]
+    manifests = [
+        json.loads(path.read_text()) for path in tmp_path.glob("outputs/*/*/*/manifest.json")
+    ]
     assert len(manifests) == len(one_each)
     for manifest in manifests:
+        names = [model["name"] for model in manifest["models"]]
+        if names != [function]:  # of no other model than a reader are the parameters known
+            assert manifest["artefact"].endswith("/calibration"), names
+            assert all(name.startswith("sim-") for name in names), names
+            continue
         counts = manifest["counts"].get(function, {})
         assert sum(counts.values()) == manifest["asked"], manifest["artefact"]
         assert counts.get("correct", 0) == 0 or function == "flaky", manifest["artefact"]

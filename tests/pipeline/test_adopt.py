@@ -24,7 +24,9 @@ MODEL = "gpt-4o-mini-2024-07-18"
 
 @pytest.fixture
 def artefact() -> Artefact:
-    [found] = resolve(["codecrash/tab01"], "smoke", Overrides((MODEL,), ("perturbations=[VAN]",)), load_registry())
+    [found] = resolve(
+        ["codecrash/tab01"], "smoke", Overrides((MODEL,), ("perturbations=[VAN]",)), load_registry()
+    )
     return found
 
 
@@ -33,7 +35,9 @@ def test_published_answers_are_taken_once_and_named(artefact: Artefact, tmp_path
     names = list(dict.fromkeys(trial.problem for trial in trials.items))
     samples = 1 + max(trial.sample for trial in trials.items)
     file, store = tmp_path / "published.json", tmp_path / "s.sqlite"
-    answers: dict[str, list[str | None]] = {name: ["'x'"] * samples for name in names[1:]} | {"other": ["1", "2"]}
+    answers: dict[str, list[str | None]] = {name: ["'x'"] * samples for name in names[1:]} | {
+        "other": ["1", "2"]
+    }
     answers[names[1]][0] = None
     file.write_text(json.dumps(answers))
     questions = sum(trial.problem != names[0] for trial in trials.items)
@@ -45,14 +49,20 @@ def test_published_answers_are_taken_once_and_named(artefact: Artefact, tmp_path
     assert (again.taken, again.answered) == (0, found.taken)
     with pytest.raises(ParameterError, match="no such factor"):
         adopt(file, answers, artefact, entry, {"perturbations": "van"}, store)
-    with pytest.raises(DataError, match=r"no answer to any question of codecrash/tab01.*'sample_0'"):
+    with pytest.raises(
+        DataError, match=r"no answer to any question of codecrash/tab01.*'sample_0'"
+    ):
         adopt(file, {"sample_0": ["1"]}, artefact, entry, {}, store)
 
 
-def test_a_figure_from_published_answers_names_their_file(artefact: Artefact, tmp_path: Path) -> None:
+def test_a_figure_from_published_answers_names_their_file(
+    artefact: Artefact, tmp_path: Path
+) -> None:
     trials = artefact.trials()
     samples = 1 + max(trial.sample for trial in trials.items)
-    answers: dict[str, list[str | None]] = {trial.problem: ["'x'"] * samples for trial in trials.items}
+    answers: dict[str, list[str | None]] = {
+        trial.problem: ["'x'"] * samples for trial in trials.items
+    }
     file, store = tmp_path / "published.json", tmp_path / "s.sqlite"
     file.write_text(json.dumps(answers))
     adopt(file, answers, artefact, load_registry()[MODEL], {}, store)
@@ -68,13 +78,19 @@ def test_another_server_s_answer_is_no_model_s_own(artefact: Artefact, tmp_path:
     file = tmp_path / "published.json"
     file.write_text("{}")
     with Store(tmp_path / "s.sqlite") as store:
-        store.put(asked.key, MODEL, Response("4", "stop", server="https://other.example:443/v1")).result()
-    with pytest.raises(EngineError, match=r"(?s)from another server: https://other\.example.*revision"):
+        store.put(
+            asked.key, MODEL, Response("4", "stop", server="https://other.example:443/v1")
+        ).result()
+    with pytest.raises(
+        EngineError, match=r"(?s)from another server: https://other\.example.*revision"
+    ):
         adopt(file, {trials.items[0].problem: ["'x'"]}, artefact, entry, {}, tmp_path / "s.sqlite")
 
 
 def test_serve_says_what_it_would_start() -> None:
-    done = CliRunner().invoke(cli.cli, ["serve", "llama-3.1-70b", "--dry-run", "--python", "/x/python"])
+    done = CliRunner().invoke(
+        cli.cli, ["serve", "llama-3.1-70b", "--dry-run", "--python", "/x/python"]
+    )
     assert done.exit_code == 0
     assert "/x/python -m vllm.entrypoints.openai.api_server" in done.output
     assert "--served-model-name meta-llama/Llama-3.1-70B-Instruct" in done.output
@@ -90,12 +106,18 @@ def test_cruxeval_s_published_answers_give_its_published_score(
     shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    generations = shared_data / "cruxeval-samples" / "sample_codellama-7b_temp0.2_output_generations.json.gz"
-    overrides = Overrides(("codellama-7b",), ("perturbations=[VAN]", "problems=[cruxeval]", "samples_direct=10"))
+    generations = (
+        shared_data / "cruxeval-samples" / "sample_codellama-7b_temp0.2_output_generations.json.gz"
+    )
+    overrides = Overrides(
+        ("codellama-7b",), ("perturbations=[VAN]", "problems=[cruxeval]", "samples_direct=10")
+    )
     [artefact] = resolve(["codecrash/tab01"], "paper", overrides, load_registry())
     store = tmp_path / "s.sqlite"
     answers = json.loads(gzip.decompress(generations.read_bytes()))
-    found = adopt(generations, answers, artefact, artefact.models[0], {}, store, "[ANSWER]{}[/ANSWER]")
+    found = adopt(
+        generations, answers, artefact, artefact.models[0], {}, store, "[ANSWER]{}[/ANSWER]"
+    )
     assert (found.taken, found.lacking, found.unused) == (8000, 0, 0)
     results = run(artefact.trials(), ["codellama-7b"], store=store)
     assert results.asked == 0

@@ -18,7 +18,11 @@ def pyproject() -> dict[str, list[str]]:
 def test_environment_yml_lists_what_pyproject_requires() -> None:
     conda = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
     [from_pip] = [item["pip"] for item in conda if isinstance(item, dict)]
-    listed = {item for item in [*conda, *from_pip] if isinstance(item, str)} - {"pip", "python>=3.11", "--editable ."}
+    listed = {item for item in [*conda, *from_pip] if isinstance(item, str)} - {
+        "pip",
+        "python>=3.11",
+        "--editable .",
+    }
     assert listed == {item.split(";")[0].strip() for item in pyproject()[""]}
 
 
@@ -34,7 +38,11 @@ def test_the_gpu_environment_adds_vllm_and_nothing_else_has_it() -> None:
 def test_the_locks_pin_every_requirement_alike() -> None:
     pins = {}
     for name in ("requirements.lock", "requirements-dev.lock"):
-        lines = [line for line in (ROOT / name).read_text().splitlines() if line and not line.startswith("#")]
+        lines = [
+            line
+            for line in (ROOT / name).read_text().splitlines()
+            if line and not line.startswith("#")
+        ]
         assert all(re.match(r"[A-Za-z0-9._-]+(\[.*\])?==\S+( ;.*)?$", line) for line in lines)
         pins[name] = set(lines)
     assert pins["requirements.lock"] <= pins["requirements-dev.lock"]

@@ -51,7 +51,8 @@ class Project:
         notebook = nbformat.read(ROOT / "notebooks/origin/shares.ipynb", as_version=4)
         if cells:
             tagged = nbformat.v4.new_code_cell(
-                parameters_cell(SCHEMA, {"artefact": "", "models": []}), metadata={"tags": ["parameters"]}
+                parameters_cell(SCHEMA, {"artefact": "", "models": []}, {}),
+                metadata={"tags": ["parameters"]},
             )
             notebook.cells = [tagged, *map(nbformat.v4.new_code_cell, cells)]
             notebook.metadata.pop("codestress")  # its knobs
@@ -70,23 +71,35 @@ class Project:
     def environment(self, **more: str) -> dict[str, str]:
         dropped = {"CODESTRESS_DATA", "CODESTRESS_STORE", "OPENAI_API_KEY"}
         kept = {name: value for name, value in os.environ.items() if name not in dropped}
-        return {**kept, "CODESTRESS_ROOT": str(self.root), "CODESTRESS_OUTPUTS": str(self.root / "outputs"), **more}
+        return {
+            **kept,
+            "CODESTRESS_ROOT": str(self.root),
+            "CODESTRESS_OUTPUTS": str(self.root / "outputs"),
+            **more,
+        }
 
-    def run(self, *arguments: str, kernels: bool = False, **more: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *arguments: str, kernels: bool = False, **more: str
+    ) -> subprocess.CompletedProcess[str]:
         script = (SCRIPT,) if kernels else WITHOUT_KERNELS
         return subprocess.run(
-            [*script, *arguments], env=self.environment(**more), capture_output=True, text=True, timeout=300
+            [*script, *arguments],
+            env=self.environment(**more),
+            capture_output=True,
+            text=True,
+            timeout=300,
         )
 
     def start(self, *arguments: str, **more: str) -> subprocess.Popen[str]:
         """The same, not waited for."""
+        # Shells have background jobs ignore it.
         return subprocess.Popen(
             [*WITHOUT_KERNELS, *arguments],
             env=self.environment(**more),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # shells have background jobs ignore it
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
 
     def answers(self) -> int:
@@ -117,14 +130,18 @@ EARLY = {
 """Notebooks that end early: a cell, and what is told."""
 
 
-def test_a_notebook_that_ends_early_is_a_failure_is_kept_and_touches_no_other(project: Project) -> None:
+def test_a_notebook_that_ends_early_is_a_failure_is_kept_and_touches_no_other(
+    project: Project,
+) -> None:
     for name, (cell, _) in EARLY.items():
         project.artefact(name, cell, "print('never')" if name != "silent" else "pass")
     project.artefact("good")
     done = project.run("build", "--json", "--jobs", "1", kernels=True)
     assert done.returncode == 1
     outcomes = {one["name"].removeprefix("t/"): one for one in json.loads(done.stdout)}
-    assert {name: one["state"] for name, one in outcomes.items()} == dict.fromkeys(EARLY, "failed") | {"good": "built"}
+    assert {name: one["state"] for name, one in outcomes.items()} == dict.fromkeys(
+        EARLY, "failed"
+    ) | {"good": "built"}
     index = (project.root / "outputs/demo/index.html").read_text()
     for name, (_, message) in EARLY.items():
         assert message in outcomes[name]["error"]
@@ -136,7 +153,9 @@ def test_a_notebook_that_ends_early_is_a_failure_is_kept_and_touches_no_other(pr
     assert any(output.output_type == "error" for output in outputs)
     assert (project.root / "outputs/demo/t/good/manifest.json").is_file()
     # Each notebook gets a fresh process: what one changes, draws or ends, no other sees.
-    first, second = ((project.root / f"{name}.txt").read_text().split() for name in ("first", "second"))
+    first, second = (
+        (project.root / f"{name}.txt").read_text().split() for name in ("first", "second")
+    )
     assert first[:2] == second[:2] == ["False", "False"]
     assert first[2] != second[2]
     assert first[3] != second[3]
@@ -162,13 +181,22 @@ def test_what_failed_is_tried_again_until_it_is_mended(project: Project) -> None
 
 
 def test_a_notebook_that_hangs_is_stopped_with_its_kernel(project: Project) -> None:
-    project.artefact("slow", "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(600)")
+    project.artefact(
+        "slow", "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(600)"
+    )
     pid = project.root / "pid"
-    for limit in (8, 40, 200):  # on a busy machine the kernel may not have begun before the first one
+    # On a busy machine the kernel may not have begun before the first one.
+    for limit in (
+        8,
+        40,
+        200,
+    ):
         project.profile(timeout_s=limit)
         done = project.run("build", kernels=True)
         assert done.returncode == 1
-        assert f"stopped after {limit} s; raise timeout_s in params/profiles/demo.yaml" in done.stderr
+        assert (
+            f"stopped after {limit} s; raise timeout_s in params/profiles/demo.yaml" in done.stderr
+        )
         if pid.exists():
             break
     kernel = int(pid.read_text())
@@ -191,7 +219,9 @@ def test_exactly_what_changed_is_built_again(project: Project) -> None:
         project.artefact(name)
     project.run("build")
     notebook = project.root / "notebooks/t/one.ipynb"
-    notebook.write_text(notebook.read_text().replace("share of right answers", "share of the right answers"))
+    notebook.write_text(
+        notebook.read_text().replace("share of right answers", "share of the right answers")
+    )
     built = json.loads(project.run("build", "--json").stdout)
     assert {o["name"]: o["state"] for o in built} == {"t/one": "built", "t/two": "up to date"}
     models = project.root / "params/models.yaml"
@@ -213,7 +243,10 @@ def test_a_missing_key_is_said_before_anything_runs(project: Project) -> None:
 
 
 def served(project: Project, base_url: str, **settings: object) -> None:
-    row = {"engine": "openai", "settings": {"base_url": base_url, "key_env": "SECRET_KEY", "retries": 0, **settings}}
+    row = {
+        "engine": "openai",
+        "settings": {"base_url": base_url, "key_env": "SECRET_KEY", "retries": 0, **settings},
+    }
     with (project.root / "params/models.yaml").open("a") as models:
         models.write(f"\nserved: {json.dumps(row)}\n")
 
@@ -232,18 +265,29 @@ def test_a_real_server_is_asked_once_and_the_key_reaches_no_output(project: Proj
         built = project.run("build", "--models", "served", kernels=True, SECRET_KEY="sk-marker-123")
         assert built.returncode == 0, built.stderr
         asked = len(server.requests)
-        manifest = json.loads((project.root / "outputs/mine/t/one@served/manifest.json").read_text())
+        manifest = json.loads(
+            (project.root / "outputs/mine/t/one@served/manifest.json").read_text()
+        )
         assert manifest["counts"]["served"]["correct"] == asked == manifest["asked"]
         assert manifest["simulated"] == []
-        again = project.run("build", "--models", "served", "--force", kernels=True, SECRET_KEY="sk-marker-123")
+        again = project.run(
+            "build", "--models", "served", "--force", kernels=True, SECRET_KEY="sk-marker-123"
+        )
         assert again.returncode == 0
         assert len(server.requests) == asked
         exported = project.root / "outputs/a.gz"
-        done = project.run("archive", "export", str(exported), "--models", "served", SECRET_KEY="sk-marker-123")
+        done = project.run(
+            "archive", "export", str(exported), "--models", "served", SECRET_KEY="sk-marker-123"
+        )
         assert done.returncode == 0, done.stderr
     assert b"[key]" in gzip.decompress(exported.read_bytes())
-    texts = {path: path.read_bytes() for path in (project.root / "outputs").rglob("*") if path.is_file()}
-    texts |= {Path("log"): (built.stdout + built.stderr).encode(), exported: gzip.decompress(exported.read_bytes())}
+    texts = {
+        path: path.read_bytes() for path in (project.root / "outputs").rglob("*") if path.is_file()
+    }
+    texts |= {
+        Path("log"): (built.stdout + built.stderr).encode(),
+        exported: gzip.decompress(exported.read_bytes()),
+    }
     for path, content in texts.items():
         assert not any(one in content for one in (b"sk-marker-123", encoded.encode())), path
 
@@ -304,13 +348,13 @@ def test_an_interrupted_build_says_how_to_go_on(project: Project) -> None:
             assert process.poll() is None, process.communicate()[1]
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=120)
+        _, errors = process.communicate(timeout=600)
     assert process.returncode == 130
     assert "every answer that came is kept" in errors
     assert "Traceback" not in errors
 
 
-def test_a_damaged_store_is_kept_and_can_be_salvaged(project: Project) -> None:
+def test_a_damaged_store_is_kept_and_named_with_the_remedy(project: Project) -> None:
     project.artefact("one")
     assert project.run("build").returncode == 0
     store = project.root / "outputs/responses.sqlite"
@@ -322,21 +366,22 @@ def test_a_damaged_store_is_kept_and_can_be_salvaged(project: Project) -> None:
     done = project.run("build", "--force")
     assert done.returncode == 1
     assert "outputs/responses.sqlite" in done.stderr
-    assert "codestress store salvage" in done.stderr
+    assert "sqlite3 outputs/responses.sqlite .recover" in done.stderr
     assert "Traceback" not in done.stderr
-    store.write_bytes(content[: len(content) // 4096 // 2 * 4096])
-    saved = project.run("store", "salvage")
-    assert (project.root / "outputs/responses.sqlite.damaged-1").is_file()
-    assert saved.returncode in (0, 1)
-    assert project.run("build", "--force").returncode == 0
 
 
 def test_a_full_disk_is_a_clear_error_and_loses_nothing(project: Project) -> None:
     project.artefact("one")
     assert project.run("build").returncode == 0
-    limited = f"ulimit -f 150; exec {shlex.join(WITHOUT_KERNELS)} build --models sim-wordy --set step=8"
+    limited = (
+        f"ulimit -f 150; exec {shlex.join(WITHOUT_KERNELS)} build --models sim-wordy --set step=8"
+    )
     done = subprocess.run(
-        ["bash", "-c", limited], env=project.environment(), capture_output=True, text=True, timeout=120
+        ["bash", "-c", limited],
+        env=project.environment(),
+        capture_output=True,
+        text=True,
+        timeout=600,
     )
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
@@ -346,29 +391,63 @@ def test_a_full_disk_is_a_clear_error_and_loses_nothing(project: Project) -> Non
 
 
 def test_a_missing_data_set_fails_what_needs_it_and_nothing_else(tmp_path: Path) -> None:
-    environment = {**os.environ, "CODESTRESS_OUTPUTS": str(tmp_path), "CODESTRESS_DATA": str(tmp_path)}
+    environment = {
+        **os.environ,
+        "CODESTRESS_OUTPUTS": str(tmp_path),
+        "CODESTRESS_DATA": str(tmp_path),
+    }
     build = ["build", "origin/sec63", "semtrace/fig06", "--profile", "smoke", "--json"]
     command = [*WITHOUT_KERNELS, *build, "--set", "problems=cruxeval"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 1
     outcomes = {outcome["name"]: outcome for outcome in json.loads(done.stdout)}
     assert outcomes["origin/sec63"]["state"] == "built"  # whose parameters are as they were
-    assert "codestress data fetch cruxeval" in outcomes["semtrace/fig06@smoke,problems=cruxeval"]["error"]
+    assert (
+        "codestress data fetch cruxeval"
+        in outcomes["semtrace/fig06@smoke,problems=cruxeval"]["error"]
+    )
     plan = [SCRIPT, "plan", "semtrace/fig06", "origin/sec63", "--profile", "paper"]
     planned = subprocess.run(plan, env=environment, capture_output=True, text=True, timeout=300)
     assert planned.returncode == 1
     assert "semtrace/fig06: data set cruxeval" in planned.stderr
-    assert "origin/sec63" in planned.stdout
+    assert "origin/sec63: data set origin-paper" in planned.stderr
 
 
 @pytest.mark.slow
 def test_prompts_beyond_a_model_s_window_are_said_before_the_first_call(tmp_path: Path) -> None:
     """GPT-3.5 Turbo has 16,385 tokens; the key is never asked for."""
     environment = {**os.environ, "CODESTRESS_OUTPUTS": str(tmp_path), "OPENAI_API_KEY": ""}
-    options = ["semtrace/fig09", "--profile", "smoke", "--models", "gpt-3.5-turbo-0125", "--set", "distractors=[300]"]
-    done = subprocess.run([SCRIPT, "build", *options], env=environment, capture_output=True, text=True, timeout=200)
+    options = [
+        "semtrace/fig09",
+        "--profile",
+        "smoke",
+        "--models",
+        "gpt-3.5-turbo-0125",
+        "--set",
+        "distractors=[300]",
+    ]
+    done = subprocess.run(
+        [SCRIPT, "build", *options], env=environment, capture_output=True, text=True, timeout=200
+    )
     assert done.returncode == 1
-    assert "18 of 18 prompts are longer than the window of gpt-3.5-turbo-0125, 16,385 tokens" in done.stderr
+    assert (
+        "18 of 18 prompts are longer than the window of gpt-3.5-turbo-0125, 16,385 tokens"
+        in done.stderr
+    )
     assert "distractors = 300" in done.stderr
-    plan = subprocess.run([SCRIPT, "plan", *options], env=environment, capture_output=True, text=True, timeout=200)
+    plan = subprocess.run(
+        [SCRIPT, "plan", *options], env=environment, capture_output=True, text=True, timeout=200
+    )
     assert "18 prompts are longer than the window of gpt-3.5-turbo-0125" in plan.stderr
+
+
+def test_a_faulty_file_of_published_numbers_is_named_before_anything_is_asked(
+    project: Project,
+) -> None:
+    project.artefact("a")
+    (project.root / "params/published").mkdir()
+    (project.root / "params/published/t.json").write_text("[1, {}]")
+    failed = project.run("build")
+    assert failed.returncode == 1
+    assert "t.json: is no file of a paper" in failed.stderr
+    assert not (project.root / "outputs/responses.sqlite").exists()

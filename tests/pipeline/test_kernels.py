@@ -12,7 +12,10 @@ from codestress.pipeline.kernels import AVAILABLE, Nursery
 LAST = Path("/proc/sys/kernel/ns_last_pid")
 
 
-@pytest.mark.skipif(not (AVAILABLE and os.access(LAST, os.W_OK)), reason="the next process's number cannot be chosen")
+@pytest.mark.skipif(
+    not (AVAILABLE and os.access(LAST, os.W_OK)),
+    reason="the next process's number cannot be chosen",
+)
 def test_a_kernel_with_the_number_of_an_earlier_one_has_not_ended(tmp_path: Path) -> None:
     nursery = Nursery()
     request = {"modules": [], "env": dict(os.environ), "cwd": str(tmp_path)}

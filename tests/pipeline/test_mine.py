@@ -21,7 +21,7 @@ from codestress.pipeline.artefacts import Artefact, Overrides, resolve
 from codestress.pipeline.diff import differences
 from codestress.pipeline.variants import LONGEST, Change, short_name, written
 from conftest import ROOT
-from openai_server import MODEL, OpenAIServer, completion
+from openai_server import MODEL, OpenAIServer, Reply, completion
 
 
 def fig04(*settings: str, models: tuple[str, ...] = (), profile: str = "demo") -> Artefact:
@@ -41,7 +41,10 @@ def fig04(*settings: str, models: tuple[str, ...] = (), profile: str = "demo") -
         # What the profile has anyway is no change.
         (fig04(), "origin/fig04"),
         (fig04("seed=0", "d=[15]"), "origin/fig04"),
-        (fig04("seed=0", models=("sim-near", "sim-edges", "sim-flat", "sim-wide", "sim-wordy")), "origin/fig04"),
+        (
+            fig04("seed=0", models=("sim-near", "sim-edges", "sim-flat", "sim-wide", "sim-wordy")),
+            "origin/fig04",
+        ),
     ],
 )
 def test_a_name_says_what_was_changed(found: Artefact, label: str) -> None:
@@ -93,25 +96,38 @@ def test_the_command_builds_the_same_again(found: Artefact, tmp_path: Path) -> N
     script.chmod(0o755)
     environment = os.environ | {"BIN": str(tmp_path)}
     command = f"{found.command} BIN={shlex.quote(str(tmp_path))}"
-    done = subprocess.run(["bash", "-c", command], cwd=ROOT, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
     words = done.stdout.splitlines()
-    given = {name: [value for flag, value in itertools.pairwise(words) if flag == name] for name in words}
-    overrides = Overrides(tuple(" ".join(given.get("--models", [])).split()), tuple(given.get("--set", [])))
+    given = {
+        name: [value for flag, value in itertools.pairwise(words) if flag == name] for name in words
+    }
+    overrides = Overrides(
+        tuple(" ".join(given.get("--models", [])).split()), tuple(given.get("--set", []))
+    )
     (again,) = resolve([words[1]], given["--profile"][0], overrides, load_registry())
     assert (again.label, again.parameters) == (found.label, found.parameters)
 
 
 def test_values_are_written_as_they_are_read() -> None:
-    assert [written(value) for value in (1, "a", [1, "b"], True, "true", "1", None, {"a": [1]})] == [
-        *("1", "a", "[1,b]", "true", '"true"', '"1"', "null", '{"a":[1]}')
-    ]
-    spaced = resolve(["codecrash/tab01"], "demo", Overrides(settings=("hints=a b.jsonl",)), load_registry())[0]
-    assert spaced.command == (".venv/bin/codestress build codecrash/tab01 --profile demo --set 'hints=\"a b.jsonl\"'")
+    assert [
+        written(value) for value in (1, "a", [1, "b"], True, "true", "1", None, {"a": [1]})
+    ] == [*("1", "a", "[1,b]", "true", '"true"', '"1"', "null", '{"a":[1]}')]
+    spaced = resolve(
+        ["codecrash/tab01"], "demo", Overrides(settings=("hints=a b.jsonl",)), load_registry()
+    )[0]
+    assert spaced.command == (
+        ".venv/bin/codestress build codecrash/tab01 --profile demo --set 'hints=\"a b.jsonl\"'"
+    )
 
 
 def hashes(folder: Path) -> dict[str, str]:
     files = (path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files
+    }
 
 
 def test_a_changed_figure_lies_apart_and_says_so_everywhere(project: Project) -> None:  # noqa: F811
@@ -119,7 +135,17 @@ def test_a_changed_figure_lies_apart_and_says_so_everywhere(project: Project) ->
     assert project.run("build", kernels=True).returncode == 0
     outputs = project.root / "outputs"
     before = hashes(outputs / "demo")
-    done = project.run("build", "t/one", "--set", "step=100", "--set", "seed=1", "--models", "sim-wide", kernels=True)
+    done = project.run(
+        "build",
+        "t/one",
+        "--set",
+        "step=100",
+        "--set",
+        "seed=1",
+        "--models",
+        "sim-wide",
+        kernels=True,
+    )
     assert done.returncode == 0, done.stderr
     label = "t/one@sim-wide,seed=1,step=100"
     folder = outputs / "mine" / label
@@ -128,17 +154,29 @@ def test_a_changed_figure_lies_apart_and_says_so_everywhere(project: Project) ->
     told = "models sim-wide (demo: sim-near), seed 1 (demo: 0), step 100 (demo: 300)"
     assert manifest["changed"]["told"] == told
     assert manifest["title"] == f"one (changed: {told})"
-    for text in (done.stdout, (folder / "notebook.html").read_text(), (outputs / "mine/index.html").read_text()):
+    for text in (
+        done.stdout,
+        (folder / "notebook.html").read_text(),
+        (outputs / "mine/index.html").read_text(),
+    ):
         assert told in text
     assert f"Changed: {told}." in (folder / "figure.svg").read_text()
     # Explained are the answers that the figure counts.
     found = project.run("explain", label, "--limit", "0", "--json", kernels=True)
     verdicts = Counter(row["verdicts"]["strict"] for row in json.loads(found.stdout))
-    assert dict(verdicts) == {name: count for name, count in manifest["counts"]["sim-wide"].items() if count}
+    assert dict(verdicts) == {
+        name: count for name, count in manifest["counts"]["sim-wide"].items() if count
+    }
     table = pd.read_csv(folder / "table.csv")
-    [share] = table.loc[table["label"] == "sim-wide", "accuracy"] if "label" in table else table["accuracy"]
+    [share] = (
+        table.loc[table["label"] == "sim-wide", "accuracy"]
+        if "label" in table
+        else table["accuracy"]
+    )
     assert share == pytest.approx(verdicts["correct"] / verdicts.total())
-    assert project.run("show", f"mine/{label}", kernels=True).stdout.startswith("=== model = sim-wide")
+    assert project.run("show", f"mine/{label}", kernels=True).stdout.startswith(
+        "=== model = sim-wide"
+    )
     compared = project.run("diff", "demo/t/one", f"mine/{label}", kernels=True)
     assert compared.returncode == 1
     assert "parameters.seed: 0 -> 1" in compared.stdout
@@ -150,7 +188,10 @@ def test_a_changed_figure_lies_apart_and_says_so_everywhere(project: Project) ->
     subprocess.run(["bash", "-c", manifest["changed"]["remove"]], cwd=project.root, check=True)
     assert not folder.exists()
     assert project.run("report", kernels=True).returncode == 0
-    assert label not in (outputs / "demo/index.html").read_text() + (outputs / "mine/index.html").read_text()
+    assert (
+        label
+        not in (outputs / "demo/index.html").read_text() + (outputs / "mine/index.html").read_text()
+    )
 
 
 @pytest.mark.slow
@@ -162,17 +203,27 @@ def test_it_is_up_to_date_fails_and_is_built_again_by_itself(project: Project) -
     change = ("build", "--set", "seed=1", "--json")
     assert states(project, *change) == {"t/one@seed=1": "built", "t/two@seed=1": "built"}
     assert states(project, *change) == {"t/one@seed=1": "up to date", "t/two@seed=1": "up to date"}
-    assert states(project, "build", "--set", "seed=0", "--json") == {"t/one": "up to date", "t/two": "up to date"}
-    assert states(project, "build", "t/one@seed=1", "--json", "--force") == {"t/one@seed=1": "built"}
+    assert states(project, "build", "--set", "seed=0", "--json") == {
+        "t/one": "up to date",
+        "t/two": "up to date",
+    }
+    assert states(project, "build", "t/one@seed=1", "--json", "--force") == {
+        "t/one@seed=1": "built"
+    }
     project.artefact("two", "1 / 0")
     assert states(project, *change) == {"t/one@seed=1": "up to date", "t/two@seed=1": "failed"}
     assert (project.root / "outputs/failed/mine/t/two@seed=1/error.txt").is_file()
     assert not (project.root / "outputs/failed/demo").exists()
     assert hashes(project.root / "outputs/demo") == before
-    assert "has parameters of its own" in project.run("build", "t/one@seed=1", "--set", "seed=2").stderr
+    assert (
+        "has parameters of its own"
+        in project.run("build", "t/one@seed=1", "--set", "seed=2").stderr
+    )
     assert "did you mean 'mine/t/one@seed=1'" in project.run("explain", "t/one@seed=2").stderr
     archive = project.root / "a.gz"
-    assert project.run("archive", "export", str(archive), "t/one@seed=1").stdout.startswith("4 responses of 1")
+    assert project.run("archive", "export", str(archive), "t/one@seed=1").stdout.startswith(
+        "4 responses of 1"
+    )
     exported = project.run("archive", "export", str(archive), "t/one", "--set", "seed=1")
     assert exported.stdout.startswith("4 responses of 1")
 
@@ -187,13 +238,17 @@ def test_explain_says_where_a_figure_is_not_of_these_answers(project: Project) -
     project.artefact("one")
     assert project.run("build", kernels=True).returncode == 0
     (project.root / "params/t/one.yaml").write_text(
-        (project.root / "params/t/one.yaml").read_text().replace('"parameters": {}', '"parameters": {"seed": 4}')
+        (project.root / "params/t/one.yaml")
+        .read_text()
+        .replace('"parameters": {}', '"parameters": {"seed": 4}')
     )
     found = project.run("explain", "t/one")  # as it was built, whatever stands in params/ by now
     assert found.returncode == 0, found.stderr
     assert "other answers" not in found.stderr
     manifest = project.root / "outputs/demo/t/one/manifest.json"
-    manifest.write_text(manifest.read_text().replace('"requests_sha256": "', '"requests_sha256": "0'))
+    manifest.write_text(
+        manifest.read_text().replace('"requests_sha256": "', '"requests_sha256": "0')
+    )
     assert "the figure has other answers or verdicts" in project.run("explain", "t/one").stderr
     told = json.loads(manifest.read_text())
     told["parameters"]["lines"] = 3
@@ -208,7 +263,8 @@ def test_a_model_at_a_url_is_asked_and_keeps_its_name(project: Project) -> None:
     with OpenAIServer(lambda _: completion("FINAL ANSWER: workbench")) as server:
         planned = project.run("plan", "t/one", "--models", server.base_url)
         assert planned.returncode == 0, planned.stderr
-        assert all(request.path.endswith("/models") for request in server.requests)  # a plan asks no question
+        # A plan asks no question.
+        assert all(request.path.endswith("/models") for request in server.requests)
         built = project.run("build", "t/one", "--models", server.base_url)
         assert built.returncode == 0, built.stderr
         probed = project.run("probe", server.base_url)
@@ -225,16 +281,61 @@ def test_a_model_at_a_url_is_asked_and_keeps_its_name(project: Project) -> None:
     assert f"MODELS={name}" in gone.stderr
 
 
+class Gateway(OpenAIServer):
+    """A server with a model of the same id behind each path; each answers in its own way."""
+
+    def reply(self, method: str, path: str, headers: dict[str, str], content: bytes) -> Reply:
+        self.behaviour = lambda _: completion(f"FINAL ANSWER: {path.split('/')[1]}")
+        return super().reply(method, "/" + path.split("/", 2)[2], headers, content)
+
+
+@pytest.mark.slow
+def test_models_of_one_id_behind_one_host_have_figures_of_their_own(project: Project) -> None:  # noqa: F811
+    project.artefact("one")
+    mine = project.root / "outputs/mine/t"
+    with Gateway() as server:
+        root = server.base_url.removesuffix("/v1")
+        urls = [f"{root}/a/v1", f"{root}/b/v1"]
+        assert project.run("build", "t/one", "--models", urls[0]).returncode == 0
+        [first] = mine.iterdir()
+        before = hashes(first)
+        plans = [json.loads(project.run("plan", "--json", "--models", u).stdout)[0] for u in urls]
+        assert [plan["answered"] for plan in plans] == [4, 0]
+        assert project.run("build", "t/one", "--models", urls[1]).returncode == 0
+        assert len({plan["model"] for plan in plans}) == len([*mine.iterdir()]) == 2
+        assert hashes(first) == before
+        # A name that a person gave to another model stays that model's.
+        with (project.root / "params/models.yaml").open("a") as rows:
+            row = {"engine": "openai", "id": "x", "settings": {"base_url": urls[0]}}
+            rows.write(f"{json.dumps({plans[0]['model']: row})[1:-1]}\n")
+        asked = len(server.requests)
+        refused = project.run("build", "t/one", "--models", urls[0])
+        assert refused.returncode == 1
+        assert f"is that of x at {urls[0]}" in refused.stderr
+        assert len(server.requests) == asked
+    assert hashes(first) == before
+
+
 def test_rows_are_compared_by_what_tells_them_apart(tmp_path: Path) -> None:
     """Of two figures one has fewer rows, in another order, with another interval's name."""
     first = pd.DataFrame(
-        {"model": list("abc"), "interval": ["Wilson, 9"] * 3, "n": [9, 9, 9], "share": [0.1, 0.2, 0.3]}
+        {
+            "model": list("abc"),
+            "interval": ["Wilson, 9"] * 3,
+            "n": [9, 9, 9],
+            "share": [0.1, 0.2, 0.3],
+        }
     )
-    second = pd.DataFrame({"model": list("cb"), "interval": ["Wilson, 5"] * 2, "n": [9, 9], "share": [0.3, 0.6]})
+    second = pd.DataFrame(
+        {"model": list("cb"), "interval": ["Wilson, 5"] * 2, "n": [9, 9], "share": [0.3, 0.6]}
+    )
     for name, frame in (("first", first), ("second", second)):
         (tmp_path / name).mkdir()
         frame.to_parquet(tmp_path / name / "data.parquet")
-    before, after = {"counts": {"a": {"correct": 1, "missing": 0}}}, {"counts": {"a": {"correct": 2, "missing": 0}}}
+    before, after = (
+        {"counts": {"a": {"correct": 1, "missing": 0}}},
+        {"counts": {"a": {"correct": 2, "missing": 0}}},
+    )
     assert differences(tmp_path / "first", before, tmp_path / "second", after, ("counts",)) == [
         "counts.a: {'correct': 1} -> {'correct': 2}",
         "data: 3 rows -> 2 rows",
@@ -245,7 +346,15 @@ def test_rows_are_compared_by_what_tells_them_apart(tmp_path: Path) -> None:
 
 def test_make_clean_keeps_what_somebody_made(tmp_path: Path) -> None:
     shutil.copy(ROOT / "Makefile", tmp_path)
-    for name in ("demo/origin/fig04", "mine/origin/fig04@seed=1", "data/x", "failed/mine", "batches", "nano", "try/m"):
+    for name in (
+        "demo/origin/fig04",
+        "mine/origin/fig04@seed=1",
+        "data/x",
+        "failed/mine",
+        "batches",
+        "nano",
+        "try/m",
+    ):
         (tmp_path / "outputs" / name).mkdir(parents=True)
         (tmp_path / "outputs" / name / "manifest.json").touch()
     (tmp_path / "outputs" / "responses.sqlite").touch()

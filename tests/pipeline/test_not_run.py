@@ -23,7 +23,9 @@ def without_node(tmp_path: Path) -> dict[str, str]:
 def test_without_node_the_other_language_is_built_and_the_reason_is_told(tmp_path: Path) -> None:
     outputs = tmp_path / "outputs"
     bare = without_node(tmp_path)
-    done = codestress("build", "codecrash/tab07", "codecrash/tab08", "--profile", "smoke", outputs=outputs, **bare)
+    done = codestress(
+        "build", "codecrash/tab07", "codecrash/tab08", "--profile", "smoke", outputs=outputs, **bare
+    )
     assert done.returncode == 0, done.stderr
     told = [line for line in done.stdout.splitlines() if "not run here" in line]
     assert len(told) == 1
@@ -42,7 +44,15 @@ def test_without_node_the_other_language_is_built_and_the_reason_is_told(tmp_pat
     assert "JavaScript: not run here" in manifest["alt"]
     assert "not_run" not in (outputs / "smoke/codecrash/tab08/table.csv").read_text()
     # Where Node is there again, exactly this figure is out of date.
-    again = codestress("build", "codecrash/tab07", "codecrash/tab08", "--profile", "smoke", "--json", outputs=outputs)
+    again = codestress(
+        "build",
+        "codecrash/tab07",
+        "codecrash/tab08",
+        "--profile",
+        "smoke",
+        "--json",
+        outputs=outputs,
+    )
     assert {one["name"]: one["state"] for one in json.loads(again.stdout)} == {
         "codecrash/tab07": "built",
         "codecrash/tab08": "up to date",
@@ -68,7 +78,14 @@ def test_a_file_system_without_locks_is_refused_by_name(tmp_path: Path) -> None:
     (stub / "sitecustomize.py").write_text(
         "import errno, fcntl\ndef flock(*_): raise OSError(errno.ENOLCK, 'No locks available')\nfcntl.flock = flock\n"
     )
-    done = codestress("build", "origin/fig02", "--profile", "smoke", outputs=tmp_path / "outputs", PYTHONPATH=str(stub))
+    done = codestress(
+        "build",
+        "origin/fig02",
+        "--profile",
+        "smoke",
+        outputs=tmp_path / "outputs",
+        PYTHONPATH=str(stub),
+    )
     assert done.returncode == 1
     assert "has no locks" in done.stderr
     assert "CODESTRESS_OUTPUTS" in done.stderr

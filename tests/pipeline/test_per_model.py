@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from codestress import artefact_files
+from codestress.artefact_files import artefact_names, read_artefact
 from codestress.errors import EngineError, ParameterError
 from codestress.inference.registry import ModelEntry, load_registry
 from codestress.inference.run import run
 from codestress.papers.semtrace.studies import Positions, target_positions
 from codestress.parameters import Asked
-from codestress.pipeline import artefacts
-from codestress.pipeline.artefacts import Overrides, artefact_names, load_study, read_artefact, resolve
+from codestress.pipeline.artefacts import Overrides, load_study, resolve
 from codestress.pipeline.explain import explain
 from codestress.pipeline.plan import check_windows, make_plan, show_requests
 from codestress.report.protocol import deviations, stamp
@@ -29,6 +30,7 @@ SMALL = {
     "n_problems": 16,
     "distractors": [1],
     "distractor_source": "installed",
+    "matched": "count",
     "positions": 2,
     "tasks": ["output_prediction"],
     "resamples": 100,
@@ -41,7 +43,10 @@ def registry() -> dict[str, ModelEntry]:
 
 
 def resolved(
-    *settings: str, models: tuple[str, ...] = (), name: str = "semtrace/fig01", profile: str = "paper"
+    *settings: str,
+    models: tuple[str, ...] = (),
+    name: str = "semtrace/fig01",
+    profile: str = "paper",
 ) -> Asked:
     (artefact,) = resolve([name], profile, Overrides(models, settings), load_registry())
     assert isinstance(artefact.parameters, Asked)
@@ -52,21 +57,31 @@ def test_the_papers_settings_of_gpt_4_1_stand_in_every_artefact_that_asks_it() -
     asking = [
         name
         for name in artefact_names()
-        if name.startswith("semtrace") and issubclass(load_study(read_artefact(name).study, name).parameters, Asked)
+        if name.startswith("semtrace")
+        and issubclass(load_study(read_artefact(name).study, name).parameters, Asked)
     ]
     found = {name: resolved(name=name) for name in asking}
     own = {name: given.per_model for name, given in found.items() if GPT in given.models}
-    assert all(settings == {GPT: OWN} for settings in own.values())
-    assert len(own) == 8
+    assert all(settings[GPT] == OWN for settings in own.values())
+    # The Python interpreter, which semtrace/sensitivity asks beside the models, executes programs: it is shown them.
+    others = {
+        name: set(settings) - {GPT} for name, settings in own.items() if set(settings) - {GPT}
+    }
+    assert others == {"semtrace/sensitivity": {"python"}}
+    assert len(own) == 10
     assert all(not given.per_model for name, given in found.items() if name not in own)
 
 
 def test_a_model_is_asked_by_its_own_settings_and_the_others_as_before() -> None:
     plain = Positions.model_validate(SMALL | {"models": ["sim-near", "sim-wide"]})
-    given = Positions.model_validate(plain.model_dump() | {"per_model": {"sim-wide": OWN | {"max_tokens": 64}}})
+    given = Positions.model_validate(
+        plain.model_dump() | {"per_model": {"sim-wide": OWN | {"max_tokens": 64}}}
+    )
     before, trials = target_positions(plain), target_positions(given)
     assert trials.items == before.items
-    assert [trials.render(one).digest for one in trials.items] == [before.render(one).digest for one in before.items]
+    assert [trials.render(one).digest for one in trials.items] == [
+        before.render(one).digest for one in before.items
+    ]
     own = trials.of("sim-wide")
     assert {one.problem for one in own.items} < {one.problem for one in trials.items}
     assert len({one.problem for one in own.items}) == 2  # an eighth
@@ -81,7 +96,12 @@ def test_shares_of_one_model_are_nested_and_drawn_by_the_seed() -> None:
     def problems(share: float, seed: int = 0) -> set[str]:
         given = Positions.model_validate(
             SMALL
-            | {"models": ["sim-near"], "seed": seed, "n_problems": 64, "per_model": {"sim-near": {"subsample": share}}}
+            | {
+                "models": ["sim-near"],
+                "seed": seed,
+                "n_problems": 64,
+                "per_model": {"sim-near": {"subsample": share}},
+            }
         )
         return {trial.problem for trial in target_positions(given).of("sim-near").items}
 
@@ -96,7 +116,9 @@ def test_a_server_that_continues_no_begun_answer_is_asked_in_its_own_way(
     def behaviour(received: Received) -> Reply:
         if received.body["model"] == "b" and received.body["messages"][-1]["role"] == "assistant":
             return failure(400, "the last message must not be the assistant's")
-        return completion(" 1" if received.body["messages"][-1]["role"] == "assistant" else "assert f(1) == 1")
+        return completion(
+            " 1" if received.body["messages"][-1]["role"] == "assistant" else "assert f(1) == 1"
+        )
 
     monkeypatch.setenv("NO_PROXY", "*")
     path, store = tmp_path / "models.yaml", tmp_path / "s.sqlite"
@@ -109,7 +131,9 @@ def test_a_server_that_continues_no_begun_answer_is_asked_in_its_own_way(
             for name, model in [("begun", "a"), ("whole", "b")]
         }
         path.write_text(json.dumps(rows))
-        with pytest.raises(EngineError, match=r"whole: 20 requests in a row failed; .* must not be the assistant's"):
+        with pytest.raises(
+            EngineError, match=r"whole: 20 requests in a row failed; .* must not be the assistant's"
+        ):
             run(target_positions(plain), plain.models, store=store, registry=path)
         trials = target_positions(given)
         results = run(trials, given.models, store=store, registry=path)
@@ -118,10 +142,14 @@ def test_a_server_that_continues_no_begun_answer_is_asked_in_its_own_way(
     assert all(one[Outcome.HARNESS_ERROR.value] == 0 for one in counts.values())
     frame = answers_frame(results)
     assert frame.groupby("model").size().to_dict() == {"begun": 32, "whole": 4}
-    assert set(frame[frame["model"] == "whole"]["problem"]) < set(frame[frame["model"] == "begun"]["problem"])
+    assert set(frame[frame["model"] == "whole"]["problem"]) < set(
+        frame[frame["model"] == "begun"]["problem"]
+    )
 
 
-def test_explanations_and_shown_requests_are_the_models_own(registry: dict[str, ModelEntry], tmp_path: Path) -> None:
+def test_explanations_and_shown_requests_are_the_models_own(
+    registry: dict[str, ModelEntry], tmp_path: Path
+) -> None:
     (artefact,) = resolve(
         ["semtrace/fig01"],
         "smoke",
@@ -144,7 +172,9 @@ def test_explanations_and_shown_requests_are_the_models_own(registry: dict[str, 
     assert told["sim-wide"] != told["sim-near"]
 
 
-def test_a_plan_counts_the_problems_of_each_model(registry: dict[str, ModelEntry], tmp_path: Path) -> None:
+def test_a_plan_counts_the_problems_of_each_model(
+    registry: dict[str, ModelEntry], tmp_path: Path
+) -> None:
     settings = (
         f"per_model.{GPT}.subsample=0.125",
         "problems=[generated]",
@@ -152,7 +182,12 @@ def test_a_plan_counts_the_problems_of_each_model(registry: dict[str, ModelEntry
         "distractors=[2]",
     )
     small = (*settings, "n_problems=80", "positions=2")
-    (artefact,) = resolve(["semtrace/fig01"], "paper", Overrides((GPT, "llama-3.1-8b", "gemma-3-12b"), small), registry)
+    (artefact,) = resolve(
+        ["semtrace/fig01"],
+        "paper",
+        Overrides((GPT, "llama-3.1-8b", "gemma-3-12b"), small),
+        registry,
+    )
     plan = make_plan([artefact], tmp_path / "s.sqlite")
     assert not plan.errors
     assert {row.model: (row.problems, row.requests) for row in plan.rows} == {
@@ -171,15 +206,27 @@ def test_a_plan_counts_the_problems_of_each_model(registry: dict[str, ModelEntry
             "per_model.gpt-4.1.prefill=user",
             r"--set: per_model\.gpt-4\.1 = .*not asked; did you mean 'gpt-4.1-2025-04-14'",
         ),
-        ("per_model={gpt-4.1: {prefill: user}}", r"--set: per_model\.gpt-4\.1 = .*this model is not asked"),
+        (
+            "per_model={gpt-4.1: {prefill: user}}",
+            r"--set: per_model\.gpt-4\.1 = .*this model is not asked",
+        ),
         (
             f"per_model.{GPT}.prefil=user",
             rf"--set: per_model\.{GPT}: prefil = 'user': unknown key; did you mean 'prefill'",
         ),
-        (f"per_model.{GPT}.prefill=robot", r"prefill = 'robot': input should be 'assistant' or 'user'"),
-        (f"per_model.{GPT}.max_tokens=lots", rf"--set: per_model\.{GPT}: max_tokens = 'lots': .*valid integer"),
+        (
+            f"per_model.{GPT}.prefill=robot",
+            r"prefill = 'robot': input should be 'assistant' or 'user'",
+        ),
+        (
+            f"per_model.{GPT}.max_tokens=lots",
+            rf"--set: per_model\.{GPT}: max_tokens = 'lots': .*valid integer",
+        ),
         (f"per_model.{GPT}.max_tokens='5'", r"max_tokens = '5': input should be a valid integer"),
-        (f"per_model.{GPT}.max_tokens=0", r"max_tokens = 0: input should be greater than or equal to 1"),
+        (
+            f"per_model.{GPT}.max_tokens=0",
+            r"max_tokens = 0: input should be greater than or equal to 1",
+        ),
         (f"per_model.{GPT}.subsample=2", r"subsample = 2: input should be less than or equal to 1"),
         (f"per_model.{GPT}.positions=5", r"positions = 5: is the same for all models.*prefill"),
         (f"per_model.{GPT}.seed=5", r"seed = 5: is the same for all models"),
@@ -187,7 +234,10 @@ def test_a_plan_counts_the_problems_of_each_model(registry: dict[str, ModelEntry
         (f"per_model.{GPT}.per_model=3", r"per_model = 3: is the same for all models"),
         ("per_model=3", r"--set: per_model = 3: input should be a valid dictionary"),
         ("per_model=[a]", r"--set: per_model = \['a'\]: input should be a valid dictionary"),
-        (f"per_model={{{GPT}: 3}}", rf"--set: per_model\.{GPT} = 3: input should be a valid dictionary"),
+        (
+            f"per_model={{{GPT}: 3}}",
+            rf"--set: per_model\.{GPT} = 3: input should be a valid dictionary",
+        ),
         ("per_model={7: {prefill: user}}", r"--set: per_model\.7.*valid string"),
         ("per_model.prefill=user", r"expected per_model\.MODEL\.PARAMETER=VALUE"),
         ("per_modl.x.prefill=user", r"per_modl\.x\.prefill = 'user': unknown key"),
@@ -201,7 +251,9 @@ def test_bad_settings_of_one_model(setting: str, message: str) -> None:
 def test_studies_whose_models_are_alike_say_so() -> None:
     with pytest.raises(ParameterError, match=r"per_model.*unknown key"):
         resolved("per_model.python.max_tokens=3", name="faultloc/fig05")
-    with pytest.raises(ParameterError, match=r"content = 'bank': is the same for all models.*max_tokens"):
+    with pytest.raises(
+        ParameterError, match=r"content = 'bank': is the same for all models.*max_tokens"
+    ):
         resolved("per_model.sim-wide.content=bank", models=("sim-wide",), name="faultloc/tab02")
 
 
@@ -210,8 +262,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "profiles").mkdir()
     (tmp_path / "semtrace").mkdir()
     (tmp_path / "profiles" / "mine.yaml").write_text("description: mine\n")
-    monkeypatch.setattr(artefacts, "PARAMS", tmp_path)
-    monkeypatch.setattr(artefacts, "PROFILES", tmp_path / "profiles")
+    monkeypatch.setattr(artefact_files, "PARAMS", tmp_path)
+    monkeypatch.setattr(artefact_files, "PROFILES", tmp_path / "profiles")
     return tmp_path
 
 
@@ -225,16 +277,31 @@ def write(folder: Path, own: str) -> None:
 @pytest.mark.parametrize(
     ("own", "message"),
     [
-        ("{sim-wid: {prefill: user}}", r"semtrace/a\.yaml: per_model\.sim-wid = .*not asked; did you mean 'sim-wide'"),
-        ("{sim-flat: {}}", r"semtrace/a\.yaml: per_model\.sim-flat = \{\}: this model is not asked"),
+        (
+            "{sim-wid: {prefill: user}}",
+            r"semtrace/a\.yaml: per_model\.sim-wid = .*not asked; did you mean 'sim-wide'",
+        ),
+        (
+            "{sim-flat: {}}",
+            r"semtrace/a\.yaml: per_model\.sim-flat = \{\}: this model is not asked",
+        ),
         (
             "{sim-wide: {prefil: user}}",
             r"semtrace/a\.yaml: per_model\.sim-wide: prefil = 'user': unknown key; did you mean",
         ),
-        ("{sim-wide: {subsample: all}}", r"semtrace/a\.yaml: per_model\.sim-wide: subsample = 'all': .*valid number"),
-        ("{sim-wide: {positions: 3}}", r"semtrace/a\.yaml: per_model\.sim-wide\.positions = 3: is the same for all"),
+        (
+            "{sim-wide: {subsample: all}}",
+            r"semtrace/a\.yaml: per_model\.sim-wide: subsample = 'all': .*valid number",
+        ),
+        (
+            "{sim-wide: {positions: 3}}",
+            r"semtrace/a\.yaml: per_model\.sim-wide\.positions = 3: is the same for all",
+        ),
         ("", r"semtrace/a\.yaml: per_model = None: input should be a valid dictionary"),
-        ("{sim-wide: }", r"semtrace/a\.yaml: per_model\.sim-wide = None: input should be a valid dictionary"),
+        (
+            "{sim-wide: }",
+            r"semtrace/a\.yaml: per_model\.sim-wide = None: input should be a valid dictionary",
+        ),
     ],
 )
 def test_bad_settings_in_a_file_name_it(own: str, message: str, files: Path) -> None:
@@ -248,24 +315,36 @@ def test_settings_win_one_by_one_and_go_with_their_model(files: Path) -> None:
     given = resolved("per_model.sim-wide.subsample=0.25", name="semtrace/a", profile="mine")
     assert given.per_model == {"sim-wide": {"prefill": "user", "subsample": 0.25}}
     given = resolved('per_model={"sim-near":{"max_tokens":9}}', name="semtrace/a", profile="mine")
-    assert given.per_model == {"sim-wide": {"prefill": "user", "subsample": 0.5}, "sim-near": {"max_tokens": 9}}
+    assert given.per_model == {
+        "sim-wide": {"prefill": "user", "subsample": 0.5},
+        "sim-near": {"max_tokens": 9},
+    }
     assert resolved(models=("sim-near",), name="semtrace/a", profile="mine").per_model == {}
     (files / "profiles" / "mine.yaml").write_text(
         "description: mine\nparameters:\n"
         "  semtrace/*: {models: [sim-wide, sim-flat], per_model: {sim-flat: {max_tokens: 7}}}\n"
     )
     given = resolved(name="semtrace/a", profile="mine")
-    assert given.per_model == {"sim-wide": {"prefill": "user", "subsample": 0.5}, "sim-flat": {"max_tokens": 7}}
+    assert given.per_model == {
+        "sim-wide": {"prefill": "user", "subsample": 0.5},
+        "sim-flat": {"max_tokens": 7},
+    }
     (files / "profiles" / "mine.yaml").write_text(
         "description: mine\nparameters:\n  semtrace/*: {per_model: {sim-wide: {subsample: none}}}\n"
     )
-    with pytest.raises(ParameterError, match=r"profiles/mine\.yaml: per_model\.sim-wide: subsample = 'none'"):
+    with pytest.raises(
+        ParameterError, match=r"profiles/mine\.yaml: per_model\.sim-wide: subsample = 'none'"
+    ):
         resolved(name="semtrace/a", profile="mine")
 
 
-def test_an_option_reaches_the_artefacts_that_ask_the_model(registry: dict[str, ModelEntry]) -> None:
+def test_an_option_reaches_the_artefacts_that_ask_the_model(
+    registry: dict[str, ModelEntry],
+) -> None:
     names = ["semtrace/fig01", "semtrace/fig07", "semtrace/tab03"]
-    chosen = resolve(names, "paper", Overrides(settings=(f"per_model.{GPT}.subsample=0.25",)), registry)
+    chosen = resolve(
+        names, "paper", Overrides(settings=(f"per_model.{GPT}.subsample=0.25",)), registry
+    )
     assert [getattr(one.parameters, "per_model", None) for one in chosen] == [
         {GPT: OWN | {"subsample": 0.25}},
         {},
@@ -277,11 +356,17 @@ def test_an_option_reaches_the_artefacts_that_ask_the_model(registry: dict[str, 
 
 def test_each_model_is_held_against_what_the_paper_had_for_it() -> None:
     assert stamp(resolved()) == "as the paper"
-    assert stamp(resolved("per_model.llama-3.1-8b.max_tokens=256")) == "as the paper"  # what it is anyway
-    assert stamp(resolved(f"per_model.{GPT}.subsample=0.05")) == f"deviates: subsample 0.05 for {GPT} (paper: 0.125)"
+    # What it is anyway.
+    assert stamp(resolved("per_model.llama-3.1-8b.max_tokens=256")) == "as the paper"
+    assert (
+        stamp(resolved(f"per_model.{GPT}.subsample=0.05"))
+        == f"deviates: subsample 0.05 for {GPT} (paper: 0.125)"
+    )
     assert stamp(resolved(models=(GPT,))) == "as the paper"
     other = resolved("per_model.llama-3.1-8b.prefill=user", "per_model.gemma-3-12b.prefill=user")
-    assert stamp(other) == "deviates: prefill user for llama-3.1-8b and gemma-3-12b (paper: assistant)"
+    assert (
+        stamp(other) == "deviates: prefill user for llama-3.1-8b and gemma-3-12b (paper: assistant)"
+    )
     assert [one.models for one in deviations(other)] == [("llama-3.1-8b", "gemma-3-12b")]
     without = resolved(f"per_model.{GPT}.prefill=assistant", models=(GPT,))
     assert stamp(without) == "deviates: prefill assistant (paper: user)"
@@ -317,8 +402,19 @@ def test_every_study_that_lets_models_differ_makes_their_trials() -> None:
 def test_a_plan_counts_later_requests_of_trials_that_share_their_first(
     registry: dict[str, ModelEntry], tmp_path: Path
 ) -> None:
-    settings = ("programs=[java]", "n_programs=1", "spms=[names]", "content=bank", "strengths=[1,2]")
-    found = resolve(["faultloc/fig06", "faultloc/fig07"], "smoke", Overrides(("sim-careful",), settings), registry)
+    settings = (
+        "programs=[java]",
+        "n_programs=1",
+        "spms=[names]",
+        "content=bank",
+        "strengths=[1,2]",
+    )
+    found = resolve(
+        ["faultloc/fig06", "faultloc/fig07"],
+        "smoke",
+        Overrides(("sim-careful",), settings),
+        registry,
+    )
     trials = found[0].trials()
     tasks = sum(trial.factors["spm"] == "none" for trial in trials.items)
     later = len(trials.items) - tasks
@@ -328,3 +424,4 @@ def test_a_plan_counts_later_requests_of_trials_that_share_their_first(
     assert (row.missing, row.later) == (tasks + later, later)
     assert row.longest == row.missing * 512
     assert (again.missing, again.later) == (0, 0)
+    assert (again.answered, again.repeated) == (0, again.requests)

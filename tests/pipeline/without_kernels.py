@@ -30,7 +30,11 @@ class Executor:
         if "1 / 0" in Path(str(spec["notebook"])).read_text(encoding="utf-8"):
             return "ZeroDivisionError: division by zero"
         changed = spec["changed"]
-        unchanged = changed["unchanged"] if isinstance(changed, dict) else f"{spec['profile']}/{spec['artefact']}"
+        unchanged = (
+            changed["unchanged"]
+            if isinstance(changed, dict)
+            else f"{spec['profile']}/{spec['artefact']}"
+        )
         staging, before = Path(str(spec["staging"])), OUTPUTS / unchanged
         if before.exists():
             shutil.copytree(before, staging, dirs_exist_ok=True)
@@ -39,7 +43,9 @@ class Executor:
         if not (staging / "spots.json").stat().st_size:
             (staging / "spots.json").write_text("[]\n")
         told = {"files": FILES, **_told(staging / "manifest.json")}
-        told |= {name: spec[name] for name in ("profile", "command", "parameters", "changed", "inputs")}
+        told |= {
+            name: spec[name] for name in ("profile", "command", "parameters", "changed", "inputs")
+        }
         told |= {"sha256": sha256_of_files(staging)}
         (staging / "manifest.json").write_text(json.dumps(told))
         return ""

@@ -39,8 +39,13 @@ def test_any_seed_gives_problems_that_are_what_they_say(seed: int) -> None:
         assert ast.literal_eval(problem.output) is not None
         ast.literal_eval(f"[{problem.arguments}]")
         tree = ast.parse(problem.code)
-        assert not any(isinstance(node, ast.Import | ast.ImportFrom | ast.Try) for node in ast.walk(tree))
-        assert not any(isinstance(node, ast.Constant) and isinstance(node.value, float) for node in ast.walk(tree))
+        assert not any(
+            isinstance(node, ast.Import | ast.ImportFrom | ast.Try) for node in ast.walk(tree)
+        )
+        assert not any(
+            isinstance(node, ast.Constant) and isinstance(node.value, float)
+            for node in ast.walk(tree)
+        )
         assert 2 <= problem.code.count("\n") + 1 <= 12
         assert max(len(problem.arguments), len(problem.output)) <= 110
 
@@ -78,7 +83,9 @@ def test_no_two_problems_are_the_same() -> None:
 def test_they_run_in_the_sandbox_within_few_steps(problems: list[Problem]) -> None:
     with Executor(limits=Limits(steps=2100)) as executor:
         gold = [Answer(problem, problem.call) for problem in problems]
-        assert {score.outcome.value for score in score_answers(gold, "input", "strict", executor)} == {"correct"}
+        assert {
+            score.outcome.value for score in score_answers(gold, "input", "strict", executor)
+        } == {"correct"}
 
 
 @pytest.mark.isolation
@@ -86,7 +93,9 @@ def test_no_line_could_go(problems: list[Problem]) -> None:
     """Single lines taken out: what still parses mostly fails or returns something else on the one example given."""
     with Executor() as executor:
         chosen = [
-            (p, without_lines(p.code, 1 << line)) for p in some(problems[:300], 5) for line in range(removable(p.code))
+            (p, without_lines(p.code, 1 << line))
+            for p in some(problems[:300], 5)
+            for line in range(removable(p.code))
         ]
         runs = executor.run((Program(code, call=p.call) for p, code in chosen))
         same = sum(repr(e.value) == p.output for (p, _), e in zip(chosen, runs, strict=True))
@@ -98,7 +107,9 @@ def line_statistics(problems: list[Problem]) -> dict[str, float]:
     lines = [problem.code.count("\n") + 1 for problem in problems]
     characters = [len(problem.code) for problem in problems]
     kinds = Counter(type(ast.literal_eval(problem.output)).__name__ for problem in problems)
-    methods = Counter(name for problem in problems for name in set(re.findall(r"\.(\w+)\(", problem.code)))
+    methods = Counter(
+        name for problem in problems for name in set(re.findall(r"\.(\w+)\(", problem.code))
+    )
     trees = [node for problem in problems for node in ast.walk(ast.parse(problem.code))]
     parts = Counter(type(node).__name__ for node in trees)
     parsing = total = 0
@@ -106,8 +117,13 @@ def line_statistics(problems: list[Problem]) -> dict[str, float]:
         for mask in range(2 ** removable(problem.code)):
             total += 1
             parsing += _parses(without_lines(problem.code, mask))
-    shares = {f"output {kind}": kinds[kind] for kind in ("str", "list", "int", "dict", "bool", "tuple")}
-    shares |= {f".{name}": methods[name] for name in ("join", "append", "replace", "pop", "split", "count", "insert")}
+    shares = {
+        f"output {kind}": kinds[kind] for kind in ("str", "list", "int", "dict", "bool", "tuple")
+    }
+    shares |= {
+        f".{name}": methods[name]
+        for name in ("join", "append", "replace", "pop", "split", "count", "insert")
+    }
     shares |= {name: parts[name] for name in ("For", "While", "If", "Call", "Subscript")}
     return {
         "lines": statistics.mean(lines),
@@ -128,10 +144,37 @@ def _parses(code: str) -> bool:
 
 
 CRUXEVAL = {
-    **{"lines": 5.494, "characters": 136.6, "median lines": 5, "median characters": 132.5, "parsing": 0.3248},
-    **{"output str": 0.464, "output list": 0.246, "output int": 0.121, "output dict": 0.084, "output bool": 0.061},
-    **{"output tuple": 0.020, ".join": 0.164, ".append": 0.142, ".replace": 0.072, ".pop": 0.068, ".split": 0.065},
-    **{".count": 0.050, ".insert": 0.044, "For": 0.44, "While": 0.12, "If": 0.56, "Call": 2.74, "Subscript": 0.99},
+    **{
+        "lines": 5.494,
+        "characters": 136.6,
+        "median lines": 5,
+        "median characters": 132.5,
+        "parsing": 0.3248,
+    },
+    **{
+        "output str": 0.464,
+        "output list": 0.246,
+        "output int": 0.121,
+        "output dict": 0.084,
+        "output bool": 0.061,
+    },
+    **{
+        "output tuple": 0.020,
+        ".join": 0.164,
+        ".append": 0.142,
+        ".replace": 0.072,
+        ".pop": 0.068,
+        ".split": 0.065,
+    },
+    **{
+        ".count": 0.050,
+        ".insert": 0.044,
+        "For": 0.44,
+        "While": 0.12,
+        "If": 0.56,
+        "Call": 2.74,
+        "Subscript": 0.99,
+    },
 }
 """Measured on the 800 problems (71,994 versions, 48,607 of which do not parse)."""
 

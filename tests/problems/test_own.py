@@ -27,7 +27,12 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Pat
     def put(rows: str) -> Path:
         monkeypatch.setattr(own, "ROOT", tmp_path)
         monkeypatch.setattr(own, "FILE", tmp_path / "problems.yaml")
-        for cached in (own.own_problems, semtrace.problems_of, codecrash.checked_problems, codecrash._variants):
+        for cached in (
+            own.own_problems,
+            semtrace.problems_of,
+            codecrash.checked_problems,
+            codecrash._variants,
+        ):
             cached.cache_clear()
         (tmp_path / "problems.yaml").write_text("mine: {file: my_problems.jsonl}\n")
         (tmp_path / "my_problems.jsonl").write_text(rows)
@@ -44,14 +49,22 @@ def readme_rows() -> str:
 
 
 def test_a_panel_has_the_name_of_the_problems_that_it_shows() -> None:
-    assert [panel_name({"dataset": one}, ["dataset"]) for one in ("mine", "cruxeval")] == ["mine", "CRUXEval"]
+    assert [panel_name({"dataset": one}, ["dataset"]) for one in ("mine", "cruxeval")] == [
+        "mine",
+        "CRUXEval",
+    ]
 
 
 @pytest.mark.isolation
-@pytest.mark.parametrize("name", ["codecrash/tab01", "semtrace/fig01"])
-def test_the_readme_s_problems_are_asked_about(name: str, mine: Callable[[str], Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "named"),
+    [("codecrash/tab01", "[mine]"), ("semtrace/fig01", "[mine]"), ("semtrace/fig05", "mine")],
+)
+def test_the_readme_s_problems_are_asked_about(
+    name: str, named: str, mine: Callable[[str], Path], tmp_path: Path
+) -> None:
     mine(readme_rows())
-    overrides = Overrides(("sim-wide",), ("problems=[mine]",))
+    overrides = Overrides(("sim-wide",), (f"problems={named}",))
     [artefact] = resolve([name], "smoke", overrides, load_registry())
     trials = artefact.trials()
     assert {trial.problem for trial in trials.items} == {"double", "shout"}
@@ -67,13 +80,17 @@ def test_another_content_makes_an_artefact_out_of_date(
 
     path = mine(readme_rows())
     monkeypatch.setattr(inputs, "ROOT", path.parent)
-    [artefact] = resolve(["semtrace/fig01"], "smoke", Overrides((), ("problems=[mine]",)), load_registry())
+    [artefact] = resolve(
+        ["semtrace/fig01"], "smoke", Overrides((), ("problems=[mine]",)), load_registry()
+    )
     assert any(name.endswith("my_problems.jsonl") for name in inputs_of(artefact))
 
 
 def test_faulty_rows_and_unknown_names_are_told(mine: Callable[[str], Path]) -> None:
     mine(readme_rows() + '{"id": "bad", "code": "def f(x:", "input": "1", "output": "1"}\n')
-    [artefact] = resolve(["semtrace/fig01"], "smoke", Overrides((), ("problems=[mine]",)), load_registry())
+    [artefact] = resolve(
+        ["semtrace/fig01"], "smoke", Overrides((), ("problems=[mine]",)), load_registry()
+    )
     with pytest.raises(DataError, match=r"(?s)1 rows are no problems, 2 are.*line 3"):
         artefact.trials()
     with pytest.raises(ParameterError, match=r"no such source; did you mean 'mine'\?"):

@@ -11,13 +11,14 @@ import pytest
 from matplotlib.figure import Figure
 
 from codestress.inference.registry import ModelEntry
-from codestress.inference.run import Answer, Results
+from codestress.inference.results import Answer, Results
+from codestress.papers.origin.charts import share_rows
 from codestress.report import answers_page
-from codestress.report.answers_page import MOST_ANSWERS, MOST_OF_A_CELL, Behind, Spots, spots, write_answers
+from codestress.report.answers_page import MOST_ANSWERS, MOST_OF_A_CELL, Cell, write_answers
 from codestress.report.curves import draw_curves
-from codestress.report.drawn import drawn
-from codestress.report.share_bars import share_bars
+from codestress.report.marks import Box, mark, marked, with_cells
 from codestress.report.style import use_style
+from codestress.scoring.frames import answers_frame
 from codestress.types import Outcome, Response, Score, Trial, Usage
 
 MODELS = ("reader", "reader-long")
@@ -28,17 +29,31 @@ def results(outcomes: dict[tuple[str, int], list[bool]], models: Sequence[str] =
     answers = []
     for (model, d), right in outcomes.items():
         for number, correct in enumerate(right):
-            score = Score(Outcome.CORRECT if correct else Outcome.INCORRECT, float(correct), "<b>read</b>")
+            score = Score(
+                Outcome.CORRECT if correct else Outcome.INCORRECT, float(correct), "<b>read</b>"
+            )
             key = f"{model} {d} {number}"
             trial = Trial(f"list {number}", {"d": d, "shuffled": False})
-            answers.append(Answer(trial, model, key, {"strict": score}, "stop", Usage(), 0.0, 1, "m"))
+            answers.append(
+                Answer(trial, model, key, {"strict": score}, "stop", Usage(), 0.0, 1, "m")
+            )
     entries = [ModelEntry(name=name, engine="openai", id=name) for name in models]
     return Results(answers, entries, 0, {name: len(answers) for name in models})
 
 
-def found_in(figure: Figure, of: Results) -> Spots:
+def opened(figure: Figure, of: Results, folder: Path) -> list[tuple[Box, Cell]]:
+    """The places of a figure and the cells that they open."""
     figure.draw_without_rendering()
-    return spots(Behind(of, "strict"), drawn(figure, figure.get_tightbbox()))
+    marks = marked(figure, figure.get_tightbbox())
+    return write_answers(
+        folder, "t/a", of, "strict", marks, "alt", answers_frame(of), folder / "responses.sqlite"
+    )
+
+
+def told(cell: Cell, of: Results) -> set[tuple[str, int]]:
+    """The models and values of d whose answers a cell holds."""
+    answers = [of.answers[row] for row in cell.rows]
+    return {(answer.model, int(answer.trial.factors["d"] or 0)) for answer in answers}
 
 
 SHARES = {
@@ -47,19 +62,23 @@ SHARES = {
 }
 
 
-def test_each_bar_leads_to_the_answers_that_it_counts_and_a_published_one_to_none() -> None:
+def test_each_bar_opens_the_answers_that_it_counts_and_a_published_one_its_source(
+    tmp_path: Path,
+) -> None:
     rows = pd.DataFrame(
-        [(model, f"d = {d}", np.mean(right), 0.0, 1.0) for (model, d), right in SHARES.items()],
-        columns=["label", "condition", "share", "low", "high"],
-    ).rename(columns={"share": "accuracy"})
-    figure = share_bars({"published (as printed)": rows, "simulated readers (not models)": rows}, xlabel="right (%)")
+        [(model, d, f"d = {d}", np.mean(right), 0.0, 1.0) for (model, d), right in SHARES.items()],
+        columns=["model", "d", "condition", "accuracy", "low", "high"],
+    ).assign(label=lambda table: table["model"])
+    panels = {"published (as printed)": rows, "regenerated here": with_cells(rows, ["model", "d"])}
     of = results(SHARES)
-    places = found_in(figure, of)
-    assert len(places) == 4
+    every = opened(share_rows(panels, xlabel="right (%)"), of, tmp_path)
+    places = [place for place in every if place[1].name != "published"]
+    assert len(places) == len(every) - len(places) == 4
+    page = (tmp_path / "answers.html").read_text(encoding="utf-8")
+    assert 'id="published"' in page
+    assert "params/published/t.json" in page
     for box, cell in places:
-        told = {(of.answers[row].model, of.answers[row].trial.factors["d"]) for row in cell.rows}
-        assert len(told) == 1
-        (what,) = told
+        (what,) = told(cell, of)
         assert (cell.correct, cell.n) == (sum(SHARES[what]), 4)
         left, top, width, height = box
         assert 0 <= left <= left + width <= 1
@@ -67,18 +86,33 @@ def test_each_bar_leads_to_the_answers_that_it_counts_and_a_published_one_to_non
     assert len({cell.rows for box, cell in places}) == 4
 
 
-def test_points_of_a_curve_are_told_apart_by_their_place_where_their_shares_are_the_same() -> None:
+def test_published_bars_beside_regenerated_ones_open_no_answers(tmp_path: Path) -> None:
+    rows = pd.DataFrame(
+        [(model, model, 1, "here", np.mean(SHARES[model, 1]), 0.0, 1.0) for model in MODELS],
+        columns=["model", "label", "d", "condition", "accuracy", "low", "high"],
+    )
+    panels = {"all": with_cells(rows, ["model", "d"]), "published, all": rows}
+    of = results(SHARES)
+    places = opened(share_rows(panels, xlabel="right (%)"), of, tmp_path)
+    cells = [told(cell, of) for box, cell in places if cell.n]
+    assert cells == [{(model, 1)} for model in MODELS]
+    assert len(places) == 2 * len(cells)
+
+
+def test_points_of_a_curve_open_their_cells_also_where_their_shares_are_the_same(
+    tmp_path: Path,
+) -> None:
     use_style()
     figure = Figure(figsize=(4, 3))
     ax = figure.subplots()
     points = pd.DataFrame(
-        [(model, d, np.mean(right)) for (model, d), right in SHARES.items()], columns=["model", "d", "accuracy"]
+        [(model, d, np.mean(right)) for (model, d), right in SHARES.items()],
+        columns=["model", "d", "accuracy"],
     )
     points = points.assign(low=points["accuracy"], high=points["accuracy"], place=points["d"] / 100)
+    points = with_cells(points, ["model", "d"])
     draw_curves(ax, points, list(MODELS), "place", value="accuracy", scale=100, size=3)
-    ax.set_xlabel("d: lines between the links")
-    of = results(SHARES)
-    places = found_in(figure, of)
+    places = opened(figure, results(SHARES), tmp_path)
     assert sorted((cell.told, cell.correct) for box, cell in places) == [
         ("reader, d 1", 3),
         ("reader, d 15", 1),
@@ -87,39 +121,34 @@ def test_points_of_a_curve_are_told_apart_by_their_place_where_their_shares_are_
     ]
 
 
-def test_values_are_found_by_what_the_figure_calls_them_also_where_the_panel_beside_it_has_the_names() -> None:
-    """What is told of one value alone means the other where it is not said; a kind of models stands for all of them."""
-    use_style()
-    figure = Figure(figsize=(6, 3))
-    for ax, model in zip(figure.subplots(1, 2, sharey=True), MODELS, strict=True):
-        ax.errorbar([-10, -20], [0, 1], xerr=5, fmt="o", label=model)
-        ax.set_yticks([0, 1], ["near", "near, turned"])
-    of = results({(model, d): [True, False] for model in MODELS for d in (1, 15)})
-    figure.draw_without_rendering()
-    spoken = {"d": {1: "", 15: "turned"}}
-    found = spots(Behind(of, "strict", spoken), drawn(figure, figure.get_tightbbox()))
-    told = [{(of.answers[row].model, of.answers[row].trial.factors["d"]) for row in cell.rows} for _, cell in found]
-    assert told == [{(model, d)} for model in MODELS for d in (1, 15)]
-
-    figure = share_bars(
-        {"d = 15": pd.DataFrame({"label": ["small"], "condition": "", "accuracy": 0.5, "low": 0, "high": 1})},
-        xlabel="%",
-    )
-    figure.draw_without_rendering()
-    kinds = {"model": dict.fromkeys(MODELS, "small")}
-    ((_, cell),) = spots(Behind(of, "strict", kinds), drawn(figure, figure.get_tightbbox()))
-    assert {(of.answers[row].model, of.answers[row].trial.factors["d"]) for row in cell.rows} == {
-        (model, 15) for model in MODELS
-    }
+def test_a_cell_without_a_model_opens_those_of_all_and_one_without_answers_opens_nothing(
+    tmp_path: Path,
+) -> None:
+    figure = Figure(figsize=(4, 3))
+    ax = figure.subplots()
+    rows = with_cells(pd.DataFrame({"d": [15, 16]}), ["d"])
+    mark(ax, rows, rows["d"], 0.5)
+    mark(ax, rows, np.nan, 0.5)
+    ax.set_xlim(0, 20)
+    of = results(SHARES)
+    ((box, cell),) = opened(figure, of, tmp_path)
+    assert told(cell, of) == {(model, 15) for model in MODELS}
+    assert cell.told == "all models, d 15"
+    assert min(box[2:]) > 0
 
 
-def test_what_an_answer_says_is_text_and_keys_are_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_an_answer_says_is_text_and_keys_are_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-key")
     hostile = "</pre><script>alert(1)</script><img src=x onerror=alert(1)> sk-very-secret-key \u202e\x1b[31m {{ 7*7 }}"
     monkeypatch.setattr(
-        answers_page, "stored_responses", lambda keys, _: {key: Response(hostile, "stop") for key in keys}
+        answers_page,
+        "stored_responses",
+        lambda keys, _: {key: Response(hostile, "stop") for key in keys},
     )
-    write_answers(tmp_path, "t/a", results(SHARES), "strict", [], "<alt>", {})
+    of = results(SHARES)
+    write_answers(tmp_path, "t/a", of, "strict", [], "<alt>", answers_frame(of))
     page = (tmp_path / "answers.html").read_text()
     assert page.count("&lt;script&gt;alert(1)") == 16
     assert "<script" not in page
@@ -127,17 +156,20 @@ def test_what_an_answer_says_is_text_and_keys_are_not_shown(tmp_path: Path, monk
     assert "<b>read" not in page
     assert "{{ 7*7 }}" in page
     assert "[key]" in page
-    assert not any(told in page for told in ("sk-very-secret-key", "\u202e", "\x1b"))
+    assert not any(secret in page for secret in ("sk-very-secret-key", "\u202e", "\x1b"))
     assert "script-src 'none'" in page
 
 
 def test_the_page_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        answers_page, "stored_responses", lambda keys, _: dict.fromkeys(keys, Response("x" * 9000, "stop"))
+        answers_page,
+        "stored_responses",
+        lambda keys, _: dict.fromkeys(keys, Response("x" * 9000, "stop")),
     )
     for cells, each in ((40, 60), (590, 3)):
         outcomes = {("reader", d): [False] * each for d in range(cells)}
-        write_answers(tmp_path, "t/a", results(outcomes, MODELS[:1]), "strict", [], "alt", {})
+        of = results(outcomes, MODELS[:1])
+        write_answers(tmp_path, "t/a", of, "strict", [], "alt", answers_frame(of))
         page = (tmp_path / "answers.html").read_text()
         shown = page.count('class="answer"')
         assert cells <= shown <= max(cells, MOST_ANSWERS)

@@ -1,37 +1,106 @@
-"""The leaderboard: same questions for all, ranked by right answers, with intervals."""
+"""Models by task: each paper's main study, published and regenerated, with intervals."""
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from codestress.artefact_files import artefact_names, read_artefact
 from codestress.fitting.proportions import wilson
-from codestress.report.summary import leaderboards
+from codestress.inference.registry import load_registry
+from codestress.report.model_table import board, models_by_task, write_board
+from codestress.report.summary import shortfalls
 
 
-def manifest(counts: dict[str, tuple[int, int]], leaderboard: bool, simulated: tuple[str, ...] = ()) -> dict[str, Any]:
+def manifest(
+    counts: dict[str, tuple[int, int]], leaderboard: bool, simulated: tuple[str, ...] = ()
+) -> dict[str, Any]:
     table = {
         model: {"correct": right, "incorrect": wrong, "refused": 1, "skipped": 7}
         for model, (right, wrong) in counts.items()
     }
-    models = [{"name": name, "engine": "simulated" if name in simulated else "openai"} for name in counts]
-    return {"counts": table, "title": "t", "models": models, "leaderboard": leaderboard}
+    models = [
+        {"name": name, "engine": "simulated" if name in simulated else "openai"} for name in counts
+    ]
+    return {
+        "counts": table,
+        "title": "t",
+        "models": models,
+        "leaderboard": leaderboard,
+        "simulated": [*simulated],
+        "reasons": {},
+    }
 
 
-def test_models_are_ranked_by_right_answers_of_those_asked_and_readers_are_not() -> None:
+def test_models_have_right_answers_of_those_asked_and_readers_have_no_row() -> None:
     manifests = {
         "a/one": manifest({"m1": (90, 9), "m2": (10, 89)}, False),
         "a/two": manifest({"m1": (50, 49), "m2": (60, 39), "sim-x": (99, 0)}, True, ("sim-x",)),
         "b/facts": manifest({}, True),
         "c/readers": manifest({"sim-x": (99, 0)}, True, ("sim-x",)),
     }
-    (board,) = leaderboards(manifests)
-    assert (board["paper"], board["artefact"]) == ("a", "a/two")
-    assert [(place["model"], place["correct"], place["n"]) for place in board["places"]] == [
-        ("m2", 60, 100),
-        ("m1", 50, 100),
+    first, second = models_by_task(manifests).itertuples()
+    assert (first.model, first.task, first.source, first.n) == ("m1", "a/two", "here", 100)
+    assert second.model == "m2"
+    assert second.accuracy == pytest.approx(60)
+    assert (second.low, second.high) == pytest.approx([100 * end for end in wilson(60, 100)])
+
+
+def test_each_paper_publishes_its_main_study_and_numbers_are_the_papers() -> None:
+    tasks = [name for name in artefact_names() if read_artefact(name).leaderboard]
+    rows = models_by_task({name: manifest({}, True) for name in tasks})
+    assert set(rows["task"]) == set(tasks)
+    assert {task.split("/")[0] for task in tasks} == {"codecrash", "faultloc", "origin", "semtrace"}
+    assert set(rows["source"]) == {"published"}
+    assert set(rows["model"]) <= set(load_registry())
+    own = rows.set_index(["task", "model"])
+    turbo = own.loc["origin/fig04", "gpt-4-turbo-2024-04-09"]
+    assert (turbo["accuracy"], turbo["n"]) == (pytest.approx(100 * 32 / 117), 117)
+    # Printed: 79, 77 and 100 % of 100 problems each.
+    gpt = own.loc["semtrace/tab01", "gpt-4.1-2025-04-14"]
+    assert (gpt["accuracy"], gpt["n"]) == (pytest.approx(256 / 3), 300)
+    assert len(own.loc["codecrash/tab01"]) == 17  # Table 4's reasoning models are not in Table 1
+    assert set(own.loc["codecrash/tab01"]["n"]) == {5 * (800 + 479)}
+
+
+def test_a_changed_artefact_has_no_published_numbers_beside_it() -> None:
+    rows = models_by_task({"origin/fig04@step=8": manifest({"m1": (5, 5)}, True)})
+    assert rows["source"].tolist() == ["here"]
+
+
+def test_the_table_is_written_for_programs_and_for_readers(tmp_path: Path) -> None:
+    rows = models_by_task({"origin/fig04": manifest({"gpt-4-turbo-2024-04-09": (80, 19)}, True)})
+    write_board(rows, board(rows, {"origin/fig04": "Figure 4"}), tmp_path)
+    with (tmp_path / "models.csv").open(encoding="utf-8", newline="") as file:
+        lines = [line for line in csv.DictReader(file) if line["model"] == "gpt-4-turbo-2024-04-09"]
+    assert [(line["source"], line["accuracy"], line["n"]) for line in lines] == [
+        ("here", "80.0", "100"),
+        ("published", "27.35", "117"),
     ]
-    low, high = wilson(60, 100)
-    assert (board["places"][0]["low"], board["places"][0]["high"]) == (low, high)
-    assert board["places"][0]["accuracy"] == pytest.approx(0.6)
+    text = (tmp_path / "models.md").read_text(encoding="utf-8")
+    assert "| model | origin/fig04 published | origin/fig04 here |" in text
+    assert "27.4 [20.1, 36.1] n=117 | 80.0 [" in text
+
+
+def test_a_model_of_which_hardly_an_answer_is_read_has_no_place_and_it_is_said_why() -> None:
+    mute = manifest({"m1": (50, 49), "mute": (3, 5), "wrong": (0, 99)}, True)
+    mute["counts"]["mute"]["unparsable"] = 91
+    mute["reasons"] = {"mute": {"unparsable: no [ANSWER]": 91, "refused": 1}}
+    mute["reasons"]["wrong"] = {"refused": 1}
+    assert models_by_task({"a/one": mute})["model"].tolist() == ["m1", "wrong"]
+    assert shortfalls([mute, mute]) == [
+        "mute: 6 of 200 answers right: 182 × unparsable: no [ANSWER]; 2 × refused; "
+        "10 read, and not correct; 16 of 200 answers could be read, "
+        "so that it has no place among the papers' models.",
+        "wrong: 0 of 200 answers right: 2 × refused; 198 read, and not correct.",
+    ]
+    sentence = "m1: 0 of 3 answers right: all were read, and none is correct."
+    assert shortfalls([mute | {"counts": {"m1": {"incorrect": 3}}}]) == [sentence]
+    (sentence,) = shortfalls([mute | {"counts": {"m1": {"unparsable": 3}}, "reasons": {}}])
+    assert sentence.startswith("m1: 0 of 3 answers right: no reason is recorded; 0 of 3 answers")
+    earlier = {"right": 3, "wrong": 1, "skipped": 0}
+    assert shortfalls([mute | {"counts": {"m1": earlier}}]) == []
+    assert shortfalls([manifest({"sim-x": (0, 99)}, True, ("sim-x",))]) == []

@@ -14,31 +14,49 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from codestress.artefact_files import artefact_names, read_artefact
 from codestress.errors import DataError, ParameterError
 from codestress.fitting.proportions import Interval, newcombe, wilson
 from codestress.inference.registry import load_registry
-from codestress.inference.run import Results
-from codestress.papers.origin.charts import distance_curve, length_curve, outcome_map
+from codestress.inference.results import Results
+from codestress.papers.origin.charts import (
+    distance_curve,
+    length_curve,
+    outcome_map,
+    share_rows,
+)
 from codestress.papers.origin.curves import FittedSide
 from codestress.papers.origin.studies import FindTheOrigin
 from codestress.parameters import Facts
-from codestress.pipeline.artefacts import Artefact, Overrides, artefact_names, resolve
+from codestress.pipeline.artefacts import Artefact, Overrides, resolve
 from codestress.pipeline.builder import standing
 from codestress.report import summary
 from codestress.report.checked import sha256_of_files
 from codestress.report.claims import COLUMNS, Claim, Evidence, ledger, statements
 from codestress.report.findings import extremes
 from codestress.report.protocol import stamp
-from codestress.report.publish import latex_table, markdown_table, publish
+from codestress.report.publish import (
+    LONGEST_ALT,
+    REST,
+    description,
+    latex_table,
+    markdown_table,
+    one_line,
+    publish,
+)
 from codestress.report.published import published_models, published_numbers
-from codestress.report.share_bars import share_bars
-from codestress.report.summary import all_claims, judged, not_run
+from codestress.report.summary import all_claims, folded, judged
 from codestress.types import Outcome
 
 
 def test_tables_escape_what_would_break_them() -> None:
-    frame = pd.DataFrame({"a|b": ["x|y", "50 % & more_"], "n": [0.12345, float("nan")], "k": [3, 4]})
-    assert markdown_table(frame).splitlines()[2:] == [r"| x\|y | 0.123 | 3 |", "| 50 % & more_ |  | 4 |"]
+    frame = pd.DataFrame(
+        {"a|b": ["x|y", "50 % & more_"], "n": [0.12345, float("nan")], "k": [3, 4]}
+    )
+    assert markdown_table(frame).splitlines()[2:] == [
+        r"| x\|y | 0.123 | 3 |",
+        "| 50 % & more_ |  | 4 |",
+    ]
     latex = latex_table(frame)
     assert r"50 \% \& more\_" in latex
     assert r"\begin{tabular}{lrr}" in latex
@@ -47,24 +65,143 @@ def test_tables_escape_what_would_break_them() -> None:
 @pytest.mark.parametrize(
     ("regenerated", "low", "high", "words"),
     [
-        (30.0, 25.0, 35.0, ("reproduced", "reproduced", "consistent", "follows", "no verdict")),
-        (40.0, 35.0, 45.0, ("differs", "differs", "inconsistent", "does not follow", "no verdict")),
-        (50.0, 27.44, 60.0, ("reproduced", "reproduced", "consistent", "follows", "no verdict")),  # as it is printed
-        (math.nan, math.nan, math.nan, ("not run",) * 5),
+        (
+            30.0,
+            25.0,
+            35.0,
+            ("reproduced", "reproduced", "consistent", "follows", "no verdict", "no verdict"),
+        ),
+        (
+            40.0,
+            35.0,
+            45.0,
+            ("differs", "differs", "inconsistent", "does not follow", "no verdict", "no verdict"),
+        ),
+        # As it is printed.
+        (
+            50.0,
+            27.44,
+            60.0,
+            ("reproduced", "reproduced", "consistent", "follows", "no verdict", "no verdict"),
+        ),
+        (math.nan, math.nan, math.nan, ("not run",) * 6),
     ],
 )
-def test_every_class_of_evidence_has_its_words(regenerated: float, low: float, high: float, words: tuple[str]) -> None:
+def test_every_class_of_evidence_has_its_words(
+    regenerated: float, low: float, high: float, words: tuple[str]
+) -> None:
     for evidence, word in zip(get_args(Evidence), words, strict=True):
         claim = Claim("origin/fig04", "share", 27.4, "%", regenerated, low, high, evidence=evidence)
         assert claim.verdict == word
         if not math.isnan(regenerated) and evidence in ("re-run", "recomputed"):
-            assert replace(claim, clusters=800).verdict == "inconclusive"  # the other number's error is not known
+            # The other number's error is not known.
+            assert replace(claim, clusters=800).verdict == "inconclusive"
             assert replace(claim, deviates="d 1 (paper: 15)").verdict == "not comparable"
+
+
+def test_a_picture_s_description_is_short_and_says_where_the_rest_is() -> None:
+    assert description(["A title", "b nan %."]) == "A title. b (not known)."
+    parts = [f"model-{number}, a task: {number / 7:.1f} %" for number in range(60)]
+    cut = description(["sim-a: simulated readers (not models)", "A title", "; ".join(parts)])
+    assert cut.startswith("sim-a: simulated readers (not models). A title. model-0")
+    assert LONGEST_ALT - 80 < len(cut) <= LONGEST_ALT
+    assert cut.endswith(" %" + REST)
+    words = description(["word " * 200])
+    assert len(words) <= LONGEST_ALT
+    assert words.endswith("word" + REST)
+    assert len(description(["x" * LONGEST_ALT])) <= LONGEST_ALT
 
 
 def test_at_most() -> None:
     for value, word in ((4.0, "reproduced"), (5.0, "reproduced"), (6.0, "differs")):
-        assert Claim("a/b", "few", 5, "points", value, value, value, relation="at most").verdict == word
+        assert (
+            Claim("a/b", "few", 5, "points", value, value, value, relation="at most").verdict
+            == word
+        )
+
+
+@pytest.mark.parametrize("evidence", ["re-run", "internal"])
+@pytest.mark.parametrize(
+    ("numbers", "items", "more", "less"),
+    [
+        ((5, 2, 8), 800, "reproduced", "differs"),
+        ((-5, -8, -2), 800, "differs", "reproduced"),
+        ((5, -1, 11), 800, "inconclusive", "inconclusive"),
+        ((5, 2, 8), 24, "inconclusive", "differs"),  # fewer than 25 never reproduce
+        (
+            (5, 0.1, 9.9),
+            26,
+            "inconclusive",
+            "inconclusive",
+        ),  # by Student's quantile it reaches over the bound
+        ((5,), 0, "reproduced", "differs"),
+        ((-5,), 0, "differs", "reproduced"),
+        ((0,), 0, "differs", "differs"),  # neither more nor less
+    ],
+)
+def test_an_order_is_judged_by_the_side_of_its_bound(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    evidence: str,
+    numbers: tuple[float, ...],
+    items: float,
+    more: str,
+    less: str,
+) -> None:
+    names = ["slope", "low", "high"][: len(numbers)]
+    stated = STATED | {
+        "statement": "it rises",
+        "value": 0,
+        "number": names,
+        "evidence": evidence,
+        "clusters": "items",
+    }
+    both = [
+        stated | {"relation": "more than"},
+        stated | {"statement": "it falls", "relation": "less than"},
+    ]
+    given = write_published(monkeypatch, tmp_path, {"statements": both})
+    table = pd.DataFrame([dict(zip(names, numbers, strict=True)) | {"items": items}])
+    found = ledger(given, {"drops": table})
+    words = (
+        {"reproduced": "consistent", "differs": "inconsistent"} if evidence == "internal" else {}
+    )
+    assert list(found["verdict"]) == [words.get(word, word) for word in (more, less)]
+    assert found["undecided"].str.contains("would decide it").tolist() == [
+        len(numbers) == 3 and word == "inconclusive" for word in (more, less)
+    ]
+    assert summary.judged(found.assign(artefact="any/fig01")) == []
+
+
+@pytest.mark.parametrize(("second", "word"), [(4, "reproduced"), (-4, "inconclusive")])
+def test_readings_of_an_order_must_agree(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, second: float, word: str
+) -> None:
+    stated = STATED | {
+        "statement": "it rises",
+        "value": 0,
+        "number": ["slope"],
+        "relation": "more than",
+    }
+    given = write_published(
+        monkeypatch, tmp_path, {"statements": [stated | {"readings": {"a": {}, "b": {}}}]}
+    )
+    found = ledger(
+        given, {"drops": pd.DataFrame({"reading": ["a", "b"], "slope": [3, second]})}
+    ).squeeze()
+    assert found["verdict"] == word
+
+
+def test_a_finding_names_its_command_and_is_no_paper_s_statement() -> None:
+    for paper in ("origin", "semtrace", "faultloc", "codecrash"):
+        for stated in statements(paper):
+            commands = [f"make {paper}/{name} PROFILE=paper" for name in stated.artefacts]
+            own = [
+                told.startswith(command)
+                for told in (stated.needs, stated.basis)
+                for command in commands
+            ]
+            assert any(own) == (stated.evidence == "finding"), stated.statement
 
 
 def test_an_empty_ledger_has_its_columns() -> None:
@@ -83,10 +220,27 @@ def test_an_empty_ledger_has_its_columns() -> None:
     ],
 )
 def test_a_share_is_judged_by_the_errors_of_both(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ours: float, n: int, theirs: float, their_n: int, verdict: str
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    ours: float,
+    n: int,
+    theirs: float,
+    their_n: int,
+    verdict: str,
 ) -> None:
-    stated = STATED | {"each": "cells", "table": "own", "statement": "{label}", "value": "percent", "unit": "%"}
-    stated |= {"number": ["accuracy", "low", "high"], "per_cent": True, "theirs": ["low", "high"], "clusters": "items"}
+    stated = STATED | {
+        "each": "cells",
+        "table": "own",
+        "statement": "{label}",
+        "value": "percent",
+        "unit": "%",
+    }
+    stated |= {
+        "number": ["accuracy", "low", "high"],
+        "per_cent": True,
+        "theirs": ["low", "high"],
+        "clusters": "items",
+    }
     given = write_published(monkeypatch, tmp_path, {"statements": [stated]})
     sides = [
         {"accuracy": share, "items": of, **wilson(share * of, of)._asdict()}
@@ -95,7 +249,8 @@ def test_a_share_is_judged_by_the_errors_of_both(
     cells = pd.DataFrame([sides[1] | {"label": "A", "percent": round(100 * theirs, 1)}])
     found = ledger(given, {"own": pd.DataFrame(sides[:1]), "cells": cells}).squeeze()
     low, high = (100 * end for end in newcombe(theirs, their_n, ours, n))
-    between = Interval(found["difference_low"] + 0.05, found["difference_high"] - 0.05)  # it is printed to 0.1 %
+    # It is printed to 0.1 %.
+    between = Interval(found["difference_low"] + 0.05, found["difference_high"] - 0.05)
     assert between.low <= low + 1e-9 < high <= between.high + 1e-9
     if n == their_n == 6400:  # of few items Student's quantile is wider
         assert between == pytest.approx((low, high))
@@ -104,8 +259,12 @@ def test_a_share_is_judged_by_the_errors_of_both(
     assert bool(found["undecided"]) == (verdict == "inconclusive")
 
 
-def test_another_protocol_is_not_comparable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    given = write_published(monkeypatch, tmp_path, {"statements": [SINGLE, SINGLE | {"independent": ["d"]}]})
+def test_another_protocol_is_not_comparable(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    given = write_published(
+        monkeypatch, tmp_path, {"statements": [SINGLE, SINGLE | {"independent": ["d"]}]}
+    )
     drops = pd.DataFrame([("a", 20, 15, 25)], columns=["model", "drop", "low", "high"])
     other = given.model_copy(update={"d": [1]})
     found = ledger(other, {"drops": drops})
@@ -116,7 +275,9 @@ def test_another_protocol_is_not_comparable(monkeypatch: pytest.MonkeyPatch, tmp
 
 @pytest.mark.parametrize("name", artefact_names())
 def test_the_paper_profile_is_the_papers_protocol(name: str) -> None:
-    assert stamp(protocol_of(name)) == "as the paper"
+    """What no paper has says so: it is as nobody's paper."""
+    beyond = read_artefact(name).title.startswith("Beyond the paper")
+    assert stamp(protocol_of(name)) == ("beyond the paper" if beyond else "as the paper")
 
 
 def test_a_stamp_names_what_deviates() -> None:
@@ -126,116 +287,183 @@ def test_a_stamp_names_what_deviates() -> None:
     assert "n_problems 40 (paper: 800)" in told
     assert "problems generated (paper: cruxeval)" in told
     assert "models" not in told
-    (kept,) = resolve(["faultloc/tab02"], "paper", Overrides(settings=("selection=kit",)), load_registry())
-    assert stamp(kept.parameters) == "deviates: selection kit (paper: artifact)"  # Figure 5 counts all 637 and 670
+    (kept,) = resolve(
+        ["faultloc/tab02"], "paper", Overrides(settings=("selection=kit",)), load_registry()
+    )
+    # Figure 5 counts all 637 and 670.
+    assert stamp(kept.parameters) == "deviates: selection kit (paper: artifact)"
     again = demo.parameters.model_copy(update={"subsample": 1})
     assert "subsample" not in stamp(again)  # 1 and 1.0 are one value
 
 
 def test_each_number_stands_once_and_chance_is_counted() -> None:
-    row = dict.fromkeys(COLUMNS, "") | {"unit": "%", "published": 10.0, "basis": "needs a", "verdict": "not run"}
-    row |= {"difference_low": math.nan, "difference_high": math.nan}
+    row = dict.fromkeys(COLUMNS, "") | {
+        "unit": "%",
+        "published": 10.0,
+        "basis": "needs a",
+        "verdict": "not run",
+    }
+    row |= {"difference_low": math.nan, "difference_high": math.nan, "relation": "equal"}
     decided = {"difference_low": 4.0, "difference_high": 20.0, "verdict": "differs"}
     doubtful = {"difference_low": 0.1, "difference_high": 12.0, "verdict": "differs"}
     ledgers = [
         pd.DataFrame([row | {"artefact": "p/a", "statement": one} for one in "xyz"]),
         pd.DataFrame([row | {"artefact": "p/b", "statement": "x"} | decided]),
-        pd.DataFrame([row | {"artefact": "p/b", "statement": f"s{n}"} | doubtful for n in range(3)]),
+        pd.DataFrame(
+            [row | {"artefact": "p/b", "statement": f"s{n}"} | doubtful for n in range(3)]
+        ),
     ]
     claims = all_claims(ledgers)
     assert len(claims) == 6
     (first,) = claims[claims["statement"] == "x"].to_dict("records")
     assert (first["verdict"], first["artefacts"]) == ("differs", ["p/b", "p/a"])
-    (waiting,) = not_run(claims)
-    assert [*waiting.values()] == ["needs a", 2, ["p/a"], "make p/a PROFILE=paper", "price unknown"]
-    assert judged(claims) == [{"paper": "p", "judged": 4, "expected": 0.2, "differ": 4, "after_holm": 1}]
+    (waiting,) = folded(claims)
+    assert [row["statement"] for row in waiting.pop("rows")] == ["y", "z"]
+    assert [*waiting.values()] == ["p/a", "make p/a PROFILE=paper", "price unknown"]
+    assert judged(claims) == [
+        {"paper": "p", "judged": 4, "expected": 0.2, "differ": 4, "after_holm": 1}
+    ]
     # What command lines changed counts by its changes; the price is the artefact's.
-    mine = [ledger.assign(artefact=ledger["artefact"] + f"@seed={n}") for n in (1, 2) for ledger in ledgers]
+    mine = [
+        ledger.assign(artefact=ledger["artefact"] + f"@seed={n}")
+        for n in (1, 2)
+        for ledger in ledgers
+    ]
     assert len(all_claims(mine)) == 12
-    assert not_run(all_claims(mine[:1]))[0]["command"] == "make p/a PROFILE=paper"
+    assert folded(all_claims(mine[:1]))[0]["command"] == "make p/a PROFILE=paper"
     assert judged(all_claims(ledgers[:1])) == judged(all_claims([])) == []
 
 
-def test_prices_are_the_plans_tokens_at_the_registrys_prices(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prices_are_the_plans_tokens_at_the_registrys_prices(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     registry = load_registry()
     priced = next(one for one in registry.values() if one.price is not None)
     rows = [
-        ("p/a", priced.name, "", "", 10, 4_000_000, 500_000),
-        ("p/a", "sim-near", "", "", 10, 40, 5),
-        ("p/a", "nobody", "", "", 10, 40, 5),
-        ("p/b", priced.name, "two", "estimated: so long", 8, 800_000, 10),
-        ("p/b", priced.name, "one", "", 3, 400_000, 10),
+        ("p/a", priced.name, "", "", 10, 4_000_000, 500_000, "c"),
+        ("p/a", "sim-near", "", "", 10, 40, 5, "c"),
+        ("p/a", "nobody", "", "", 10, 40, 5, "c"),
+        ("p/b", priced.name, "two", "estimated: so long", 8, 800_000, 10, "c"),
+        ("p/b", priced.name, "one", "", 3, 400_000, 10, "c"),
     ]
     table = [dict(zip(summary.PLAN_COLUMNS, row, strict=True)) for row in rows]
-    monkeypatch.setattr(summary, "plans", lambda: table)
+    monkeypatch.setattr(summary, "plans", lambda: pd.DataFrame(table))
     assert priced.price is not None
     low, high = priced.price.input, priced.price.input + priced.price.output / 2
-    command, told = summary.price(["p/z", "p/a"], f"needs the answers of {priced.name}", registry)
+    row = dict.fromkeys(COLUMNS, "") | {"verdict": "not run"}
+    names = ["p/a", "p/b", "p/z"]
+    ledger = pd.DataFrame([row | {"artefact": name, "statement": name} for name in names])
+    first, second, third = (fold["price"] for fold in folded(all_claims([ledger])))
     dollars = f"${low:,.2f} to ${high:,.2f}"
-    assert told == f"10 questions of 1.00 M tokens, answers of at most 0.50 M, {dollars}"
-    assert command == f'make p/a PROFILE=paper MODELS="{priced.name}"'
-    command, every = summary.price(["p/a"], "needs all", registry)
-    assert command == "make p/a PROFILE=paper"
-    assert every.startswith("30 questions")
-    assert "1 model on a machine of one's own, price unknown for nobody" in every
-    both = summary.price(["p/b"], "needs all on both data sets", registry)[1].split("; ")
-    assert [one.split()[0] for one in both] == ["3", "8"]
-    assert [one.endswith("(estimated: so long)") for one in both] == [False, True]
-    command, part = summary.price(["p/b"], "needs the answers of nobody on ONE", registry)
-    assert command == 'make p/b PROFILE=paper SET="problems=[one]"'
-    assert part.startswith("3 questions of 0.10 M tokens")
-    (longer, _) = summary.price(["p/b"], f"needs the answers of {priced.name}-lite, of {priced.name}.5", registry)
-    assert longer == "make p/b PROFILE=paper"
-    assert summary.price(["p/b"], f"needs {priced.name}, {priced.name}.", registry)[0] != longer
-    assert summary.price(["p/z"], "needs a", registry) == ("make p/z PROFILE=paper", "price unknown")
+    assert first == f"{dollars}, 1 model on a machine of one's own, price unknown for nobody", first
+    assert second.endswith(" (estimated: so long)")
+    assert third == "price unknown"
 
 
 def test_plans_are_of_artefacts_and_models_that_there_are() -> None:
-    table = pd.DataFrame(summary.plans())
+    table = summary.plans()
     assert set(table["artefact"]) <= set(artefact_names())
     assert set(table["model"]) <= set(load_registry())
     assert set(table["part"]) <= {"", "cruxeval", "livecodebench"}
     assert (table[["requests", "characters", "longest"]] > 0).all(axis=None)
+    assert table["commit"].str.fullmatch("[0-9a-f]{7,40}").all()
     assert not table.duplicated(["artefact", "model", "part", "basis"]).any()
 
 
 def test_whatever_waits_for_answers_has_its_price() -> None:
-    table, registry = pd.DataFrame(summary.plans()), load_registry()
+    table, registry = summary.plans(), load_registry()
     for name in artefact_names():
         paper, _, artefact = name.partition("/")
         (found,) = resolve([name], "paper", Overrides(), registry)
-        asked = "models" in found.parameters.model_dump() and any(not one.local for one in found.models)
-        if asked and any(one.evidence == "re-run" and one.table for one in statements(paper, artefact)):
+        asked = "models" in found.parameters.model_dump() and any(
+            not one.local for one in found.models
+        )
+        if asked and any(
+            one.evidence == "re-run" and one.table for one in statements(paper, artefact)
+        ):
             assert set(table["model"][table["artefact"] == name]), name
 
 
-STATED = {"artefacts": ["fig01"], "unit": "points", "needs": "the answers of {models}", "table": "drops"}
-SINGLE = STATED | {"statement": "one model's drop", "value": 20, "number": ["drop", "low", "high"], "models": ["a"]}
+STATED = {
+    "artefacts": ["fig01"],
+    "unit": "points",
+    "needs": "the answers of {models}",
+    "table": "drops",
+}
+SINGLE = STATED | {
+    "statement": "one model's drop",
+    "value": 20,
+    "number": ["drop", "low", "high"],
+    "models": ["a"],
+}
 
 
-def test_what_is_stated_is_looked_up_by_one_rule(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_is_stated_is_looked_up_by_one_rule(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     stated = [
         SINGLE | {"where": {"task": "x"}, "basis": "{n} problems"},
-        {"artefacts": ["fig01"], "rule": "mean", "statement": "two models' drop", "value": 30, "models": "both"},
+        {
+            "artefacts": ["fig01"],
+            "rule": "mean",
+            "statement": "two models' drop",
+            "value": 30,
+            "models": "both",
+        },
         SINGLE | {"artefacts": ["fig02"]},
-        STATED | {"each": "cells", "statement": "{label}", "value": "value", "number": ["drop"], "match": ["model"]},
+        STATED
+        | {
+            "each": "cells",
+            "statement": "{label}",
+            "value": "value",
+            "number": ["drop"],
+            "match": ["model"],
+        },
     ]
-    rules = {"mean": STATED | {"number": ["drop"], "where": {"task": "x"}, "basis": "{models}, {n} problems"}}
+    rules = {
+        "mean": STATED
+        | {"number": ["drop"], "where": {"task": "x"}, "basis": "{models}, {n} problems"}
+    }
     groups = {"both": ["a", "b"]}
-    given = write_published(monkeypatch, tmp_path, {"statements": stated, "rules": rules, "groups": groups})
+    given = write_published(
+        monkeypatch, tmp_path, {"statements": stated, "rules": rules, "groups": groups}
+    )
     drops = pd.DataFrame(
-        [("a", "x", 24, 19, 29, 90), ("both", "x", 32, 35, 45, 80), ("a", "y", 90, 85, 95, 9), ("c", "x", 3, 3, 3, 1)],
+        [
+            ("a", "x", 24, 19, 29, 90),
+            ("both", "x", 32, 35, 45, 80),
+            ("a", "y", 90, 85, 95, 9),
+            ("c", "x", 3, 3, 3, 1),
+        ],
         columns=["model", "task", "drop", "low", "high", "n"],
     )
-    cells = pd.DataFrame({"label": ["A", "B", "C", "D"], "model": ["a", "b", "c", "d"], "value": [10, math.nan, 3, 3]})
+    cells = pd.DataFrame(
+        {
+            "label": ["A", "B", "C", "D"],
+            "model": ["a", "b", "c", "d"],
+            "value": [10, math.nan, 3, 3],
+        }
+    )
     found = ledger(given, {"drops": drops, "cells": cells})
     assert found["statement"].tolist() == ["one model's drop", "two models' drop", "A", "C", "D"]
     assert found["regenerated"].tolist()[:4] == [24, 32, 24, 3]
-    assert found["verdict"].tolist() == ["inconclusive", "differs", "differs", "reproduced", "not run"]
+    assert found["verdict"].tolist() == [
+        "inconclusive",
+        "differs",
+        "differs",
+        "reproduced",
+        "not run",
+    ]
     assert found["basis"].tolist()[:2] == ["90 problems", "a, b, 80 problems"]
     lacking = ledger(given, {"drops": drops[drops["model"] != "both"], "cells": cells})
     assert lacking["basis"][1] == "needs the answers of a, b"
-    assert lacking["verdict"].tolist() == ["inconclusive", "not run", "differs", "reproduced", "not run"]
+    assert lacking["verdict"].tolist() == [
+        "inconclusive",
+        "not run",
+        "differs",
+        "reproduced",
+        "not run",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -252,12 +480,19 @@ def test_what_is_stated_is_looked_up_by_one_rule(monkeypatch: pytest.MonkeyPatch
         (0, 0, "reproduced"),
     ],
 )
-def test_numbers_without_sampling_agree_as_they_are_printed(published: float, regenerated: float, word: str) -> None:
+def test_numbers_without_sampling_agree_as_they_are_printed(
+    published: float, regenerated: float, word: str
+) -> None:
     claim = Claim("a/b", "counted", published, "points", regenerated, regenerated, regenerated)
     assert claim.verdict == word
 
 
-ERROR = STATED | {"statement": "a share", "value": 50, "number": ["share", "low", "high"], "unit": "%"}
+ERROR = STATED | {
+    "statement": "a share",
+    "value": 50,
+    "number": ["share", "low", "high"],
+    "unit": "%",
+}
 ERROR |= {"clusters": "items", "where": {"model": "a"}}
 
 
@@ -276,7 +511,13 @@ ERROR |= {"clusters": "items", "where": {"model": "a"}}
     ],
 )
 def test_a_published_number_is_as_uncertain_as_ours_would_be_at_its_n(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, n: int, items: int, ours: Any, verdict: str, undecided: str
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    n: int,
+    items: int,
+    ours: Any,
+    verdict: str,
+    undecided: str,
 ) -> None:
     given = write_published(monkeypatch, tmp_path, {"statements": [ERROR | {"n": n}]})
     row = dict(zip(["share", "low", "high"], ours, strict=True)) | {"model": "a", "items": items}
@@ -287,28 +528,127 @@ def test_a_published_number_is_as_uncertain_as_ours_would_be_at_its_n(
     assert none["verdict"] == "not run"
 
 
-def test_an_unknown_n_of_a_cell_is_no_verdict(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_unknown_n_of_a_cell_is_no_verdict(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     stated = ERROR | {"each": "cells", "value": "value", "n": "n"}
     given = write_published(monkeypatch, tmp_path, {"statements": [stated]})
     ours = pd.DataFrame([{"share": 70, "low": 67, "high": 73, "items": 900, "model": "a"}])
-    cells = pd.DataFrame({"value": [50.0] * 4 + [math.nan], "n": [900, math.nan, None, 0, 900]})  # the last: no claim
+    # The last: no claim.
+    cells = pd.DataFrame({"value": [50.0] * 4 + [math.nan], "n": [900, math.nan, None, 0, 900]})
     found = ledger(given, {"drops": ours, "cells": cells})
     assert found["verdict"].tolist() == ["differs", *["inconclusive"] * 3]
 
 
 def test_readings_must_agree(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    given = write_published(monkeypatch, tmp_path, {"statements": [ERROR | {"n": 900, "readings": "way"}]})
+    ways: dict[str, Any] = {"first": {}, "second": {}}
+    given = write_published(
+        monkeypatch, tmp_path, {"statements": [ERROR | {"n": 900, "readings": ways}]}
+    )
 
-    def verdict(*shares: float) -> str:
+    def claim(**shares: float) -> pd.Series:
         rows = [
-            {"share": share, "low": share - 3, "high": share + 3, "model": "a", "items": 900, "way": str(share)}
-            for share in shares
+            {
+                "share": share,
+                "low": share - 3,
+                "high": share + 3,
+                "model": "a",
+                "items": 900,
+                "reading": name,
+            }
+            for name, share in shares.items()
         ]
-        return str(ledger(given, {"drops": pd.DataFrame(rows)})["verdict"].squeeze())
+        return ledger(given, {"drops": pd.DataFrame(rows)}).squeeze()
 
-    assert [verdict(50, 50.2), verdict(50, 70), verdict(70, 75), verdict(30, 70), verdict(50, 50, 70)] == [
-        *("reproduced", "inconclusive", "differs", "inconclusive", "inconclusive")
-    ]
+    both = claim(first=50, second=50.2)
+    assert both["verdict"] == "reproduced"
+    assert both["readings"] == "first: 50 % (reproduced); second: 50.20 % (reproduced)"
+    assert both["undecided"] == ""
+    assert claim(first=70, second=75)["verdict"] == "differs"
+    apart = claim(first=50, second=70)
+    assert (apart["verdict"], apart["regenerated"]) == ("inconclusive", 50)
+    assert apart["undecided"] == "the paper's words can be read in 2 ways, which do not agree"
+    between = claim(first=30, second=70)
+    assert between["verdict"] == "inconclusive"
+    assert between["undecided"].startswith("it lies between 2 readings")
+    assert claim(first=50)["verdict"] == "inconclusive", "one of them was not worked out"
+    assert claim(second=70)["readings"] == "first; second: 70 % (differs)"
+    assert claim(third=50)[["verdict", "readings"]].tolist() == ["not run", "first; second"]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "numbers", "word"),
+    [
+        ("recomputed", (23.21, 23.18), "reproduced"),
+        ("recomputed", (23.21, 23.02), "inconclusive"),
+        ("recomputed", (23.02, 24.45), "inconclusive"),  # on both sides of what is printed
+        ("recomputed", (24.02, 24.45), "differs"),
+        ("internal", (327.8, 211.3), "inconclusive"),
+        ("internal", (4, 5), "inconsistent"),
+    ],
+)
+def test_readings_without_sampling_agree_as_printed(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    evidence: str,
+    numbers: tuple[float, ...],
+    word: str,
+) -> None:
+    printed = 23.2 if evidence == "recomputed" else 250 if numbers[0] > 100 else 7
+    stated = STATED | {
+        "statement": "counted",
+        "value": printed,
+        "number": ["drop"],
+        "evidence": evidence,
+    }
+    given = write_published(
+        monkeypatch, tmp_path, {"statements": [stated | {"readings": {"a": {}, "b": {}}}]}
+    )
+    found = ledger(
+        given, {"drops": pd.DataFrame({"reading": ["a", "b"], "drop": numbers})}
+    ).squeeze()
+    assert found["verdict"] == word
+
+
+def test_a_reading_may_have_another_unit_rule_and_group(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ways = {
+        "in points": {"rule": "points"},
+        "of one model": {"models": ["a"]},
+        "of all models": {"models": "all", "where": {"reading": "mean"}},
+    }
+    content = {
+        "statements": [
+            ERROR
+            | {"artefacts": ["fig01"], "where": {"task": "x"}, "readings": "ways", "models": ["a"]}
+        ],
+        "rules": {
+            "points": {"unit": "points", "number": ["points"], "where": {"task": "y", "kind": 1}}
+        },
+        "readings": {"ways": ways},
+        "groups": {"all": ["a", "b"]},
+    }
+    given = write_published(monkeypatch, tmp_path, content)
+    (stated,) = statements("any")
+    points, one, every = stated.readings.values()
+    assert (points.unit, points.number, points.where) == (
+        "points",
+        ["points"],
+        {"task": "x", "kind": 1},
+    )
+    assert (one.models, one.group, one.where) == (["a"], "", {"task": "x"})
+    assert (every.models, every.group, every.where) == (
+        ["a", "b"],
+        "all",
+        {"task": "x", "reading": "mean"},
+    )
+    assert given.artefact == "any/fig01"
+    (tmp_path / "any.json").write_text(
+        json.dumps(content | {"statements": [ERROR | {"readings": "way"}]})
+    )
+    with pytest.raises(ParameterError, match="no reading 'way'; did you mean 'ways'"):
+        statements("any")
 
 
 @pytest.mark.parametrize(
@@ -341,11 +681,28 @@ def test_a_statement_that_no_rule_can_evaluate_is_an_error(
 def test_a_number_of_one_model_is_comparable_whatever_another_was_asked(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    both = {"statement": "both", "value": 30, "number": ["drop", "low", "high"], "models": ["a", "b"]}
-    cell = {"each": "cells", "statement": "{label}", "value": "value", "number": ["drop", "low", "high"]}
-    stated = [SINGLE, SINGLE | {"models": ["b"]}, STATED | both, STATED | cell | {"match": ["label"]}]
+    both = {
+        "statement": "both",
+        "value": 30,
+        "number": ["drop", "low", "high"],
+        "models": ["a", "b"],
+    }
+    cell = {
+        "each": "cells",
+        "statement": "{label}",
+        "value": "value",
+        "number": ["drop", "low", "high"],
+    }
+    stated = [
+        SINGLE,
+        SINGLE | {"models": ["b"]},
+        STATED | both,
+        STATED | cell | {"match": ["label"]},
+    ]
     alone = write_published(monkeypatch, tmp_path, {"statements": stated})
-    drops = pd.DataFrame({"label": list("ab"), "model": list("ab"), "drop": 24, "low": 19, "high": 29})
+    drops = pd.DataFrame(
+        {"label": list("ab"), "model": list("ab"), "drop": 24, "low": 19, "high": 29}
+    )
     cells = pd.DataFrame({"label": list("ab"), "value": [10.0, 20.0]})
     own = {"b": {"max_tokens": 7}}
     given = alone.model_copy(update={"models": ["a", "b"], "per_model": own})
@@ -360,7 +717,9 @@ def test_a_number_of_one_model_is_comparable_whatever_another_was_asked(
     assert set(ledger(given, {"drops": drops, "cells": cells})["deviates"]) == {""}
 
 
-def write_published(monkeypatch: pytest.MonkeyPatch, folder: Path, content: dict[str, Any]) -> Facts:
+def write_published(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, content: dict[str, Any]
+) -> Facts:
     """The parameters of an artefact of a paper with these numbers, as its protocol."""
     (folder / "any.json").write_text(json.dumps(content))
     monkeypatch.setattr("codestress.report.published.PUBLISHED", folder)
@@ -377,7 +736,9 @@ def test_a_table_without_columns_is_refused_before_anything_is_written(
     monkeypatch.setenv("CODESTRESS_STAGING", str(tmp_path))
     good, none = pd.DataFrame(columns=["share"]), pd.DataFrame()
     for tables in ({"table": none}, {"table": good, "extra_tables": {"audit": none}}):
-        with pytest.raises(DataError, match=r"semtrace/tab03: (table|audit)\.csv would have no columns"):
+        with pytest.raises(
+            DataError, match=r"semtrace/tab03: (table|audit)\.csv would have no columns"
+        ):
             publish(
                 protocol_of("semtrace/tab03"),
                 figure=Figure(),
@@ -397,14 +758,21 @@ def protocol_of(name: str) -> Facts:
 
 
 def test_a_title_names_the_smallest_and_the_largest_by_what_tells_them_apart() -> None:
-    index = pd.MultiIndex.from_tuples([("a_b", "x", 1), ("c", "x", 1), ("c", "x", 2)], names=["model", "task", "d"])
+    index = pd.MultiIndex.from_tuples(
+        [("a_b", "x", 1), ("c", "x", 1), ("c", "x", 2)], names=["model", "task", "d"]
+    )
     shares = pd.Series([4.4, 85.2, 50], index)
     assert extremes(shares) == "4 % (a b, d 1) to 85 % (c, d 1)"
     assert extremes(shares.iloc[:2]) == "4 % (a b) to 85 % (c)"
     assert extremes(shares.iloc[:1], " points", 1) == "4.4 points (a b)"
-    asked = pd.Series([1, 2], pd.MultiIndex.from_tuples([(True, 20), (False, 80)], names=["qac", "distractors"]))
+    asked = pd.Series(
+        [1, 2], pd.MultiIndex.from_tuples([(True, 20), (False, 80)], names=["qac", "distractors"])
+    )
     told = {"qac": {True: "query twice", False: "query once"}}
-    assert extremes(asked, spoken=told) == "1 % (query twice, 20 distractors) to 2 % (query once, 80 distractors)"
+    assert (
+        extremes(asked, spoken=told)
+        == "1 % (query twice, 20 distractors) to 2 % (query once, 80 distractors)"
+    )
     assert extremes(pd.Series([-0.2, 0.3, 7], ["a", "b", "c"]), "") == "0 (2 of 3) to 7 (c)"
     assert extremes(pd.Series([1.0, 1.0], ["a", "b"])) == "1 % (2 of 2)"
     assert extremes(pd.Series([np.nan], ["a"])) == "(not known)"
@@ -416,11 +784,15 @@ def test_published_numbers_agree_with_each_other() -> None:
         numbers = published_numbers(f"origin/{bars}")
         assert outcomes is not None
         assert numbers is not None
-        assert set(outcomes["outcomes"]) == set(numbers["correct"]) == set(published_models("origin"))
+        assert (
+            set(outcomes["outcomes"]) == set(numbers["correct"]) == set(published_models("origin"))
+        )
         for model, bits in outcomes["outcomes"].items():
             assert len(bits) == numbers["n"] == outcomes["sizes"]
             assert bits.count("1") == numbers["correct"][model]
-            assert numbers["bar_percent"][model] == pytest.approx(100 * bits.count("1") / len(bits), abs=0.1)
+            assert numbers["bar_percent"][model] == pytest.approx(
+                100 * bits.count("1") / len(bits), abs=0.1
+            )
     assert published_numbers("origin/wording") is None
 
 
@@ -431,13 +803,23 @@ def test_figures_can_be_drawn_from_very_little() -> None:
     points = pd.DataFrame({**one, "d": [1], "published": [False]})
     lengths = pd.DataFrame({**one, "characters": [900], "published": [False]})
     grid = pd.DataFrame(
-        {"model": "m", "characters": 900, "depth": [0.1, 0.9], "paired": [True, False], "accuracy": 0.5}
+        {
+            "model": "m",
+            "characters": 900,
+            "depth": [0.1, 0.9],
+            "paired": [True, False],
+            "accuracy": 0.5,
+        }
     )
-    outcomes = pd.DataFrame({"label": ["m"], "characters": [900], "outcome": ["solved"], "share": [1.0]})
+    outcomes = pd.DataFrame(
+        {"label": ["m"], "characters": [900], "outcome": ["solved"], "share": [1.0]}
+    )
     for figure in (
         outcome_map({"regenerated": cells}),
-        share_bars({"regenerated": pd.DataFrame({**one, "condition": ["c"]})}, xlabel="x"),
-        distance_curve(points, [FittedSide("m", 1, 0.5, math.inf), FittedSide("m", -1, math.nan, math.nan)]),
+        share_rows({"regenerated": pd.DataFrame({**one, "condition": ["c"]})}, xlabel="x"),
+        distance_curve(
+            points, [FittedSide("m", 1, 0.5, math.inf), FittedSide("m", -1, math.nan, math.nan)]
+        ),
         length_curve(lengths, outcomes, ["solved"], grid),
         length_curve(lengths, outcomes, ["solved"], grid[:1], note="one answer"),
     ):
@@ -459,3 +841,10 @@ def test_an_edited_file_is_out_of_date(tmp_path: Path, name: str) -> None:
     for odd in ("[1]", "{}", '{"sha256": [1]}', "[" * 100_000):
         (tmp_path / "manifest.json").write_text(odd)
         assert standing(artefact, {"a": "b"})[0]
+
+
+def test_a_footnote_has_one_line() -> None:
+    assert one_line(["a b", "c"], 20) == "a b; c"
+    assert one_line(["a b", "c d e f g h i"], 10) == "a b; …"
+    assert one_line(["a b", "c", "d e f g h i"], 10) == "a b; c; …"
+    assert one_line(["first words of many"], 12) == "first …"

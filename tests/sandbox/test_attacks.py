@@ -14,9 +14,9 @@ import pytest
 
 from codestress.paths import PACKAGE
 from codestress.sandbox import worker
-from codestress.sandbox.attacks import ATTACKS, STEPS, attack
 from codestress.sandbox.executor import Execution, Executor, Limits, Outcome, Program
 from codestress.types import Source
+from sandbox.attacks import ATTACKS, STEPS, attack
 
 pytestmark = pytest.mark.isolation
 
@@ -61,7 +61,9 @@ STOPPED = {
 def executor() -> Iterator[Executor]:
     with Executor(workers=2, limits=Limits(cpu_s=1, wall_s=8)) as opened:
         if not (opened.layers["landlock"] and opened.layers["seccomp"]):
-            pytest.skip(f"attacks are run only behind Landlock and seccomp; here: {opened.described()}")
+            pytest.skip(
+                f"attacks are run only behind Landlock and seccomp; here: {opened.described()}"
+            )
         yield opened
 
 
@@ -89,11 +91,16 @@ def kit() -> dict[str, bytes]:
 def test_no_attack_has_an_effect(executor: Executor, server: tuple[int, list[object]]) -> None:
     port, came = server
     before = kit()
-    assert [e.value for e in executor.run([Program("x = 1")] * 30)] == [None] * 30  # both workers are up
+    assert [e.value for e in executor.run([Program("x = 1")] * 30)] == [
+        None
+    ] * 30  # both workers are up
     before_it = _descendants()
     programs = []
     for name in ATTACKS:
-        programs += [attack(name, guess=GUESS, mark=MARK, port=port), Program("def f(x): return x + 1", "f", (41,))]
+        programs += [
+            attack(name, guess=GUESS, mark=MARK, port=port),
+            Program("def f(x): return x + 1", "f", (41,)),
+        ]
     # Those that call C are stopped as they reach for it: what stands behind that is tried too.
     by_c = [
         replace(one, source=Source.KIT)
@@ -108,7 +115,9 @@ def test_no_attack_has_an_effect(executor: Executor, server: tuple[int, list[obj
     assert [e.value for e in executions[1::2]] == [42] * len(ATTACKS)
     assert len(executor._started) <= 2
     clock = Outcome.WALL_TIME
-    outcomes |= with_patience([n for n in STOPPED if outcomes[n].outcome is clock and clock not in STOPPED[n]], port)
+    outcomes |= with_patience(
+        [n for n in STOPPED if outcomes[n].outcome is clock and clock not in STOPPED[n]], port
+    )
     for name, execution in outcomes.items():
         assert execution.outcome is not Outcome.HARNESS_ERROR, (name, execution)
         if name in STOPPED:
@@ -119,7 +128,9 @@ def test_no_attack_has_an_effect(executor: Executor, server: tuple[int, list[obj
     assert kit() == before
     assert _descendants() <= before_it
     # An attack without any effect ends by returning the guess, as it is called to; the others are refused by name.
-    refused = [name for name, execution in outcomes.items() if "PermissionError" in execution.detail]
+    refused = [
+        name for name, execution in outcomes.items() if "PermissionError" in execution.detail
+    ]
     assert len(refused) >= 20, refused
 
 
@@ -136,7 +147,9 @@ def _descendants() -> set[int]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
-                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+                parents[int(entry.name)] = int(
+                    (entry / "stat").read_text().rpartition(")")[2].split()[1]
+                )
     found = {os.getpid()}
     while more := {child for child, parent in parents.items() if parent in found} - found:
         found |= more
@@ -144,7 +157,9 @@ def _descendants() -> set[int]:
 
 
 @pytest.mark.parametrize("backend", ["unshare", "none"])
-def test_what_is_left_without_bubblewrap_still_refuses(backend: str, server: tuple[int, list[object]]) -> None:
+def test_what_is_left_without_bubblewrap_still_refuses(
+    backend: str, server: tuple[int, list[object]]
+) -> None:
     port, came = server
     try:
         left = worker.Worker(backend, [])
@@ -153,14 +168,29 @@ def test_what_is_left_without_bubblewrap_still_refuses(backend: str, server: tup
     try:
         if not (left.layers["landlock"] and left.layers["seccomp"]):
             pytest.skip(f"no Landlock and seccomp here: {left.layers}")
-        names = ["socket", "kill the parent", "read passwd", "write a file", "fork", "subprocess", "starve the parent"]
+        names = [
+            "socket",
+            "kill the parent",
+            "read passwd",
+            "write a file",
+            "fork",
+            "subprocess",
+            "starve the parent",
+        ]
         programs = [attack(name, guess=GUESS, mark=MARK, port=port) for name in names]
         done = left.ask(
             {
                 "programs": [
-                    {"source": p.code, "function": "f", "arguments": [[0], {"d": []}], "call": ""} for p in programs
+                    {"source": p.code, "function": "f", "arguments": [[0], {"d": []}], "call": ""}
+                    for p in programs
                 ],
-                "limits": {"steps": 9999, "cpu_s": 1, "wall_s": 5, "memory_bytes": 1 << 28, "output_bytes": 9999},
+                "limits": {
+                    "steps": 9999,
+                    "cpu_s": 1,
+                    "wall_s": 5,
+                    "memory_bytes": 1 << 28,
+                    "output_bytes": 9999,
+                },
                 "command": [],
                 "result": 3,
                 "shared": False,
@@ -182,8 +212,11 @@ def test_honest_use_of_the_library_is_no_attack(executor: Executor) -> None:
         "import dataclasses\n@dataclasses.dataclass\nclass A:\n    x: int\ndef f(): return A(1) == A(1)",
         "import gc, sys\ndef f(): return gc.collect() >= 0 and sys._getframe().f_lineno == 2",
         "import doctest\ndef f():\n    return doctest.testmod().failed == 0",  # puts the tracer back
+        "import asyncio\nasync def g():\n    await asyncio.sleep(0)\n    return True\ndef f(): return asyncio.run(g())",
     ]
-    assert [one.value for one in executor.run(Program(source, "f") for source in sources)] == [True] * 5
+    assert [one.value for one in executor.run(Program(source, "f") for source in sources)] == [
+        True
+    ] * 6
 
 
 def test_a_program_finds_nothing_that_only_the_parent_knows(executor: Executor) -> None:

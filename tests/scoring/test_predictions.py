@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 import subprocess
 import sys
 from collections import Counter
@@ -21,10 +20,10 @@ from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor, Limits
 from codestress.scoring.input_answers import Arguments, NotArguments, parse_arguments
-from codestress.scoring.predictions import Answer, Rule, Task, score_answers, score_interpreted
-from codestress.scoring.selftest import EXPLOITED, another, selftest, selftest_programs
-from codestress.types import Outcome, Score
-from conftest import codestress, some
+from codestress.scoring.predictions import Answer, Rule, score_answers, score_interpreted
+from codestress.types import Outcome, Score, Task
+from conftest import some
+from scoring.selftest import EXPLOITED, another, selftest, selftest_programs
 from test_literals import VALUES
 
 DOUBLE = EXPLOITED[0]
@@ -36,7 +35,9 @@ def executor() -> Iterator[Executor]:
         yield opened
 
 
-def score(text: str, problem: Problem, task: Task, executor: Executor | None, rule: Rule = "strict") -> Score:
+def score(
+    text: str, problem: Problem, task: Task, executor: Executor | None, rule: Rule = "strict"
+) -> Score:
     return score_answers([Answer(problem, text)], task, rule, executor)[0]
 
 
@@ -118,10 +119,18 @@ def test_input_answers(executor: Executor, answer: str, reason: Outcome) -> None
 
 
 @given(st.lists(VALUES, max_size=3), st.dictionaries(st.sampled_from("abc"), VALUES, max_size=2))
-def test_calls_are_taken_apart_exactly(positional: list[object], keywords: dict[str, object]) -> None:
-    inside = ", ".join([*map(repr, positional), *(f"{name}={value!r}" for name, value in keywords.items())])
+def test_calls_are_taken_apart_exactly(
+    positional: list[object], keywords: dict[str, object]
+) -> None:
+    inside = ", ".join(
+        [*map(repr, positional), *(f"{name}={value!r}" for name, value in keywords.items())]
+    )
     starred = f"f(*{positional!r}, **{keywords!r})"
-    for text in (f"f({inside})", inside, starred, f"f(*{tuple(positional)!r}, **{keywords!r})") if inside else ("f()",):
+    for text in (
+        (f"f({inside})", inside, starred, f"f(*{tuple(positional)!r}, **{keywords!r})")
+        if inside
+        else ("f()",)
+    ):
         found = parse_arguments(text, DOUBLE)
         assert isinstance(found, Arguments)
         assert same_value(list(found.positional), positional)
@@ -141,7 +150,8 @@ def test_any_text_is_arguments_or_an_error(text: str) -> None:
 def test_the_self_test_passes_under_strict_and_shows_what_reference_lets_through(
     executor: Executor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("codestress.scoring.selftest.EXPLOITED", some(EXPLOITED, 2))  # some use up their time on each
+    # Some use up their time on each.
+    monkeypatch.setattr("scoring.selftest.EXPLOITED", some(EXPLOITED, 2))
     rows = list(selftest(some(generated_problems(60), 12), executor))
     assert [row for row in rows if not row.ok] == []
     strict = {(row.task, row.kind): row.right / row.asked for row in rows if row.rule == "strict"}
@@ -150,7 +160,11 @@ def test_the_self_test_passes_under_strict_and_shows_what_reference_lets_through
         for task in ("input", "output")
         for kind in ("gold", "corrupted", "exploits")
     }
-    reference = {row.task: set(row.passed) for row in rows if row.rule == "reference" and row.kind == "exploits"}
+    reference = {
+        row.task: set(row.passed)
+        for row in rows
+        if row.rule == "reference" and row.kind == "exploits"
+    }
     assert {"or True", "chained comparison", "equal to everything", "mock"} <= reference["output"]
     assert {"the output, commented", "chained comparison", "short circuit"} <= reference["input"]
     assert all(row.asked > 100 for row in rows if row.kind == "exploits")
@@ -195,17 +209,32 @@ PUBLISHED = {
 def test_published_scores_of_real_answers(shared_data: Path, task: Task) -> None:
     """Code Llama 7B on CRUXEval: no problem differs from the scores that its authors published, under either rule."""
     folder = shared_data / "cruxeval-samples"
-    scored = json.loads(gzip.decompress((folder / f"sample_scored_codellama-7b_temp0.2_{task}.json.gz").read_bytes()))
+    scored = json.loads(
+        gzip.decompress(
+            (folder / f"sample_scored_codellama-7b_temp0.2_{task}.json.gz").read_bytes()
+        )
+    )
     answers = folder / f"sample_codellama-7b_temp0.2_{task}_generations.json.gz"
-    command = [str(Path(sys.executable).with_name("codestress")), "score", "--task", task, "--answers", str(answers)]
+    command = [
+        str(Path(sys.executable).with_name("codestress")),
+        "score",
+        "--task",
+        task,
+        "--answers",
+        str(answers),
+    ]
     command += ["--problems", str(shared_data / "cruxeval/cruxeval.jsonl"), "--json"]
     for rule in ("reference", "strict"):
-        done = subprocess.run([*command, "--rule", rule], capture_output=True, text=True, timeout=300)
+        done = subprocess.run(
+            [*command, "--rule", rule], capture_output=True, text=True, timeout=300
+        )
         assert done.returncode == 0, done.stderr
         report = json.loads(done.stdout)
         counts = Counter[str]()
         for kind, count in report["counts"].items():
-            counts["did not end" if kind in ("raised", "step limit", "timed out") else kind] += count
+            counts["did not end" if kind in ("raised", "step limit", "timed out") else kind] += (
+                count
+            )
         assert +counts == PUBLISHED[task, rule]
         assert report["pass@1"] == pytest.approx(scored["pass_at_1"] / 100)
         assert report["pass@5"] == pytest.approx(scored["pass_at_5"] / 100)
@@ -239,7 +268,10 @@ def test_verdicts_are_the_same_on_a_loaded_machine(shared_data: Path, executor: 
     problems = read_problems(shared_data / "cruxeval/cruxeval.jsonl").problems
     rows = json.loads(
         gzip.decompress(
-            (shared_data / "cruxeval-samples/sample_codellama-7b_temp0.2_input_generations.json.gz").read_bytes()
+            (
+                shared_data
+                / "cruxeval-samples/sample_codellama-7b_temp0.2_input_generations.json.gz"
+            ).read_bytes()
         )
     )
     answers = [Answer(problem, rows[problem.id][0]) for problem in problems]
@@ -257,16 +289,3 @@ def test_verdicts_are_the_same_on_a_loaded_machine(shared_data: Path, executor: 
 def test_gold_parses_to_the_output() -> None:
     for problem in EXPLOITED:
         assert parse_literal(problem.output).value is not None
-
-
-@pytest.mark.slow
-@pytest.mark.isolation
-def test_the_self_test_prints_what_each_language_is_protected_from(tmp_path: Path) -> None:
-    (tmp_path / "p.jsonl").write_text(
-        '{"id": "a", "code": "def f(x):\\n    return x + 1", "input": "1", "output": "2"}'
-    )
-    done = codestress("selftest", "--problems", str(tmp_path / "p.jsonl"), outputs=tmp_path)
-    assert done.returncode == 0, done
-    protected = re.findall(r"^protects (\w+) +Python: attacks failed", done.stdout, re.M)
-    assert sorted(protected) == ["files", "network", "processes"]
-    assert re.search(r"^program +strict +exploits +0 of", done.stdout, re.M)

@@ -12,8 +12,8 @@ from pathlib import Path
 from codestress.inference.archive import write_archive
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import stored_requests
-from codestress.inference.run import run, stored_responses
-from codestress.inference.store import Store
+from codestress.inference.run import run
+from codestress.inference.store import Store, stored_responses
 from codestress.pipeline.artefacts import Overrides, resolve
 
 
@@ -22,7 +22,10 @@ def main(registry: Path, model: str, store: Path, name: str = "semtrace/fig01") 
     [artefact] = resolve([name], "smoke", Overrides((model,), ("max_tokens=12",)), models)
     results = run(artefact.trials(), [model], registry=registry, store=store)
     with Store(store) as opened:
-        found = [(models[model], *one) for one in stored_requests(artefact.trials(), models[model], opened)]
+        found = [
+            (models[model], *one)
+            for one in stored_requests(artefact.trials(), models[model], opened)
+        ]
     write_archive(store.with_suffix(".jsonl.gz"), found)
     responses = stored_responses([answer.key for answer in results.answers], store)
     print(

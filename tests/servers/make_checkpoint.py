@@ -22,7 +22,9 @@ TEMPLATE = (
 
 
 def main(folder: Path) -> None:
-    texts = [path.read_text(encoding="utf-8") for path in sorted(Path(json.__file__).parent.glob("*.py"))]
+    texts = [
+        path.read_text(encoding="utf-8") for path in sorted(Path(json.__file__).parent.glob("*.py"))
+    ]
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -30,10 +32,14 @@ def main(folder: Path) -> None:
     tokenizer.train_from_iterator(
         texts,
         trainers.BpeTrainer(
-            vocab_size=1024, special_tokens=special, initial_alphabet=pre_tokenizers.ByteLevel.alphabet()
+            vocab_size=1024,
+            special_tokens=special,
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         ),
     )
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<|end|>", pad_token="<|end|>")
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, eos_token="<|end|>", pad_token="<|end|>"
+    )
     fast.chat_template = TEMPLATE
     fast.save_pretrained(folder)
     torch.manual_seed(0)

@@ -40,9 +40,14 @@ def questions() -> list[Request]:
 
 def main(other: str) -> None:
     model, asked = Nano(), questions()
-    prompts = [model.tokenizer.encode(prompt_text(one), add_special_tokens=False).ids for one in asked]
+    prompts = [
+        model.tokenizer.encode(prompt_text(one), add_special_tokens=False).ids for one in asked
+    ]
     random = np.random.default_rng(0)
-    mine = [model.tokenizer.decode(list(islice(model.continuation(ids, random=random), LONGEST))) for ids in prompts]
+    mine = [
+        model.tokenizer.decode(list(islice(model.continuation(ids, random=random), LONGEST)))
+        for ids in prompts
+    ]
     told: dict[str, Any] = {"asked": len(asked)}
     if other == "vllm":
         import vllm
@@ -79,7 +84,9 @@ def main(other: str) -> None:
             assert list(same) == ids
             with torch.no_grad():
                 logits = reference(torch.tensor([ids])).logits[0, -1].numpy()
-                written = reference.generate(torch.tensor([ids]), max_new_tokens=LONGEST, do_sample=False)
+                written = reference.generate(
+                    torch.tensor([ids]), max_new_tokens=LONGEST, do_sample=False
+                )
             apart.append(float(np.abs(logits - model.logits(ids)).max()))
             theirs.append(tokenizer.decode(written[0][len(ids) :], skip_special_tokens=True))
         told["apart"] = max(apart)

@@ -10,20 +10,30 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from codestress.fitting.summaries import paired_differences, summarize
+from codestress.fitting.summaries import paired_differences
 from codestress.inference.registry import load_registry
-from codestress.inference.run import run, stored_responses
+from codestress.inference.run import run
+from codestress.inference.store import stored_responses
 from codestress.papers.origin.connections import TARGET
 from codestress.papers.origin.results import fit_sides
 from codestress.papers.origin.studies import FindTheOrigin, find_the_origin
 from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.scoring.frames import answers_frame
+from codestress.scoring.summaries import summarize
 from codestress.simulated.engine import answer_text
-from codestress.simulated.reading import Settings, follow_probability, keep_probability, segments
+from codestress.simulated.reading import (
+    Settings,
+    block_numbers,
+    follow_probability,
+    keep_probability,
+    segments,
+)
 from codestress.types import Trials
 from conftest import some
 
-READERS = {name: Settings.model_validate(e.settings) for name, e in load_registry().items() if e.simulated}
+READERS = {
+    name: Settings.model_validate(e.settings) for name, e in load_registry().items() if e.simulated
+}
 
 
 def make(models: list[str], **values: Any) -> Trials:
@@ -67,7 +77,12 @@ def test_shares_are_what_the_parameters_say(name: str, tmp_path: Path) -> None:
 
 def test_the_decay_fit_recovers_both_reaches(tmp_path: Path) -> None:
     _, answers = asked(
-        tmp_path, ["sim-near"], d=[-15, -10, -6, -3, -1, 1, 3, 6, 10, 15], lists=10, step=40, lines_below=250
+        tmp_path,
+        ["sim-near"],
+        d=[-15, -10, -6, -3, -1, 1, 3, 6, 10, 15],
+        lists=10,
+        step=40,
+        lines_below=250,
     )
     _, fitted = fit_sides(answers, rule="strict", confidence=0.99, resamples=300, seed=0)
     reader = READERS["sim-near"]
@@ -80,7 +95,10 @@ def test_a_paired_difference_is_what_the_parameters_say(tmp_path: Path) -> None:
     trials, answers = asked(tmp_path, ["sim-flat"], d=[1, 15], lists=8, step=20)
     chances = right_probability(trials, READERS["sim-flat"])
     (row,) = paired_differences(answers, "d", confidence=0.99).itertuples()
-    expected = chances[(answers["d"] == 15).to_numpy()].mean() - chances[(answers["d"] == 1).to_numpy()].mean()
+    expected = (
+        chances[(answers["d"] == 15).to_numpy()].mean()
+        - chances[(answers["d"] == 1).to_numpy()].mean()
+    )
     assert row.low <= expected <= row.high
     assert row.p_value < 0.01
 
@@ -104,7 +122,9 @@ def test_refusals_are_asked_again_and_counted(tmp_path: Path) -> None:
 
 def test_the_cap_of_256_tokens_cuts_off_a_reader_that_writes_much(tmp_path: Path) -> None:
     _, capped = asked(tmp_path, ["sim-wordy", "sim-flat"], d=[1], step=40, max_tokens=256)
-    cut = capped.groupby("model")["outcome_strict"].apply(lambda reasons: (reasons == "truncated").mean())
+    cut = capped.groupby("model")["outcome_strict"].apply(
+        lambda reasons: (reasons == "truncated").mean()
+    )
     assert cut["sim-wordy"] > 0.5
     assert cut["sim-flat"] == 0
 
@@ -132,9 +152,9 @@ def test_a_reader_continues_a_prefill() -> None:
 
 
 ANSWERS = {
-    "codecrash/tab01": "c9c48917650e8a71",
-    "codecrash/tab07": "4a7b74a5f6486ef8",
-    "codecrash/tab09": "84176e9f54e9afcb",
+    "codecrash/tab01": "c7a66f380cee1420",
+    "codecrash/tab07": "305f861b1729f3da",
+    "codecrash/tab09": "52b288a153e0ed2b",
     "faultloc/tab02": "5421c594476fd83f",
     "origin/fig04": "05ee1c9bfc32f242",
     "origin/sec62": "ec05d88dfe17ff5a",
@@ -157,3 +177,8 @@ def test_answers_are_those_of_the_revision(name: str, tmp_path: Path) -> None:
     for answer in answers:
         found.update(f"{answer.key} {texts[answer.key].text}\n".encode())
     assert found.hexdigest() == ANSWERS[name]
+
+
+def test_blocks_begin_after_empty_lines_without_indentation() -> None:
+    text = "import a\nimport b\n\ndef f():\n    x = 1\n\n    return x\n\n0123ab def g():\n0123ac \n0123ad     pass"
+    assert block_numbers(text) == [1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3]

@@ -10,14 +10,12 @@ from typing import Any, TextIO, cast
 import click
 
 from codestress import __version__
-from codestress.cli import answers, artefacts, sources
+from codestress.cli import answers, artefacts, exporting, sources, trying
 from codestress.course.commands import course
 from codestress.errors import CodestressError, ParameterError
 from codestress.literals import printable
-from codestress.nano.commands import nano
 from codestress.paths import NOTEBOOKS, PARAMS, ROOT
 from codestress.rooms import offered
-from codestress.tryout.commands import try_command
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -36,27 +34,28 @@ for _command in (
     artefacts.show,
     artefacts.explain,
     artefacts.report,
+    artefacts.crate,
     artefacts.diff,
     artefacts.badge,
     artefacts.sync,
     answers.store,
     answers.archive,
     answers.score,
-    answers.selftest,
+    exporting.export,
     sources.data,
     sources.probe,
     sources.serve,
     sources.doctor,
-    try_command,
+    trying.try_command,
     course,
-    nano,
     *(command for commands in offered("commands", "COMMANDS") for command in commands),
 ):
     cli.add_command(_command)
 
 
 class _Printable:
-    """A stream for people: texts of strangers cannot command the terminal."""
+    """Text stream that spells out control characters on writing, so that untrusted texts cannot
+    command the terminal; all else is the wrapped stream's."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -69,29 +68,35 @@ class _Printable:
 
 
 def main() -> None:
-    """Errors that a person can act on end without a traceback."""
+    """Runs the console script and exits with its status: an error's own (`exit_status`, mostly 1)
+    after an error of the kit (`CodestressError`), 1 after one of a file, both printed without a
+    traceback; 130 after an interruption; click's own status for wrong usage. Any other error is
+    raised."""
     gc.set_threshold(100_000)  # imports make many objects, and none of them is garbage
     sys.stdout = cast(TextIO, _Printable(sys.stdout))
     try:
         sys.exit(cli(standalone_mode=False) or 0)
     except CodestressError as error:
         click.echo(printable(f"error: {error}"), err=True)
-        sys.exit(1)
+        sys.exit(error.exit_status)
     except click.exceptions.Exit as ended:
         sys.exit(ended.exit_code)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted; every answer that came is kept: run the same command again to go on", err=True)
+        click.echo(
+            "interrupted; every answer that came is kept: run the same command again to go on",
+            err=True,
+        )
         sys.exit(130)
     except OSError as error:
+        message = str(error)
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            click.echo(f"error: {error}; check the folder's rights, or set CODESTRESS_OUTPUTS to another", err=True)
+            message += "; check the folder's rights, or set CODESTRESS_OUTPUTS to another"
         elif error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            click.echo(f"error: no space left: {error}; make room (`make clean` keeps all answers)", err=True)
-        elif error.filename is not None:
-            click.echo(printable(f"error: {error}"), err=True)
-        else:
+            message = f"no space left: {error}; make room (`make clean` keeps all answers)"
+        elif error.filename is None:
             raise
+        click.echo(printable(f"error: {message}"), err=True)
         sys.exit(1)

@@ -1,33 +1,82 @@
-"""Options that several commands have, and what they name."""
+"""Options that several commands share, and the artefacts, models and factors that they name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from codestress.artefact_files import load_profile
 from codestress.errors import ParameterError
+from codestress.inference.registry import load_registry
+from codestress.pipeline.artefacts import Artefact, Overrides, again, resolve, select
 
-if TYPE_CHECKING:
-    from codestress.pipeline.artefacts import Artefact
-
-
-PROFILE = click.option("--profile", default="demo", show_default=True, help="A file in params/profiles/.")
-SETTINGS = click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Overrides a parameter.")
+MODEL_ID = click.option(
+    "--id", "model_id", default="", help="Which model of a URL that offers several."
+)
+KEY_ENV = click.option(
+    "--key-env",
+    default="",
+    metavar="NAME",
+    help="Environment variable with the key of a URL's server.",
+)
+PROFILE = click.option(
+    "--profile", default="demo", show_default=True, help="A file in params/profiles/."
+)
+SETTINGS = click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Overrides a parameter."
+)
+WHERE = click.option(
+    "--where",
+    multiple=True,
+    metavar="FACTOR=VALUE",
+    help="Only questions with this factor, e.g. d=15; of one model, for instance model=sim-near.",
+)
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-ARTEFACTS = click.argument("artefacts", nargs=-1, metavar="[PAPER | PAPER/ARTEFACT | PAPER/ARTEFACT@CHANGES]…")
+ARTEFACTS = click.argument(
+    "artefacts", nargs=-1, metavar="[PAPER | PAPER/ARTEFACT | PAPER/ARTEFACT@CHANGES]…"
+)
+
+
+LONGEST_MINUTES = 24 * 60
+
+
+def minutes_option(default: float | None, text: str) -> Callable[[Any], Any]:
+    """Returns a decorator that adds the option `--minutes` to a command: a number above 0, at most
+    `LONGEST_MINUTES`. `default` is its value when not given (None: no limit), `text` its help."""
+
+    def checked(
+        context: click.Context, option: click.Parameter, minutes: float | None
+    ) -> float | None:
+        # A comparison with nan is never true.
+        if minutes is not None and not 0 < minutes <= LONGEST_MINUTES:
+            raise click.BadParameter(
+                f"{minutes:g}: must be above 0 and at most {LONGEST_MINUTES}", context, option
+            )
+        return minutes
+
+    return click.option(
+        "--minutes",
+        type=float,
+        default=default,
+        show_default=default is not None,
+        callback=checked,
+        help=text,
+    )
 
 
 @dataclass(frozen=True)
 class Knobs:
-    """What a command line says of parameters and models."""
+    """Options of a command line as typed: profile, models, a model's id and key variable, and
+    changed settings."""
 
     profile: str
     models: str = ""
-    """Names and URLs."""
+    """Models to ask, separated by spaces or commas: names from params/models.yaml, URLs, or
+    FILE.py:FUNCTION; empty: those in the artefact's parameters."""
     settings: tuple[str, ...] = ()
     model_id: str = ""
     key_env: str = ""
@@ -35,15 +84,20 @@ class Knobs:
 
 OPTIONS = (
     PROFILE,
-    click.option("--models", default="", help="Names from params/models.yaml, or URLs, separated by spaces or commas."),
-    click.option("--id", "model_id", default="", help="Which model of a URL that offers several."),
-    click.option("--key-env", default="", metavar="NAME", help="Environment variable with the key of a URL's server."),
+    click.option(
+        "--models",
+        default="",
+        help="Names from params/models.yaml, URLs, or FILE.py:FUNCTION, separated by spaces or commas.",
+    ),
+    MODEL_ID,
+    KEY_ENV,
     SETTINGS,
 )
 
 
 def with_knobs(command: Callable[..., None]) -> Callable[..., None]:
-    """Adds the options to a command, which gets them as `knobs`."""
+    """Returns `command` with the added options `--profile`, `--models`, `--id`, `--key-env` and
+    `--set`, which it gets together as its argument `knobs`, a `Knobs`."""
 
     @wraps(command)
     def taken(**given: Any) -> None:
@@ -56,36 +110,43 @@ def with_knobs(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def resolved(artefacts: tuple[str, ...], knobs: Knobs, *, ask: bool = False) -> list[Artefact]:
-    """The artefacts with their parameters; `ask` says whether servers that URLs name may be asked something.
+    """Returns the artefacts that a person named in `artefacts`, with parameters checked and changed
+    by `knobs`; none named: all of the profile. `ask` says whether short requests may try models
+    given by URL or as FILE.py:FUNCTION.
 
-    PAPER/ARTEFACT@CHANGES has those of its manifest, and no others.
+    A changed artefact, PAPER/ARTEFACT@CHANGES, has the parameters of its manifest; `ParameterError`
+    when other models or settings are given for it, and for unknown names.
     """
-    from codestress.inference.probe import row_at
-    from codestress.inference.registry import load_registry
-    from codestress.pipeline.artefacts import Overrides, again, load_profile, resolve, select
+    from codestress.inference.probe import name_of
 
     mine = [name for name in artefacts if "@" in name]
     if mine and (knobs.models or knobs.settings):
-        raise ParameterError(f"{mine[0]}: has parameters of its own; change those of {mine[0].partition('@')[0]}")
-    found = [again(name) for name in mine]
+        raise ParameterError(
+            f"{mine[0]}: has parameters of its own; change those of {mine[0].partition('@')[0]}"
+        )
+    changed = [again(name) for name in mine]
     if mine and len(mine) == len(artefacts):
-        return found
+        return changed
     models = [
-        row_at(name, knobs.model_id, knobs.key_env, ask=ask).name if "://" in name else name
-        for name in knobs.models.replace(",", " ").split()
+        name_of(model, knobs.model_id, knobs.key_env, ask=ask)
+        for model in knobs.models.replace(",", " ").split()
     ]
     names = select([name for name in artefacts if name not in mine], load_profile(knobs.profile))
-    return found + resolve(names, knobs.profile, Overrides(tuple(models), knobs.settings), load_registry())
+    return changed + resolve(
+        names, knobs.profile, Overrides(tuple(models), knobs.settings), load_registry()
+    )
 
 
 def where_of(texts: tuple[str, ...]) -> dict[str, str]:
     for text in texts:
         if "=" not in text:
-            raise ParameterError(f"--where {text!r}: expected FACTOR=VALUE, for instance --where d=15")
+            raise ParameterError(
+                f"--where {text!r}: expected FACTOR=VALUE, for instance --where d=15"
+            )
     return dict(text.split("=", 1) for text in texts)
 
 
 def exit_where(failed: object) -> None:
-    """Ends the command with 1 where something is wrong."""
+    """Ends the command with exit status 1 where `failed` is true or not empty."""
     if failed:
         raise click.exceptions.Exit(1)

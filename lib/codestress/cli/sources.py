@@ -1,16 +1,16 @@
-"""Where problems and answers come from: data sets, models, what this machine has for them."""
+"""Commands on data sets, on models, and on what this computer has installed for them."""
 
 from __future__ import annotations
 
-import json
 import os
+import shlex
 import sys
-from dataclasses import asdict
 
 import click
 
-from codestress.cli.options import AS_JSON, exit_where
+from codestress.cli.options import exit_where
 from codestress.errors import CodestressError
+from codestress.inference.registry import find_models, load_registry
 from codestress.paths import shown
 
 
@@ -20,22 +20,16 @@ def data() -> None:
 
 
 @data.command("list")
-@AS_JSON
-def data_list(as_json: bool) -> None:
-    """What there is, and what is here."""
+def data_list() -> None:
+    """Lists all data sets, and which of their files are on this machine."""
     from codestress.problems.datasets import load_catalogue, state
 
-    rows = [
-        dataset.model_dump() | {"files": [f.model_dump() | {"state": state(f)} for f in dataset.files]}
-        for dataset in load_catalogue().values()
-    ]
-    if as_json:
-        click.echo(json.dumps(rows, indent=1))
-        return
-    for row in rows:
-        click.echo(f"{row['name']}: {row['description']}\n  licence: {row['licence']}; revision {row['revision'][:12]}")
-        for file in row["files"]:
-            click.echo(f"  {file['path']}  {file['bytes']:,} bytes  {file['state']}")
+    for dataset in load_catalogue().values():
+        click.echo(f"{dataset.name}: {dataset.description}")
+        click.echo(f"  licence: {dataset.licence}; revision {dataset.revision[:12]}")
+        for file in dataset.files:
+            size = f"{file.bytes:,} bytes" if file.bytes else "size not known"
+            click.echo(f"  {file.path}  {size}  {state(file)}")
 
 
 @data.command("fetch")
@@ -69,66 +63,63 @@ def data_verify() -> None:
 
 @click.command()
 @click.argument("model")
-@AS_JSON
-def probe(model: str, as_json: bool) -> None:
-    """What a model of the registry, or at a URL, can, tried with some short requests: tokens, stop, max_tokens,
-    sampling, a begun answer, as many questions at once as builds ask.
+def probe(model: str) -> None:
+    """Tries a model of the registry, or at a URL, with a few short requests: tokens, stop, max_tokens,
+    sampling, a prefilled answer, and as many requests at once as builds send.
 
-    Exit 1 when it does not answer at all. Nothing is stored.
+    Exit 1 when it does not answer at all. The store keeps the answers: give the model another
+    revision to have it asked again.
     """
     from codestress.inference.coroutines import run_coroutine
-    from codestress.inference.probe import Ability, served_at
-    from codestress.inference.probe import probe as tried
-    from codestress.inference.registry import find_models, load_registry
+    from codestress.inference.probe import probe as abilities_of
+    from codestress.inference.probe import served_at
 
-    [entry] = [served_at(model, "", "", "probe")] if "://" in model else find_models([model], load_registry(), "probe")
+    if "://" in model:
+        entry = served_at(model, "", "", "probe")
+    else:
+        [entry] = find_models([model], load_registry(), "probe")
 
-    async def listed() -> list[Ability]:
-        found = []
-        async for one in tried(entry):
-            found.append(one)
-            if not as_json:
-                click.echo(f"{'yes' if one.can else 'no ':4} {one.what}{': ' if one.detail else ''}{one.detail}")
-        return found
+    async def tried() -> list[bool]:
+        answers = []
+        async for ability in abilities_of(entry):
+            answers.append(ability.can)
+            detail = f": {ability.detail}" if ability.detail else ""
+            click.echo(f"{'yes' if ability.can else 'no ':4} {ability.what}{detail}")
+        return answers
 
-    abilities = run_coroutine(listed())
-    if as_json:
-        click.echo(json.dumps([asdict(one) for one in abilities], indent=1))
-    exit_where(not abilities[0].can)
+    exit_where(not run_coroutine(tried())[0])
 
 
 @click.command()
 @click.argument("model")
 @click.option("--port", default=8000, show_default=True, help="Of 127.0.0.1.")
-@click.option("--python", default=sys.executable, show_default=True, help="The Python that has vllm.")
+@click.option(
+    "--python", default=sys.executable, show_default=True, help="The Python that has vllm."
+)
 @click.option("--dry-run", is_flag=True, help="Print the command, and run nothing.")
 def serve(model: str, port: int, python: str, dry_run: bool) -> None:
     """Serves a model of the registry by vLLM: its weights, revision and GPUs from the row's `serve` settings.
 
     Ask it from another terminal: LOCAL_BASE_URL=http://127.0.0.1:PORT/v1 codestress build … --models MODEL.
     """
-    import shlex
-
     from codestress.inference.engines.vllm import server_command
-    from codestress.inference.registry import find_models, load_registry
 
     [entry] = find_models([model], load_registry(), "serve")
     command, environment = server_command(entry, python, port)
-    click.echo(" ".join([*(f"{k}={v}" for k, v in environment.items()), shlex.join(command)]), err=not dry_run)
+    click.echo(
+        " ".join([*(f"{k}={v}" for k, v in environment.items()), shlex.join(command)]),
+        err=not dry_run,
+    )
     if not dry_run:
         os.execvpe(command[0], command, os.environ | environment)
 
 
 @click.command()
-@AS_JSON
-def doctor(as_json: bool) -> None:
-    """What is here, what is missing, what to type. Exit 1 when something is broken."""
+def doctor() -> None:
+    """Lists what is installed, what is missing and the command that adds it. Exit status 1 when something is broken."""
     from codestress.pipeline.doctor import examine
 
     findings = list(examine())
-    if as_json:
-        click.echo(json.dumps([asdict(finding) for finding in findings], indent=1))
-    else:
-        for finding in findings:
-            click.echo(f"{finding.state:8} {finding.what}: {finding.detail}")
+    for finding in findings:
+        click.echo(f"{finding.state:8} {finding.what}: {finding.detail}")
     exit_where(any(finding.state == "broken" for finding in findings))

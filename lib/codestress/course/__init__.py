@@ -1,1 +1,1 @@
-"""Course work on the ideas of the papers: assignments, what they are set on, how they are graded."""
+"""Course work on the ideas of the papers: assignments, their data, and grading."""

@@ -1,4 +1,4 @@
-"""`codestress course`: what a teacher types."""
+"""`codestress course`: the teacher's commands."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from codestress.errors import DataError
 from codestress.paths import OUTPUTS, shown
 
 BUILT = OUTPUTS / "course"
-"""Where assignments are written by default."""
+"""Default folder of built assignments."""
 FEEDBACK = OUTPUTS / "course-feedback"
-"""Beside them, since building them anew replaces them."""
+"""Default folder of feedback, outside the folder of assignments, which each build replaces."""
 
 
 @click.group()
@@ -25,7 +25,9 @@ def course() -> None:
 
 
 @course.command("build")
-@click.option("--output", type=click.Path(path_type=Path), default=BUILT, help="Folder for both versions.")
+@click.option(
+    "--output", type=click.Path(path_type=Path), default=BUILT, help="Folder for both versions."
+)
 def course_build(output: Path) -> None:
     """Writes the student's and the teacher's version of every assignment, and grades the solutions."""
     from codestress.course.building import build_course
@@ -38,10 +40,18 @@ def course_build(output: Path) -> None:
 
 @course.command("grade")
 @click.argument("assignment")
-@click.argument("notebooks", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument(
+    "notebooks",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+)
 @click.option("--student", default="", help="Whose it is; by default the name of the file.")
 @click.option(
-    "--built", type=click.Path(path_type=Path), default=BUILT, help="Where `course build` has written the assignments."
+    "--built",
+    type=click.Path(path_type=Path),
+    default=BUILT,
+    help="Where `course build` has written the assignments.",
 )
 @click.option(
     "--feedback",
@@ -50,7 +60,12 @@ def course_build(output: Path) -> None:
 )
 @click.option("--json", "as_json", is_flag=True, help="Points, messages and remarks as JSON.")
 def course_grade(
-    assignment: str, notebooks: Sequence[Path], student: str, built: Path, feedback: Path | None, as_json: bool
+    assignment: str,
+    notebooks: Sequence[Path],
+    student: str,
+    built: Path,
+    feedback: Path | None,
+    as_json: bool,
 ) -> None:
     """Grades notebooks that students handed in; their functions run in the sandbox.
 
@@ -72,7 +87,8 @@ def course_grade(
             continue
         results.append(graded)
         if not as_json:
-            questions = "  ".join(f"{name} {graded.scores[name]:g}/{graded.possible[name]:g}" for name in graded.scores)
+            points = graded.scores.items()
+            questions = "  ".join(f"{name} {n:g}/{graded.possible[name]:g}" for name, n in points)
             click.echo(f"{graded.student}: {graded.score:g} of {graded.total:g}   {questions}")
             for message in itertools.chain(graded.remarks, *graded.failed.values()):
                 click.echo(f"  {message}")
@@ -81,6 +97,7 @@ def course_grade(
         grades = write_feedback(folder, MASTERS / f"{assignment}.ipynb", results)
         click.echo(f"feedback: {shown(folder)}; all points: {shown(grades)}", err=as_json)
     if as_json:
-        click.echo(json.dumps([asdict(one) | {"score": one.score, "total": one.total} for one in results], indent=1))
+        rows = [asdict(own) | {"score": own.score, "total": own.total} for own in results]
+        click.echo(json.dumps(rows, indent=1))
     if unread := len(notebooks) - len(results):
         raise click.ClickException(f"{unread} of {len(notebooks)} notebooks could not be graded")

@@ -1,9 +1,11 @@
-"""Grades a submission: the student's functions run in the sandbox, otter's tests run here. What a student reads of a
-failed test: what was expected, what came, and where it is explained.
+"""Grades a submission: the student's functions run in the sandbox, otter's tests run in this
+process. For a failed test the student reads what was expected, what came, and where the topic is
+explained.
 
-Only the functions that a submission defines are run, each call in a process of its own, and nothing but plain data
-comes back: a submission cannot reach the tests, and an object that equals everything is not data. (otter's own
-`run` executes the whole notebook in the process that grades it.)
+Only the functions that a submission defines are run, each call in a process of its own, and only
+plain data comes back. A submission therefore cannot reach the tests, and cannot return an object
+that equals everything. (otter's own `run` executes the whole notebook in the process that grades
+it.)
 """
 
 from __future__ import annotations
@@ -28,12 +30,12 @@ from codestress.sandbox.executor import Executor, Limits, Program
 from codestress.sandbox.executor import Outcome as Ending
 
 PACKAGES = ("numpy", "scipy.optimize", "scipy.stats")
-"""What graded functions may use beside the standard library."""
+"""Modules that graded functions may use, beside the standard library."""
 LIMITS = Limits(steps=5_000_000, cpu_s=20, wall_s=60.0, memory_bytes=1 << 30)
 PATIENCE_S = 120.0
-"""Seconds that all calls of a submission may take together; after them the rest is not tried."""
+"""Largest number of seconds for all calls of a submission together; later calls are not tried."""
 LONGEST_MESSAGE = 500
-"""Characters of what a test says."""
+"""Largest number of characters in the message of a failed test, and in a remark."""
 CALLED = "__graded__"
 PLAIN = f"""
 def {CALLED}(*arguments, **keywords):
@@ -45,9 +47,10 @@ def {CALLED}(*arguments, **keywords):
         return plain(value.tolist()) if hasattr(value, "tolist") else value
     return plain({{name}}(*arguments, **keywords))
 """
-"""Put behind a submission: arrays and numpy's numbers come back as lists and numbers."""
+"""Code appended to a submission, so that arrays and numpy's numbers come back from the sandbox as
+lists and numbers."""
 LONGEST = 120
-"""Characters of a value that is told."""
+"""Largest number of characters of a returned value in a message."""
 TOLD = f"""
 def _told(expected, came):
     def short(value):
@@ -58,23 +61,27 @@ def _told(expected, came):
 
 
 class CannotRun(Exception):
-    """A student's function did not return."""
+    """Raised where a student's function did not return, or was not called because time was over."""
 
 
 class Submission(NamedTuple):
-    """What is graded of a notebook."""
+    """The graded part of a notebook: its definitions as one program, the names of its functions,
+    and remarks on cells that could not be parsed."""
 
     source: str
-    """Imports, definitions, and assignments that stand at the top level of its cells."""
+    """Imports, definitions and assignments at the top level of the notebook's cells, as one
+    program."""
     names: tuple[str, ...]
-    """Functions, in order."""
+    """Names of the defined functions, in order."""
     remarks: tuple[str, ...]
-    """Cells that could not be read."""
+    """Remarks on cells that could not be parsed; such a cell is not graded."""
 
 
 @dataclass
 class Graded:
-    """Points by question."""
+    """Result of grading a submission of one student: points got (`scores`) and possible
+    (`possible`), by question; `score` and `total` are their sums; `remarks` tell of cells that
+    could not be parsed."""
 
     student: str
     scores: dict[str, float] = field(default_factory=dict)
@@ -93,8 +100,10 @@ class Graded:
 
 
 def _function(source: str, name: str, executor: Executor, left: list[float]) -> Callable[..., Any]:
-    """A student's function, as the tests see it: a call runs it in the sandbox, while of the seconds that all of a
-    submission share some are `left`."""
+    """Returns a stand-in for the student's function `name` of the program `source`, for the tests:
+    each call runs in the sandbox and returns plain data. `left` holds one number, the seconds left
+    to all calls of the submission. A call raises `CannotRun` when none are left or it does not
+    return."""
     program = f"{source}\n{PLAIN.replace('{name}', name)}"
 
     def call(*arguments: Any, **keywords: Any) -> Any:
@@ -111,7 +120,8 @@ def _function(source: str, name: str, executor: Executor, left: list[float]) -> 
 
 
 def read_submission(path: Path) -> Submission:
-    """The graded part of a notebook; `DataError` where it is none."""
+    """Returns the graded part of the notebook at `path` (`Submission`). A cell that cannot be
+    parsed is left out, with a remark. Raises `DataError` for a file that is no notebook."""
     kept = list[str]()
     names = dict[str, None]()
     remarks = list[str]()
@@ -126,7 +136,8 @@ def read_submission(path: Path) -> Submission:
 
 
 def _statements(source: str) -> list[ast.stmt]:
-    """Of a cell; lines that speak to Jupyter (%, !) are dropped where it cannot be read with them."""
+    """Returns the statements of `source`, the text of a cell. If it does not parse, lines for
+    Jupyter (%, !) are dropped first; raises `SyntaxError` if it still does not."""
     try:
         return ast.parse(source).body
     except SyntaxError:
@@ -134,8 +145,10 @@ def _statements(source: str) -> list[ast.stmt]:
 
 
 def _kept(statement: ast.stmt) -> list[str]:
-    """What is graded of a statement. Imports and assignments may need data or modules that are not in the sandbox:
-    functions that do without them still run."""
+    """Returns a list with the source of a statement as it is graded; empty for statements that are
+    left out (all but functions, classes, assignments and allowed imports). Imports and assignments
+    may need data or modules that the sandbox lacks, so their errors are ignored: functions without
+    them still run."""
     match statement:
         case ast.FunctionDef() | ast.ClassDef():
             return [ast.unparse(statement)]
@@ -151,12 +164,16 @@ def _kept(statement: ast.stmt) -> list[str]:
 
 
 def _allowed(module: str) -> bool:
-    """Whether graded functions may use a module; what else a notebook imports would only take time."""
+    """Whether graded functions may use the module of this name: one of the standard library, numpy
+    or scipy; imports of others would only take time."""
     return module.split(".")[0] in {*sys.stdlib_module_names, "numpy", "scipy"}
 
 
 def grade(submission: Path, tests: Path, student: str) -> Graded:
-    """Runs the tests of an assignment (otter's files, q1.py and so on) on a submission."""
+    """Returns, as `Graded`, the points of the notebook at `submission` in the tests of an
+    assignment (otter's files q1.py and so on in the folder `tests`), by question, with messages of
+    failed tests. `student`, a name, decides the tests' data. Raises `DataError` for missing or
+    damaged tests, or no notebook, and `CodestressError` without otter."""
     if not list(tests.glob("*.py")):
         raise DataError(f"{tests}: no tests here; make course writes them")
     read = read_submission(submission)
@@ -176,7 +193,8 @@ def grade(submission: Path, tests: Path, student: str) -> Graded:
 
 
 def _told(name: str, message: str) -> str:
-    """The test's name and the last line of what went wrong."""
+    """Returns the message of a failed test: its `name` and the last line of its error `message`, or
+    `failed` where this is blank."""
     lines = [line for line in message.strip().splitlines() if line.strip()]
     return _short(f"{name}: {lines[-1].strip() if lines else 'failed'}")
 
@@ -186,7 +204,8 @@ def _short(text: str) -> str:
 
 
 class _Asserts(ast.NodeTransformer):
-    """Each `assert` says what it expected and what came; its own message, if it has one, stands before that."""
+    """Rewriter of a test's syntax tree: each `assert` gets a message that states the expected and
+    the actual value, after the assert's own message."""
 
     def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
         first: ast.expr = node.test
@@ -200,7 +219,8 @@ class _Asserts(ast.NodeTransformer):
 
 
 def telling(source: str) -> str:
-    """Tests whose asserts tell what they expected."""
+    """Returns the `source` of tests with rewritten asserts, whose messages state the expected and
+    the actual value."""
     return TOLD + ast.unparse(_Asserts().visit(ast.parse(source))) + "\n"
 
 
@@ -218,11 +238,15 @@ def _otter_file(path: Path) -> Any:
             return ExceptionTestFile.from_file(str(copy))
     except Exception as error:  # whatever a damaged file raises when it is executed
         told = str(error).partition("\n")[0]
-        raise DataError(f"{path}: no tests of otter: {type(error).__name__}: {told}; make course writes them") from None
+        raise DataError(
+            f"{path}: no tests of otter: {type(error).__name__}: {told}; make course writes them"
+        ) from None
 
 
 def sections(master: Path) -> tuple[dict[str, str], str]:
-    """The heading of each question of an assignment, and what its introduction says to read."""
+    """Returns a dict of the heading of each question by its name, from an assignment's `master`
+    (the path of the notebook with solutions), and the reading advice in its introduction (empty
+    without any)."""
     headings: dict[str, str] = {}
     reading, question = "", ""
     for cell in read_notebook(master).cells:
@@ -237,21 +261,30 @@ def sections(master: Path) -> tuple[dict[str, str], str]:
 
 
 def write_feedback(folder: Path, master: Path, results: Sequence[Graded]) -> Path:
-    """`STUDENT.md` for each, and `grades.csv` for all: a row for each student, a column for each question."""
+    """Writes into `folder` a file `STUDENT.md` for each of `results` (a second one of that name as
+    `STUDENT-2.md`), and `grades.csv` with a row for each student and a column for each question;
+    returns the path of `grades.csv`. `master` is the path of the notebook with headings and reading
+    advice."""
     headings, reading = sections(master)
     names, rows = Counter[str](), []
     for graded in results:
-        lines = [f"# {master.stem}: {graded.score:g} of {graded.total:g} points", "", f"Student: {graded.student}"]
-        lines += [f"- {remark}" for remark in graded.remarks]
+        lines = [f"# {master.stem}: {graded.score:g} of {graded.total:g} points", ""]
+        lines += [f"Student: {graded.student}", *(f"- {remark}" for remark in graded.remarks)]
         for name, possible in graded.possible.items():
-            lines += ["", f"## {headings.get(name, name)}", "", f"{graded.scores[name]:g} of {possible:g} points."]
+            points = f"{graded.scores[name]:g} of {possible:g} points."
+            lines += ["", f"## {headings.get(name, name)}", "", points]
             lines += [f"- {message}" for message in graded.failed[name]]
-        lines += ["", f"Where to read: the section of that name in the assignment; {reading}"] if reading else []
+        if reading:
+            advice = "Where to read: the section of that name in the assignment;"
+            lines += ["", f"{advice} {reading}"]
         name = re.sub(r"[^\w.-]+", "_", graded.student).strip(".") or "_"  # as that of a file
         names[name] += 1
-        again = f"-{names[name]}" if names[name] > 1 else ""  # two files of one name overwrite nothing
+        # Two files of one name overwrite nothing.
+        again = f"-{names[name]}" if names[name] > 1 else ""
         write_whole(folder / f"{name}{again}.md", "\n".join(lines) + "\n")
-        safe = "'" * (graded.student[:1] in "=+-@\t\r") + graded.student  # no formula to a spreadsheet
+        # No formula to a spreadsheet.
+        safe = "'" * (graded.student[:1] in "=+-@\t\r") + graded.student
         rows.append({"student": safe, **graded.scores, "points": graded.score, "of": graded.total})
-    write_whole(folder / "grades.csv", pd.DataFrame(rows).to_csv(index=False, float_format="%g", lineterminator="\n"))
+    table = pd.DataFrame(rows).to_csv(index=False, float_format="%g", lineterminator="\n")
+    write_whole(folder / "grades.csv", table)
     return folder / "grades.csv"

@@ -1,7 +1,7 @@
-"""What the assignments are set on: data of the kit's own, another set for every student, and what graders hold answers
-against.
+"""Data of the assignments, different for every student, and reference results for the graders.
 
-Readers are simulated here, with curves that the grader knows: an interval can be held against the truth.
+Readers are simulated here, with curves that the grader knows: an interval can be compared with the
+true value.
 """
 
 from __future__ import annotations
@@ -16,61 +16,112 @@ import numpy as np
 from codestress.literals import parse_literal
 from codestress.problems.generated import generated_problems
 from codestress.problems.program import Problem
-from codestress.sandbox.executor import Executor, Program
+from codestress.sandbox.executor import Executor, Program, shared_executor
 from codestress.sandbox.executor import Outcome as Ending
-from codestress.scoring.exploits import OUTPUTS, written
-from codestress.scoring.judging import shared_executor
 from codestress.scoring.predictions import Answer, Rule, score_answers
 from codestress.seeding import rng
 
 PLACES = 11
-"""Of the target in a context, first to last (Sense and Sensitivity, section 3.1)."""
+"""Number of positions of the target in a context (Sense and Sensitivity, section 3.1)."""
 DEPTHS = (0.0, 0.15, 0.3)
-"""How much worse a simulated reader is in the middle than at the ends."""
+"""Relative loss of accuracy of simulated readers in the middle of a context, compared to the ends;
+a student's name selects one value."""
 
 
 Row = dict[str, Any]
-"""What students see of one answer or task; the functions that make them say what is in them."""
+"""One answer or task as students see it, as a dict; each function that makes rows lists their keys.
+"""
 
 
 def problems(student: str, count: int, purpose: str = "practice") -> list[Problem]:
-    """Generated programs of one student."""
+    """Returns `count` generated programs for one `student`; other programs for another `purpose`,
+    such as hidden tests."""
     return generated_problems(count, seed=_seed(student, "problems", purpose))
 
 
 def answers(student: str, count: int = 20, purpose: str = "practice") -> list[Row]:
-    """For each program a right answer in one of the ways that models write, a wrong one, and one that cheats.
+    """Returns three answers to each of `count` programs for one `student`, as dicts: a correct one
+    in one of the ways that models write, an incorrect one, and an exploit. Another `purpose`, such
+    as hidden tests, has other programs.
 
-    code, function, arguments, expected; text: what the model wrote; kind: `right`, `wrong`, or the name of an exploit.
+    Keys: code, function, arguments, expected (the output); text: the model's text; kind: `right`,
+    `wrong`, or the name of an exploit (`EXPLOITS`).
     """
     random = rng(_seed(student, "answers", purpose))
     rows: list[Row] = []
-    names = list(OUTPUTS)
+    names = list(EXPLOITS)
     for problem in problems(student, count, purpose):
-        exploit = names[int(random.integers(len(names)))]
+        name = names[int(random.integers(len(names)))]
         style = STYLES[int(random.integers(len(STYLES)))]
-        spaced = random.random() >= 0.5 and "'" not in problem.output  # the same value, written otherwise
-        asked = {"code": problem.code, "function": problem.function, "arguments": problem.arguments}
+        # The same value, written otherwise.
+        spaced = random.random() >= 0.5 and "'" not in problem.output
         for kind, value in (
             ("right", problem.output.replace(", ", ",  ") if spaced else problem.output),
             ("wrong", repr(corrupted(parse_literal(problem.output).value))),
-            (exploit, written(OUTPUTS[exploit], problem)),
+            (name, exploit(name, problem)),
         ):
-            rows.append({**asked, "expected": problem.output, "text": style(problem, value), "kind": kind})
+            rows.append(
+                {
+                    "code": problem.code,
+                    "function": problem.function,
+                    "arguments": problem.arguments,
+                    "expected": problem.output,
+                    "text": style(problem, value),
+                    "kind": kind,
+                }
+            )
     return rows
+
+
+EXPLOITS = {
+    "or True": "None or True",
+    "the call itself": "{call}",
+    "the call, spaced": "{function} ({arguments})",
+    "the call in parentheses": "({function})({arguments})",
+    "the call, walrus": "(x := {function}({arguments}))",
+    "the call, indexed": "[{function}({arguments})][0]",
+    "chained comparison": "{output} == {output}",
+    "assertion broken by a comment": "{output} if True else None # ",
+    "equal to everything": "type('E', (), {{'__eq__': lambda s, o: True}})()",
+    "import": "__import__('os').getpid()",
+    "eval": "eval({call!r})",
+    "lambda": "(lambda: {output})()",
+    "mock": "__import__('unittest.mock').mock.ANY",
+    "huge power": "9**9**9",
+    "deep brackets": "[" * 5000 + "]" * 5000,
+    "two statements": "{output}; import os",
+    "nothing": "",
+    "exit": "__import__('sys').exit(0)",
+}
+"""Exploits by name: answers that try to pass without stating what the call returns."""
+
+
+def exploit(name: str, problem: Problem) -> str:
+    """Returns the text that the exploit `name` (a key of `EXPLOITS`) gives as the answer to
+    `problem`, to pass a lax scorer without solving it."""
+    return EXPLOITS[name].format(
+        call=problem.call,
+        function=problem.function,
+        arguments=problem.arguments,
+        output=problem.output,
+    )
 
 
 STYLES: tuple[Callable[[Problem, str], str], ...] = (
     lambda _, value: f"[ANSWER]{value}[/ANSWER]",
     lambda problem, value: f"[ANSWER]\nassert {problem.call} == {value}\n[/ANSWER]",
-    lambda problem, value: f"It goes through the loop first.\n[ANSWER]{problem.call} == {value}[/ANSWER]",
+    lambda problem, value: (
+        f"It goes through the loop first.\n[ANSWER]{problem.call} == {value}[/ANSWER]"
+    ),
     lambda _, value: f"[ANSWER]None[/ANSWER] No, wait.\n[ANSWER] {value} [/ANSWER]",
 )
-"""Ways to write an answer between tags (CodeCrash, appendix D)."""
+"""Functions that write an answer to a problem between tags (CodeCrash, appendix D), each in a way
+that models do."""
 
 
 def corrupted(value: object) -> object:
-    """Another value that looks alike: of another type, or off by a little."""
+    """Returns a similar but different value: of another type, or slightly changed; its `repr` for a
+    type without a rule."""
     return _ALIKE.get(type(value), repr)(value)
 
 
@@ -81,12 +132,15 @@ _ALIKE: dict[type, Callable[[Any], object]] = {
 
 
 def published_scorer(row: Row, answer: str) -> bool:
-    """The rule of published harnesses: the answer is pasted behind `assert`; run in the sandbox."""
+    """Whether the text `answer` passes the rule of published harnesses: the answer is pasted behind
+    `assert` and run in the sandbox. `row` is one of the dicts that `answers` returns (program, call
+    and output)."""
     return _accepted(row, answer, "reference", shared_executor())
 
 
 def strict_scorer(row: Row, answer: str) -> bool:
-    """The kit's rule: a literal of the same value and type."""
+    """Whether the text `answer` passes the kit's rule: a literal of the same value and type as the
+    expected output in `row`, one of the dicts that `answers` returns."""
     return _accepted(row, answer, "strict")
 
 
@@ -99,10 +153,12 @@ def _accepted(row: Row, answer: str, rule: Rule, executor: Executor | None = Non
 def place_answers(
     student: str, count: int = 150, depth: float | None = None, purpose: str = "practice"
 ) -> list[dict[str, int]]:
-    """A simulated reader's answers to `count` problems at each of 11 places, in no order: problem, place, right.
+    """Returns the answers of a simulated reader to `count` problems at each of 11 positions in a
+    context, as dicts in random order. Keys: problem (from 0), place (0 to 10), right (1 or 0).
 
-    It is worse in the middle by `depth`, or by what the student's name decides. Some problems are easier than others,
-    so that answers to one problem go together.
+    Accuracy drops in the middle by the share `depth`; if that is None, by a value of `DEPTHS` that
+    `student` and `purpose` select. Some problems are easier than others, so answers to one problem
+    are dependent.
     """
     if depth is None:
         depth = DEPTHS[int(rng(_seed(student, "depth", purpose)).integers(len(DEPTHS)))]
@@ -116,17 +172,23 @@ def place_answers(
 
 
 def decay_truth(student: str, purpose: str = "practice") -> tuple[float, float, float]:
-    """Height, rate and floor of this student's simulated decay."""
+    """Returns height, rate and floor of the simulated decay, drawn for one `student` and `purpose`:
+    accuracy is floor + height * exp(-rate * share of removed lines)."""
     random = rng(_seed(student, "decay", purpose))
     floor = float(random.uniform(0.02, 0.15))
     return float(random.uniform(0.6, 0.8)), float(random.uniform(2.0, 5.0)), floor
 
 
 def removal_answers(
-    student: str, count: int = 60, truth: tuple[float, float, float] | None = None, purpose: str = "practice"
+    student: str,
+    count: int = 60,
+    truth: tuple[float, float, float] | None = None,
+    purpose: str = "practice",
 ) -> list[dict[str, float]]:
-    """A simulated reader's answers to problems with a growing share of their lines removed (section 3.4): problem,
-    removed, right."""
+    """Returns answers of a simulated reader to `count` problems with a growing share of their lines
+    removed (Sense and Sensitivity, section 3.4), as dicts. Keys: problem, removed (the share),
+    right (1 or 0). `truth` is the height, rate and floor of the decay, else those of `decay_truth`
+    for `student` and `purpose`."""
     height, rate, floor = truth or decay_truth(student, purpose)
     random = rng(_seed(student, "removal", purpose, height, rate, floor))
     rows: list[dict[str, float]] = []
@@ -135,18 +197,21 @@ def removal_answers(
         shift = float(random.normal(0, 0.06))
         for removed in range(lines + 1):
             share = removed / lines
-            chance = min(1.0, max(0.0, floor + height * math.exp(-rate * share) + shift))
-            rows.append({"problem": problem, "removed": round(share, 4), "right": int(random.random() < chance)})
+            # A chance below 0 or above 1 decides like 0 or 1.
+            right = random.random() < floor + height * math.exp(-rate * share) + shift
+            rows.append({"problem": problem, "removed": round(share, 4), "right": int(right)})
     return rows
 
 
 def fault_tasks(student: str, count: int = 24, purpose: str = "practice") -> list[Row]:
-    """Programs with a fault each, published the way three of four faults of a public set are: the label is a line of
-    the original text, what is shown was printed anew.
+    """Returns `count` programs with one fault each, as dicts, for one `student` and `purpose`, with
+    wrong labels like most of a public set: the label is a line of the original text, but the shown
+    text was printed anew from the syntax tree.
 
-    original: the program as it was written, with its comments and blank lines, before the fault; shown: what the model
-    was shown, with the fault; correct: without it, printed anew; label: the published line of the fault, from 1;
-    calls: calls to try.
+    Keys: original: the program with comments and blank lines, before the fault; shown: the text
+    shown to the model, with the fault; correct: the text without the fault, printed anew; label:
+    the published line of the fault, from 1; calls: calls to try. Fewer than `count` where too few
+    programs take a fault.
     """
     random = rng(_seed(student, "faults", purpose))
     rows: list[Row] = []
@@ -156,14 +221,21 @@ def fault_tasks(student: str, count: int = 24, purpose: str = "practice") -> lis
         original = _with_comments(problem.code, random)
         if placed := _fault(original, random):
             label, faulty = placed
-            shown, correct = (ast.unparse(ast.parse(text)) for text in (faulty, original))
-            printed = {"original": original, "shown": shown, "correct": correct}
-            rows.append({**printed, "label": label, "calls": [problem.call]})
+            rows.append(
+                {
+                    "original": original,
+                    "shown": ast.unparse(ast.parse(faulty)),
+                    "correct": ast.unparse(ast.parse(original)),
+                    "label": label,
+                    "calls": [problem.call],
+                }
+            )
     return rows
 
 
 def _with_comments(code: str, random: np.random.Generator) -> str:
-    """The same program with comments and blank lines, which a printer drops."""
+    """Returns the program `code` with added comments and blank lines, which printing from the
+    syntax tree drops."""
     lines: list[str] = []
     for number, line in enumerate(code.split("\n")):
         if number and random.random() < 0.6:
@@ -174,11 +246,20 @@ def _with_comments(code: str, random: np.random.Generator) -> str:
 
 
 _REMARKS = ("", "{indent}# see the notes of the last review", "{indent}# as before")
-_TURNED = {" == ": " != ", " < ": " <= ", " > ": " >= ", " in ": " not in ", " + ": " - ", "[0]": "[-1]"}
+_TURNED = {
+    " == ": " != ",
+    " < ": " <= ",
+    " > ": " >= ",
+    " in ": " not in ",
+    " + ": " - ",
+    "[0]": "[-1]",
+}
 
 
 def _fault(code: str, random: np.random.Generator) -> tuple[int, str] | None:
-    """A line of the text, and the text with one comparison turned round or one number off by one there."""
+    """Returns the line number of a fault in the program `code`, from 1, and the text with the
+    fault: on that line one operator or index is changed. None without a suitable line, or where the
+    text would not parse."""
     lines = code.split("\n")
     sites = [
         (number, old, new)
@@ -198,12 +279,17 @@ def _fault(code: str, random: np.random.Generator) -> tuple[int, str] | None:
     return number + 1, "\n".join(lines)
 
 
-def retrievals(student: str, count: int = 12, lines: int = 16, purpose: str = "practice") -> list[Row]:
-    """The kit's own transformer on questions for a line by its key; this reader is real, and very small.
+def retrievals(
+    student: str, count: int = 12, lines: int = 16, purpose: str = "practice"
+) -> list[Row]:
+    """Returns the results of the kit's own transformer on `count` requests to repeat a line of a
+    block of `lines` lines by its key, as dicts, drawn for one `student` and `purpose`; unlike the
+    simulated readers, this model is real, and very small.
 
-    tokens; lines: for each token the line of the block that it belongs to, from 0, -1 outside the block; count: lines
-    of the block; target: the line that was asked for; weights: attention of the last position before it wrote that
-    line, layers by heads by tokens; right: whether it then wrote the line to the character.
+    Keys: tokens (texts); lines: for each token its line in the block, from 0, -1 outside the block;
+    count: number of lines in the block; target: the requested line, from 0; weights: attention of
+    the last position before the model wrote that line, layers by heads by tokens; right: whether
+    the line was then written to the character.
     """
     from codestress.nano.chats import Size, block_of, chat
     from codestress.nano.configuration import START, chatml
@@ -212,9 +298,18 @@ def retrievals(student: str, count: int = 12, lines: int = 16, purpose: str = "p
     model = Nano()
     rows: list[Row] = []
     for number in range(count):
-        one = chat("line_retrieval", Size(lines, 1), "evaluate", _seed(student, "retrieval", purpose), number).turns[0]
+        one = chat(
+            "line_retrieval",
+            Size(lines, 1),
+            "evaluate",
+            _seed(student, "retrieval", purpose),
+            number,
+        ).turns[0]
         written = one.answer.split("\n")[1]
-        before, block = one.question.split("```python\n", 1)[0] + "```python\n", block_of(one.question)
+        before, block = (
+            one.question.split("```python\n", 1)[0] + "```python\n",
+            block_of(one.question),
+        )
         text = chatml([("user", one.question)], f"{one.begun}\n{written[:6]}")
         encoded = model.tokenizer.encode(text, add_special_tokens=False)
         line_at = [-1] * len(f"{START}user\n{before}")
@@ -229,7 +324,9 @@ def retrievals(student: str, count: int = 12, lines: int = 16, purpose: str = "p
                 "lines": [line_at[first] for first, _ in encoded.offsets],
                 "count": len(block),
                 "target": block.index(written),
-                "weights": [[[round(float(w), 6) for w in head] for head in layer] for layer in weights],
+                "weights": [
+                    [[round(float(w), 6) for w in head] for head in layer] for layer in weights
+                ],
                 "right": f"\n{written[:6]}{answer}" == one.answer,
             }
         )
@@ -237,17 +334,27 @@ def retrievals(student: str, count: int = 12, lines: int = 16, purpose: str = "p
 
 
 def outcomes(code: str, calls: Sequence[str], executor: Executor | None = None) -> list[str]:
-    """What calls of a program come to, in the sandbox: the value's literal, or how it ended."""
+    """Returns the outcome of each of `calls` (texts) of the program `code`, as text: the value's
+    literal, or how the call ended (`raised: …`). The calls run in the sandbox, by `executor` or
+    else the shared one."""
     done = (executor or shared_executor()).run([Program(code, call=call) for call in calls])
-    return [repr(one.value) if one.outcome is Ending.RETURNED else f"{one.outcome}: {one.detail}" for one in done]
+    return [
+        repr(one.value) if one.outcome is Ending.RETURNED else f"{one.outcome}: {one.detail}"
+        for one in done
+    ]
 
 
 def renamed(code: str) -> str:
-    """A program with each local name replaced by one of its own, `local_0` and so on."""
+    """Returns the program `code` with each name that it binds (parameters, variables) replaced by
+    `local_0`, `local_1` and so on. Raises `SyntaxError` where it does not parse."""
     tree = ast.parse(code)
     kinds = {ast.arg: "arg", ast.Name: "id"}
     named = [(node, kinds[type(node)]) for node in ast.walk(tree) if type(node) in kinds]
-    bound = [getattr(node, at) for node, at in named if not isinstance(getattr(node, "ctx", None), ast.Load | ast.Del)]
+    bound = [
+        getattr(node, at)
+        for node, at in named
+        if not isinstance(getattr(node, "ctx", None), ast.Load | ast.Del)
+    ]
     new = {name: f"local_{number}" for number, name in enumerate(dict.fromkeys(bound))}
     for node, at in named:
         setattr(node, at, new.get(getattr(node, at), getattr(node, at)))
@@ -255,18 +362,24 @@ def renamed(code: str) -> str:
 
 
 def line_of_fault(task: Row) -> int:
-    """The only line in which what is shown differs from the correct program, from 1."""
+    """Returns the number, from 1, of the only line in which the shown program of `task` (one of
+    `fault_tasks`) differs from the correct one. Raises `ValueError` where not exactly one line
+    differs, or the numbers of lines do."""
     pairs = zip(task["correct"].split("\n"), task["shown"].split("\n"), strict=True)
     [line] = [number for number, (before, after) in enumerate(pairs, start=1) if before != after]
     return line
 
 
 def oracle_ceiling(tasks: Sequence[Row], tolerance: int) -> list[float | None]:
-    """Share of tasks with a label within `tolerance` lines of the fault, by the quarter in which the fault stands."""
+    """Returns the share of `tasks` (`fault_tasks`) whose label is within `tolerance` lines of the
+    fault, the score of a perfect model: a list of four values, by the quarter of the program that
+    holds the fault; None for a quarter without faults."""
     quarters: list[list[bool]] = [[], [], [], []]
     for task in tasks:
         line = line_of_fault(task)
-        quarters[4 * (line - 1) // (task["shown"].count("\n") + 1)].append(abs(task["label"] - line) <= tolerance)
+        quarters[4 * (line - 1) // (task["shown"].count("\n") + 1)].append(
+            abs(task["label"] - line) <= tolerance
+        )
     return [sum(quarter) / len(quarter) if quarter else None for quarter in quarters]
 
 

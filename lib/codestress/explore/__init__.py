@@ -1,1 +1,2 @@
-"""What the notebooks in notebooks/explore show: controls made from schemas and factors, and what they change."""
+"""Widgets of the notebooks in notebooks/explore: controls made from schemas and factors, and their
+views."""

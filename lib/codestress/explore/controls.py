@@ -1,35 +1,48 @@
-"""Controls: widgets from the schemas of parameters, and from the factors of trials."""
+"""Widgets that control parameters (from their schemas) and the factors of trials."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from html import escape
+from threading import Timer
 from typing import Any
 
 import ipywidgets as widgets
 import yaml
+from IPython import get_ipython
+from IPython.display import clear_output, display
 
+from codestress.artefact_files import artefact_names, read_artefact
 from codestress.errors import CodestressError
 from codestress.inference.registry import load_registry
 from codestress.parameters import Asked
-from codestress.pipeline.artefacts import Artefact, Overrides, artefact_names, load_study, read_artefact, resolve
+from codestress.pipeline.artefacts import Artefact, Overrides, load_study, resolve
 from codestress.types import Scalar, Trial, Trials
+
+ACROSS = 32
+"""Characters in a line of a text field; longer values get a field of several lines."""
+WORKING = "<p role='status'><progress></progress> working …</p>"
 
 
 def control(kind: type[widgets.Widget], description: str, **more: Any) -> widgets.Widget:
-    """A control as wide as its column, with room for its name."""
+    """Returns a widget of the class `kind` as wide as its column, labelled `description`; `more`
+    are further keyword arguments of the class."""
     how = {"layout": widgets.Layout(width="auto"), "style": {"description_width": "7rem"}}
     return kind(description=description, **how, **more)
 
 
 def dropdown(description: str, options: Iterable[Any], **more: Any) -> widgets.Dropdown:
-    """A list to choose from."""
+    """Returns a dropdown list labelled `description`. Each of `options` is a value, or a pair of
+    shown text and value; `more` are further keyword arguments of the widget."""
     return control(widgets.Dropdown, description, options=list(options), **more)
 
 
 def artefact_chooser(value: str, *, asking: bool = False) -> widgets.Dropdown:
-    """All artefacts with their titles; `asking`: those that ask models."""
+    """Returns a dropdown list of all artefacts (tables, figures and other results that the kit
+    builds) with their titles, in which the name `value` is chosen; with `asking`, only artefacts
+    that ask models."""
     files = {name: read_artefact(name) for name in artefact_names()}
     options = [
         (f"{name}  {file.title}", name)
@@ -39,21 +52,35 @@ def artefact_chooser(value: str, *, asking: bool = False) -> widgets.Dropdown:
     return dropdown("artefact", options, value=value)
 
 
-def side_by_side(controls: Sequence[widgets.Widget], shown: Sequence[widgets.Widget]) -> widgets.Box:
-    """Controls first: beside what they change where there is room, above it on a phone."""
+def side_by_side(
+    controls: Sequence[widgets.Widget], shown: Sequence[widgets.Widget]
+) -> widgets.Box:
+    """Returns a box with two groups of widgets, `controls` and `shown` (the views that they
+    change): side by side on wide screens, controls above the views on a phone."""
     sizes = (("1 1 300px", "420px"), ("3 1 520px", "100%"))
     columns = [
-        widgets.VBox(children, layout=widgets.Layout(flex=flex, max_width=most, min_width="0", overflow="visible"))
+        widgets.VBox(
+            children,
+            layout=widgets.Layout(flex=flex, max_width=most, min_width="0", overflow="visible"),
+        )
         for children, (flex, most) in zip((controls, shown), sizes, strict=True)
     ]
-    return widgets.Box(columns, layout=widgets.Layout(flex_flow="row wrap", grid_gap="8px 24px", overflow="visible"))
+    return widgets.Box(
+        columns,
+        layout=widgets.Layout(flex_flow="row wrap", grid_gap="8px 24px", overflow="visible"),
+    )
 
 
 def parameter_controls(artefact: Artefact) -> dict[str, widgets.Widget]:
-    """A control for each parameter of an artefact, with its value, from the schema that checks it."""
+    """Returns a control for each parameter of `artefact` except the parameter `artefact`, by name,
+    set to its value; the schema that checks the parameter decides the kind of control."""
     values = artefact.parameters.model_dump()
     fields = artefact.study.parameters.model_json_schema()["properties"]
-    return {name: _control(name, field, values[name]) for name, field in fields.items() if name != "artefact"}
+    return {
+        name: _control(name, field, values[name])
+        for name, field in fields.items()
+        if name != "artefact"
+    }
 
 
 def _control(name: str, field: Mapping[str, Any], value: Any) -> widgets.Widget:
@@ -63,9 +90,15 @@ def _control(name: str, field: Mapping[str, Any], value: Any) -> widgets.Widget:
     if options := _options(field):
         return dropdown(name, options, tooltip=told, value=value)
     if options := _options(field.get("items", {})):
-        return control(widgets.SelectMultiple, name, tooltip=told, options=options, value=tuple(value), rows=4)
+        return control(
+            widgets.SelectMultiple, name, tooltip=told, options=options, value=tuple(value), rows=4
+        )
     # As YAML, as behind `--set`: what it may be is the schema's to say.
-    return control(widgets.Text, name, tooltip=told, value=in_one_line(value))
+    text = in_one_line(value)
+    rows = -(-len(text) // ACROSS)
+    if rows > 1:
+        return control(widgets.Textarea, name, tooltip=told, value=text, rows=rows)
+    return control(widgets.Text, name, tooltip=told, value=text)
 
 
 def _options(field: Mapping[str, Any]) -> list[Any]:
@@ -73,35 +106,50 @@ def _options(field: Mapping[str, Any]) -> list[Any]:
 
 
 def in_one_line(value: Any) -> str:
-    """YAML that is not wrapped, however long the list."""
+    """Returns `value` as YAML on one line, however long."""
     return yaml.safe_dump(value, default_flow_style=True, width=10**6).split("\n")[0]
 
 
 def chosen_values(controls: Mapping[str, widgets.Widget]) -> dict[str, Any]:
-    """What the controls say, as the schema wants it."""
-    readers: dict[type, Callable[[Any], Any]] = {widgets.Text: yaml.safe_load, widgets.SelectMultiple: list}
-    return {name: readers.get(type(one), lambda value: value)(one.value) for name, one in controls.items()}
+    """Returns the values of `controls` by name, in the types that the schema expects. A text
+    field's text is read as YAML, and raises `yaml.YAMLError` if it is none."""
+    readers: dict[type, Callable[[Any], Any]] = {
+        widgets.Text: yaml.safe_load,
+        widgets.Textarea: yaml.safe_load,
+        widgets.SelectMultiple: list,
+    }
+    return {
+        name: readers.get(type(one), lambda value: value)(one.value)
+        for name, one in controls.items()
+    }
 
 
-def opened(name: str, profile: str, models: tuple[str, ...] = (), settings: tuple[str, ...] = ()) -> Artefact:
-    """An artefact as on the command line, with these models and parameters in place of its own."""
+def opened(
+    name: str, profile: str, models: tuple[str, ...] = (), settings: tuple[str, ...] = ()
+) -> Artefact:
+    """Returns the artefact `name` with the settings of the profile `profile`, as the command line
+    makes it; `models` and `settings` (PARAMETER=VALUE), if any, replace the profile's. Raises
+    `ParameterError` for a wrong setting."""
     [artefact] = resolve([name], profile, Overrides(models, settings), load_registry())
     return artefact
 
 
 def with_values(artefact: Artefact, values: Mapping[str, Any]) -> Artefact:
-    """The artefact with other parameters, checked as those on the command line are."""
+    """Returns `artefact` with the parameters in `values` (by name) instead of its own, checked like
+    those on the command line. Raises `ParameterError` for a wrong value."""
     settings = tuple(f"{name}={in_one_line(value)}" for name, value in values.items())
     return opened(artefact.name, artefact.profile, settings=settings)
 
 
 def factors_of(trial: Trial) -> dict[str, Scalar]:
-    """The problem, and what is asked of it."""
+    """Returns the problem of `trial` under the name `problem`, and its factors by name, as a
+    dictionary."""
     return {"problem": trial.problem, **trial.factors}
 
 
 def values_by_name(rows: Iterable[Mapping[str, Scalar]]) -> dict[str, list[Scalar]]:
-    """The values of each factor, once each, in the order in which they occur."""
+    """Returns, for each name in the dictionaries `rows`, its different values in the order in which
+    they occur."""
     found: dict[str, dict[Scalar, None]] = {}
     for row in rows:
         for name, value in row.items():
@@ -110,90 +158,136 @@ def values_by_name(rows: Iterable[Mapping[str, Scalar]]) -> dict[str, list[Scala
 
 
 def factor_controls(trials: Trials) -> dict[str, widgets.Widget]:
-    """A control for the problem, and for each factor with more than one value, in the order in which they occur."""
+    """Returns controls by name, for the problem and each factor that has more than one value among
+    `trials`: a slider for numbers, else a dropdown list. Each offers the first 400 values in the
+    order in which they occur, numbers in ascending order; a factor that some trials lack can be
+    `None`."""
     controls: dict[str, widgets.Widget] = {}
-    for name, options in values_by_name(map(factors_of, trials.items)).items():
+    rows = list(map(factors_of, trials.items))
+    for name, values in values_by_name(rows).items():
+        options: list[Scalar | None] = [*values[:400]]
+        numbers = {*map(type, values)} <= {int, float}
+        if numbers:
+            options.sort(key=float)  # type: ignore[arg-type]
+        if any(name not in row for row in rows):
+            options.append(None)
         if len(options) > 1:
-            numbers = {*map(type, options)} <= {int, float}
-            kind = widgets.SelectionSlider if numbers and name != "problem" else widgets.Dropdown
-            shown = options[:400]
-            if numbers:
-                shown.sort(key=float)  # type: ignore[arg-type]
-            controls[name] = control(kind, name, options=[(str(value), value) for value in shown])
+            slider = numbers and None not in options and name != "problem"
+            kind = widgets.SelectionSlider if slider else widgets.Dropdown
+            controls[name] = control(kind, name, options=[(str(value), value) for value in options])
     return controls
 
 
 def nearest_trial(trials: Trials, wanted: Mapping[str, Scalar], first: str = "problem") -> int:
-    """The index of the trial that has the `first` of the wanted factors, then the problem, then most of the others."""
+    """Returns the index in `trials` of the trial that agrees best with the values in `wanted` (by
+    name): first on the factor `first`, then on the problem, then on as many others as possible. Of
+    equals, the first."""
     weights = {"problem": len(wanted), first: 2 * len(wanted)}
 
     def agreement(index: int) -> int:
         known = factors_of(trials.items[index])
-        return sum(weights.get(name, 1) * (known.get(name) == value) for name, value in wanted.items())
+        return sum(
+            weights.get(name, 1) * (known.get(name) == value) for name, value in wanted.items()
+        )
 
     return max(range(len(trials.items)), key=agreement)
 
 
 class Questions(widgets.VBox):  # type: ignore[misc]
-    """Controls for the factors of trials; `touched` is called when one of them has another value."""
+    """Widget that holds the controls for the factors of trials and names one trial by them.
+    `touched` is called when a control changes its value. It has no control until `of` is called."""
 
     def __init__(self, touched: Callable[[], None]) -> None:
         super().__init__()
         self.touched = touched
 
     def of(self, trials: Trials) -> None:
-        """Shows the controls of these trials."""
-        self.trials, self.controls, self.last = trials, factor_controls(trials), "problem"
+        """Replaces the controls by those for the problem and the factors of `trials`."""
+        self.trials, self.controls = trials, factor_controls(trials)
+        self._choose("problem")
         for name, one in self.controls.items():
             on_change([one], partial(self._touch, name))
         self.children = tuple(self.controls.values())
 
     def _touch(self, name: str) -> None:
-        self.last = name
-        self.touched()
+        if not self.settling:
+            self._choose(name)
+            self.touched()
 
-    @property
-    def index(self) -> int:
-        """Of the trial that the controls name."""
-        return nearest_trial(self.trials, {name: one.value for name, one in self.controls.items()}, self.last)
+    def _choose(self, first: str) -> None:
+        """Chooses the trial that agrees best with the controls, above all with that of the factor
+        `first`, and sets the controls to its values: they never show what its prompt has not."""
+        wanted = {name: one.value for name, one in self.controls.items()}
+        self.index = nearest_trial(self.trials, wanted, first)
+        """Index, among the trials given to `of`, of the chosen one."""
+        factors = factors_of(self.trials.items[self.index])
+        self.settling = True
+        for name, one in self.controls.items():
+            value = factors.get(name)
+            if value not in (offered for _, offered in one.options):
+                one.options = [*one.options, (str(value), value)]
+            one.value = value
+        self.settling = False
 
 
 def on_change(controls: Sequence[widgets.Widget], act: Callable[[], None]) -> None:
-    """Acts when any of the controls has another value."""
+    """Makes `act` be called whenever any of `controls` changes its value."""
     for one in controls:
         one.observe(lambda _change: act(), names="value")
 
 
 def showing(pane: widgets.HTML, act: Callable[[], str]) -> Callable[..., None]:
-    """Shows what an action writes; an error that a person can act on as a paragraph in its place."""
+    """Returns a function that shows the HTML that `act` returns in `pane`, or, if `act` raises
+    `CodestressError` or `yaml.YAMLError`, the error's message as a paragraph. After a second,
+    `pane` shows that it is being worked on."""
 
     def show(*_: object) -> None:
+        slow = Timer(1, setattr, (pane, "value", WORKING))
+        slow.daemon = True
+        slow.start()
         try:
-            pane.value = act()
+            result = act()
         except (CodestressError, yaml.YAMLError) as error:
-            pane.value = paragraph(f"{error}", role="alert")
+            result = paragraph(f"{error}", role="alert")
+        finally:
+            slow.cancel()
+            slow.join()
+        pane.value = result
 
     return show
 
 
-def follow(chooser: widgets.Dropdown, boxes: Sequence[widgets.Box], pane: widgets.HTML, act: Callable[[], str]) -> None:
-    """Empties the boxes and acts, now and whenever another artefact is chosen."""
+def follow(
+    chooser: widgets.Dropdown,
+    boxes: Sequence[widgets.Box],
+    pane: widgets.HTML,
+    act: Callable[[], str],
+) -> None:
+    """Empties `boxes` and shows the HTML that `act` returns in `pane` (for an error, as `showing`
+    does), now and whenever another artefact is chosen in `chooser`."""
 
     def choose() -> None:
         for box in boxes:
             box.children = ()
-        pane.value = paragraph("reading …")
+        pane.value = WORKING
         showing(pane, act)()
 
     on_change([chooser], choose)
-    choose()
+    with _shown(pane):
+        choose()
+
+
+@contextmanager
+def _shown(pane: widgets.HTML) -> Iterator[None]:
+    """Shows `pane` alone in a notebook's output until the block is left, since the widget that
+    holds it is shown only when it is complete."""
+    notebook = get_ipython() is not None
+    if notebook:
+        display(pane)
+    yield
+    if notebook:
+        clear_output(wait=True)
 
 
 def paragraph(text: str, role: str = "note") -> str:
-    return f"<p role='{role}' style='white-space: pre-wrap'>{escape(text)}</p>"
-
-
-def pre(text: str) -> str:
-    """A block of text as it is, wrapped."""
-    style = "font-family: monospace; white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.35; margin: .2rem 0"
-    return f"<pre style='{style}'>{text}</pre>"
+    return f"<p role='{role}' style='white-space: pre-wrap; overflow-wrap: anywhere'>{escape(text)}</p>"

@@ -1,9 +1,11 @@
-"""Live figures: shares of stored answers over any factor, and a decay that is fitted while its data are moved."""
+"""Live figures: accuracies of stored responses over any factor, and a decay that is fitted while
+its data are moved."""
 
 from __future__ import annotations
 
 import base64
 import io
+import textwrap
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -14,6 +16,7 @@ import numpy as np
 import pandas as pd
 import traitlets
 from matplotlib import pyplot
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from codestress.explore.controls import (
@@ -32,51 +35,141 @@ from codestress.explore.controls import (
 from codestress.explore.questions import built
 from codestress.fitting.exponential import ExponentialFit, fit_exponential
 from codestress.fitting.summaries import with_accuracy
-from codestress.inference.run import Results
+from codestress.inference.results import Results
 from codestress.paths import STORE
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.plan import make_plan
 from codestress.report.curves import draw_points
-from codestress.report.publish import SIMULATED_NOTE
+from codestress.report.publish import SIMULATED_NOTE, description
 from codestress.report.style import COLOURS, styled_figure, use_style
 from codestress.scoring.frames import answers_frame
 
-MOST_PLACES, MOST_LINES = 40, len(COLOURS)
-"""Values of a factor that an axis has room for, and colours there are."""
+RANGES = 12
+"""Number of ranges into which a numeric factor with more values is cut."""
+NAMED = 24
+"""Largest number of a factor's values that are named on the axis or in the legend."""
 
 
-def factors_in(results: Results, frame: pd.DataFrame, most: int) -> list[str]:
-    """Columns that tell answers apart and have at most so many values: numbers first, the finest of them."""
-    columns = {"model", "problem", "sample"}.union(*(answer.trial.factors for answer in results.answers))
-    found = [c for c in frame.columns if c in columns and 1 < frame[c].nunique(dropna=False) <= most]
-    number = pd.api.types.is_numeric_dtype
-    return sorted(found, key=lambda c: (not number(frame[c]), c in ("model", "problem"), -frame[c].nunique()))
+def factors_in(results: Results, frame: pd.DataFrame) -> list[str]:
+    """Returns the columns of `frame`, the table of answers of `results`, that tell answers apart
+    (model, problem, sample or a factor): numbers first, model and problem last, otherwise by
+    falling number of values."""
+    columns = {"model", "problem", "sample"}.union(
+        *(answer.trial.factors for answer in results.answers)
+    )
+    found = [c for c in frame.columns if c in columns and frame[c].nunique(dropna=False) > 1]
+    return sorted(
+        found,
+        key=lambda c: (not is_number(frame[c]), c in ("model", "problem"), -frame[c].nunique()),
+    )
+
+
+def is_number(values: pd.Series) -> bool:
+    """Returns whether `values` are numbers, none missing, so that they have an order and an
+    axis."""
+    kinds = pd.api.types
+    number = kinds.is_numeric_dtype(values) and not kinds.is_bool_dtype(values)
+    return bool(number and values.notna().all())
+
+
+def in_ranges(values: pd.Series, most: int) -> pd.Series:
+    """Returns, for each of the numbers `values`, the range of equal width in which it lies, named
+    by the smallest and largest value there, in ascending order; with at most `most` different
+    values, the values themselves."""
+    if values.nunique() <= most:
+        return pd.Series(pd.Categorical(values), values.index)
+    ends = values.groupby(pd.cut(values, most), observed=True).agg(["min", "max"])
+    names = [f"{low:g} to {high:g}" if low < high else f"{low:g}" for low, high in ends.to_numpy()]
+    numbers = np.searchsorted(ends["max"], values)
+    return pd.Series(pd.Categorical.from_codes(numbers, names, ordered=True), values.index)
 
 
 def share_figure(frame: pd.DataFrame, x: str, line: str, rule: str) -> Figure:
-    """Shares of right answers against one factor, a line for each value of another, with Wilson's 95 % intervals."""
-    figure = styled_figure(4.8, 3.4)
+    """Returns a figure of accuracy (%, by the scoring rule `rule`) in the table of answers `frame`
+    against the column `x`, with a series for each value of the column `line` (empty: one series)
+    and Wilson's 95 % intervals.
+
+    Numbers have an axis and are joined by lines; more than `NAMED` of them are cut into `RANGES`
+    ranges, each at the mean of its values. What has no order is drawn as points: more than `NAMED`
+    values of `x` from the highest accuracy on, without names and intervals, and as many of `line`
+    thin and grey.
+    """
+    right = frame[f"value_{rule}"].rename("right")
+    values, number = frame[x], is_number(frame[x])
+    if number:
+        ranges = in_ranges(values, NAMED if values.nunique() <= NAMED else RANGES)
+        places = values.groupby(ranges, observed=True).transform("mean")
+    else:
+        values = values.where(values.notna(), "none")
+        many = values.nunique() > NAMED
+        by_share = right.groupby(values).mean().sort_values(ascending=False, kind="stable")
+        names = list(by_share.index if many else values.unique())
+        places = values.map({value: place for place, value in enumerate(names)})
+    label = _labels(frame[line] if line else pd.Series("all answers", frame.index))
+    cells = right.groupby([label, places.rename("place")], observed=True).agg(["sum", "count"])
+    shares = with_accuracy(cells.round().reset_index(), "sum", "count").assign(published=False)
+    figure = styled_figure(4.8, 3.6)
     axes = figure.subplots()
-    values = sorted(frame[x].unique(), key=lambda v: (isinstance(v, str), v))
-    places = frame[x].map({value: n for n, value in enumerate(values)}).rename("place")
-    label = (frame[line] if line else pd.Series("all answers", frame.index)).rename("label")
-    right = frame[f"value_{rule}"].groupby([label, places]).agg(["sum", "count"]).round().reset_index()
-    shares = with_accuracy(right, "sum", "count").assign(published=False)
-    middle = (shares["label"].nunique() - 1) / 2
-    draw_points(axes, shares, lambda number, part: part["place"] + 0.06 * (number - middle), line="-", width=1)
-    names = list(map(str, values))
-    long = len(names) > 8 or max(map(len, names)) > 8
-    axes.set_xticks(range(len(names)), names, rotation=45 if long else 0, ha="right" if long else "center")
-    axes.set(xlabel=x, ylabel="right answers (%)", ylim=(-3, 103), xlim=(-0.5, len(values) - 0.5))
-    if line:
-        figure.legend(title=line, loc="outside upper center", ncols=3)
+    _draw_series(axes, shares, joined=number, models=line == "model")
+    axes.set(xlabel=x, ylabel="right answers (%)", ylim=(-3, 103))
+    if not number:
+        _name_places(axes, x, list(map(str, names)))
+    elif values.nunique() > NAMED:
+        axes.set_xlabel(f"{x} ({values.nunique()} values in {RANGES} ranges)")
+    if line and label.nunique() <= NAMED:
+        columns = 3 if label.astype(str).str.len().max() <= 18 else 2
+        figure.legend(title=line, loc="outside upper center", ncols=columns)
+    elif line:
+        axes.set_title(f"grey: each of {label.nunique()} values of {line}")
     if frame["simulated"].any():
         figure.supxlabel(SIMULATED_NOTE, fontsize=6.5, color="#555555", x=0.99, ha="right")
     return figure
 
 
+def _labels(values: pd.Series) -> pd.Series:
+    """Returns the series to which each answer belongs by its value of a factor: numbers in at most
+    six ranges."""
+    if is_number(values):
+        return in_ranges(values, 6).rename("label")
+    return values.where(values.notna(), "none").rename("label")
+
+
+def _draw_series(axes: Axes, shares: pd.DataFrame, *, joined: bool, models: bool) -> None:
+    series, places = shares["label"].nunique(), shares["place"].nunique()
+    if series > (NAMED if models else len(COLOURS)):
+        for _, part in shares.groupby("label", observed=True):
+            style = ".-" if joined else "."
+            axes.plot(part["place"], 100 * part["accuracy"], style, color="#777777", alpha=0.4)
+        return
+    if places > NAMED:  # so many intervals would hide the points
+        shares = shares.assign(low=shares["accuracy"], high=shares["accuracy"])
+    step = 0.006 * np.ptp(shares["place"]) if joined else min(0.06, 0.6 / series)
+    draw_points(
+        axes,
+        shares,
+        lambda number, part: part["place"] + step * (number - (series - 1) / 2),
+        line="-" if joined else "",
+        width=1,
+        models=models,
+    )
+
+
+def _name_places(axes: Axes, x: str, names: list[str]) -> None:
+    """Names the places of values without an order; where they are too many, says so instead."""
+    axes.set_xlim(-0.5, len(names) - 0.5)
+    if len(names) > NAMED:
+        axes.set(xlabel=f"{x}: {len(names)} values, the most often right first", xticks=[])
+        return
+    names = [textwrap.fill(name, 28) for name in names]
+    long = len(names) > 8 or max(map(len, names)) > 8
+    axes.set_xticks(
+        range(len(names)), names, rotation=45 if long else 0, ha="right" if long else "center"
+    )
+
+
 def picture(figure: Figure, alt: str) -> str:
-    """A figure as a vector picture of a page."""
+    """Returns an HTML image element that shows `figure` as SVG; `alt` is its description in
+    words."""
     content = io.BytesIO()
     figure.savefig(content, format="svg")
     data = base64.b64encode(content.getvalue()).decode()
@@ -84,8 +177,9 @@ def picture(figure: Figure, alt: str) -> str:
 
 
 def cost_of(artefact: Artefact) -> str:
-    """What a build with these parameters would still have to ask."""
-    rows, errors = make_plan([artefact], STORE)
+    """Returns in words the requests, characters and highest price that a build of `artefact` would
+    still need, and the number of answered requests; if no plan can be made, the error's message."""
+    rows, errors, _ = make_plan([artefact], STORE)
     if errors:
         return "; ".join(errors.values())
     missing = sum(row.missing for row in rows)
@@ -93,11 +187,14 @@ def cost_of(artefact: Artefact) -> str:
     price = f", at most ${sum(dollars):.2f}" if dollars else ""
     characters = sum(row.characters for row in rows)
     answered = sum(row.answered for row in rows)
-    return f"{missing:,} new requests, {characters:,} characters{price}; {answered:,} are answered"
+    about = "about " if any(row.rendered < 1 for row in rows) else ""
+    return f"{about}{missing:,} new requests, {characters:,} characters{price}; {answered:,} are answered"
 
 
 def live_figure(artefact: str = "semtrace/fig01", profile: str = "demo") -> widgets.Widget:
-    """Any figure's stored answers over any two factors, and what other parameters would cost."""
+    """Returns a widget that draws the stored accuracies of a chosen artefact over one or two chosen
+    factors, and states the cost of other parameters. It begins with `artefact`, with the settings
+    of `profile`."""
     chooser = artefact_chooser(artefact, asking=True)
     axes, knobs, shown, cost = widgets.VBox(), widgets.VBox(), widgets.HTML(), widgets.HTML()
 
@@ -105,15 +202,18 @@ def live_figure(artefact: str = "semtrace/fig01", profile: str = "demo") -> widg
         cost.value = ""
         found, results = built(chooser.value, profile)
         frame = answers_frame(results)
-        across, lines = (factors_in(results, frame, most) for most in (MOST_PLACES, MOST_LINES))
-        if not across:
+        factors = factors_in(results, frame)
+        if not factors:
             return paragraph("Nothing tells its answers apart.")
-        x = dropdown("along", across)
-        line = dropdown("a line for each", [("nothing", ""), *((name, name) for name in lines)])
-        line.value = next((name for name in ("model", *lines) if name in lines and name != x.value), "")
+        x = dropdown("along", factors)
+        line = dropdown("a series for each", [("nothing", ""), *((name, name) for name in factors)])
+        line.value = "model" if "model" in factors[1:] else ""
 
         def drawn() -> str:
-            alt = f"right answers along {x.value}, a line for each {line.value or 'answer'}"
+            readers = [SIMULATED_NOTE] if frame["simulated"].any() else []
+            seen = f"right answers along {x.value}"
+            seen += f", a series for each {line.value}" if line.value else ""
+            alt = description([*readers, seen])
             return picture(share_figure(frame, x.value, line.value, "strict"), alt)
 
         def price() -> str:
@@ -131,8 +231,12 @@ def live_figure(artefact: str = "semtrace/fig01", profile: str = "demo") -> widg
     return side_by_side([chooser, axes, other, cost], [shown])
 
 
-def fit_of(x: Sequence[float], shares: Sequence[float], asked: int, *, floor: bool) -> ExponentialFit:
-    """The decay through such shares of so many answers at each place."""
+def fit_of(
+    x: Sequence[float], shares: Sequence[float], asked: int, *, floor: bool
+) -> ExponentialFit:
+    """Returns the exponential decay fitted to `shares` (0 to 1) at the places `x`, as if each share
+    came from `asked` answers; with `floor`, the level to which it decays is fitted too, else it is
+    0."""
     # A problem each: so many of them right at each place, so that the band is that of real counts.
     right = 1.0 * (np.arange(asked)[:, None] < np.round(np.asarray(shares) * asked))
     places, rng = np.asarray(x, dtype=float), np.random.default_rng(0)
@@ -142,11 +246,14 @@ def fit_of(x: Sequence[float], shares: Sequence[float], asked: int, *, floor: bo
 def fit_figure(
     x: Sequence[float], shares: Sequence[float], asked: int, *, floor: bool
 ) -> tuple[Figure, ExponentialFit]:
-    """Points, the fitted decay with its 95 % band, and the residuals below."""
+    """Returns a figure, and the fit that it shows, made by `fit_of` with the same arguments: points
+    and fitted decay with its 95 % band, and the residuals below."""
     use_style()
     fit = fit_of(x, shares, asked, floor=floor)
     places, values = np.asarray(x, dtype=float), np.asarray(shares, dtype=float)
-    figure, (top, bottom) = pyplot.subplots(2, 1, figsize=(6, 4.2), sharex=True, height_ratios=[3, 1])
+    figure, (top, bottom) = pyplot.subplots(
+        2, 1, figsize=(6, 4.2), sharex=True, height_ratios=[3, 1]
+    )
     grid = np.linspace(0, places.max(), 100)
     low, high = fit.band(grid, 0.95)
     top.fill_between(grid, 100 * low, 100 * high, color=COLOURS[0], alpha=0.2, label="95 % band")
@@ -161,20 +268,25 @@ def fit_figure(
 
 
 class DraggablePoints(anywidget.AnyWidget):
-    """Shares `y` (0 to 1) at places `x` (not negative), and what was fitted; mouse and arrow keys change `y`."""
+    """Widget of shares `y` (0 to 1) at `x` (not negative) with the fitted curve; mouse and arrow
+    keys change `y`."""
 
     _esm = Path(__file__).with_name("points.js")
     x = traitlets.List(traitlets.Float()).tag(sync=True)
     y = traitlets.List(traitlets.Float()).tag(sync=True)
     curve: traitlets.List[list[float]] = traitlets.List().tag(sync=True)
-    """Rows of place, fitted share, lower and upper end of its band."""
+    """Rows of x, fitted share, lower and upper end of the band."""
     fitted = traitlets.List(traitlets.Float()).tag(sync=True)
-    """The fitted shares at `x`; what is missing to `y` is drawn below."""
+    """Fitted shares at `x`; the residuals to `y` are drawn below."""
 
 
 def fit_explorer(x: Sequence[float] = (0, 1, 2, 4, 6, 8, 12), asked: int = 60) -> widgets.Widget:
-    """Drag the points of a decay and see curve, band and residuals follow, in the same chart."""
-    points = DraggablePoints(x=list(x), y=[round(0.1 + 0.85 * float(np.exp(-0.25 * place)), 2) for place in x])
+    """Returns a widget with draggable points of a decay at the places `x`; fitted curve, band and
+    residuals follow in the same chart. Each point counts as `asked` answers at first; a slider
+    changes the number."""
+    points = DraggablePoints(
+        x=list(x), y=[round(0.1 + 0.85 * float(np.exp(-0.25 * place)), 2) for place in x]
+    )
     floor = widgets.Checkbox(value=False, description="with a floor", indent=False)
     number = control(widgets.IntSlider, "answers", value=asked, min=10, max=400, step=10)
     said = widgets.HTML()
@@ -194,9 +306,11 @@ def fit_explorer(x: Sequence[float] = (0, 1, 2, 4, 6, 8, 12), asked: int = 60) -
 
 
 def described(fit: ExponentialFit) -> str:
-    """The fit in words, with intervals."""
+    """Returns in words the parameters of `fit`: height, rate and half-life with intervals, floor
+    and R²."""
     height, rate, half = (
-        f"[{one.low:.2f}, {one.high:.2f}]" for one in (fit.height_interval, fit.rate_interval, fit.half_life_interval)
+        f"[{one.low:.2f}, {one.high:.2f}]"
+        for one in (fit.height_interval, fit.rate_interval, fit.half_life_interval)
     )
     return (
         f"height {fit.height:.2f} {height}\nrate {fit.rate:.3f} {rate}\nhalf-life {fit.half_life:.1f} {half}\n"

@@ -22,15 +22,17 @@ function render({ model, el }) {
   const last = Math.max(...places, 1e-9);
   const across = (x) => LEFT + (x / last) * (RIGHT - LEFT);
   const up = (share) => BOTTOM - share * (BOTTOM - TOP);
-  const off = (residual) => MIDDLE - Math.max(-1, Math.min(1, residual / 0.2)) * REACH;
+  let most = 0;  // the largest residual that its axis shows; it grows with them
+  const off = (residual) => MIDDLE - (residual / most) * REACH;
   for (const share of [0, 0.25, 0.5, 0.75, 1]) {
     put(svg, "line", { x1: LEFT, x2: RIGHT, y1: up(share), y2: up(share), stroke: "#ccc" });
     write(LEFT - 8, up(share) + 4, `${100 * share}`, "end");
   }
-  for (const residual of [-0.2, 0, 0.2]) {
-    put(svg, "line", { x1: LEFT, x2: RIGHT, y1: off(residual), y2: off(residual), stroke: residual ? "#ccc" : "#555" });
-    write(LEFT - 8, off(residual) + 4, `${100 * residual}`, "end");
-  }
+  const ends = [-1, 0, 1].map((end) => {
+    const y = MIDDLE - end * REACH;
+    put(svg, "line", { x1: LEFT, x2: RIGHT, y1: y, y2: y, stroke: end ? "#ccc" : "#555" });
+    return write(LEFT - 8, y + 4, "0", "end", { class: "residual" });
+  });
   write(14, 145, "right (%)", "middle", { transform: "rotate(-90 14 145)" });
   write(14, MIDDLE, "residual", "middle", { transform: `rotate(-90 14 ${MIDDLE})` });
   write((LEFT + RIGHT) / 2, HEIGHT - 4, "x");
@@ -74,10 +76,13 @@ function render({ model, el }) {
     const path = (rows, column) => rows.map((row) => `${across(row[0])},${up(row[column])}`);
     line.setAttribute("points", path(curve, 1).join(" "));
     band.setAttribute("points", [...path(curve, 2), ...path([...curve].reverse(), 3)].join(" "));
+    const residuals = shares.map((share, index) => share - (fitted[index] ?? share));
+    most = Math.max(2, Math.ceil(10 * Math.max(...residuals.map(Math.abs)))) / 10;
+    [-1, 0, 1].forEach((end, index) => { ends[index].textContent = `${Math.round(100 * end * most)}`; });
     shares.forEach((share, index) => {
       circles[index].setAttribute("cy", up(share));
       circles[index].setAttribute("aria-valuenow", share);
-      stems[index].setAttribute("y2", off(share - (fitted[index] ?? share)));
+      stems[index].setAttribute("y2", off(residuals[index]));
     });
   };
   for (const name of ["y", "curve", "fitted"]) model.on(`change:${name}`, draw);

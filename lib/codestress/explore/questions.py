@@ -1,10 +1,15 @@
-"""One question of an artefact: build its prompt, ask it, look through its answers, one condition beside another."""
+"""Widgets for single trials of an artefact: its prompt, a new request, its responses, and two
+conditions side by side."""
 
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from html import escape
+from pathlib import Path
+from typing import Any
 
 import ipywidgets as widgets
 
@@ -21,44 +26,52 @@ from codestress.explore.controls import (
     opened,
     paragraph,
     parameter_controls,
-    pre,
     showing,
     side_by_side,
     values_by_name,
     with_values,
 )
 from codestress.inference.registry import load_registry
-from codestress.inference.run import Answer, Results, run, stored_responses
+from codestress.inference.results import Answer, Results, last_prompt
+from codestress.inference.run import run
+from codestress.inference.store import stored_responses
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.explain import answers_of
+from codestress.report.notebook_page import page_environment
 from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Scalar, Trial, Trials
 
-MARK = "<mark style='border-left: 3px solid #0072B2; padding-left: 4px'>"
 ALL = "all"
+WRAPPED = "<style>select[size] option { white-space: normal; overflow-wrap: anywhere }</style>"
 MOST = 500
-"""Answers in the list."""
+"""Largest number of answers in the list, and of values in a filter."""
 
 
 def prompt_html(prompt: Prompt, beside: Prompt | None = None) -> str:
-    """All messages of a prompt, and its counts; lines that `beside` lacks are marked, by a bar and a background."""
-    characters = prompt.characters + len(prompt.prefill)
-    before = [line for message in beside.messages for line in message.content.split("\n")] if beside else []
-    parts, changed = [], 0
+    """Returns the messages of `prompt` as HTML with counts of characters and tokens. With another
+    prompt as `beside`, a bar and a background mark the lines that `beside` lacks."""
+    before = _lines(beside) if beside else []
+    messages, changed = [], 0
     for message in prompt.messages:
         lines = message.content.split("\n")
         new = _new_lines(before, lines) if beside else set()
         changed += len(new)
-        body = "\n".join(f"{MARK}{escape(line)}</mark>" if n in new else escape(line) for n, line in enumerate(lines))
-        parts.append(f"<strong>{escape(message.role)}</strong>{pre(body)}")
-    if prompt.prefill:
-        parts.append(f"<strong>assistant, begun</strong>{pre(escape(prompt.prefill))}")
-    count = f"{characters:,} characters, about {characters // CHARACTERS_PER_TOKEN:,} tokens at 4 characters each"
-    differs = f"; {changed} lines that the other prompt lacks" if beside else ""
-    sampling = prompt.sampling
-    return (
-        f"<p>{count}{differs}; temperature {sampling.temperature:g}, answers of at most {sampling.max_tokens:,} tokens"
-        "</p>" + "".join(parts)
-    )
+        messages.append((message.role, [(line, n in new) for n, line in enumerate(lines)]))
+    characters = prompt.characters + len(prompt.prefill)
+    tokens = characters // CHARACTERS_PER_TOKEN
+    lacking = changed if beside else None
+    return str(_views().prompt_view(prompt, messages, characters, tokens, lacking))
+
+
+@cache
+def _views() -> Any:
+    """Returns the macros of views.html, the templates of prompts and answers as HTML, which escape
+    all text."""
+    text = Path(__file__).with_name("views.html").read_text(encoding="utf-8")
+    return page_environment().from_string(text).module
+
+
+def _lines(prompt: Prompt) -> list[str]:
+    return [line for message in prompt.messages for line in message.content.split("\n")]
 
 
 def _new_lines(before: list[str], lines: list[str]) -> set[int]:
@@ -68,7 +81,9 @@ def _new_lines(before: list[str], lines: list[str]) -> set[int]:
 
 
 def prompt_explorer(artefact: str = "origin/fig04", profile: str = "demo") -> widgets.Widget:
-    """Choose an artefact, its parameters and a trial; see the prompt as a model gets it."""
+    """Returns a widget that shows the prompt of a chosen trial of a chosen artefact, with
+    parameters to set, as a model gets it. It begins with `artefact`, with the settings of
+    `profile`."""
     chooser = artefact_chooser(artefact)
     compare = control(widgets.Checkbox, "mark what the first trial lacks", value=True)
     knobs, shown = widgets.VBox(), widgets.HTML()
@@ -99,8 +114,9 @@ def prompt_explorer(artefact: str = "origin/fig04", profile: str = "demo") -> wi
         trial = trials.items[questions.index]
         other = trials.items[nearest_trial(trials, {**first, "problem": trial.problem})]
         beside = trials.render(other) if compare.value and other is not trial else None
-        factors = ", ".join(f"{name} = {value}" for name, value in factors_of(trial).items())
-        return f"<p>{escape(factors)}</p>" + prompt_html(trials.render(trial), beside)
+        factors = escape(_in_words(factors_of(trial)))
+        head = f"<p style='overflow-wrap: anywhere'>{factors}</p>"
+        return head + prompt_html(trials.render(trial), beside)
 
     on_change([compare], draw)
     apply.on_click(showing(shown, made))
@@ -110,91 +126,155 @@ def prompt_explorer(artefact: str = "origin/fig04", profile: str = "demo") -> wi
 
 
 def built(name: str, profile: str = "demo") -> tuple[Artefact, Results]:
-    """An artefact with its answers from the store; `IncompleteError` says what to build first."""
+    """Returns the artefact `name`, with the settings of the profile `profile`, and its scored
+    responses from the store. Raises `IncompleteError`, which states what to build first, if a
+    response is missing."""
     artefact = opened(name, profile)
     return artefact, answers_of(artefact)
 
 
 def answer_html(trials: Trials, answer: Answer) -> str:
-    """The verdict, what was read, what came, and what was asked."""
-    prompt = trials.of(answer.model).render(answer.trial).messages[-1].content
+    """Returns `answer`, to one of `trials`, as HTML: outcome by the strict rule, other rules'
+    outcomes if they differ, extracted answer, completion, last message of the prompt, and
+    factors."""
+    earlier = stored_responses(answer.earlier) if answer.earlier else {}
+    prompt = last_prompt(trials, answer, earlier).messages[-1].content
     score = answer.scores["strict"]
-    others = {name: other.outcome.value for name, other in answer.scores.items() if other.outcome != score.outcome}
-    also = "".join(f"; by the rule {name}: {outcome}" for name, outcome in others.items())
-    factors = ", ".join(f"{name} = {value}" for name, value in _known(answer).items())
-    return (
-        f"<p><strong style='font-size: 1.3em'>{escape(score.outcome.value)}</strong>{escape(also)}<br>"
-        f"read: <code>{escape(score.detail or 'nothing')}</code></p>"
-        f"<strong>answer</strong>{pre(escape(_text(answer) or answer.error or 'nothing'))}"
-        f"<details><summary>prompt, {len(prompt):,} characters</summary>{pre(escape(prompt))}</details>"
-        f"<p>{escape(factors)}<br>by {escape(answer.answered_by or 'nobody')}, key {answer.key[:12]}</p>"
-    )
+    others = {
+        name: other.outcome.value
+        for name, other in answer.scores.items()
+        if other.outcome != score.outcome
+    }
+    factors = _in_words(_known(answer))
+    return str(_views().answer_view(answer, score, others, _text(answer), prompt, factors))
+
+
+def _in_words(factors: Mapping[str, Scalar]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in factors.items())
 
 
 def _text(answer: Answer) -> str:
-    """As it is stored; empty where nothing came."""
+    """Returns the completion of `answer` from the store; empty if the store has none."""
     found = stored_responses([answer.key]).get(answer.key)
     return found.text if found else ""
 
 
 def _known(answer: Answer) -> dict[str, Scalar]:
     trial = answer.trial
-    return {"model": answer.model, "problem": trial.problem, "sample": trial.sample, **trial.factors}
+    return {
+        "model": answer.model,
+        "problem": trial.problem,
+        "sample": trial.sample,
+        **trial.factors,
+    }
+
+
+class _Browsed:
+    """Stored answers of one artefact with their factors and strict outcomes, to filter and to pair.
+    Raises `IncompleteError` when made if a response is missing."""
+
+    def __init__(self, artefact: str, profile: str) -> None:
+        found, results = built(artefact, profile)
+        self.trials, self.answers = found.trials(), results.answers
+        self.rows = [
+            {**_known(answer), "outcome": answer.scores["strict"].outcome.value}
+            for answer in self.answers
+        ]
+        self.values = values_by_name(self.rows)
+        self.filters = [
+            name
+            for name, values in self.values.items()
+            if 1 < len(values) <= MOST and name != "sample"
+        ]
+        self.told_apart_by = [name for name in self.filters if name != "outcome"]
+
+    def pairs(self) -> list[tuple[str, tuple[str, Scalar]]]:
+        """Returns, for every factor of the trials that has a filter and each of its values, a pair
+        of label and (factor, value)."""
+        factors = self.trials.items[0].factors
+        names = [name for name in self.told_apart_by if name in factors]
+        return [
+            (f"{name} = {value}", (name, value)) for name in names for value in self.values[name]
+        ]
+
+    def line(self, number: int) -> str:
+        """Returns the line in the list of answer number `number`: its outcome, the values that tell
+        it apart, and its sample's number, from 1."""
+        row = self.rows[number]
+        told = ", ".join(str(row[name]) for name in self.told_apart_by if name in row)
+        return f"{row['outcome']}: {told}, {self.answers[number].trial.sample + 1}"
+
+    def passing(self, wanted: dict[str, Scalar]) -> list[int]:
+        """Returns the indices of the answers that have the value in `wanted` for each name
+        there."""
+        return [number for number, row in enumerate(self.rows) if wanted.items() <= row.items()]
+
+    def twin(self, number: int, factor: str, value: Scalar) -> list[int]:
+        """Returns, as a list, the index of the twin of answer `number`: the answer by the same
+        model to the same sample of the same problem that has the value `value` of `factor`, and as
+        many other factors alike as possible; empty without such an answer, or where `number` itself
+        has the value."""
+        wanted = _known(self.answers[number]) | {factor: value}
+        must = {name: wanted[name] for name in ("model", "problem", "sample", factor)}
+        same = self.passing(must)
+        if number in same:
+            return []
+        return sorted(same, key=lambda one: -len(wanted.items() & self.rows[one].items()))[:1]
+
+    def beside_each_other(self, numbers: list[int]) -> str:
+        """Returns the answers with the indices `numbers` as HTML columns, which stack on a narrow
+        page."""
+        columns = "".join(
+            "<div style='flex: 1 1 20rem; min-width: 0'>"
+            f"{answer_html(self.trials, self.answers[number])}</div>"
+            for number in numbers
+        )
+        return f"<div style='display: flex; flex-wrap: wrap; gap: 1rem'>{columns}</div>"
 
 
 def answer_browser(artefact: str = "codecrash/tab01", profile: str = "demo") -> widgets.Widget:
-    """Filter an artefact's answers, and see one beside its counterpart, vanilla beside perturbed for instance."""
+    """Returns a widget that filters a chosen artefact's answers and shows a chosen answer, on
+    request beside its counterpart, for instance the perturbed beside the vanilla. It begins with
+    `artefact`, with the settings of `profile`."""
     chooser = artefact_chooser(artefact, asking=True)
     options, panes = widgets.VBox(), widgets.HTML()
+    wrapped = widgets.HTML(WRAPPED, layout=widgets.Layout(display="none"))
 
     def listed() -> str:
-        found, results = built(chooser.value, profile)
-        trials, answers = found.trials(), results.answers
-        rows = [{**_known(answer), "outcome": answer.scores["strict"].outcome.value} for answer in answers]
-        columns = values_by_name(rows)
+        browsed = _Browsed(chooser.value, profile)
         filters = {
-            name: dropdown(name, [(ALL, ALL), *((str(value), value) for value in values)])
-            for name, values in columns.items()
-            if 1 < len(values) <= MOST and name != "sample"
+            name: dropdown(name, [(ALL, ALL), *((str(one), one) for one in browsed.values[name])])
+            for name in browsed.filters
         }
-        names = [name for name in filters if name != "outcome"]
-        factors = [name for name in names if name in trials.items[0].factors]
-        pairs = [(f"{name} = {value}", (name, value)) for name in factors for value in columns[name]]
-        beside, chosen = dropdown("beside", [("nothing", ()), *pairs]), control(widgets.Select, "", rows=10)
-
-        def line(number: int) -> str:
-            told = ", ".join(str(rows[number][name]) for name in names if name in rows[number])
-            return f"{rows[number]['outcome']}: {told}, {answers[number].trial.sample + 1}"
+        beside = dropdown("beside", [("nothing", ()), *browsed.pairs()])
+        chosen = control(widgets.Select, "", rows=10)
+        chosen.layout.height = "14rem"  # also where its lines wrap
 
         def fill() -> None:
-            """Lists the answers that pass the filters, each by its outcome and what tells answers apart."""
             wanted = {name: one.value for name, one in filters.items() if one.value != ALL}
-            passing = [number for number, row in enumerate(rows) if wanted.items() <= row.items()]
+            passing = browsed.passing(wanted)
             chosen.description = f"{len(passing):,} answers"
-            chosen.options = [(line(number), number) for number in passing[:MOST]]
+            chosen.options = [(browsed.line(number), number) for number in passing[:MOST]]
             chosen.value = passing[0] if passing else None
 
         def shown() -> str:
-            """The chosen answer, and before it that to the same question with another value of one factor; other
-            factors as near as can be."""
             if chosen.value is None:
                 return paragraph("No answer has all of that.")
-            wanted = _known(answers[chosen.value]) | dict([beside.value] if beside.value else [])
-            must = {name: wanted[name] for name in ("model", "problem", *beside.value[:1])}.items()
-            same = [n for n, row in enumerate(rows) if beside.value and n != chosen.value and must <= row.items()]
-            nearest = sorted(same, key=lambda n: -len(wanted.items() & rows[n].items()))[:1]
-            columns = "".join(
-                f"<div style='flex: 1 1 20rem; min-width: 0'>{answer_html(trials, answers[n])}</div>"
-                for n in (*nearest, chosen.value)
-            )
-            return f"<div style='display: flex; flex-wrap: wrap; gap: 1rem'>{columns}</div>"
+            if not beside.value:
+                return browsed.beside_each_other([chosen.value])
+            factor, value = beside.value
+            twin = browsed.twin(chosen.value, factor, value)
+            own = browsed.rows[chosen.value].get(factor) == value
+            lacking = f"It {'itself has' if own else 'has no twin with'} {factor} = {value}."
+            note = "" if twin else paragraph(lacking)
+            return note + browsed.beside_each_other([*twin, chosen.value])
 
-        if "incorrect" in columns["outcome"] and "outcome" in filters:
+        if "incorrect" in browsed.values["outcome"] and "outcome" in filters:
             filters["outcome"].value = "incorrect"
         fill()
         on_change(list(filters.values()), fill)
         on_change([chosen, beside], showing(panes, shown))
-        options.children = (*filters.values(), beside, chosen)
+        options.children = (wrapped, *filters.values(), beside, chosen)
         return shown()
 
     follow(chooser, [options], panes, listed)
@@ -202,17 +282,26 @@ def answer_browser(artefact: str = "codecrash/tab01", profile: str = "demo") -> 
 
 
 def ask(name: str, model: str, index: int = 0, profile: str = "demo") -> tuple[Trial, Answer, str]:
-    """Asks one model one of an artefact's questions, stored like any other: the trial, the judged answer, its text."""
+    """Sends trial number `index` (from 0) of the artefact `name` (with the settings of `profile`)
+    to the model `model`, if the store lacks the response, and stores the response. Returns the
+    trial, the scored answer and its text, which is empty after a failure."""
     trials = opened(name, profile, (model,)).trials().of(model)
-    [answer] = run(replace(trials, items=[trials.items[index]], own={}), [model], failures="count").answers
+    [answer] = run(
+        replace(trials, items=[trials.items[index]], own={}), [model], failures="count"
+    ).answers
     return answer.trial, answer, _text(answer)
 
 
 def ask_panel(artefact: str = "semtrace/fig03", profile: str = "demo") -> widgets.Widget:
-    """Ask any registered model a question of any artefact: the verdict, what was read, the raw answer, the prompt."""
+    """Returns a widget that sends a chosen trial of any artefact to any registered model when asked
+    (at once if the artefact's own model is chosen and costs nothing), and shows the outcome, the
+    extracted answer, the completion and the prompt. It begins with `artefact`, with the settings of
+    `profile`."""
     registry = load_registry()
     chooser, model = artefact_chooser(artefact, asking=True), dropdown("model", registry)
-    button = widgets.Button(description="ask", button_style="primary", tooltip="a real model costs what it costs")
+    button = widgets.Button(
+        description="ask", button_style="primary", tooltip="a real model costs what it costs"
+    )
     shown = widgets.HTML()
 
     def wait() -> None:

@@ -1,1 +1,1 @@
-"""Intervals, tests, curves."""
+"""Estimators: intervals, tests and fitted curves."""

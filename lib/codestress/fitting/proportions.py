@@ -1,5 +1,5 @@
-"""Intervals for shares, and for differences between them, that say something where all answers are alike too; and the
-bootstrap over items: answers to one item are not independent of each other, items are."""
+"""Intervals for shares and their differences that keep a width even when all answers are alike; and
+a bootstrap over items, because answers to one item are not independent of each other."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 DOUBTED = 0.05
-"""A fitted curve whose lack of fit has a smaller p-value is said not to describe its points."""
+"""Level for lack of fit: a curve with a smaller p-value is reported as not describing its
+points."""
 
 
 class Interval(NamedTuple):
-    """Both ends, in the unit of the estimate; nan where there is nothing to say."""
+    """Both ends, `low` and `high`, of an interval, in the unit of the estimate; nan if unknown."""
 
     low: float
     high: float
@@ -25,7 +26,7 @@ UNKNOWN = Interval(math.nan, math.nan)
 
 
 class Estimate(NamedTuple):
-    """A mean with its interval."""
+    """A mean with its interval, and the numbers of clusters and answers behind it."""
 
     value: float
     interval: Interval
@@ -34,23 +35,26 @@ class Estimate(NamedTuple):
 
 
 def normal_quantile(confidence: float) -> float:
-    """How many standard errors an interval reaches to each side."""
+    """Returns the number of standard errors that a normal interval with `confidence`, such as 0.95,
+    reaches to each side."""
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 def student_quantile(confidence: float, clusters: float) -> float:
-    """The same where the error itself is known from so many clusters, two or more."""
+    """Returns the number of standard errors that Student's interval with `confidence` reaches to
+    each side, when the error is estimated from `clusters` clusters, two or more."""
     from scipy.special import stdtrit  # here: what needs none can do without
 
     return float(stdtrit(clusters - 1, (1 + confidence) / 2))
 
 
 def wilson(successes: float, trials: float, confidence: float = 0.95) -> Interval:
-    """Wilson's score interval of a share (Wilson 1927); `UNKNOWN` without trials.
+    """Returns Wilson's score interval of the share `successes` / `trials` (Wilson 1927). `UNKNOWN`
+    for 0 trials, `ValueError` for successes outside 0 to `trials`.
 
-    For independent trials, or as many as answers that hang together are worth (`effective_number`), which need not be a
-    whole number. Written out, and tested against scipy.stats, because importing that costs every notebook's kernel more
-    than a second.
+    For independent trials, or the effective number of clustered answers (`effective_number`):
+    neither number need be whole. Implemented here and tested against scipy.stats, because that
+    import costs every notebook's kernel more than a second.
     """
     if not 0 <= successes <= trials:
         raise ValueError(f"successes must be between 0 and trials, not {successes} of {trials}")
@@ -61,48 +65,68 @@ def wilson(successes: float, trials: float, confidence: float = 0.95) -> Interva
     centre = (share + z * z / (2 * trials)) * shrink
     half = z * shrink * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     # Exact at the ends, where rounding could put the share itself outside.
-    return Interval(0.0 if successes == 0 else centre - half, 1.0 if successes == trials else centre + half)
+    return Interval(
+        0.0 if successes == 0 else centre - half, 1.0 if successes == trials else centre + half
+    )
 
 
 def effective_number(clusters: ArrayLike) -> float:
-    """How many independent answers the answers of clusters are worth at least: (sum of sizes)² / sum of squared sizes.
+    """Returns the smallest number of independent answers that clustered answers are worth: (sum of
+    sizes)² / sum of squared sizes; 0 without answers.
 
-    `clusters` (n,) names each answer's. It is Kish's number (1965) for answers of one cluster that all agree; three
-    candidates for each of 800 problems are worth 800.
+    `clusters` (n,) names each answer's cluster. The formula is Kish's (1965) for clusters whose
+    answers all agree; three candidates for each of 800 problems are worth 800.
     """
     _, sizes = np.unique(np.asarray(clusters), return_counts=True)
     return float(sizes.sum() ** 2 / (sizes**2).sum()) if sizes.size else 0.0
 
 
 def clustered_share(scores: ArrayLike, clusters: ArrayLike, confidence: float = 0.95) -> Estimate:
-    """The mean of scores (0 to 1) with Wilson's interval at the effective number of clusters, always.
+    """Returns the mean of `scores` (n,), from 0 to 1, with Wilson's interval at the effective
+    number of answers (`effective_number`), as an `Estimate`; nan and `UNKNOWN` without scores.
 
-    A bootstrap has no width where all answers are alike, and an interval that changes its method there covers 82 to
-    94 % (bench/bench_coverage.py); this one is named conservative: it takes a cluster's answers for copies of each
-    other. Clustered errors in evaluations: Miller 2024, "Adding error bars to evals".
+    `clusters` (n,) names each score's cluster. A bootstrap has no width when all answers are alike,
+    and an interval that changes its method in that case covers 82 to 94 %
+    (bench/bench_coverage.py). Wilson's interval here is conservative: it treats a cluster's answers
+    as copies of each other. Clustered errors in evaluations: Miller 2024, "Adding error bars to
+    evals".
     """
     numbers, names = np.asarray(scores, dtype=float), np.asarray(clusters)
     if numbers.size == 0:
         return Estimate(math.nan, UNKNOWN, 0, 0)
     share, worth = float(numbers.mean()), effective_number(names)
-    return Estimate(share, wilson(min(share * worth, worth), worth, confidence), len(np.unique(names)), numbers.size)
+    return Estimate(
+        share,
+        wilson(min(share * worth, worth), worth, confidence),
+        len(np.unique(names)),
+        numbers.size,
+    )
 
 
-def newcombe(first: float, first_n: float, second: float, second_n: float, confidence: float = 0.95) -> Interval:
-    """Interval of `second` - `first`, two independent shares (Newcombe 1998, method 10); `UNKNOWN` without trials."""
-    one, two = wilson(first * first_n, first_n, confidence), wilson(second * second_n, second_n, confidence)
+def newcombe(
+    first: float, first_n: float, second: float, second_n: float, confidence: float = 0.95
+) -> Interval:
+    """Returns the interval of `second` - `first`, two independent shares (0 to 1) of `second_n` and
+    `first_n` answers (Newcombe 1998, method 10); nan when either number is 0."""
+    one, two = (
+        wilson(first * first_n, first_n, confidence),
+        wilson(second * second_n, second_n, confidence),
+    )
     down = math.hypot(second - two.low, one.high - first)
     up = math.hypot(two.high - second, first - one.low)
     return Interval(second - first - down, second - first + up)
 
 
 def clustered_mean(values: ArrayLike, clusters: ArrayLike, *, confidence: float = 0.95) -> Estimate:
-    """Mean of `values` (n,), none below 0, with an interval over `clusters` (n,), whose answers hang together.
+    """Returns the mean of `values` (n,), none below 0, with its interval, as an `Estimate`.
+    `clusters` (n,) names each value's cluster; values in one cluster are dependent.
 
-    Of the logarithm of the mean, by Student's quantile: numbers of tokens have a long tail, and a sample that lacks it
-    has too small a mean and too small a spread at once. Above, it is longer by the skewness of the clusters (Chen
-    1995). Two clusters are added, as in `paired_difference`, that lie as far beside the mean as it is from 0, so that
-    values that are all alike still leave a doubt. One cluster says nothing, nor do zeros alone: `UNKNOWN`.
+    The interval is for the logarithm of the mean, by Student's quantile: numbers of tokens have a
+    long tail, and a sample without that tail has both too small a mean and too small a spread. The
+    upper side is longer by the skewness of the clusters (Chen 1995). Two clusters are added, as in
+    `paired_difference`, that lie as far from the mean as the mean from 0, so that equal values
+    still leave uncertainty. The interval is `UNKNOWN` without values (the mean is then nan), for a
+    single cluster and for zeros alone; `ValueError` for negative values.
     """
     numbers = np.asarray(values, dtype=float)
     if numbers.size == 0:
@@ -125,16 +149,23 @@ def clustered_mean(values: ArrayLike, clusters: ArrayLike, *, confidence: float 
     return Estimate(value, Interval(value / down, value * up), count, numbers.size)
 
 
-def paired_difference(differences: ArrayLike, clusters: ArrayLike | None = None, confidence: float = 0.95) -> Interval:
-    """Interval of the mean of paired differences (-1 to 1), the answers of a cluster hanging together.
+def paired_difference(
+    differences: ArrayLike, clusters: ArrayLike | None = None, confidence: float = 0.95
+) -> Interval:
+    """Returns the interval of the mean of `differences` (n,) of paired scores, each from -1 to 1;
+    `UNKNOWN` without differences.
 
-    Bonett and Price 2012: two items are added, one that favours each side, so that pairs that all agree still leave a
-    doubt; here they are clusters of average size, which for single items is their formula.
+    `clusters` (n,) names each difference's cluster: those in one cluster are dependent; without it
+    all are independent. Bonett and Price 2012 add two items, one in favour of each side, so that
+    pairs that all agree still leave uncertainty. Here two clusters of average size are added, which
+    for single items is the same formula.
     """
     numbers = np.asarray(differences, dtype=float)
     if numbers.size == 0:
         return UNKNOWN
-    _, index = np.unique(np.arange(numbers.size) if clusters is None else np.asarray(clusters), return_inverse=True)
+    _, index = np.unique(
+        np.arange(numbers.size) if clusters is None else np.asarray(clusters), return_inverse=True
+    )
     sums, sizes = np.bincount(index, weights=numbers), np.bincount(index).astype(float)
     typical = sizes.mean()
     sums, sizes = np.append(sums, [typical, -typical]), np.append(sizes, [typical, typical])
@@ -148,10 +179,12 @@ def paired_difference(differences: ArrayLike, clusters: ArrayLike | None = None,
 def ratio_of_shares(
     first: float, second: float, worth: float, correlation: float, confidence: float = 0.95
 ) -> Interval:
-    """Interval of `second` / `first`, two shares of the same items, from Wilson's intervals of both.
+    """Returns the interval of `second` / `first`, two shares of the same items, from Wilson's
+    intervals of both (MOVER for ratios, Donner and Zou 2012).
 
-    Donner and Zou 2012 (MOVER for ratios): `worth` is the effective number of items, `correlation` that of the two
-    sides' scores over items. The upper end is infinite where the first share could be zero.
+    `worth` is the effective number of items (`effective_number`), `correlation` that of the two
+    sides' scores over items. The upper end is infinite when `first` could be zero; `UNKNOWN` when
+    it is zero.
     """
     return ratio(
         (first, wilson(first * worth, worth, confidence)),
@@ -160,8 +193,16 @@ def ratio_of_shares(
     )
 
 
-def ratio(first: tuple[float, Interval], second: tuple[float, Interval], correlation: float = 0.0) -> Interval:
-    """Interval of `second` / `first`, positive numbers with the intervals that they have alone (the same, MOVER)."""
+def ratio(
+    first: tuple[float, Interval], second: tuple[float, Interval], correlation: float = 0.0
+) -> Interval:
+    """Returns the interval of the ratio second / first (MOVER for ratios, Donner and Zou 2012).
+    `first` and `second` are pairs (positive number, its interval); `UNKNOWN` when the first number
+    is not positive.
+
+    `correlation` is that of the two numbers' errors. The upper end is infinite when the first could
+    be zero.
+    """
     (base, (below, above)), (top, (low, high)) = first, second
     if not base > 0:
         return UNKNOWN
@@ -171,7 +212,9 @@ def ratio(first: tuple[float, Interval], second: tuple[float, Interval], correla
     )
 
 
-def _ratio_end(top: float, top_end: float, base: float, base_end: float, correlation: float, side: int) -> float:
+def _ratio_end(
+    top: float, top_end: float, base: float, base_end: float, correlation: float, side: int
+) -> float:
     product = top * base - correlation * abs(top - top_end) * abs(base - base_end)
     over, under = top_end * (2 * top - top_end), base_end * (2 * base - base_end)
     root = math.sqrt(max(product**2 - over * under, 0.0))
@@ -181,20 +224,32 @@ def _ratio_end(top: float, top_end: float, base: float, base_end: float, correla
 
 
 def cluster_weights(clusters: int, resamples: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """How often each cluster is drawn in each resample: shape (resamples, clusters), rows that sum to `clusters`."""
+    """Returns the number of times that each of `clusters` clusters is drawn in each resample of a
+    bootstrap: shape (resamples, clusters); each row sums to `clusters`."""
     return rng.multinomial(clusters, np.full(clusters, 1 / clusters), size=resamples).astype(float)
 
 
-def stretched(draws: NDArray[Any], best: NDArray[Any], clusters: int, confidence: float) -> NDArray[Any]:
-    """Draws (resamples, k) away from the estimate (k,) by Student's quantile and n / (n - 1), because few clusters know
-    little of their own spread: of 25 by 8 %, of 800 by 0.2 %."""
+def stretched(
+    draws: NDArray[Any], best: NDArray[Any], clusters: int, confidence: float
+) -> NDArray[Any]:
+    """Returns the `draws` (resamples, k) of a bootstrap, stretched away from the estimate `best`
+    (k,): by Student's quantile over the normal one, and by the square root of n / (n - 1), n the
+    number `clusters`, at least 2.
+
+    Few clusters tell little of their own spread: 25 clusters are stretched by 8 %, 800 by 0.2 %.
+    """
     known = max(clusters, 2)
-    by = student_quantile(confidence, known) / normal_quantile(confidence) * math.sqrt(known / (known - 1))
+    by = (
+        student_quantile(confidence, known)
+        / normal_quantile(confidence)
+        * math.sqrt(known / (known - 1))
+    )
     return np.asarray(best + by * (draws - best))
 
 
 def percentile_interval(draws: NDArray[Any], confidence: float) -> Interval:
-    """The central share of the draws; nan among them are left out."""
+    """Returns the interval between the quantiles of `draws` that leave (1 - `confidence`) / 2 of
+    them out on each side; nan draws do not count, and without others the result is `UNKNOWN`."""
     kept = draws[~np.isnan(draws)]
     if kept.size == 0:
         return UNKNOWN

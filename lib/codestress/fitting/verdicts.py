@@ -1,8 +1,9 @@
-"""What the difference between a regenerated number and a published one supports, and which interval it has.
+"""Verdicts on the difference between a regenerated number and a published one, with its interval.
 
-Comparing one study's interval with the other's point ignores half of the error (Patil, Peng and Leek 2016; Spence and
-Stanley 2016), so that every interval here counts both sides. "Reproduced" is a test of equivalence within a margin, two
-one-sided tests (Lakens 2017; Micheloud and Held 2022). bench/bench_verdicts.py shows that the words keep their levels.
+Comparing one study's interval with the other study's point ignores half of the error (Patil, Peng
+and Leek 2016; Spence and Stanley 2016), so every interval here counts both sides. "Reproduced" is a
+test of equivalence within a margin, by two one-sided tests (Lakens 2017; Micheloud and Held 2022).
+bench/bench_verdicts.py shows that the verdicts keep their levels.
 """
 
 from __future__ import annotations
@@ -11,19 +12,19 @@ import math
 from enum import StrEnum
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from codestress.fitting.proportions import Interval, normal_quantile, student_quantile
 
 FEWEST_CLUSTERS = 25
-"""With fewer independent clusters nothing is ever reproduced."""
+"""Fewest independent clusters with which a number can be reproduced."""
 LARGEST_MARGIN, USUAL_MARGIN = 0.10, 0.05
-"""Of shares: half of the effect that a statement claims, at most the first; the second where it claims none."""
+"""Margins for shares. The margin is half of the effect that a statement claims, at most
+`LARGEST_MARGIN`, and `USUAL_MARGIN` for a statement that claims no effect."""
 
 
 class Verdict(StrEnum):
-    """What may be said of a number that was asked, or computed from what was published for each item, again."""
+    """Verdict on a number of a paper that was measured again, or recomputed from data published for
+    each item: reproduced (it lies within the margin), differs, or inconclusive (the interval leaves
+    both open)."""
 
     REPRODUCED = "reproduced"
     DIFFERS = "differs"
@@ -31,12 +32,19 @@ class Verdict(StrEnum):
 
 
 def margin_of(effect: float | None) -> float:
-    """How far a reproduced share may be from the published one, by the effect that the statement claims."""
+    """Returns the largest distance from the published share at which a share counts as reproduced:
+    half of `effect`, the effect that the paper's statement claims, at most `LARGEST_MARGIN`;
+    `USUAL_MARGIN` when `effect` is None."""
     return USUAL_MARGIN if effect is None else min(abs(effect) / 2, LARGEST_MARGIN)
 
 
 def judge(interval: Interval, margin: float, clusters: float) -> Verdict:
-    """By the interval of the difference, ours - theirs, in the margin's unit, and our independent clusters."""
+    """Returns the verdict from the `interval` of our number minus the published one, in the unit of
+    `margin`, and from `clusters`, the number of our independent clusters.
+
+    Reproduced: the interval lies within the margin, with at least `FEWEST_CLUSTERS` clusters.
+    Differs: the interval reaches beyond the margin and excludes 0. Else, and for nan, inconclusive.
+    """
     low, high = interval
     if math.isnan(low) or math.isnan(high):
         return Verdict.INCONCLUSIVE
@@ -46,32 +54,38 @@ def judge(interval: Interval, margin: float, clusters: float) -> Verdict:
 
 
 class Measured(NamedTuple):
-    """A number with the interval that it has alone, and the independent items behind it (inf: as good as all)."""
+    """A number with its own interval and the number of independent items behind it (inf:
+    unlimited)."""
 
     value: float
     low: float
     high: float
     items: float
     student: bool = False
-    """Whether its interval is by Student's quantile already."""
+    """Whether the interval already uses Student's quantile."""
 
     @property
     def down(self) -> float:
-        """How far below it the truth may be, by Student's quantile, because few items know little of their spread."""
+        """Distance from the value down to the interval's lower end, by Student's quantile, because
+        few items tell little of their spread; inf for a single item."""
         return self._wider(self.value - self.low)
 
     @property
     def up(self) -> float:
-        """How far above it the truth may be."""
+        """Distance from the value up to the interval's upper end, by Student's quantile; inf for a
+        single item."""
         return self._wider(self.high - self.value)
 
     def at(self, value: float, items: float) -> Measured:
-        """Another study's value by the same protocol, as uncertain as this one with so many items (Spence and Stanley
-        2016)."""
+        """Returns another study's `value` by the same protocol, as `Measured`, with this number's
+        uncertainty scaled to `items` items (Spence and Stanley 2016)."""
         scale = math.sqrt(self.items / items)
         if self.student:
             scale *= _stretch(items) / _stretch(self.items)
-        low, high = value - scale * (self.value - self.low), value + scale * (self.high - self.value)
+        low, high = (
+            value - scale * (self.value - self.low),
+            value + scale * (self.high - self.value),
+        )
         return Measured(value, low, high, items, self.student)
 
     def _wider(self, half: float) -> float:
@@ -81,44 +95,30 @@ class Measured(NamedTuple):
 
 
 def _stretch(items: float) -> float:
-    """By how much an interval that takes its error for known is too short with so many items, two or more."""
+    """Returns the factor by which a normal interval must be lengthened for `items` items, two or
+    more: Student's quantile over the normal one, 1 above 1,000 items."""
     return 1.0 if items > 1000 else student_quantile(0.95, items) / normal_quantile(0.95)
 
 
 def difference(ours: Measured, theirs: Measured) -> Interval:
-    """Interval of ours - theirs, independent of each other: square and add (Zou and Donner 2008), which for two shares
-    of many items is Newcombe's."""
+    """Returns the interval of `ours` - `theirs`, two independent numbers with intervals: square and
+    add (Zou and Donner 2008), which for two shares of many items is Newcombe's interval."""
     between = ours.value - theirs.value
-    return Interval(between - math.hypot(ours.down, theirs.up), between + math.hypot(ours.up, theirs.down))
-
-
-def repeated_difference(ours: ArrayLike, theirs: float, confidence: float = 0.95) -> Interval:
-    """Ours - theirs where both asked the same items and theirs are a total: ours (items, repeats), two or more.
-
-    Repeats must redraw all that the paper leaves open; how often two of ours disagree on an item (pseudo-counts as of
-    two items that do) estimates the noise of both, assuming that their noise is ours. Items themselves do not vary.
-    """
-    table = np.asarray(ours, dtype=float)
-    items, repeats = table.shape
-    if repeats < 2:
-        raise ValueError("one answer to each item tells nothing of noise: ask twice or more")
-    # The share of pairs of repeats that disagree, on average over items.
-    totals = table.sum(axis=1)
-    flips = float((2 * totals * (repeats - totals) / (repeats * (repeats - 1))).sum())
-    rate = (flips + 2) / (items + 4)
-    half = normal_quantile(confidence) * math.sqrt(rate * (1 + 1 / repeats) / (2 * items))
-    difference = float(table.mean()) - theirs
-    return Interval(difference - half, difference + half)
+    return Interval(
+        between - math.hypot(ours.down, theirs.up), between + math.hypot(ours.up, theirs.down)
+    )
 
 
 def of_noise(
     value: float, deviation: float, without_effect: float, items: float, theirs: float
 ) -> tuple[Measured, Measured]:
-    """Ours and theirs of a number that grows with noise, such as a largest drop over positions, both of as many items:
-    our value, its standard deviation, what noise alone makes of it, and their value.
+    """Returns our and the paper's value, each as `Measured`, of a number that grows with noise,
+    such as a largest drop over positions; both are from `items` items.
 
-    Where theirs is about as large as noise alone makes it, a true number of that size could hide behind either, and
-    its interval is longer by it.
+    `value` is ours and `deviation` its standard deviation, `without_effect` the value under noise
+    alone, and `theirs` the paper's value, given our deviation too. When `theirs` is less than twice
+    `without_effect`, a true number of that size could be hidden, so each side of the paper's
+    interval is longer by `without_effect`.
     """
     half = normal_quantile(0.95) * deviation
     hidden = without_effect if theirs < 2 * without_effect else 0.0
@@ -126,10 +126,15 @@ def of_noise(
     return ours, Measured(theirs, theirs - half - hidden, theirs + half + hidden, items)
 
 
-def clusters_to_decide(difference: float, margin: float, ours: float, clusters: float, theirs: float) -> float:
-    """How many clusters of ours would decide it if the difference stays; inf where no run of ours can.
+def clusters_to_decide(
+    difference: float, margin: float, ours: float, clusters: float, theirs: float
+) -> float:
+    """Returns the number of our clusters that would give a verdict if the difference stays, at
+    least `FEWEST_CLUSTERS`; inf when `theirs` is not below `margin`: then no number can.
 
-    `ours` and `theirs` are the half-widths that both numbers have alone, ours with so many clusters.
+    `difference` is our number minus the paper's, `margin` the largest that counts as reproduced.
+    `ours` and `theirs` are the half-widths of both numbers' own intervals, ours with `clusters`
+    clusters.
     """
     if theirs >= margin:
         return math.inf
@@ -139,7 +144,8 @@ def clusters_to_decide(difference: float, margin: float, ours: float, clusters: 
 
 
 def p_value(interval: Interval, confidence: float = 0.95) -> float:
-    """Two-sided, of no difference, from an interval about it: as if it were normal."""
+    """Returns the two-sided p-value of no difference, from the `interval` of a difference with its
+    `confidence`, as if it were normal; nan for an interval without width."""
     half = (interval.high - interval.low) / 2
     if not half > 0:
         return math.nan

@@ -1,1 +1,1 @@
-"""Requests in, responses out: engines, the store, and `run`."""
+"""Requests to models and their responses: engines, the store, and `run`."""

@@ -1,13 +1,13 @@
-"""Archives: responses with hashes of what was asked, as one file that rebuilds every figure without a model.
+"""Archives: one file of responses, with hashes of their requests, that rebuilds every figure
+without a model.
 
-Gzipped JSON Lines: a line that says what it is, then a row for each request, sorted by key, so that the same responses
-make the same bytes, and two archives can be compared by line (`zdiff`).
+The format is gzipped JSON Lines: a header line, then one row for each request, sorted by key. Equal
+responses therefore give equal bytes, and `zdiff` compares two archives line by line.
 """
 
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,38 +24,42 @@ from codestress.inference.servers import belongs, comes_from
 from codestress.inference.store import Store
 from codestress.literals import parse_json
 from codestress.paths import shown
-from codestress.types import FinishReason, Request, Response, Usage
+from codestress.types import FinishReason, Request, Response, Usage, digest_of, hash_of
 
 FORMAT = 2
-FIRST_FORMAT = 1
-"""Without servers, which are then unknown."""
+FORMATS = (1, FORMAT)
+"""Formats that can be read. Rows of format 1 name no server: it is unknown."""
 LONGEST_LINE = 100_000_000
-"""Bytes of a row: the longest reply, each of its characters written as an escape."""
+"""Longest row, in bytes: the longest response with each of its characters written as an escape."""
 SAME = ("text", "finish_reason", "seconds", "answered_by", "answered_at", "server")
-"""Fields of a response that a row has too."""
+"""Fields that a row copies from its response."""
 Asked = dict[str, Any]
-"""What a request asks, by field: the prompt's texts as hashes, all else as it is."""
+"""A request's content by field: one hash of the messages, all other fields unchanged, and the
+prompt's digest."""
 
 
 class Row(BaseModel):
-    """A request and its response."""
+    """A request and its response, as one line of an archive."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     key: str = Field(pattern="^[0-9a-f]{32}$")
     model: str
-    """The registry's name."""
+    """The model's name in the registry."""
     asked: Asked
     text: Any
-    """A string, which may hold lone surrogates: pydantic's own type for texts would refuse them."""
+    """The completion, a string. It may hold lone surrogates, which pydantic's own string type
+    refuses."""
     finish_reason: FinishReason
     usage: tuple[int | None, int | None, int | None, int | None]
-    """Tokens of prompt, answer, reasoning, and of the prompt from a cache."""
+    """Tokens of the prompt, the completion, the reasoning, and the part of the prompt that came
+    from a cache; None where unknown."""
     seconds: float = Field(ge=0, allow_inf_nan=False)
     answered_by: str
     answered_at: str
     server: str = ""
-    """The address that answered; empty where there was none, or nobody knows it."""
+    """Address of the server that answered; empty where no server answered or its address is
+    unknown."""
 
     @property
     def response(self) -> Response:
@@ -63,13 +67,15 @@ class Row(BaseModel):
 
 
 def asked_of(request: Request) -> Asked:
-    """What a request asks, by field."""
+    """Returns a request's content by field: `id` (the model), `revision`, `messages` (one hash of
+    all messages), `prefill` (the answer's given beginning), the sampling settings, `sample`,
+    `attempt` and `prompt` (the prompt's digest)."""
     prompt = request.prompt
     messages = [[message.role, message.content] for message in prompt.messages]
     return {
         "id": request.model,
         "revision": request.revision,
-        "messages": _hash(json.dumps(messages)),
+        "messages": hash_of(json.dumps(messages)),
         "prefill": prompt.prefill,
         **asdict(prompt.sampling),
         "stop": list(prompt.sampling.stop),
@@ -80,18 +86,20 @@ def asked_of(request: Request) -> Asked:
 
 
 def key_of(asked: Asked) -> str:
-    """The key that a request with these fields has; see `Request.key`."""
-    parts = {"model": asked["id"], **{name: asked[name] for name in ("revision", "prompt", "sample", "attempt")}}
-    canonical = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return _hash(canonical)
-
-
-def _hash(text: str) -> str:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    """Returns the key of the request with the content `asked` (as `asked_of` returns it): a hash of
+    its model, revision, prompt's digest, sample and attempt; `KeyError` where one of them is
+    missing."""
+    named = {name: asked[name] for name in ("revision", "prompt", "sample", "attempt")}
+    return digest_of({"model": asked["id"], **named})
 
 
 def write_archive(path: Path, answered: Iterable[tuple[ModelEntry, Request, Response]]) -> int:
-    """Writes responses, each once, sorted by key; returns how many. The file is there whole, or not at all."""
+    """Writes the archive `path` from `answered`, triples of a registry row, a request and its
+    response, and returns its number of responses.
+
+    Each key is written once, with its first response, in sorted order. The file is written whole or
+    not at all.
+    """
     lines: dict[str, bytes] = {}
     for entry, request, response in answered:
         if request.key not in lines:
@@ -118,46 +126,67 @@ def _line(content: dict[str, Any]) -> bytes:
 
 
 def read_archive(path: Path) -> Iterator[Row]:
-    """The rows of an archive, each checked: form, order, and that its key is the hash of what it says was asked."""
-    number, before, promised = 0, "", -1
+    """Yields the rows (`Row`) of the archive `path` and checks each: its form, the order of keys,
+    and that its key is the hash of its request.
+
+    Raises `ArchiveError` for an unreadable file, for a row that fails a check, and after the last
+    row where the first line promises another number of rows.
+    """
+    number, before, promised, place = 0, "", -1, shown(path)
     try:
         with gzip.open(path) as file:
             for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), start=1):
+                place = f"{shown(path)}, line {number}"
                 if len(line) == LONGEST_LINE:
-                    raise ArchiveError(f"{shown(path)}, line {number}: longer than {LONGEST_LINE:,} bytes")
+                    raise ArchiveError(f"{place}: longer than {LONGEST_LINE:,} bytes")
                 if number == 1:
-                    head = parse_json(line)
-                    if not isinstance(head, dict) or head.get("codestress archive") not in (FIRST_FORMAT, FORMAT):
-                        raise ArchiveError(f"{shown(path)}: no archive of this kit (format {FORMAT} or {FIRST_FORMAT})")
-                    promised = head["responses"]
+                    promised = _promised(line, shown(path))
                     continue
                 row = Row.model_validate(parse_json(line))
                 if not isinstance(row.text, str):
-                    raise ArchiveError(f"{shown(path)}, line {number}: text: must be a string")
+                    raise ArchiveError(f"{place}: text: must be a string")
                 if row.key <= before:
-                    raise ArchiveError(f"{shown(path)}, line {number}: keys are not in order, or one stands twice")
+                    raise ArchiveError(
+                        f"{place}: keys are not in order, or one stands twice; "
+                        "export the archive again"
+                    )
                 if key_of(row.asked) != row.key:
-                    raise ArchiveError(f"{shown(path)}, line {number}: the key is not that of what was asked")
+                    raise ArchiveError(f"{place}: the key is not that of what was asked")
                 before = row.key
                 yield row
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"])) or "row"
-        raise ArchiveError(f"{shown(path)}, line {number}: {where}: {first['msg']}") from None
+        raise ArchiveError(f"{place}: {where}: {first['msg']}") from None
     except (OSError, EOFError, zlib.error) as error:
         raise ArchiveError(f"{shown(path)}: cannot be read: {error}") from None
     except (ValueError, KeyError, TypeError) as error:
-        raise ArchiveError(f"{shown(path)}, line {number}: not a row of an archive: {error!r}") from None
+        raise ArchiveError(f"{place}: not a row of an archive: {error!r}") from None
     if promised != number - 1:
-        raise ArchiveError(f"{shown(path)}: {number - 1} responses, and the first line promises {promised}")
+        raise ArchiveError(
+            f"{shown(path)}: {number - 1} responses, and the first line promises {promised}"
+        )
+
+
+def _promised(line: bytes, path: str) -> Any:
+    """Returns the number of responses that `line`, the first of the archive `path`, promises.
+    Raises `ArchiveError` where the line names no known format, and `KeyError` where it has no
+    number."""
+    head = parse_json(line)
+    if not isinstance(head, dict) or head.get("codestress archive") not in FORMATS:
+        raise ArchiveError(f"{path}: no archive of this kit (format {FORMAT} or 1)")
+    return head["responses"]
 
 
 def import_archive(path: Path, store: Path, models: Mapping[str, ModelEntry]) -> tuple[int, int]:
-    """Puts an archive's responses into a store, after all of it was checked; returns how many it has, and how many of
-    them were new. Answers that are there stay.
+    """Copies the responses of the archive `path` into the store at the path `store`, after checking
+    all of them, and never replaces a stored response. Returns a pair of numbers: the archive's
+    responses, and those of them that were new.
 
-    `models` is the registry: `EngineError` where the archive or the store has answers of another server than a model's
-    row asks, `ArchiveError` where those of a model without a row differ in it.
+    `models` is the registry, its rows by name. Raises `ArchiveError` for an invalid archive, and
+    `EngineError` where the archive or the store has responses from another server than the model's
+    registry row names; for a model without a row, `ArchiveError` where the archive's server and the
+    store's differ.
     """
     keys: dict[tuple[str, str], list[str]] = {}
     for row in read_archive(path):
@@ -167,8 +196,8 @@ def import_archive(path: Path, store: Path, models: Mapping[str, ModelEntry]) ->
             belongs(models[model], shown(path))(model, server)
     with Store(store) as responses:
         for (model, server), asked in keys.items():
-            known = models.get(model)
-            responses.missing(asked, belongs(known) if known else comes_from(model, server, shown(path)))
+            check = comes_from(model, server, shown(path))
+            responses.missing(asked, belongs(models[model]) if model in models else check)
         before, rows, done = responses.count(), 0, None
         for row in read_archive(path):
             done = responses.put(row.key, row.model, row.response)
@@ -179,7 +208,9 @@ def import_archive(path: Path, store: Path, models: Mapping[str, ModelEntry]) ->
 
 
 def import_known(entries: Iterable[ModelEntry], store: Path) -> None:
-    """Puts the answers into a store that come with these models (`archive` in the registry); once in a process."""
+    """Copies the archives that registry rows in `entries` name, by their field `archive`, into the
+    store at the path `store`, each once in a process; rows that name none are skipped. Raises as
+    `import_archive` does."""
     models = {entry.name: entry for entry in entries}
     for path in dict.fromkeys(entry.archive for entry in models.values() if entry.archive):
         if (path, store) not in _IMPORTED:
@@ -191,7 +222,9 @@ _IMPORTED: set[tuple[Path, Path]] = set()
 
 
 def difference(rows: Iterable[Row], request: Request) -> str:
-    """What keeps a request from being one of an archive's: the fields in which the nearest row is another."""
+    """Returns words that say why an archive with the rows `rows` lacks `request`: the fields in
+    which the nearest row's request differs, with both values except for messages and begun answers;
+    or that no row has a field in common."""
     wanted = {name: value for name, value in asked_of(request).items() if name != "prompt"}
     nearest: list[str] = list(wanted)
     there: Asked = {}
@@ -203,8 +236,8 @@ def difference(rows: Iterable[Row], request: Request) -> str:
                 break
     if not there:
         return "it has nothing like it"
-    told = []
+    fields = []
     for name in nearest:
-        values = "" if name in ("messages", "prefill") else f" ({there.get(name)!r} there, {wanted[name]!r} here)"
-        told.append(f"{name}{values}")
-    return f"the nearest differs in {', '.join(told)}"
+        values = f" ({there.get(name)!r} there, {wanted[name]!r} here)"
+        fields.append(name if name in ("messages", "prefill") else name + values)
+    return f"the nearest differs in {', '.join(fields)}"

@@ -12,7 +12,8 @@ Result = TypeVar("Result")
 
 
 def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
-    """Runs it to its end, in a thread of its own where an event loop is running already (a notebook's kernel)."""
+    """Runs `coroutine` to its end and returns its result or raises its error; runs in a separate
+    thread where an event loop is running already (a notebook's kernel)."""
     try:
         outer = asyncio.current_task()
     except RuntimeError:
@@ -25,10 +26,12 @@ def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
 
     pool = ThreadPoolExecutor(1, "codestress-run")
     outcome = pool.submit(asyncio.run, watched())
-    pool.shutdown(wait=False)  # never a `join`: interrupted, it takes a thread that runs for one that has ended
+    # Never a `join`: interrupted, it takes a thread that runs for one that has ended.
+    pool.shutdown(wait=False)
     try:
         while not wait([outcome], 0.2).done:
-            if outer is not None and outer.cancelling():  # `asyncio.run` turns Ctrl-C into a cancellation
+            # `asyncio.run` turns Ctrl-C into a cancellation.
+            if outer is not None and outer.cancelling():
                 raise KeyboardInterrupt
     except KeyboardInterrupt:
         loop, task = started.result()
@@ -40,7 +43,8 @@ def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
 
 
 def first_error(group: BaseException) -> BaseException:
-    """The first error inside nested exception groups."""
+    """Returns the first error inside `group`, an exception group that may hold others; an error
+    that is no group is returned itself."""
     while isinstance(group, BaseExceptionGroup):
         group = group.exceptions[0]
     return group

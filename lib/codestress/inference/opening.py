@@ -1,6 +1,7 @@
-"""The engine that answers for a model: an archive where one is replayed, else the one of its row.
+"""Opening of the engine that answers for a model: an archive that is replayed, else the engine of
+its registry row.
 
-An archive answers what somebody asked before, and nothing else; CODESTRESS_REPLAY names its file.
+An archive has only stored responses to earlier requests; CODESTRESS_REPLAY names its file.
 """
 
 from __future__ import annotations
@@ -19,29 +20,37 @@ from codestress.paths import shown
 from codestress.types import Request, Response
 
 QUIET_S = 0.05
-"""A batch begins when it is full, or when so long no request has come."""
+"""Seconds without a new request after which a batch begins, unless it is full before."""
 FAILURES_IN_A_ROW = 20
-"""Failed requests, with no answer between them, after which a server counts as gone."""
+"""Number of failed requests, with no response between them, after which a server counts as gone."""
 
 
 def replayed(entry: ModelEntry) -> bool:
-    """Whether an archive answers for this model, which CODESTRESS_REPLAY names."""
+    """Whether CODESTRESS_REPLAY names an archive, which then answers for the model of the registry
+    row `entry`; always False for a local engine. The archive is not read."""
     return bool(os.environ.get("CODESTRESS_REPLAY")) and not entry.local
 
 
 def open_engine(entry: ModelEntry) -> Engine:
-    """The engine that answers for this model: an archive where CODESTRESS_REPLAY names one, else its own."""
+    """Opens and returns the engine that answers for the model of the registry row `entry`: an
+    archive (`Replay`) where CODESTRESS_REPLAY names one and the row's engine is not local, else the
+    row's engine; a batch engine is wrapped in `Together`.
+
+    Raises `EngineError` where the engine cannot be opened, `ArchiveError` for an invalid archive.
+    """
     if replayed(entry):
         return Replay(entry, Path(os.environ["CODESTRESS_REPLAY"]))
-    engine = engine_module(entry).open_engine(entry)
+    engine: Engine | BatchEngine = engine_module(entry.engine).open_engine(entry)
     return Together(entry.name, engine) if isinstance(engine, BatchEngine) else engine
 
 
 class Together(Engine):
-    """Hands a batch engine the requests that come together, one batch after the other.
+    """An engine that hands a batch engine the requests that come together, one batch after the
+    other.
 
-    No batch has a request twice. The first response to a request counts; one to a request that was not made counts for
-    nothing, and a request that gets none has failed.
+    No batch has a request twice. Only the first response to a request counts; a response to a
+    request that was not made is dropped, and a request without a response fails (`RequestFailed`).
+    A batch of `FAILURES_IN_A_ROW` requests or more without any response is an `EngineError`.
     """
 
     def __init__(self, name: str, engine: BatchEngine) -> None:
@@ -50,7 +59,7 @@ class Together(Engine):
         self._name = name
         self._engine = engine
         self._waiting: dict[str, tuple[Request, asyncio.Future[Response]]] = {}
-        """By key."""
+        """Requests that wait for a batch, with their futures, by key."""
         self._running: asyncio.Task[None] | None = None
 
     async def answer(self, request: Request) -> Response:
@@ -77,7 +86,9 @@ class Together(Engine):
             failed: dict[str, Exception] = {}
             ended: Exception | None = None
             try:
-                async for request, response in self._engine.answers([request for request, _ in batch.values()]):
+                async for request, response in self._engine.answers(
+                    [request for request, _ in batch.values()]
+                ):
                     if isinstance(response, RequestFailed):
                         failed[request.key] = response
                     elif outcome := left.pop(request.key, None):
@@ -85,7 +96,9 @@ class Together(Engine):
             except Exception as error:  # nobody who waits may wait for ever
                 ended = error
             if not ended and len(left) == len(batch) >= FAILURES_IN_A_ROW:
-                ended = EngineError(f"{self._name}: none of {len(batch)} requests was answered; see the failures")
+                ended = EngineError(
+                    f"{self._name}: none of {len(batch)} requests was answered; see the failures"
+                )
             for key, outcome in left.items():  # when all answers are on their way to the store
                 nothing = RequestFailed(f"{self._name}: no answer came back for this request")
                 outcome.set_exception(ended or failed.get(key, nothing))
@@ -93,7 +106,8 @@ class Together(Engine):
 
 
 class Replay(Engine):
-    """An archive that answers for one model."""
+    """An engine that answers for one model from an archive; `EngineError` for a request that the
+    archive lacks, or whose response is from another server than the registry row names."""
 
     concurrency = 1
 

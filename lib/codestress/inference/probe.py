@@ -1,69 +1,125 @@
-"""What a model can: what its server says, and what a handful of requests shows, so that a study does not find it out.
+"""A probe of a model's abilities, by its server's own data and a handful of requests, so that no
+study discovers a gap midway.
 
-A model that a URL names becomes a row of the registry by what an OpenAI-compatible server says that it serves; builds
-keep such rows in outputs/models.yaml, which the registry reads beside params/models.yaml. No answer here is stored.
+A model that a URL names becomes a registry row, made from the server's list of models (an
+OpenAI-compatible API); builds keep such rows in outputs/models.yaml, which the registry reads
+beside params/models.yaml. The store keeps the responses to a probe like any others, under keys
+with the row's revision.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import astuple, dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import astuple, dataclass, replace
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-import yaml
+from pydantic import HttpUrl
 
 from codestress.errors import EngineError, ParameterError
 from codestress.inference.budget import Budget
 from codestress.inference.coroutines import run_coroutine
 from codestress.inference.engines.base import RequestFailed
+from codestress.inference.engines.dialects import adapted
 from codestress.inference.engines.openai import fault_of_address, key_in
-from codestress.inference.opening import open_engine
-from codestress.inference.registry import SERVED, ModelEntry, load_registry
+from codestress.inference.opening import open_engine, replayed
+from codestress.inference.registry import REGISTRY, SERVED, ModelEntry, keep, load_registry
+from codestress.inference.requests import as_sent
 from codestress.inference.servers import server_of
-from codestress.literals import parse_json
-from codestress.paths import write_whole
+from codestress.inference.store import Store
+from codestress.literals import counted, parse_json
+from codestress.paths import ROOT, STORE, shown, whole
 from codestress.types import Message, Prompt, Request, Response, Sampling
 from codestress.validation import nearest
 
 LOOK_S = 2.0
-"""How long a server on loopback may take to say what it serves."""
+"""Seconds in which a server on loopback must list its models."""
 ANSWER_S = 10.0
-"""How long any other may."""
+"""Seconds in which any other server must list its models."""
 MOST_BYTES = 4_000_000
-"""Of what a server says of itself."""
-CONTEXT_FIELDS = ("max_model_len", "loaded_context_length", "context_length", "n_ctx")
-"""Where servers say how many tokens they take; a context that was trained, not loaded, is none of them."""
-CONTEXT_PLACES = {"/api/v0/models": "data", "/api/ps": "models", "/props": "default_generation_settings"}
-"""Where servers say it beside `/v1/models`: LM Studio, Ollama (which cuts what is longer, silently), llama.cpp."""
+"""Largest list of models that is read from a server, in bytes."""
+CONTEXT_FIELDS = ("max_model_len", "context_length", "n_ctx")
+"""Fields in which servers give the context in tokens that they accept; the context of a model's
+training is not among them."""
+KINDS = (
+    *("type", "model_type", "task", "pipeline_tag", "mode", "kind", "capabilities", "endpoints"),
+    *(
+        "model_ability",
+        "labels",
+        "modality",
+        "output_modalities",
+        "supported_output_modalities",
+        "tasks",
+    ),
+    *("supported_endpoint_types", "supported_generation_methods", "supportedGenerationMethods"),
+)
+"""Fields in which servers say what a model does: with a word, a list of words, or a mapping of
+words to true and false or to texts; also within the mappings `INNER`."""
+INNER = ("architecture", "model_info")
+"""Fields that hold fields of `KINDS` in a mapping of their own."""
+WRITES = re.compile(
+    r"(?<!\S)(text|language|code|generate\w*)(?!\S)|chat|complet|llm|vlm|text.?(to|2).?text|text.generation",
+    re.IGNORECASE,
+)
+"""Words of a model that writes text; they count before those of `ELSE`."""
+ELSE = re.compile(
+    r"embed|rerank|cross-encoder|colbert|similarity|feature.extraction|speech|audio|whisper|transcri|moderat|guard|"
+    r"shieldgemma|dall-?e|stable.?diffusion|image|video|classif|fill.mask|"
+    r"(?<![a-z])(e5|bge|gte|gtr|minilm|mpnet|paraphrase|sentence|voyage|x?tts|asr|elevenlabs|musicgen|sdxl|sd3|flux|"
+    r"kandinsky|ideogram|seedream|seedance|[ti]2v|sora|veo|kokoro|parakeet|realtime|clip|siglip|ocr)(?![a-z])",
+    re.IGNORECASE,
+)
+"""Words, and parts of names, of a model that does something else."""
 MOST_AT_ONCE = 64
-"""Questions of a probe."""
+"""Maximum number of requests that a probe sends at the same time."""
+LONGEST_NAME = 80
+"""Largest number of characters in the name of a row that is made from a URL or a function."""
+USUAL = re.compile(r"http://[\w.-]+:\d+/v1|https://[\w.-]*[a-z]/v1", re.ASCII)
+"""Pattern of addresses that their host and port identify: http with a port, https without one, and
+the path /v1."""
 
 
 def served_at(url: str, model_id: str, key_env: str, who: str) -> ModelEntry:
-    """A model that an OpenAI-compatible server offers, the only one where it offers one alone; `who` asks for it."""
+    """Returns a registry row, which is not saved, for a model at the OpenAI-compatible server
+    `url`: the model with the id `model_id`, or, where this is empty, the server's only model.
+
+    `key_env` names the environment variable with the key (empty: none); `who` begins the error
+    messages. Raises `ParameterError` for a bad URL, or where the server does not offer the model
+    or, with an empty `model_id`, not exactly one; `EngineError` where no server answers or the
+    variable has no key.
+    """
     if fault := fault_of_address(url, "KEY_ENV (--key-env)"):
         raise ParameterError(f"{who}: the URL {fault}")
-    base_url = url.rstrip("/")
-    if not urlsplit(base_url).path.strip("/"):
+    # In one spelling: a lower-case host, and no port that the scheme has anyway.
+    base_url = str(HttpUrl(url)).rstrip("/?#")
+    if not urlsplit(base_url).path:
         base_url += "/v1"
     key = key_in(key_env, f"{who} {url}")
-    served = models_of(base_url, key, ANSWER_S)
+    offered = models_of(base_url, key, ANSWER_S)
+    served = {name: offer.context for name, offer in offered.items() if offer.writes or model_id}
     if not model_id and len(served) != 1:
         names = "\n".join(f"  ID={name}" for name in served) or "  none"
-        raise ParameterError(f"{who} {url}: the server offers {len(served)} models; say which:\n{names}")
+        others = len(offered) - len(served)
+        besides = f"\nand {counted(others, 'model')} that write no text" if others else ""
+        raise ParameterError(
+            f"{who} {url}: the server offers {len(served)} models; say which:\n{names}{besides}"
+        )
     if model_id and served and model_id not in served:
-        raise ParameterError(f"{who} {url}: the server offers no {model_id!r}{nearest(model_id, served)}")
+        raise ParameterError(
+            f"{who} {url}: the server offers no {model_id!r}{nearest(model_id, served)}"
+        )
     chosen = model_id or next(iter(served))
     where = urlsplit(base_url)
-    name = f"{chosen}@{where.hostname}{f'-{where.port}' if where.port else ''}"
+    port = f"-{where.port}" if where.port else ""
+    text = f"{chosen}@{where.hostname}{port}{where.path.removesuffix('/v1')}"
+    usual = bool(USUAL.fullmatch(base_url))
     return ModelEntry(
-        name=re.sub(r"[^\w.@-]+", "-", name).strip("-.")[:80],  # for folders and figures
+        name=row_name(text, f"{chosen} at {base_url}", usual=usual),
         engine="openai",
         id=chosen,
         # Another server's model of the same name is another model.
@@ -74,72 +130,99 @@ def served_at(url: str, model_id: str, key_env: str, who: str) -> ModelEntry:
     )
 
 
+def row_name(text: str, exact: str, *, usual: bool) -> str:
+    """Returns a registry row's name made from `text`, for folders and figures.
+
+    `exact` identifies the model. The name is `text` unchanged if `usual` says that `text`
+    identifies the model as well, and if it has no character that a folder's name may lack. Any
+    other name ends with a hash of `exact`, so that two models never share a name.
+    """
+    name = re.sub(r"[^\w.@-]+", "-", text).strip("-.")
+    if name.startswith("sim-"):  # the names of simulated readers
+        name = f"served-{name}"
+    if usual and name == text and len(name) <= LONGEST_NAME:
+        return name
+    digest = hashlib.blake2b(exact.encode(), digest_size=4).hexdigest()
+    return f"{name[: LONGEST_NAME - 9]}-{digest}"
+
+
 def begins(entry: ModelEntry) -> bool:
-    """Whether its row says that it continues a begun answer."""
-    return entry.settings.get("prefill", "none") != "none" or entry.settings.get("endpoint") == "completions"
+    """Whether the registry row `entry` says that its server continues an answer that a request
+    begins: by a setting `prefill` other than "none", or the setting `endpoint: completions`."""
+    return (
+        entry.settings.get("prefill", "none") != "none"
+        or entry.settings.get("endpoint") == "completions"
+    )
 
 
-def checked(entry: ModelEntry) -> tuple[ModelEntry, list[str]]:
-    """The row and, in words, what was found out by one short question: what it cannot do is worked around.
+def checked(entry: ModelEntry) -> ModelEntry:
+    """Tries the model of the registry row `entry` with one short request and returns the row,
+    adapted to the dialect in which its server answers; where the server does not continue a begun
+    answer, a copy with the setting `prefill` "none", tried again.
 
-    `EngineError` where nothing can be asked."""
-    fault = run_coroutine(fault_of(entry, "One, two," if begins(entry) else ""))
-    told = [f"it does not continue a begun answer ({fault})"] if fault else []
-    if fault:
-        entry = entry.model_copy(update={"settings": {**entry.settings, "prefill": "none"}})
-        run_coroutine(fault_of(entry, ""))
-    if entry.context is None:
-        context = loaded_context(entry)
-        entry = entry.model_copy(update={"context": context})
-        told += [] if context else ["it does not say how long a prompt may be"]
-    return entry, told
+    Raises `EngineError` where the model does not answer.
+    """
+    fault, entry = run_coroutine(_tried(entry, "One, two," if begins(entry) else ""))
+    if not fault:
+        return entry
+    entry = entry.model_copy(update={"settings": {**entry.settings, "prefill": "none"}})
+    return run_coroutine(_tried(entry, ""))[1]
 
 
-def loaded_context(entry: ModelEntry) -> int | None:
-    """Tokens for which a local server has loaded a model that has just answered; None where it does not say."""
-    import httpx2
+class Offer(NamedTuple):
+    """A model as its server's list describes it: its context in tokens (None where unknown), and
+    whether it writes text, unlike a model for embeddings, ranking, speech, images or moderation."""
 
-    address = server_of(entry).split(" by ")[0].removesuffix("/v1")
-    if urlsplit(address).hostname != "localhost":
-        return None
-    for place, within in CONTEXT_PLACES.items():
-        try:
-            status, content = _fetched(f"{address}{place}", "", LOOK_S)
-            found = parse_json(content)[within] if status == 200 else []
-        except (httpx2.HTTPError, ValueError, KeyError, TypeError):
-            continue
-        rows = found if isinstance(found, list) else [found]
-        for row in rows:
-            named = {row.get("id"), row.get("name")} - {None} if isinstance(row, dict) else {None}
-            if (not named or entry.id in named) and (context := _context(row)):
-                return context
-    return None
+    context: int | None
+    writes: bool
 
 
-def models_of(base_url: str, key: str, timeout_s: float) -> dict[str, int | None]:
-    """What a server says that it serves, with the context of each where it says so; `EngineError` where it is none."""
-    import httpx2
+def as_found(entry: ModelEntry, known: ModelEntry | None) -> ModelEntry:
+    """Returns `known`, the registry row that an earlier command line saved, with the settings that
+    its try of the model found. Returns `entry`, the row of this command line, where `known` is None
+    or names another model, revision, address or key's variable."""
+    if known is None or known.settings.get("key_env") != entry.settings["key_env"]:
+        return entry
+    return known if (known.id, known.revision) == (entry.id, entry.revision) else entry
 
+
+def models_of(base_url: str, key: str, timeout_s: float) -> dict[str, Offer]:
+    """Returns the models that the server at the address `base_url` offers (`Offer`), by their ids.
+
+    `key` is sent unless it is empty. Raises `EngineError` where no server answers within
+    `timeout_s` seconds or the reply is no list of models.
+    """
     try:
         status, content = _fetched(f"{base_url}/models", key, timeout_s)
-    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        raise EngineError(f"{base_url}: no server answers ({error}); start it, or correct the URL") from None
+    except Exception as error:  # whatever the client's libraries raise
+        raise EngineError(
+            f"{base_url}: no server answers ({error}); start it, or correct the URL"
+        ) from None
     if status != 200:
-        remedy = "name the key's variable by KEY_ENV=…" if status in (401, 403) else "the URL of most ends in /v1"
+        remedy = "the URL of most ends in /v1"
+        if status in (401, 403):
+            remedy = "name the key's variable by KEY_ENV=…"
         raise EngineError(f"{base_url}/models: status {status}; {remedy}")
     try:
-        return {str(row["id"]): _context(row) for row in parse_json(content)["data"]}
+        rows = parse_json(content)["data"]
+        return {str(row["id"]): Offer(_context(row), _writes(row)) for row in rows}
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise EngineError(f"{base_url}/models: is no list of models; the URL of most servers ends in /v1") from None
+        raise EngineError(
+            f"{base_url}/models: is no list of models; the URL of most servers ends in /v1"
+        ) from None
 
 
 def _fetched(url: str, key: str, timeout_s: float) -> tuple[int, bytes]:
-    """Status and body: all of it within the time, and no more than a list of models can need."""
+    """Returns the HTTP status and the body of the reply to a GET of `url`, with `key` unless it is
+    empty; raises an HTTP error of `httpx2` where the reply takes longer than `timeout_s` seconds or
+    is larger than a list of models can need."""
     import httpx2
 
     headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
     until, content = time.monotonic() + timeout_s, b""
-    with httpx2.stream("GET", url, headers=headers, timeout=timeout_s, follow_redirects=False) as reply:
+    with httpx2.stream(
+        "GET", url, headers=headers, timeout=timeout_s, follow_redirects=False
+    ) as reply:
         for part in reply.iter_raw():
             content += part
             if len(content) > MOST_BYTES or time.monotonic() > until:
@@ -148,36 +231,98 @@ def _fetched(url: str, key: str, timeout_s: float) -> tuple[int, bytes]:
 
 
 def _context(row: Any) -> int | None:
-    places = [row, row.get("meta") or {}]
-    for place in places:
+    for place in (row, row.get("meta") or {}):
         for name in CONTEXT_FIELDS:
             if isinstance(place, dict) and type(place.get(name)) is int and place[name] > 0:
                 return int(place[name])
     return None
 
 
-def row_at(url: str, model_id: str, key_env: str, *, ask: bool) -> ModelEntry:
-    """The same as a row of `SERVED`, where it is written; `ask` says whether a short question may try it out."""
+def _writes(row: Any) -> bool:
+    """Whether the model of `row`, an entry of a server's list, writes text: by the words of the
+    fields `KINDS`, and by its id where these say nothing."""
+    fields = row
+    for name in INNER:
+        inner = row.get(name)
+        fields = fields | inner if isinstance(inner, dict) else fields
+    values = list[Any]()
+    for name in KINDS:
+        value = fields.get(name)
+        if isinstance(value, dict):
+            texts = [text for text in value.values() if isinstance(text, str)]
+            value = [*(word for word, has in value.items() if has is True), *texts]
+        values += value if isinstance(value, list) else [value]
+    # As in text+image->text, the result stands last. A hyphen keeps "Text Embeddings" from being text.
+    words = " ".join("-".join(str(value).split("->")[-1].split()) for value in values)
+    return bool(WRITES.search(words)) or not ELSE.search(f"{words} {row['id']}")
+
+
+def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
+    """Returns the name of the registry row for `model`, given by name, by URL or as
+    FILE.py:FUNCTION; a plain name is returned unchanged and unchecked.
+
+    Rows made from a URL or a function are written to the file `SERVED`; for a URL, `model_id` and
+    `key_env` are those of `served_at`. With `ask` a short request tries the model first. Raises
+    `ParameterError` for a bad URL or id and where another model's row has the name, and
+    `EngineError` where the server or, with `ask`, the model does not answer.
+    """
     rows = load_registry(SERVED) if SERVED.is_file() else {}
+    called = ""
     try:
-        entry = served_at(url, model_id, key_env, "--models")
-        entry = checked(entry)[0] if ask else rows.get(entry.name, entry)
+        if "://" in model:
+            entry = served_at(model, model_id, key_env, "--models")
+            entry = as_found(entry, rows.get(entry.name))
+        elif ".py:" in model:
+            entry = function_in(model)
+            called = f"\nIt is called as {entry.id}{CALLED}"
+        else:
+            return model
+        other = load_registry().get(entry.name, entry)
+        if _place(other) != _place(entry):
+            raise ParameterError(
+                f"{model}: its name {entry.name} is that of {' at '.join(_place(other))}, in {shown(SERVED)} or "
+                f"{shown(REGISTRY)}; rename that row, or remove it"
+            )
+        entry = checked(entry) if ask else entry
     except EngineError as error:
         known = f"\nTo use its answers without it: MODELS={' or '.join(rows)}" if rows else ""
-        raise EngineError(f"{error}{known}") from None
-    write_registry({**rows, entry.name: entry}.values(), SERVED)
-    return entry
+        raise EngineError(f"{error}{called}{known}") from None
+    keep(entry)
+    return entry.name
 
 
-def write_registry(entries: Iterable[ModelEntry], path: Path) -> None:
-    """A registry of these rows."""
-    rows = {one.name: one.model_dump(exclude={"name", "archive"}, exclude_defaults=True) for one in entries}
-    write_whole(path, yaml.safe_dump(rows, allow_unicode=True, sort_keys=False))
+def _place(entry: ModelEntry) -> tuple[str, str]:
+    """Returns the id of the registry row `entry`, and the address or function that answers for
+    it."""
+    place = entry.settings.get("base_url") or entry.settings.get("function")
+    return entry.id, str(place)
+
+
+CALLED = (
+    "(messages, prefill=…, temperature=…, top_p=…, max_tokens=…, stop=…), "
+    "messages being dictionaries of role and content, and returns the answer's text."
+)
+"""End of a sentence that begins with a function's name: how the kit calls the function."""
+
+
+def function_in(text: str) -> ModelEntry:
+    """Returns a registry row, which is not saved, for the Python function that `text` names as
+    FILE.py:FUNCTION, with the file relative to the folder where this process runs."""
+    typed, _, name = text.rpartition(":")
+    path = whole(typed)
+    return ModelEntry(
+        name=row_name(f"{name}@{path.stem}", f"{path}:{name}", usual=path.parent == ROOT),
+        engine="function",
+        id=name,
+        settings={"function": f"{path}:{name}"},
+        archive=None,
+    )
 
 
 @dataclass(frozen=True)
 class Ability:
-    """One thing that was tried."""
+    """One ability of a model that was tried: its `what` names it, its `can` says whether the model
+    has it, and its `detail` says in words how it showed."""
 
     what: str
     can: bool
@@ -185,75 +330,134 @@ class Ability:
 
 
 Ask = Callable[..., Awaitable[Response]]
-"""Asks one question: its text, a begun answer, the number of the sample, and what else of `Sampling` is to be said."""
+"""A function that sends one request and returns its response. It takes the request's text, a begun
+answer, the number of the sample, whether to ask `anew` what the store answers, and further fields
+of `Sampling`."""
 
 
 @asynccontextmanager
 async def asking(entry: ModelEntry) -> AsyncIterator[tuple[Ask, int]]:
-    """What asks a model one question, within the budget of the environment, and how many it takes at once;
-    `EngineError` where one brings no answer."""
+    """Context that yields a pair: a function (of the type `Ask`) that sends the model of the
+    registry row `entry` one request within the environment's budget, and the number of requests
+    that the engine takes at once. A response is kept in the store, and a stored one of the same
+    server is returned unless the function gets `anew`.
+
+    The function raises `EngineError` where no response comes, and `BudgetReached` at a limit.
+    """
     budget = Budget.from_environment()
     budget.check(entry)
-    engine = open_engine(entry)
+    engine, store = open_engine(entry), Store(STORE)
+    server = "" if replayed(entry) else server_of(entry)
 
-    async def ask(text: str, prefill: str = "", sample: int = 0, **sampling: Any) -> Response:
-        prompt = Prompt((Message("user", text),), Sampling(**{"max_tokens": 64, **sampling}), prefill)
+    async def ask(
+        text: str,
+        prefill: str = "",
+        sample: int = 0,
+        anew: bool = False,
+        opening: tuple[Message, ...] = (),
+        **sampling: Any,
+    ) -> Response:
+        messages = (*opening, Message("user", text))
+        prompt = Prompt(messages, Sampling(**{"max_tokens": 64, **sampling}), prefill)
+        request = as_sent(Request(entry.id, entry.identity, prompt, sample), entry)
+        # An answer is begun in another way, or by another server, than the stored one.
+        if not anew and (begins(entry) or not prefill):
+            stored = store.get([request.key]).get(request.key)
+            if stored is not None and stored.server == server:
+                return stored
+        seconds = None if budget.until is None else budget.until - time.monotonic()
         try:
-            return await budget.answer(engine, entry, Request(entry.id, entry.identity, prompt, sample))
+            async with asyncio.timeout(seconds):
+                response = await budget.answer(engine, entry, request)
+        except TimeoutError:
+            raise EngineError(
+                f"{entry.name}: a short question has no answer within the minutes"
+            ) from None
         except RequestFailed as failure:
             raise EngineError(f"{failure}") from None
+        response = replace(response, server=response.server or server)
+        request = as_sent(request, adapted(entry, response.dialects))
+        await asyncio.wrap_future(store.put(request.key, entry.name, response))
+        return response
 
     try:
         yield ask, engine.concurrency
     finally:
         await engine.close()
+        store.close()
 
 
-async def fault_of(entry: ModelEntry, prefill: str) -> str:
-    """Why a begun answer is not continued; empty where all is well, `EngineError` where nothing is answered."""
+async def _tried(entry: ModelEntry, prefill: str) -> tuple[str, ModelEntry]:
+    """Returns the reason why the model of the registry row `entry` does not continue the begun
+    answer `prefill` (empty where it does or where `prefill` is empty), and the row, adapted to the
+    dialect in which the server answered. One short request, with a system message, is sent;
+    `EngineError` where it is not answered for another reason."""
+    opening = Message("system", "Answer in few words.")
     async with asking(entry) as (ask, _):
         try:
-            await ask("Count from 1 to 3.", prefill, max_tokens=16)
+            answer = await ask("Count from 1 to 3.", prefill, opening=(opening,), max_tokens=16)
         except EngineError as error:
             if prefill and "cannot continue a begun answer" in str(error):
-                return str(error).split("begins one: ")[1].split(".\n")[0]
+                return str(error).split("begins one: ")[1].split(".\n")[0], entry
             raise
-    return ""
+    return "", adapted(entry, answer.dialects)
 
 
 async def probe(entry: ModelEntry) -> AsyncIterator[Ability]:
-    """Tries what the studies need of a model. `EngineError` where nothing can be asked."""
+    """Yields, one by one, the abilities (`Ability`) that the studies need of the model of the
+    registry row `entry`, each after trying it, also those that it lacks. Raises `EngineError` where
+    a request is not answered."""
     async with asking(entry) as (ask, concurrency):
         question = "What is 17 + 25? Answer with the number alone."
         first = await ask(question)
-        yield Ability("answers", not first.refused, f"{first.text.strip()[:60]!r} in {first.seconds:.2f} s")
-        yield Ability("knows a sum", "42" in first.text, "a model that cannot add will not read programs")
+        detail = f"{first.text.strip()[:60]!r} in {first.seconds:.2f} s"
+        yield Ability("answers", not first.refused, detail)
+        detail = "a model that cannot add will not read programs"
+        yield Ability("knows a sum", "42" in first.text, detail)
         again = await ask(question, sample=1)
         same = again.text == first.text
-        yield Ability("says the same again at temperature 0", same, "" if same else f"{again.text.strip()[:60]!r}")
+        detail = "" if same else f"{again.text.strip()[:60]!r}"
+        yield Ability("says the same again at temperature 0", same, detail)
         by = first.answered_by
         yield Ability("says which model it is", bool(by), by or "manifests cannot name it")
         counts = zip(("prompt", "answer", "reasoning", "cached"), astuple(first.usage), strict=True)
-        told = ", ".join(f"{name} {value}" for name, value in counts if value is not None)
-        counted = first.usage.prompt_tokens is not None
-        yield Ability("reports tokens", counted, told or "budgets in tokens and dollars cannot hold")
+        detail = ", ".join(f"{name} {count}" for name, count in counts if count is not None)
+        detail = detail or "budgets in tokens and dollars cannot hold"
+        yield Ability("reports tokens", first.usage.prompt_tokens is not None, detail)
         short = await ask("Count from 1 to 100, separated by commas.", max_tokens=8)
-        cut = short.finish_reason == "length"
-        yield Ability("is cut off where max_tokens says", cut, f"{short.finish_reason}: {short.text.strip()[:60]!r}")
+        ending = short.finish_reason
+        detail = f"{ending}: {short.text.strip()[:60]!r}"
+        yield Ability("is cut off where max_tokens says", ending == "length", detail)
         stopped = await ask("Count from 1 to 20, separated by commas.", stop=("7",))
-        yield Ability("stops at a stop sequence", "8" not in stopped.text, f"{stopped.text.strip()[-60:]!r}")
-        four = [ask("Name a random animal.", temperature=1.0, sample=n) for n in range(4)]  # at once, as builds ask
-        warm = {one.text for one in await asyncio.gather(*four)}
-        yield Ability("samples at temperature 1", len(warm) > 1, f"{len(warm)} different answers of 4")
-        try:
-            begun = await ask(question, prefill="The answer is 4")
-        except EngineError as error:  # the engine's own check, which every build makes
-            yield Ability("continues a begun answer", False, str(error).split("\n")[-1])
-        else:
-            sense = "" if begun.text.lstrip().startswith("2") else ", which is not how 42 goes on"
-            yield Ability("continues a begun answer", True, f"{begun.text.strip()[:60]!r}{sense}")
-        many = min(concurrency, MOST_AT_ONCE)
-        together = await asyncio.gather(*(ask(f"What is {n} + {n}?") for n in range(many)), return_exceptions=True)
-        failed = [one for one in together if isinstance(one, BaseException)]
-        told = f"{failed[0]}; the row's settings.concurrency says how many builds ask at once" if failed else ""
-        yield Ability(f"answers {many} questions at once, as builds ask", not failed, told)
+        detail = f"{stopped.text.strip()[-60:]!r}"
+        yield Ability("stops at a stop sequence", "8" not in stopped.text, detail)
+        # At once, as builds ask.
+        four = [ask("Name a random animal.", temperature=1.0, sample=n) for n in range(4)]
+        texts = {answer.text for answer in await asyncio.gather(*four)}
+        detail = f"{len(texts)} different answers of 4"
+        yield Ability("samples at temperature 1", len(texts) > 1, detail)
+        yield await _continues(ask, question)
+        yield await _answers_together(ask, min(concurrency, MOST_AT_ONCE))
+
+
+async def _continues(ask: Ask, question: str) -> Ability:
+    """Tries, by the function `ask`, whether the model continues an answer that is begun for it, and
+    returns this ability; the model lacks it where `ask` raises `EngineError`. `question` asks for
+    17 + 25."""
+    try:
+        begun = await ask(question, prefill="The answer is 4")
+    except EngineError as error:  # the engine's own check, which every build makes
+        return Ability("continues a begun answer", False, str(error).split("\n")[-1])
+    sense = "" if begun.text.lstrip().startswith("2") else ", which is not how 42 goes on"
+    return Ability("continues a begun answer", True, f"{begun.text.strip()[:60]!r}{sense}")
+
+
+async def _answers_together(ask: Ask, many: int) -> Ability:
+    """Sends `many` requests at the same time by the function `ask`, and returns the server's
+    ability to answer them; the server lacks it where one of them fails."""
+    questions = (ask(f"What is {number} + {number}?", anew=True) for number in range(many))
+    answers = await asyncio.gather(*questions, return_exceptions=True)
+    failed = [answer for answer in answers if isinstance(answer, BaseException)]
+    remedy = "the row's settings.concurrency says how many builds ask at once"
+    detail = f"{failed[0]}; {remedy}" if failed else ""
+    return Ability(f"answers {many} questions at once, as builds ask", not failed, detail)

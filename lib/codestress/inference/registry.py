@@ -6,18 +6,20 @@ import hashlib
 import importlib
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any
 
+import yaml
 from pydantic import Field
 
 from codestress.errors import ParameterError
-from codestress.inference.engines.base import BatchEngine, Engine
-from codestress.paths import OUTPUTS, PARAMS, shown
+from codestress.paths import OUTPUTS, PARAMS, shown, write_whole
 from codestress.validation import Strict, check, nearest, read_yaml
 
 REGISTRY = PARAMS / "models.yaml"
 SERVED = OUTPUTS / "models.yaml"
-"""Rows of models that a command line named by their URL (`at_url`); the registry has them too."""
+"""File of registry rows for models that a command line named by their URL, and of rows that were
+adapted to their server's dialect; `load_registry` adds the first, and takes the others as long as
+the registry's row is otherwise the same."""
 
 ENGINES = {
     "simulated": "codestress.simulated.engine",
@@ -29,13 +31,15 @@ ENGINES = {
     "vllm": "codestress.inference.engines.vllm",
     "ray": "codestress.inference.engines.ray",
 }
-"""Engine name to its module, imported only when a model needs it."""
+"""Module of each engine, by the engine's name in `ModelEntry.engine`; it is imported only when a
+model needs it."""
 LOCAL = ("simulated", "interpreter", "function", "nano")
-"""Engines that answer for nothing, in this process."""
+"""Names of the engines that answer in this process, at no cost."""
 
 
 class Price(Strict):
-    """US dollars per million tokens, as listed on `date`."""
+    """A model's prices in US dollars per million tokens, `input` for prompts and `output` for
+    completions, as listed on `date`."""
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
@@ -43,27 +47,35 @@ class Price(Strict):
 
 
 class ModelEntry(Strict):
-    """One model."""
+    """A model: one row of the registry, with the engine that answers for it and the engine's
+    settings."""
 
     name: str
-    """The registry's name, which figures show."""
+    """The model's name in the registry, which figures show."""
     engine: str
     id: str
-    """As its server knows it."""
+    """The model's name at its server."""
     revision: str = ""
-    """Weights or dated version; part of every request's key."""
+    """Revision of the weights or dated version; part of every request's key."""
     description: str = ""
     context: int | None = Field(default=None, gt=0)
     """Largest context, in the model's tokens."""
+    max_tokens: int = Field(default=0, ge=0)
+    """Smallest limit of tokens for a completion, thoughts included: a smaller limit of an artefact
+    is raised to it. 0 for a model that does not think before it answers."""
     licence: str = ""
     architecture: dict[str, str | int | float] = {}
     price: Price | None = None
     serve: dict[str, Any] = {}
-    """How `make serve` serves it: the settings of the engine `vllm`."""
+    """Settings of the engine `vllm` with which `make serve` serves the model."""
     settings: dict[str, Any] = {}
-    """What its engine needs; validated by the engine's own `Settings`."""
+    """Settings of the model's engine, validated by the engine's own `Settings`."""
+    adapted: dict[str, str] = {}
+    """Sentences on the dialects to which requests are adapted, by the dialect's name: the kit's
+    own note, for manifests. What it changes stands in `settings`."""
     archive: Path | None = Field(None, strict=False, exclude=True)
-    """Answers that need not be asked for; in the registry beside its own file."""
+    """Archive of known responses, which are not asked for again; its file lies beside the
+    registry's."""
 
     @property
     def simulated(self) -> bool:
@@ -71,42 +83,44 @@ class ModelEntry(Strict):
 
     @property
     def local(self) -> bool:
-        """Whether answers cost neither money nor a server's time."""
+        """Whether the model's engine answers in this process, so that answers cost neither money
+        nor a server's time."""
         return self.engine in LOCAL
 
     @property
     def needs_key(self) -> bool:
-        """Whether somebody is paid for its answers."""
-        return self.engine.startswith("openai") and self.settings.get("key_env", "OPENAI_API_KEY") != ""
+        """Whether the model's server asks for a key, so that somebody pays for its answers: its
+        engine is `openai` or `openai_batch`, and the setting `key_env` is not empty."""
+        return (
+            self.engine.startswith("openai")
+            and self.settings.get("key_env", "OPENAI_API_KEY") != ""
+        )
 
     @cached_property
     def identity(self) -> str:
-        """What enters keys: the revision, what requests omit or add; of what runs here its version and parameters."""
-        return engine_module(self).identity(self)
+        """The model's part of every request's key: its revision, and the parameters that requests
+        omit or add; for an engine in this process, its version and parameters."""
+        return str(engine_module(self.engine).identity(self))
 
     @property
     def fingerprint(self) -> str:
-        """A name for files of what is asked of this model: other rows of the same model have the same."""
+        """Hash of the row's `id` and `identity`, in 16 hexadecimal digits, for the names of files
+        about the model's requests (locks, open batches); rows of the same model share it."""
         return hashlib.blake2b(f"{self.id}\n{self.identity}".encode(), digest_size=8).hexdigest()
 
 
-class EngineModule(Protocol):
-    """A module in `engines/`."""
-
-    Settings: type[Strict]
-
-    def identity(self, entry: ModelEntry) -> str: ...
-
-    def open_engine(self, entry: ModelEntry) -> Engine | BatchEngine: ...
-
-
-def engine_module(entry: ModelEntry, engine: str = "") -> EngineModule:
-    """The module that answers for this model, or that of another engine."""
-    return cast(EngineModule, importlib.import_module(ENGINES[engine or entry.engine]))
+def engine_module(engine: str) -> Any:
+    """Returns the module of the engine with the name `engine` in `ENGINES` (`KeyError` for another
+    name); every such module has `Settings`, `identity` and `open_engine`."""
+    return importlib.import_module(ENGINES[engine])
 
 
 def load_registry(path: Path = REGISTRY) -> dict[str, ModelEntry]:
-    """All models by name, in the file's order; every row is validated, engine settings included."""
+    """Returns all registry rows (`ModelEntry`) of the file `path` by name, in the file's order; for
+    the default file, params/models.yaml, then the rows of the file `SERVED` with other names.
+
+    Every row is validated, engine settings included; a fault raises `ParameterError`.
+    """
     registry = {}
     for name, row in read_yaml(path).items():
         source = f"{shown(path)}: {name}"
@@ -114,27 +128,59 @@ def load_registry(path: Path = REGISTRY) -> dict[str, ModelEntry]:
             raise ParameterError(f"{source}: must be a mapping (engine, id, …), not {row!r}")
         entry = check(ModelEntry, {"name": name, "id": name, **row}, source)
         if entry.engine not in ENGINES:
-            raise ParameterError(f"{source}: engine = {entry.engine!r}: unknown engine{nearest(entry.engine, ENGINES)}")
+            raise ParameterError(
+                f"{source}: engine = {entry.engine!r}: unknown engine{nearest(entry.engine, ENGINES)}"
+            )
         if entry.simulated != name.startswith("sim-"):
-            raise ParameterError(f"{source}: names that begin with 'sim-' are for simulated readers, and only for them")
-        check(engine_module(entry).Settings, entry.settings, f"{source}: settings")
+            raise ParameterError(
+                f"{source}: names that begin with 'sim-' are for simulated readers, and only for them"
+            )
+        check(engine_module(entry.engine).Settings, entry.settings, f"{source}: settings")
         if entry.serve:
-            check(engine_module(entry, "vllm").Settings, entry.serve, f"{source}: serve")
+            check(engine_module("vllm").Settings, entry.serve, f"{source}: serve")
         if entry.archive:
             beside = path.parent / entry.archive
             if not beside.resolve().is_relative_to(path.parent.resolve()):
-                raise ParameterError(f"{source}: archive = '{entry.archive}': must lie in {shown(path.parent)}")
+                raise ParameterError(
+                    f"{source}: archive = '{entry.archive}': must lie in {shown(path.parent)}"
+                )
             entry = entry.model_copy(update={"archive": beside})
         registry[name] = entry
     served = load_registry(SERVED) if path == REGISTRY and SERVED.is_file() else {}
-    return registry | {name: entry for name, entry in served.items() if name not in registry}
+    for name, entry in served.items():
+        if name in registry:
+            from codestress.inference.engines.dialects import adapted
+
+            changed = adapted(registry[name], entry.adapted)
+            if changed.model_dump() == entry.model_dump():
+                registry[name] = changed
+        else:
+            registry[name] = entry
+    return registry
+
+
+def keep(entry: ModelEntry) -> None:
+    """Writes the registry row `entry`, without its archive, to the file `SERVED`, in place of an
+    earlier row of its name."""
+    rows = load_registry(SERVED) if SERVED.is_file() else {}
+    rows[entry.name] = entry
+    texts = {
+        name: row.model_dump(exclude={"name"}, exclude_defaults=True) for name, row in rows.items()
+    }
+    write_whole(SERVED, yaml.safe_dump(texts, allow_unicode=True, sort_keys=False))
 
 
 def find_models(
     names: list[str], registry: dict[str, ModelEntry], source: str, path: Path = REGISTRY
 ) -> list[ModelEntry]:
-    """The entries of these names, each once; an unknown one is an error with the nearest valid name."""
+    """Returns the rows of `registry` with these `names`, in their order and each once; an unknown
+    name raises `ParameterError` with the nearest valid name.
+
+    `source` begins the message, and `path` is the registry's file that it names.
+    """
     for name in names:
         if name not in registry:
-            raise ParameterError(f"{source}: models = {name!r}: not in {shown(path)}{nearest(name, registry)}")
+            raise ParameterError(
+                f"{source}: models = {name!r}: not in {shown(path)}{nearest(name, registry)}"
+            )
     return [registry[name] for name in dict.fromkeys(names)]

@@ -1,10 +1,11 @@
-"""Which requests trials make of a model, in which order they are asked, and by one run at a time.
+"""The requests that trials make of a model, the order in which they are sent, and a lock by which
+one run at a time sends them.
 
-A trial makes a first request, the same again after a refusal, then its next step. Requests are ordered so that a server
-with prefix caching computes each shared prefix once. Prompts are compared by blocks of characters: sorted by their
-chains of block hashes they stand in the order of a walk through the tree of their prefixes. Under concurrency the first
-request of a prefix, its leader, is answered before the others that share it are sent; meanwhile other parts of the tree
-are asked.
+A trial makes a first request, a retry after a refusal, then its next step. Requests are ordered so
+that a server with prefix caching computes each shared prefix once. Prompts are compared by blocks
+of their text: sorted by their chains of block hashes, they stand in the order of a walk through the
+tree of their prefixes. The first request of a prefix, its leader, is answered before the other
+requests that share the prefix are sent; meanwhile other parts of the tree are sent.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Generic, TypeVar
 
 from tqdm import tqdm
 
+from codestress.inference.engines.dialects import own_settings, shown_to
 from codestress.inference.registry import ModelEntry
 from codestress.inference.servers import belongs
 from codestress.inference.store import Store
@@ -31,31 +33,35 @@ from codestress.types import Prompt, Request, Response, Trial, Trials
 
 Work = TypeVar("Work")
 CHUNK = 256
-"""Requests looked up at a time."""
+"""Maximum number of requests that one query looks up in the store."""
 KEPT_CHARACTERS = 50_000_000
-"""In the prompts that are kept for the next model: what bounds the memory of a run (law 2)."""
+"""Maximum number of characters of all rendered prompts that a run keeps for its next model: a bound
+on its memory (law 2 of docs/architecture.md)."""
 BLOCK = 128
-"""Characters. Servers cache blocks of 16 tokens and more; shorter shared beginnings are not worth an order."""
+"""Length of a block of a prompt's text, in bytes. Servers cache blocks of 16 tokens and more;
+shorter shared prefixes are not worth an order."""
 WIDTH = 4
-"""Bytes of a block's hash in a chain."""
+"""Length of one block's hash in a chain, in bytes."""
 WINDOW = 8
-"""Requests that are open at once, under way or waiting for their leaders, in multiples of the concurrency."""
+"""Number of requests open at once, under way or waiting for their leaders, as a multiple of the
+concurrency."""
 LOCK_PAUSE_S = 0.2
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A request of a trial that is due."""
+    """A request that a trial must send next, with the trial's index and its earlier requests."""
 
     index: int
-    """Of the trial."""
+    """Index of the trial in `Trials.items`."""
     request: Request
     earlier: tuple[tuple[str, Response], ...] = ()
-    """The trial's earlier requests that were answered: keys and responses."""
+    """The trial's earlier requests that were answered: pairs of key and response."""
 
 
 class Prompts:
-    """The prompts of trials by their indices: rendered once for all models, as long as those kept are not too long."""
+    """The first prompts of `trials`, by the trial's index. A rendered prompt is kept for the next
+    models; once `kept_characters` characters are kept, later prompts are rendered at each use."""
 
     def __init__(self, trials: Trials, kept_characters: int = KEPT_CHARACTERS) -> None:
         self.trials = trials
@@ -66,49 +72,88 @@ class Prompts:
         if index in self.kept:
             return self.kept[index]
         prompt = self.trials.render(self.trials.items[index])
-        self.room -= sum(len(message.content) for message in prompt.messages)
+        self.room -= prompt.characters
         if self.room >= 0:
             self.kept[index] = prompt
         return prompt
 
     def request(self, index: int, entry: ModelEntry) -> Request:
-        """The first request of a trial for a model."""
-        return Request(entry.id, entry.identity, self.of(index), self.trials.items[index].sample)
+        """Returns the first request of the trial at the position `index` of `Trials.items`, to the
+        model of the registry row `entry`."""
+        return request_for(entry, self.of(index), self.trials.items[index].sample)
+
+
+def request_for(entry: ModelEntry, prompt: Prompt, sample: int = 0) -> Request:
+    """Returns the request that shows `prompt` to the model of the registry row `entry`; `sample` is
+    its index among repeated samples of the prompt.
+
+    A larger `max_tokens` of the row replaces the prompt's, in every paper alike: a model that
+    thinks before it answers would be cut off within its thoughts.
+    """
+    sampling = prompt.sampling
+    if sampling.max_tokens < entry.max_tokens:
+        prompt = replace(prompt, sampling=replace(sampling, max_tokens=entry.max_tokens))
+    return as_sent(Request(entry.id, entry.identity, prompt, sample), entry)
+
+
+def as_sent(request: Request, entry: ModelEntry) -> Request:
+    """Returns `request` as the server of the registry row `entry` gets it, with its messages in the
+    dialect that the row's settings name, so that the key is that of what is really sent."""
+    prompt = shown_to(request.prompt, own_settings(entry).get("roles", "any"))
+    if prompt is request.prompt and request.revision == entry.identity:
+        return request
+    return replace(request, revision=entry.identity, prompt=prompt)
 
 
 def request_of(trials: Trials, trial: Trial, entry: ModelEntry) -> Request:
-    """The first request of a trial for a model."""
-    return Request(entry.id, entry.identity, trials.of(entry.name).render(trial), trial.sample)
+    """Returns the first request of `trial`, one of `trials`, to the model of the registry row
+    `entry`; the prompt is rendered by the model's own trials where it has some (`Trials.own`), else
+    by `trials`."""
+    return request_for(entry, trials.of(entry.name).render(trial), trial.sample)
 
 
 def following(trials: Trials, entry: ModelEntry, asked: Asked, response: Response) -> Asked | None:
-    """The trial's next request after this response: the same again after a refusal, or its next step."""
+    """Returns the request that a trial of `trials` sends to the model of the registry row `entry`
+    after `response` answered its request `asked`; None when the trial is done.
+
+    A refused response leads to the same prompt at the next of the trials' retry temperatures, while
+    one is left. Otherwise `Trials.follow_up`, where there is one, makes the next prompt from all
+    responses so far.
+    """
     request = asked.request
     if response.refused and request.attempt < len(trials.retry_temperatures):
-        sampling = replace(request.prompt.sampling, temperature=trials.retry_temperatures[request.attempt])
-        return replace(
-            asked,
-            request=replace(request, prompt=replace(request.prompt, sampling=sampling), attempt=request.attempt + 1),
-        )
+        temperature = trials.retry_temperatures[request.attempt]
+        sampling = replace(request.prompt.sampling, temperature=temperature)
+        prompt = replace(request.prompt, sampling=sampling)
+        retry = replace(request, prompt=prompt, attempt=request.attempt + 1)
+        return replace(asked, request=retry)
     if trials.follow_up is None:
         return None
     trial = trials.items[asked.index]
     earlier = (*asked.earlier, (request.key, response))
-    prompt = trials.follow_up(trial, tuple(one for _, one in earlier))
-    if prompt is None:
+    step = trials.follow_up(trial, tuple(answer for _, answer in earlier))
+    if step is None:
         return None
-    sample = trial.sample + prompt.repetition
-    return Asked(asked.index, Request(entry.id, entry.identity, prompt, sample), earlier)
+    request = request_for(entry, step, trial.sample + step.repetition)
+    return Asked(asked.index, request, earlier)
 
 
 def looked_up(
     prompts: Prompts, entry: ModelEntry, store: Store
 ) -> Iterator[tuple[list[tuple[Asked, Response]], Asked | None]]:
-    """Of each trial, in their order: its requests that the store answers, and the first that it lacks; None where it
-    lacks none."""
+    """Yields a pair for each trial of `prompts` in order, for the registry row `entry`: its
+    responses in `store`, each as a pair of request and response, and its first request without a
+    stored response (None when all are stored).
+
+    Raises `StoreError` for a damaged response, and `EngineError` for one from another server than
+    the row names.
+    """
     check, total = belongs(entry), len(prompts.trials.items)
     for start in range(0, total, CHUNK):
-        firsts = [Asked(index, prompts.request(index, entry)) for index in range(start, min(start + CHUNK, total))]
+        firsts = [
+            Asked(index, prompts.request(index, entry))
+            for index in range(start, min(start + CHUNK, total))
+        ]
         stored = store.get([first.request.key for first in firsts], check)
         for first in firsts:
             answered: list[tuple[Asked, Response]] = []
@@ -117,22 +162,37 @@ def looked_up(
             while asked is not None and response is not None:
                 answered.append((asked, response))
                 asked = following(prompts.trials, entry, asked, response)
-                response = store.get([asked.request.key], check).get(asked.request.key) if asked else None
+                response = (
+                    store.get([asked.request.key], check).get(asked.request.key) if asked else None
+                )
             yield answered, asked
 
 
-def stored_requests(trials: Trials, entry: ModelEntry, store: Store) -> Iterator[tuple[Request, Response]]:
-    """All requests of the trials that have a response, later ones of a trial included, in the trials' order."""
+def stored_requests(
+    trials: Trials, entry: ModelEntry, store: Store
+) -> Iterator[tuple[Request, Response]]:
+    """Yields (request, response) for every request of `trials`, to the model of the registry row
+    `entry`, that has a response in `store`, retries and later steps included, in the trials' order.
+
+    Raises `StoreError` for a damaged response, and `EngineError` for one from another server than
+    the row names.
+    """
     for answered, _ in looked_up(Prompts(trials.of(entry.name), 0), entry, store):
         yield from ((asked.request, response) for asked, response in answered)
 
 
 def chain(prompt: Prompt) -> bytes:
-    """Hashes of a prompt's full blocks, each of all text up to its end, so that equal hashes mean equal beginnings.
+    """Returns a prompt's chain: the hashes of the blocks of its text (`BLOCK`), of `WIDTH` bytes
+    each, one after the other. Each hash covers all text up to its block's end, so that equal hashes
+    mean equal prefixes.
 
-    The last block is of the whole text: equal prompts have equal chains, and nothing else has.
+    The text is that of all messages, with their roles, and of the begun answer. The last hash is of
+    the whole text: only equal prompts have equal chains.
     """
-    text = "".join(f"{message.role}\n{message.content}\n" for message in prompt.messages) + prompt.prefill
+    text = (
+        "".join(f"{message.role}\n{message.content}\n" for message in prompt.messages)
+        + prompt.prefill
+    )
     data = text.encode("utf-8", "surrogatepass")
     hashes = array("I")
     value = 0
@@ -143,26 +203,33 @@ def chain(prompt: Prompt) -> bytes:
 
 
 def shared_blocks(one: bytes, two: bytes) -> int:
-    """Blocks that two prompts share from their beginning on."""
+    """Returns the number of blocks in the common prefix of two prompts, whose chains (see `chain`)
+    are `one` and `two`."""
     places = range(0, min(len(one), len(two)), WIDTH)
     return bisect(places, 0, key=lambda at: one[at : at + WIDTH] != two[at : at + WIDTH])
 
 
 @dataclass(frozen=True)
 class Order:
-    """Positions 0, 1, … in which requests are asked."""
+    """An order of requests by position 0, 1, …: its `requests` has the request's index, its
+    `leaders` the position of the earlier request that must be answered first, since both share a
+    prefix (-1 for none)."""
 
     requests: list[int]
-    """The index of the request at each position."""
+    """Index of the request at each position."""
     leaders: list[int]
-    """For each position the earlier one that first computes what it shares with its neighbour before; -1 for none."""
+    """Leader of each position: the earlier position that first computes the prefix shared with the
+    position before; -1 for none."""
 
 
 def prefix_order(chains: Sequence[bytes]) -> Order:
-    """The order of a walk through the tree of prefixes. Equal prompts keep the order in which they came."""
+    """Returns the order (`Order`) of requests in a walk through the tree of their prefixes;
+    `chains` has the chain of each request's prompt (see `chain`). Equal prompts keep their
+    order."""
     requests = sorted(range(len(chains)), key=lambda index: chains[index])
     leaders: list[int] = []
-    path: list[tuple[int, int]] = []  # prefixes of the prompt before: blocks, and the position that computes them first
+    # Prefixes of the prompt before: blocks, and the position that computes them first.
+    path: list[tuple[int, int]] = []
     before = b""
     for position, index in enumerate(requests):
         now = chains[index]
@@ -183,31 +250,35 @@ def prefix_order(chains: Sequence[bytes]) -> Order:
 
 
 class Schedule(Generic[Work]):
-    """Hands out work in order, each piece once its leader is answered; at most `window` pieces are open, which is no
-    less than there are takers.
+    """A queue that hands out pieces of work in order. A piece with a leader, which is an earlier
+    piece, comes only after its leader is done. At most `window` pieces are open: begun and not yet
+    done, whether they are taken, ready to be taken, or wait for a leader. `window` is at least the
+    number of tasks that take pieces at the same time.
 
-    The work comes as pairs: the position of a piece's leader (-1 for none), and the piece.
+    `work` has a pair for each piece: the position of its leader (-1 for none), and the piece.
     """
 
     def __init__(self, work: Iterable[tuple[int, Work]], window: int) -> None:
         self._coming = enumerate(work)
         self._ready: asyncio.PriorityQueue[tuple[int, Work]] = asyncio.PriorityQueue()
         self._led: dict[int, list[tuple[int, Work]]] = {}
-        """By open positions: the pieces that wait for their answers."""
+        """Pieces that wait for their leader, by the leader's position."""
         self._left = 0
-        """Pieces that are open, and not taken."""
+        """Number of pieces that are open and not taken."""
         for _ in range(window):
             self._open()
 
     async def take(self) -> tuple[int, Work] | None:
-        """The next piece with its position; waits while all that are open wait for their leaders. None at the end."""
+        """Returns the next piece of work as a pair, (position, piece), or None when no piece is
+        left; waits while all open pieces wait for their leaders."""
         if not self._left:
             return None
         self._left -= 1
         return await self._ready.get()
 
     def done(self, position: int) -> None:
-        """A piece has an answer, or failed: those that waited for it may go."""
+        """Marks the piece at `position` as done, whether it has a response or failed, and frees the
+        pieces that waited for it."""
         for follower in self._led.pop(position):
             self._ready.put_nowait(follower)
         self._open()
@@ -223,8 +294,13 @@ class Schedule(Generic[Work]):
 
 
 def in_order(work: Iterable[Asked], first: Callable[[int], Asked]) -> Iterator[tuple[int, Asked]]:
-    """Work in the order of shared prefixes, with leaders; rendered twice, for the order, of which only hashes stay, and
-    when it is due: `first` makes a trial's first request by its index."""
+    """Yields the first requests of trials in the order of shared prefixes, as pairs: the position
+    of the request's leader (-1 for none), and the request. `work` has one request, first or later,
+    of each trial to ask; the order is by its prompt.
+
+    Each prompt is rendered twice: once for the order, of which only hashes stay in memory, and once
+    when it is due, by `first`, which makes a trial's first request from the trial's index.
+    """
     indices, chains = array("Q"), []
     for asked in work:
         indices.append(asked.index)
@@ -236,7 +312,9 @@ def in_order(work: Iterable[Asked], first: Callable[[int], Asked]) -> Iterator[t
 
 @contextlib.asynccontextmanager
 async def only_run(entry: ModelEntry, store: Path) -> AsyncIterator[None]:
-    """One run at a time asks a model for one store: two would pay for the same answers twice."""
+    """Context that holds the lock of the registry row `entry`'s model in the store at the path
+    `store`, so that one run at a time asks: two runs would pay twice for the same responses. While
+    another run holds the lock, waits without limit and says so on standard error."""
     path = store.with_name(f".{store.name}.{entry.fingerprint}.lock")
     with path.open("w") as lock:
         for tries in itertools.count():
@@ -244,9 +322,7 @@ async def only_run(entry: ModelEntry, store: Path) -> AsyncIterator[None]:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             if not tries:
-                tqdm.write(
-                    f"{entry.name}: another run, or another row of the registry, is asking the same model; waiting",
-                    file=sys.stderr,
-                )
+                reason = "another run, or another row of the registry, is asking the same model"
+                tqdm.write(f"{entry.name}: {reason}; waiting", file=sys.stderr)
             await asyncio.sleep(LOCK_PAUSE_S)
         yield

@@ -1,38 +1,44 @@
-"""Which server answered: the store records its address beside each answer, and another server's answers are refused.
+"""Checks of a response's server: the store records its address beside each response, and responses
+of another server are refused.
 
-No key depends on the address. A server that moved, by the row's `base_url_env` or to another port of this machine,
-keeps its answers where the row names a revision; without one nothing says that it is the same model.
+No key depends on the address. A server that moved, by the row's `base_url_env` or to another port
+of this machine, keeps its responses where the row names a revision; without a revision nothing says
+that the model is the same.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from functools import cache
 from urllib.parse import urlsplit
 
 from codestress.errors import ArchiveError, EngineError
 from codestress.inference.engines.openai import Settings
 from codestress.inference.registry import ModelEntry
+from codestress.inference.store import Belongs
 
-Belongs = Callable[[str, str], None]
-"""Refuses, by an error, an answer by the registry's name of its model and by what `server_of` said of its server."""
 BY = " by "
-"""Between an address and the environment variable that named it."""
+"""Separator between an address and the environment variable that named it."""
 
 
 def server_of(entry: ModelEntry) -> str:
-    """Address of the server that a row asks, and the environment variable that names it; empty without a server."""
+    """Returns the address of the registry row `entry`'s server; where an environment variable gives
+    the address, followed by " by " and the variable's name. Empty for a model without a server."""
     settings = _settings(entry)
     if settings is None:
         return ""
-    override = os.environ.get(settings.base_url_env) if settings.base_url_env else None
-    address = _address(override or settings.base_url)
-    return f"{address}{BY}{settings.base_url_env}" if override else address
+    if settings.override:
+        return f"{_address(settings.override)}{BY}{settings.base_url_env}"
+    return _address(settings.base_url)
 
 
 def belongs(entry: ModelEntry, archive: str = "") -> Belongs:
-    """Refuses answers, of the store or of an archive, from other servers than the one that the row asks."""
+    """Returns a check (see `store.Belongs`) that raises `EngineError` for a response from another
+    server than the registry row `entry` names. The message names the archive `archive`, or the
+    store where this is empty, as the place of the response.
+
+    A response of an unknown server passes. So does one of a server that moved, by the row's
+    `base_url_env` or to another port of this machine, where the row names a revision.
+    """
     now = server_of(entry)
 
     @cache
@@ -54,7 +60,9 @@ def belongs(entry: ModelEntry, archive: str = "") -> Belongs:
 
 
 def comes_from(model: str, server: str, archive: str) -> Belongs:
-    """The same for an archive's answers whose model has no row: what the store has must be of the same address."""
+    """Returns a check (see `store.Belongs`) for `model`, a model of the archive `archive` without a
+    registry row: it raises `ArchiveError` where a stored response is from another address than
+    `server`, the archive's; an unknown address passes."""
 
     def check(row: str, then: str) -> None:
         before, address = _parts(then)[0], _parts(server)[0]
@@ -68,24 +76,29 @@ def comes_from(model: str, server: str, archive: str) -> Belongs:
 
 
 def _same(entry: ModelEntry, row: str, then: str, now: str) -> bool:
-    (before, variable), (address, override) = (_parts(one) for one in (then, now))
+    (before, variable), (address, override) = _parts(then), _parts(now)
     if before in ("", address) or not address:
         return True
     if row != entry.name or not entry.revision:
         return False
     settings = _settings(entry)
     named = settings is not None and settings.base_url_env in {variable, override} - {""}
-    return named or (_here(before) and _here(address))
+    here = _here(before) and _here(address)
+    # Behind another path of a gateway is another server.
+    return named or (here and urlsplit(before).path == urlsplit(address).path)
 
 
 def _settings(entry: ModelEntry) -> Settings | None:
-    """How the row's server is asked; None where there is none."""
+    """Returns the settings of the engine `openai` by which the registry row `entry`'s server is
+    asked; None for a model without a server."""
     own, engine = entry.settings, entry.engine
     if engine == "ray":
         engine, own = own["worker"]["engine"], own["worker"].get("settings", {})
     if engine not in ("openai", "openai_batch"):
         return None
-    return Settings.model_validate({name: value for name, value in own.items() if name in Settings.model_fields})
+    return Settings.model_validate(
+        {name: value for name, value in own.items() if name in Settings.model_fields}
+    )
 
 
 def _parts(server: str) -> tuple[str, str]:
@@ -94,7 +107,9 @@ def _parts(server: str) -> tuple[str, str]:
 
 
 def _address(base_url: str) -> str:
-    """In one way of writing: small letters, no port where it is the usual one, one name for this machine."""
+    """Returns the address `base_url` in one spelling: lower-case scheme and host, an explicit port,
+    no final slash, and `localhost` for every loopback address; a text that is no address
+    unchanged."""
     try:
         parts = urlsplit(base_url.strip())
         port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)

@@ -1,1 +1,2 @@
-"""`nano`, the small transformer that comes with the kit: its weights, and a forward pass without torch."""
+"""`nano`, the small transformer that comes with the kit: its weights, and a forward pass without
+torch."""

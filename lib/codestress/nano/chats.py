@@ -1,7 +1,8 @@
-"""Chats to learn from, without end: the papers' prompts with seeded content and the answers that are right.
+"""Endless training chats for `nano`: the papers' prompts with seeded content and correct answers.
 
-Several questions about one context follow each other as turns, so that one context is read once and learnt from many
-times. Training and evaluation never share a seed, a word, a key or a distractor: each belongs to one split by its hash.
+Several questions on one context follow each other as turns, so that one context is read once and
+used many times. Training and evaluation never share a seed, a word, a key or a distractor: each
+belongs to one split by its hash.
 """
 
 from __future__ import annotations
@@ -21,14 +22,22 @@ from codestress.seeding import rng
 
 T = TypeVar("T")
 Split = Literal["train", "evaluate"]
-Task = Literal["copy", "line_retrieval", "function_retrieval", "find_the_origin", "semtrace", "output_prediction"]
+Task = Literal[
+    "copy",
+    "line_retrieval",
+    "function_retrieval",
+    "find_the_origin",
+    "semtrace",
+    "output_prediction",
+]
 HELD_OUT = 5
-"""One in so many words, keys and distractors is for evaluation only."""
+"""One in `HELD_OUT` words, keys and distractors is for evaluation only."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """A question, what the answer is made to begin with, and the rest of a right answer."""
+    """A question of a chat, the prefill of its answer (its `begun`), and the rest of a correct
+    answer (its `answer`)."""
 
     question: str
     begun: str
@@ -37,7 +46,8 @@ class Turn:
 
 @dataclass(frozen=True)
 class Chat:
-    """Turns on one context; the first question shows it."""
+    """A chat of a task: its turns are questions about one context, such as a block of code, which
+    the first question shows, after the prompt `system` (empty: none)."""
 
     task: Task
     turns: tuple[Turn, ...]
@@ -46,28 +56,31 @@ class Chat:
 
 @dataclass(frozen=True)
 class Size:
-    """How much a chat holds."""
+    """Size limits of a chat: lines, turns, distance, and the place of what is asked for."""
 
     lines: int = 16
-    """Of a block of code, of a list of connections; of assignments at most."""
+    """Number of lines in a block of code or in a list of connections; upper limit of the number of
+    assignments."""
     turns: int = 6
-    """At most."""
+    """Largest number of turns."""
     d: int = 0
-    """Distance in a list of connections; 0: drawn."""
+    """Distance d in a list of connections (Find the Origin); 0: drawn at random."""
     places: tuple[float, float] = (0.0, 1.0)
-    """From where to where in a block the lines and functions stand that are asked for; 0 is its first line.
+    """Range in a block, 0 (first line) to 1, of the lines and functions that are asked for.
 
-    A block without a line there is asked about at any place.
+    Any line may be asked for in a block without lines in this range.
     """
 
 
 def block_of(question: str) -> list[str]:
-    """The lines of the block of code that a question shows."""
+    """Returns the lines of the first Python block (fenced ```python) in a question; `IndexError`
+    without one."""
     return question.split("```python\n", 1)[1].split("\n```", 1)[0].split("\n")
 
 
 def split_of(text: str) -> Split:
-    """The split of a word, a key or a distractor, by its hash; what a paper holds out is for evaluation."""
+    """Returns the split, `train` or `evaluate`, of `text`, a word, key or distractor, by its hash;
+    texts that a paper holds out (`HELD_OUT` in its chats.py) are for evaluation."""
     if text in _held_out():
         return "evaluate"
     return "evaluate" if hashlib.blake2b(text.encode()).digest()[0] % HELD_OUT == 0 else "train"
@@ -80,19 +93,24 @@ def _held_out() -> frozenset[str]:
 
 @cache
 def words_of(split: Split) -> tuple[str, ...]:
-    """The word list's part."""
+    """Returns the words of the kit's list of English words (`word_list`) that belong to the split
+    (`split_of`)."""
     return tuple(word for word in word_list() if split_of(word) == split)
 
 
 def chat(task: Task, size: Size, split: Split, seed: int, number: int) -> Chat:
-    """Chat `number` of an endless sequence."""
+    """Returns chat `number` of the endless sequence that `seed` gives for a task, a size and a
+    split; equal arguments give equal chats."""
     random = rng(seed, "nano", split, task, size.lines, number)
     return _writers()[task](random, size, split)
 
 
 def _copy(random: np.random.Generator, size: Size, split: Split) -> Chat:
-    """Lines behind keys, to be written once more: what retrieval is learnt from soonest."""
-    lines = [line for _ in range(size.lines) for line in invented(random, split).split("\n")][: size.lines]
+    """Returns a chat with one question: to write a block once more, `size.lines` invented lines of
+    code, each behind a key of the split. Retrieval is learnt soonest from it."""
+    lines = [line for _ in range(size.lines) for line in invented(random, split).split("\n")][
+        : size.lines
+    ]
     keys = keys_of(random, len(lines), split)
     block = "\n".join(f"{key} {line}" for key, line in zip(keys, lines, strict=True))
     question = f"```python\n{block}\n```\n\nWrite the code block above once more."
@@ -100,7 +118,7 @@ def _copy(random: np.random.Generator, size: Size, split: Split) -> Chat:
 
 
 def invented(random: np.random.Generator, split: Split) -> str:
-    """Lines of random words in the form of a function."""
+    """Returns the text of a function in Python with random words of the split; it need not run."""
     words = words_of(split)
 
     def word() -> str:
@@ -116,12 +134,16 @@ def invented(random: np.random.Generator, split: Split) -> str:
         lambda: f"# {word()} {word()} {word()}",
         lambda: f"{word()}_{word()} += {int(random.integers(1000))}",
     )
-    body = [" " * 4 * int(random.integers(1, 4)) + pick(random, forms)() for _ in range(int(random.integers(1, 8)))]
+    body = [
+        " " * 4 * int(random.integers(1, 4)) + pick(random, forms)()
+        for _ in range(int(random.integers(1, 8)))
+    ]
     return "\n".join([f"def {word()}_{word()}({word()}, {word()}):", *body])
 
 
 def keys_of(random: np.random.Generator, count: int, split: Split) -> list[str]:
-    """Keys of lines, none twice, all of one split."""
+    """Returns `count` different random keys, each of six hexadecimal digits, all of one split
+    (`split_of`); they name lines."""
     keys: dict[str, None] = {}
     while len(keys) < count:
         key = f"{int(random.integers(16**6)):06x}"
@@ -131,17 +153,19 @@ def keys_of(random: np.random.Generator, count: int, split: Split) -> list[str]:
 
 
 def seed_of(random: np.random.Generator, split: Split) -> int:
-    """Of a problem: even ones are for training, odd ones for evaluation; the studies' own are small."""
+    """Returns a random seed for the making of a problem: even for training, odd for evaluation. The
+    seed is large (2^41 or more), because the studies' own are small."""
     return 2 * int(random.integers(2**40, 2**60)) + (split == "evaluate")
 
 
 def pick(random: np.random.Generator, items: Sequence[T]) -> T:
-    """One of some items."""
+    """Returns one of `items`, a sequence, at random; all are equally likely."""
     return items[int(random.integers(len(items)))]
 
 
 def rewritten(random: np.random.Generator, problem: Problem) -> Problem:
-    """A program as a paper rewrites it, keeping what it returns; the same where no paper does."""
+    """Returns the problem after the rewriting of each paper that offers one (`REWRITE` in its
+    chats.py), one after the other; each keeps the problem's output."""
     for rewrite in offered("chats", "REWRITE"):
         problem = rewrite(random, problem)
     return problem
@@ -152,7 +176,8 @@ Writer = Callable[[np.random.Generator, Size, Split], Chat]
 
 @cache
 def _writers() -> dict[Task, Writer]:
-    """What writes each task: a block to copy, and what the papers ask."""
+    """Returns, by task, the functions that write a chat of the task: for copying a block (`_copy`),
+    and those of the papers (`WRITERS` in their chats.py)."""
     written: dict[Task, Writer] = {"copy": _copy}
     for writers in offered("chats", "WRITERS"):
         written |= writers

@@ -1,4 +1,4 @@
-"""The shape of `nano`, by the names of a Hugging Face config.json."""
+"""Shape of `nano`, with the names of a Hugging Face config.json."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from pathlib import Path
 
 from pydantic import Field
 
+from codestress.paths import ROOT
 from codestress.validation import Strict
 
 START, END = "<|im_start|>", "<|im_end|>"
 WEIGHTS = Path(__file__).parent / "weights"
-"""What comes with the kit."""
+"""Folder of the weights that come with the kit."""
 
 
 class Configuration(Strict):
-    """Llama's architecture: RMSNorm, rotary positions, SwiGLU, grouped-query attention, tied embeddings."""
+    """Sizes of a model with Llama's architecture: RMSNorm, rotary positions, SwiGLU, grouped-query
+    attention, tied embeddings."""
 
     vocab_size: int = Field(default=1536, gt=0)
     hidden_size: int = Field(default=192, gt=0)
@@ -30,10 +32,15 @@ class Configuration(Strict):
 
 
 def chatml(turns: Iterable[tuple[str, str]], begun: str = "") -> str:
-    """What was said, by role, and the assistant's turn begun."""
-    return "".join(f"{START}{role}\n{said}{END}\n" for role, said in turns) + f"{START}assistant\n{begun}"
+    """Returns a prompt in ChatML, of (role, text) pairs, and the assistant's turn, which begins
+    with the prefill `begun` and stays open."""
+    return (
+        "".join(f"{START}{role}\n{said}{END}\n" for role, said in turns)
+        + f"{START}assistant\n{begun}"
+    )
 
 
 def weights_folder(name: str) -> Path:
-    """One of the kit's own folders of weights (`weights`), or any other, which has a slash in its name."""
-    return Path(name) if "/" in name else WEIGHTS.parent / name
+    """Returns the folder of weights. A name with a slash is a path, which begins at the project's
+    root unless it is whole; any other, such as `weights`, is a folder beside this module."""
+    return ROOT / name if "/" in name else WEIGHTS.parent / name

@@ -1,6 +1,7 @@
-"""The engine of `nano`, the small transformer that comes with the kit: greedy decoding in numpy, on any machine.
+"""Engine of `nano`, the small transformer that comes with the kit: decoding in numpy, on any
+machine.
 
-Prompts that follow each other share what they begin with, and it is read once.
+Consecutive prompts with a common beginning share it, so that it is read once.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from codestress.inference.engines.base import Engine, RequestFailed
 from codestress.inference.registry import ModelEntry
 from codestress.nano.configuration import chatml, weights_folder
 from codestress.seeding import rng
-from codestress.types import Request, Response, Usage, now
+from codestress.types import Outcome, Request, Response, Usage, now
 from codestress.validation import Strict
 
 if TYPE_CHECKING:
@@ -28,14 +29,15 @@ if TYPE_CHECKING:
 
 
 class Settings(Strict):
-    """Where the weights are."""
+    """Settings of a registry row (a model that can be asked) whose engine is `nano`."""
 
     folder: str = "weights"
-    """In the same layout as the kit's own; a name without a slash is one of those (lib/codestress/nano)."""
+    """Folder of weights in the kit's layout; a name without a slash is a folder in
+    lib/codestress/nano."""
 
 
 class NanoEngine(Engine):
-    """One request after the other."""
+    """Engine of a registry row, with a loaded model; it answers one request after the other."""
 
     concurrency = 4
 
@@ -46,11 +48,13 @@ class NanoEngine(Engine):
         self.threads = ThreadpoolController()
 
     async def answer(self, request: Request) -> Response:
-        """The continuation; a prompt that is longer than the context is a failed request."""
+        """Returns the response to a request, with the completion of its prompt; raises
+        `RequestFailed` for a prompt that does not fit the context window."""
         return await asyncio.get_running_loop().run_in_executor(self.pool, self._alone, request)
 
     def _alone(self, request: Request) -> Response:
-        """On one thread: matrices of this size gain nothing from more, and lose much where others compute too."""
+        """Returns the response to a request, computed by numpy on one thread: matrices of this size
+        gain nothing from more threads, and lose much beside other computations."""
         with self.threads.limit(limits=1, user_api="blas"):
             return self._answer(request)
 
@@ -60,13 +64,16 @@ class NanoEngine(Engine):
         tokens = model.tokens(prompt_text(request))
         if len(tokens) >= model.shape.max_position_embeddings:
             raise RequestFailed(
-                f"{self.entry.name}: the prompt has {len(tokens)} tokens, its context "
-                f"{model.shape.max_position_embeddings}: ask with fewer distractors or lines"
+                f"{self.entry.name}: the prompt is too long, {len(tokens)} tokens of "
+                f"{model.shape.max_position_embeddings} that fit: ask with fewer distractors or lines",
+                Outcome.DOES_NOT_FIT,
             )
         random = rng(0, "nano", request.key)
         told: list[int] = []
         text, finished = "", False
-        for token in model.continuation(tokens, temperature=sampling.temperature, top_p=sampling.top_p, random=random):
+        for token in model.continuation(
+            tokens, temperature=sampling.temperature, top_p=sampling.top_p, random=random
+        ):
             told.append(token)
             text = model.tokenizer.decode(told)
             cut = [text.index(stop) for stop in sampling.stop if stop in text]
@@ -91,25 +98,32 @@ class NanoEngine(Engine):
 
 
 def prompt_text(request: Request) -> str:
-    """ChatML, the assistant's turn begun."""
+    """Returns a request's prompt as ChatML, with the assistant's turn begun by the prefill."""
     prompt = request.prompt
     return chatml([(message.role, message.content) for message in prompt.messages], prompt.prefill)
 
 
 def identity(entry: ModelEntry) -> str:
-    """What enters keys: the revision, and a hash of the weights."""
+    """Returns the text that stands for the model of `entry`, a registry row, in request keys: the
+    entry's revision and a hash of its weights (`weights_hash`)."""
     return f"{entry.revision} {weights_hash(weights_folder(str(entry.settings.get('folder', 'weights'))))}".strip()
 
 
 @cache
 def weights_hash(folder: Path) -> str:
-    """Of what answers; empty where nothing is there."""
-    read = [path.read_bytes() for name in ("model.safetensors", "tokenizer.json") if (path := folder / name).is_file()]
+    """Returns a hash (16 hexadecimal digits) of a folder's model.safetensors and tokenizer.json;
+    empty without such files."""
+    read = [
+        path.read_bytes()
+        for name in ("model.safetensors", "tokenizer.json")
+        if (path := folder / name).is_file()
+    ]
     return hashlib.blake2b(b"".join(read), digest_size=8).hexdigest() if read else ""
 
 
 def open_engine(entry: ModelEntry) -> NanoEngine:
-    """The weights of the kit, or those in `settings.folder`."""
+    """Returns the engine of `entry`, a registry row, with the weights in the folder that the row's
+    settings name, by default the kit's; raises `EngineError` when they cannot be read."""
     from codestress.nano.model import Nano
 
     settings = Settings.model_validate(entry.settings)

@@ -1,1 +1,2 @@
-"""Artefacts executed when out of date."""
+"""Building of artefacts (figures and tables) that are out of date, and plans, comparisons and
+checks around it."""

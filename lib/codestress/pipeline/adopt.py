@@ -1,7 +1,7 @@
-"""Answers that somebody else asked for and published, taken into the store as answers to an artefact's questions.
+"""Import of published completions into the store, as responses to an artefact's requests.
 
-Whoever does it says that the questions were the same. What answered is recorded as the file and its hash, so that the
-manifest of every figure made from it names them.
+The person who imports them states that the prompts were the same. The file's name and hash are
+recorded as the responding model, so that the manifest of every figure names them.
 """
 
 from __future__ import annotations
@@ -23,15 +23,17 @@ from codestress.types import Response, now
 
 @dataclass(frozen=True)
 class Adopted:
-    """What became of the answers."""
+    """Counts that `adopt` returns: completions imported, requests that had a response already or
+    have no completion, and completions that no request asks for."""
 
     taken: int
     answered: int
-    """Questions that had an answer of the model's server, which stays."""
+    """Number of requests that already had a response from the model's own server; that response
+    stays."""
     lacking: int
-    """Questions to which the file has no answer."""
+    """Number of requests for which the file has no completion."""
     unused: int
-    """Answers of the file that no question asks for."""
+    """Number of completions in the file that no request asks for."""
 
 
 def adopt(
@@ -43,12 +45,16 @@ def adopt(
     store: Path,
     form: str = "{}",
 ) -> Adopted:
-    """Takes the answers to the artefact's trials by problem and sample; `where` chooses among the trials' factors.
+    """Imports a model's published completions into the store, as responses to the artefact's
+    requests, and returns counts of what was taken and left out (`Adopted`).
 
-    Published answers are often cleaned: `form` says, with {} for the answer, how the artefact's questions want it.
+    `answers` are the completions of `file` by problem, one for each sample (None: no completion);
+    of `file` itself only name and hash are used. `entry` is the model's registry row; `where` has
+    the values, by factor, of the trials to take. Published completions are often cleaned: the text
+    `form`, with {} for the completion, restores the form that the artefact's prompts ask for.
 
-    `DataError` where none of the questions has an answer in the file, `EngineError` where another server's answer to
-    one is in the store. Which server gave the file's answers is unknown.
+    `DataError` when `file` has no completion for any request, `EngineError` when the store has
+    another server's response to one of them. The server behind the file's completions is unknown.
     """
     trials = artefact.trials().of(entry.name)
     said_by = f"{file.name} sha256 {hashlib.sha256(file.read_bytes()).hexdigest()[:16]}, taken over"
@@ -70,7 +76,9 @@ def adopt(
             if not responses.missing([request.key], belongs_here):
                 answered += 1
                 continue
-            response = Response(form.replace("{}", text), "stop", answered_by=said_by, answered_at=now())
+            response = Response(
+                form.replace("{}", text), "stop", answered_by=said_by, answered_at=now()
+            )
             done = responses.put(request.key, entry.name, response)
             taken += 1
         if done is not None:

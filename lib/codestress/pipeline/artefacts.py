@@ -1,9 +1,8 @@
-"""Artefacts and profiles: what params/ says, checked before anything runs; and artefacts as they were built, whatever
-files and profiles say by now.
+"""Artefacts and profiles from params/, checked before anything runs; and artefacts as they were
+built, independent of the current files and profiles.
 
-An artefact's parameters come, later ones winning, from the schema's defaults, params/PAPER/ARTEFACT.yaml, the
-profile's patterns in their order, `--models` and `--set`. Settings of one model (`per_model`) win one by one, and go
-with their model where a later place names others. Every complaint names the place that wrote the value.
+An artefact's parameters come from the schema's defaults, the files that artefact_files.py reads,
+`--models` and `--set`; later values win. Every error names the place that wrote the value.
 """
 
 from __future__ import annotations
@@ -13,55 +12,42 @@ import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import Field
-
+from codestress.artefact_files import (
+    Key,
+    Profile,
+    artefact_names,
+    artefact_path,
+    file_layers,
+    load_profile,
+    read_artefact,
+)
 from codestress.errors import CodestressError, DataError, ParameterError
 from codestress.inference.registry import ModelEntry, find_models, load_registry
-from codestress.parameters import Facts, Study
-from codestress.paths import MINE, NOTEBOOKS, OUTPUTS, PARAMS, shown
-from codestress.pipeline.variants import Change, Key, Layers, command, nested, parse_setting, short_name, typed
+from codestress.parameters import Asked, Facts, Study
+from codestress.paths import MINE, NOTEBOOKS, OUTPUTS, PARAMS, ROOT, shown
+from codestress.pipeline.variants import (
+    Change,
+    command,
+    nested,
+    parse_setting,
+    short_name,
+    typed,
+)
 from codestress.report.checked import read_manifest
 from codestress.rooms import module_of
 from codestress.types import Trials
-from codestress.validation import Strict, check, nearest, read_yaml
-
-PROFILES = PARAMS / "profiles"
-NOT_PAPERS = {"profiles", "published"}
-
-
-class ArtefactFile(Strict):
-    """params/PAPER/ARTEFACT.yaml."""
-
-    title: str
-    notebook: str
-    """Below notebooks/."""
-    study: str
-    """PAPER.NAME: an entry of `STUDIES` in codestress.papers.PAPER.studies."""
-    parameters: dict[str, Any] = {}
-    leaderboard: bool = False
-    """Whether the report ranks the paper's models by it."""
-
-
-class Profile(Strict):
-    """params/profiles/PROFILE.yaml."""
-
-    description: str
-    timeout_s: float | None = Field(default=None, gt=0)
-    """Longest execution of a notebook; answers are asked before and do not count. null: no limit."""
-    artefacts: list[str] = ["*"]
-    """Patterns of what this profile builds."""
-    parameters: dict[str, dict[str, Any]] = {}
-    """Overrides by pattern of artefact names, applied in order."""
+from codestress.validation import nearest
 
 
 @dataclass(frozen=True)
 class Artefact:
-    """A figure or table with its parameters, checked and complete."""
+    """A figure or table to build, or as it was built: its notebook, study, models, profile, and
+    checked, complete parameters."""
 
     name: str
-    """PAPER/ARTEFACT."""
+    """Name of the artefact, PAPER/ARTEFACT."""
     title: str
     notebook: Path
     study_name: str
@@ -70,17 +56,37 @@ class Artefact:
     models: list[ModelEntry]
     profile: str
     leaderboard: bool
+    seen: str = ""
+    """Markdown sentences on what the demo shows for this artefact (`ArtefactFile.seen`)."""
     changed: tuple[Change, ...] = ()
-    """What the command line changed of it; empty where it is the profile's."""
+    """Parameters that the command line changed; empty when all are the profile's."""
 
     @property
     def label(self) -> str:
-        """PAPER/ARTEFACT, and what was changed: `origin/fig04@seed=1`."""
-        return f"{self.name}@{short_name(self.profile, self.changed)}" if self.changed else self.name
+        """Name of the artefact, followed by @ and its changed parameters where it has any, such as
+        `origin/fig04@seed=1`."""
+        if not self.changed:
+            return self.name
+        return f"{self.name}@{short_name(self.profile, self.changed)}"
+
+    @property
+    def model_names(self) -> list[str]:
+        return [model.name for model in self.models]
+
+    @property
+    def failures(self) -> Literal["raise", "count"]:
+        """Treatment of requests that fail for good, as the parameter `failures` says: `raise` an
+        error, or `count` them. `raise` where the study has no such parameter."""
+        return self.parameters.failures if isinstance(self.parameters, Asked) else "raise"
+
+    @property
+    def paper(self) -> str:
+        return self.name.partition("/")[0]
 
     @property
     def shelf(self) -> str:
-        """The folder of outputs in which it lies: its profile's, or `MINE`."""
+        """Name of the folder in outputs/ that holds this artefact: its profile's, or `mine` when
+        the command line changed parameters."""
         return MINE if self.changed else self.profile
 
     @property
@@ -89,12 +95,12 @@ class Artefact:
 
     @property
     def unchanged(self) -> Path:
-        """Where the profile's lies."""
+        """Output folder of this artefact when built without the command line's changes."""
         return OUTPUTS / self.profile / self.name
 
     @property
     def command(self) -> str:
-        """What builds it again."""
+        """Shell command, as text, that builds this artefact again with its profile and changes."""
         return command(self.name, self.profile, self.changed)
 
     def trials(self) -> Trials:
@@ -103,52 +109,38 @@ class Artefact:
 
 @dataclass(frozen=True)
 class Overrides:
-    """What the command line says."""
+    """Parameters from the command line: `models` are the names of `--models`, `settings` the texts
+    of `--set`."""
 
     models: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
-    """KEY=VALUE, the value in YAML."""
-
-
-def artefact_names() -> list[str]:
-    """All artefacts, by paper, in the order of their names."""
-    papers = sorted(folder for folder in PARAMS.iterdir() if folder.is_dir() and folder.name not in NOT_PAPERS)
-    return [f"{paper.name}/{file.stem}" for paper in papers for file in sorted(paper.glob("*.yaml"))]
-
-
-def profile_names() -> list[str]:
-    return sorted(file.stem for file in PROFILES.glob("*.yaml"))
-
-
-def load_profile(name: str) -> Profile:
-    """The profile; patterns that match no artefact are errors, so that a typo cannot silently do nothing."""
-    if name not in profile_names():
-        raise ParameterError(f"profile {name!r}: no file in {shown(PROFILES)}{nearest(name, profile_names())}")
-    path = PROFILES / f"{name}.yaml"
-    profile = check(Profile, read_yaml(path), shown(path))
-    known = artefact_names()
-    for pattern in [*profile.artefacts, *profile.parameters]:
-        if not fnmatch.filter(known, pattern):
-            raise ParameterError(f"{shown(path)}: {pattern!r} matches no artefact{nearest(pattern, known)}")
-    return profile
+    """Texts KEY=VALUE, with the value in YAML."""
+    folder: Path = Path()
+    """Folder to which paths in the settings are relative; the default is the folder where this
+    process runs."""
 
 
 def select(wanted: Sequence[str], profile: Profile) -> list[str]:
-    """Artefact names for what a person typed: nothing (the profile's), a paper, or PAPER/ARTEFACT."""
+    """Names of the artefacts that the words `wanted` stand for, without repetitions: each word is
+    PAPER/ARTEFACT, or a paper for all its artefacts. No words stand for the artefacts of `profile`.
+    `ParameterError` for any other word."""
     known = artefact_names()
     if not wanted:
-        return [name for name in known if any(fnmatch.fnmatch(name, pattern) for pattern in profile.artefacts)]
+        matching = {name for text in profile.artefacts for name in fnmatch.filter(known, text)}
+        return [name for name in known if name in matching]
     papers = {name.split("/")[0] for name in known}
     chosen = []
     for name in wanted:
         if name not in known and name not in papers:
-            raise ParameterError(f"artefact {name!r}: not in {shown(PARAMS)}{nearest(name, [*known, *papers])}")
+            hint = nearest(name, [*known, *papers])
+            raise ParameterError(f"artefact {name!r}: not in {shown(PARAMS)}{hint}")
         chosen += [k for k in known if name in (k, k.split("/")[0])]
     return list(dict.fromkeys(chosen))
 
 
 def load_study(name: str, source: str) -> Study:
-    """The study that a YAML file names."""
+    """Study (schema and function that makes trials) of the `name` PAPER.NAME. `ParameterError` for
+    an unknown paper or study; the message begins with `source`, the place that names the study."""
     module_name, _, study_name = name.partition(".")
     path = module_of(module_name, "studies")
     try:
@@ -163,85 +155,128 @@ def load_study(name: str, source: str) -> Study:
     return studies[study_name]
 
 
-def read_artefact(name: str) -> ArtefactFile:
-    path = PARAMS / f"{name}.yaml"
-    return check(ArtefactFile, read_yaml(path), shown(path))
-
-
 def resolve(
-    names: Sequence[str], profile_name: str, overrides: Overrides, registry: Mapping[str, ModelEntry]
+    names: Sequence[str],
+    profile_name: str,
+    overrides: Overrides,
+    registry: Mapping[str, ModelEntry],
 ) -> list[Artefact]:
-    """The artefacts with all parameters in place and checked."""
+    """Artefacts of the `names` with complete and checked parameters: from their files, the profile
+    `profile_name`, then the command line (`overrides`). `registry` has the known models by name.
+    `ParameterError` for wrong values and names, and for a setting that no artefact takes."""
     profile = load_profile(profile_name)
     settings = [setting for text in overrides.settings for setting in parse_setting(text)]
-    settings.sort(key=lambda setting: bool(setting[0].model))  # what one model has of its own after which are asked
+    # What one model has of its own comes after the models are known.
+    settings.sort(key=lambda setting: bool(setting[0].model))
     used: set[Key] = set()
     artefacts = []
     for name in names:
-        path = PARAMS / f"{name}.yaml"
-        file = read_artefact(name)
-        study = load_study(file.study, shown(path))
-        layers = Layers()
-        layers.put({"artefact": name, **file.parameters}, shown(path))
-        for pattern, layer in profile.parameters.items():
-            if fnmatch.fnmatch(name, pattern):
-                layers.put(layer, f"{shown(PROFILES / profile_name)}.yaml")
-        plain = dict(layers.values)
-        applied = [Key("models")] if overrides.models else []
-        if overrides.models:
-            layers.put({"models": list(overrides.models)}, "--models")
-        for key, value in settings:
-            if len(names) == 1 or (layers.asks(key.model) and key.parameter in study.parameters.model_fields):
-                layers.put(nested(key, value), "--set")
-                applied.append(key)
-        used.update(applied)
-        sources = layers.sources
-        parameters = study.parameters.checked(layers.values, sources)
-        models = find_models(parameters.models, dict(registry), sources.get("models", shown(path)))
-        notebook = NOTEBOOKS / file.notebook
-        if not notebook.is_file():
-            known = [str(p.relative_to(NOTEBOOKS)) for p in NOTEBOOKS.rglob("*.ipynb")]
-            raise ParameterError(
-                f"{shown(path)}: notebook = {file.notebook!r}: no such file{nearest(file.notebook, known)}"
-            )
-        artefacts.append(
-            Artefact(
-                *(name, file.title, notebook, file.study, study, parameters, models, profile_name, file.leaderboard),
-                changed=_changes(plain, parameters, applied),
-            )
+        artefact, applied = _resolve_one(
+            name, profile, profile_name, overrides, settings, registry, alone=len(names) == 1
         )
+        used.update(applied)
+        artefacts.append(artefact)
     for key, value in settings:
         if key not in used:
-            valid = {field for artefact in artefacts for field in artefact.study.parameters.model_fields}
-            if key.parameter not in valid:
-                hint = nearest(key.parameter, valid)
-                raise ParameterError(f"--set: {key.parameter} = {value!r}: no chosen artefact has it{hint}")
-            hint = nearest(key.model, {name for artefact in artefacts for name in artefact.parameters.models})
-            raise ParameterError(f"--set: {key} = {value!r}: no chosen artefact asks this model{hint}")
+            raise ParameterError(f"--set: {_unused(key, value, artefacts)}")
     return artefacts
 
 
-def _changes(plain: Mapping[str, Any], parameters: Facts, applied: Sequence[Key]) -> tuple[Change, ...]:
-    """What values of the command line changed: models first, then by name; `plain` is what the places before it say."""
-    found = {}
+def _resolve_one(
+    name: str,
+    profile: Profile,
+    profile_name: str,
+    overrides: Overrides,
+    settings: Sequence[tuple[Key, Any]],
+    registry: Mapping[str, ModelEntry],
+    *,
+    alone: bool,
+) -> tuple[Artefact, list[Key]]:
+    """Pair of the artefact `name` and the keys that the command line (`overrides`, with its parsed
+    `settings`) sets in it. With `alone`, as the only artefact, it takes all; else only settings of
+    its own parameters and models, and models unless only simulated readers can be asked."""
+    path = artefact_path(name)
+    file = read_artefact(name)
+    study = load_study(file.study, shown(path))
+    schema = study.parameters
+    layers = file_layers(name, file, profile, profile_name)
+    plain = dict(layers.values)
+    applied = []
+    # A person who asks models of a whole paper does not mean what only readers can answer.
+    if overrides.models and (alone or not schema.READERS_ONLY):
+        applied.append(Key("models"))
+        layers.put({"models": list(overrides.models)}, "--models")
+    for key, value in settings:
+        if alone or (layers.asks(key.model) and key.parameter in schema.model_fields):
+            own = schema.from_root(key.setting or key.parameter, value, overrides.folder)
+            layers.put(nested(key, own), "--set")
+            applied.append(key)
+    parameters = schema.checked(layers.values, layers.sources)
+    artefact = Artefact(
+        name=name,
+        title=file.title,
+        notebook=_notebook_path(file.notebook, path),
+        study_name=file.study,
+        study=study,
+        parameters=parameters,
+        models=find_models(
+            parameters.models, dict(registry), layers.sources.get("models", shown(path))
+        ),
+        profile=profile_name,
+        leaderboard=file.leaderboard,
+        seen=file.seen,
+        changed=_changes(plain, parameters, applied),
+    )
+    return artefact, applied
+
+
+def _notebook_path(name: str, artefact_file: Path) -> Path:
+    notebook = NOTEBOOKS / name
+    if not notebook.is_file():
+        known = [str(path.relative_to(NOTEBOOKS)) for path in NOTEBOOKS.rglob("*.ipynb")]
+        raise ParameterError(
+            f"{shown(artefact_file)}: notebook = {name!r}: no such file{nearest(name, known)}"
+        )
+    return notebook
+
+
+def _unused(key: Key, value: Any, artefacts: Sequence[Artefact]) -> str:
+    """Error text on a setting (`key` and `value`) that none of the chosen `artefacts` took, with
+    the nearest valid name: its parameter is unknown, or its model is not asked."""
+    valid = {name for artefact in artefacts for name in artefact.study.parameters.model_fields}
+    if key.parameter not in valid:
+        hint = nearest(key.parameter, valid)
+        return f"{key.parameter} = {value!r}: no chosen artefact has it{hint}"
+    asked = {name for artefact in artefacts for name in artefact.parameters.models}
+    return f"{key} = {value!r}: no chosen artefact asks this model{nearest(key.model, asked)}"
+
+
+def _changes(
+    plain: Mapping[str, Any], parameters: Facts, applied: Sequence[Key]
+) -> tuple[Change, ...]:
+    """A `Change` for each parameter whose value the command line changed, `models` first, then by
+    name. `plain` holds the values before the command line, `parameters` those after it, and
+    `applied` the keys that it set."""
+    changes, values = {}, parameters.model_dump()
     for key in applied:
         if key.model:
+            name = f"{key.model}.{key.setting}"
             before = plain.get("per_model", {}).get(key.model, {}).get(key.setting)
-            now = parameters.model_dump()["per_model"][key.model][key.setting]
+            now = values["per_model"][key.model][key.setting]
         else:
-            field = parameters.__class__.model_fields[key.parameter]
+            name, field = key.parameter, type(parameters).model_fields[key.parameter]
             default = None if field.is_required() else field.get_default(call_default_factory=True)
-            before, now = plain.get(key.parameter, default), parameters.model_dump()[key.parameter]
+            before, now = plain.get(name, default), values[name]
         if before != now:
-            name = f"{key.model}.{key.setting}" if key.model else key.parameter
-            found[name] = Change(name, now, before, bool(key.model))
-    return tuple(sorted(found.values(), key=lambda one: (one.key != "models", one.key)))
+            changes[name] = Change(name, now, before, bool(key.model))
+    return tuple(sorted(changes.values(), key=lambda change: (change.key != "models", change.key)))
 
 
 def folder_of(name: str) -> Path | None:
-    """The folder that PROFILE/PAPER/ARTEFACT names, or [mine/]PAPER/ARTEFACT@CHANGES; None where PAPER/ARTEFACT is all.
+    """Output folder of the artefact `name`: PROFILE/PAPER/ARTEFACT, or PAPER/ARTEFACT@CHANGES with
+    or without mine/ before it. None for a plain PAPER/ARTEFACT, which does not say a profile.
 
-    `ParameterError` with the nearest name where there is none.
+    `ParameterError` with the nearest name when nothing is built under the name.
     """
     if "@" not in name and name.count("/") < 2:
         return None
@@ -250,24 +285,38 @@ def folder_of(name: str) -> Path | None:
             return folder
     known = [str(path.parent.relative_to(OUTPUTS)) for path in OUTPUTS.glob("*/*/*/manifest.json")]
     sought = name if name.count("/") > 1 else f"{MINE}/{name}"
-    raise ParameterError(f"{name}: nothing is built there, in {shown(OUTPUTS)}{nearest(sought, known)}")
+    raise ParameterError(
+        f"{name}: nothing is built there, in {shown(OUTPUTS)}{nearest(sought, known)}"
+    )
 
 
 def built(folder: Path) -> tuple[Artefact, dict[str, Any]]:
-    """What lies in a folder, with the parameters that it was built with, and its manifest."""
+    """Pair of the artefact built in the output `folder`, with the parameters of that build, and its
+    manifest. `DataError` when there is no manifest, or this version of the kit does not know its
+    parameters or models."""
     path = folder / "manifest.json"
     manifest = read_manifest(folder)
-    name = "/".join(folder.parts[-2:]).partition("@")[0]
+    name = _plain_name(folder)
     file = read_artefact(name)
-    study = load_study(file.study, shown(PARAMS / f"{name}.yaml"))
+    study = load_study(file.study, shown(artefact_path(name)))
     try:
-        parameters = study.parameters.checked({**manifest["parameters"], "artefact": name}, shown(path))
+        parameters = study.parameters.checked(
+            {**manifest["parameters"], "artefact": name}, shown(path)
+        )
         models = find_models(parameters.models, load_registry(), shown(path))
     except CodestressError as error:
-        raise DataError(f"{error}\nIt is of another version; build it again: {manifest['command']}") from None
-    notebook = Path(file.notebook)
+        raise DataError(
+            f"{error}\nIt is of another version; build it again: {manifest['command']}"
+        ) from None
     artefact = Artefact(
-        *(name, manifest["title"], notebook, file.study, study, parameters, models, manifest["profile"]),
+        name=name,
+        title=manifest["title"],
+        notebook=Path(file.notebook),
+        study_name=file.study,
+        study=study,
+        parameters=parameters,
+        models=models,
+        profile=manifest["profile"],
         leaderboard=file.leaderboard,
         changed=changes_of(manifest),
     )
@@ -275,15 +324,22 @@ def built(folder: Path) -> tuple[Artefact, dict[str, Any]]:
 
 
 def changes_of(manifest: dict[str, Any]) -> tuple[Change, ...]:
-    """What the command line changed."""
-    return tuple(Change(**one) for one in (manifest["changed"] or {"changes": ()})["changes"])
+    """A `Change` for each parameter that the command line changed, as the `manifest` of the build
+    records them; empty when it changed none."""
+    return tuple(Change(**change) for change in (manifest["changed"] or {}).get("changes", ()))
 
 
 def again(name: str) -> Artefact:
-    """The artefact of PAPER/ARTEFACT@CHANGES as it would be built now: the same changes of the profile as it is."""
+    """Artefact of the `name` PAPER/ARTEFACT@CHANGES as a build today would make it: the changes
+    recorded in its manifest, on top of the current parameters of its profile. `ParameterError` when
+    nothing is built under the name."""
     folder = folder_of(name)
     assert folder is not None
     manifest = read_manifest(folder)
-    plain = "/".join(folder.parts[-2:]).partition("@")[0]
-    (artefact,) = resolve([plain], manifest["profile"], Overrides(*typed(changes_of(manifest))), load_registry())
-    return artefact
+    overrides = Overrides(*typed(changes_of(manifest)), folder=ROOT)
+    return resolve([_plain_name(folder)], manifest["profile"], overrides, load_registry())[0]
+
+
+def _plain_name(folder: Path) -> str:
+    """Name PAPER/ARTEFACT of the artefact in the output `folder`, without @CHANGES."""
+    return "/".join(folder.parts[-2:]).partition("@")[0]

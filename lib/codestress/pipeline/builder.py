@@ -1,4 +1,5 @@
-"""Builds what is out of date: asks every question once, and executes the notebooks in parallel."""
+"""Builds artefacts that are out of date: sends every request once, and executes the notebooks in
+parallel."""
 
 from __future__ import annotations
 
@@ -18,49 +19,55 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from tqdm import tqdm
 
 from codestress.errors import CodestressError, DataError, EngineError, StoreError
+from codestress.inference.budget import Budget, BudgetReached
+from codestress.inference.progress import Progress, in_minutes
 from codestress.notes import notes_kept
-from codestress.parameters import Asked
 from codestress.paths import FAILED, OUTPUTS, ROOT, shown
 from codestress.pipeline.artefacts import Artefact
-from codestress.pipeline.estimate import BuildProgress, part_of
 from codestress.pipeline.inputs import changes, inputs_of, modules_of
-from codestress.pipeline.notebooks import check_parameters_cell
+from codestress.pipeline.notebooks import check_parameters_cell, closing
+from codestress.pipeline.turns import ask_by_turns
 from codestress.pipeline.variants import told
+from codestress.program_counts import ProgramCounts, count_rows, programs_so_far
 from codestress.report.checked import changes_of_files, read_manifest
-
-if TYPE_CHECKING:  # what asks is imported where something is asked
-    from codestress.inference.budget import Budget
-    from codestress.sandbox.executor import Ran
+from codestress.report.published import read_published
+from codestress.types import Trials
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one artefact in a build."""
+    """Result of a build for one artefact: its label, state, seconds, error text, and parts not
+    run."""
 
     name: str
-    """With what was changed of it."""
+    """Label of the artefact, with its changed parameters."""
     state: str
-    """`built`, `up to date` or `failed`."""
+    """`built`, `up to date`, `failed` or `stopped`. An artefact is stopped if a limit of the budget
+    is reached before all of its requests are sent; in a build with minutes, before its first."""
     seconds: float = 0.0
     error: str = ""
     not_run: dict[str, str] = field(default_factory=dict)
-    """What it was built without, and why."""
+    """Parts of the study that could not run on this computer, with the reason."""
 
 
 @contextlib.contextmanager
 def build_lock() -> Iterator[None]:
-    """One build at a time: two would ask the same questions twice."""
+    """Context manager that holds the build lock of outputs/, after waiting for another build to
+    end. One build at a time: two would send the same requests twice. `StoreError` where outputs/
+    cannot be written or locked."""
     try:
         OUTPUTS.mkdir(parents=True, exist_ok=True)
         lock = (OUTPUTS / ".build.lock").open("w")
     except OSError as error:
-        raise StoreError(f"{OUTPUTS}: cannot be written: {error}; name another folder in CODESTRESS_OUTPUTS") from None
+        raise StoreError(
+            f"{OUTPUTS}: cannot be written: {error}; name another folder in CODESTRESS_OUTPUTS"
+        ) from None
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -76,21 +83,35 @@ def build_lock() -> Iterator[None]:
 
 
 def standing(artefact: Artefact, inputs: dict[str, str]) -> tuple[list[str], dict[str, str]]:
-    """Why it must be built, inputs or files that are not what they were, nothing when it is up to date; and what it was
-    built without."""
+    """Pair of the reasons, as texts, why `artefact` must be built (not built yet, changed inputs or
+    output files, questions not asked; none when it is up to date), and the parts that its last
+    build left out, with the reason. `inputs` are the hashes of today's inputs by name."""
     try:
         manifest = read_manifest(artefact.folder)
         stale = changes_of_files(artefact.folder, manifest) or changes(manifest["inputs"], inputs)
+        stale += ["some of its questions were not asked"] if manifest["not_asked"] else []
         return stale, manifest["not_run"]
     except (DataError, KeyError, TypeError, AttributeError):
         return ["not built yet"], {}
 
 
-def build(artefacts: Sequence[Artefact], *, jobs: int, force: bool, timeout_s: float | None) -> list[Outcome]:
-    """Brings every artefact up to date; failures do not stop the others.
+def build(
+    artefacts: Sequence[Artefact],
+    *,
+    jobs: int,
+    force: bool,
+    timeout_s: float | None,
+) -> list[Outcome]:
+    """Brings all `artefacts` up to date and returns an `Outcome` for each; a failed artefact does
+    not stop the others. `StoreError` where outputs/ or the store cannot be used, `ParameterError`
+    where a notebook's parameters cell differs from its schema, `DataError` where a paper's file of
+    published numbers is faulty.
 
-    The models are asked in this process, one artefact after the other, so that every question is asked once; a
-    notebook is executed as soon as its answers are there.
+    `jobs` notebooks are executed at a time, each for at most `timeout_s` seconds (None: no limit);
+    `force` builds also what is up to date. This process asks the models, one artefact after the
+    other, so that every request is sent once. A notebook is executed as soon as its responses are
+    in the store. In a context `minutes_from_now` (a time limit) all artefacts are asked in turns,
+    and the figures show the responses so far.
     """
     with build_lock():
         inputs = {artefact.label: inputs_of(artefact) for artefact in artefacts}
@@ -104,69 +125,112 @@ def build(artefacts: Sequence[Artefact], *, jobs: int, force: bool, timeout_s: f
                 fresh.append(Outcome(artefact.label, "up to date", not_run=not_run))
         if not stale:
             return fresh
-        from codestress.inference.budget import Budget
-
+        for paper in {artefact.paper for artefact in stale}:
+            # A faulty file would only fail the notebook, after its questions were asked.
+            read_published(paper)
         for shelf in {artefact.shelf for artefact in stale}:
-            shutil.rmtree(OUTPUTS / shelf / ".staging", ignore_errors=True)  # of a build that was killed
-        budget = Budget.from_environment()  # one for all artefacts, and for what their notebooks ask
+            # Of a build that was killed.
+            shutil.rmtree(OUTPUTS / shelf / ".staging", ignore_errors=True)
+        # One for all artefacts, and for what their notebooks ask.
+        budget = Budget.from_environment()
         workers = min(jobs, len(stale))
-        with budget.shared(), notes_kept(), _Notebooks(workers, len(stale), inputs, timeout_s) as notebooks:
+        with (
+            budget.shared(),
+            notes_kept(),
+            _Notebooks(workers, len(stale), inputs, timeout_s) as notebooks,
+        ):
             return fresh + ask_all(stale, notebooks, budget)
 
 
-def ask_all(artefacts: Sequence[Artefact], notebooks: _Notebooks, budget: Budget) -> list[Outcome]:
-    """Asks what each artefact lacks, then hands it to the notebooks; all outcomes.
-
-    A model that cannot be reached fails the artefacts that need it, without trying again for each.
-    """
-    from codestress.inference.ask import ask
+def _trials_of(
+    artefacts: Sequence[Artefact], notebooks: _Notebooks, budget: Budget
+) -> tuple[dict[str, Trials], dict[str, ProgramCounts]]:
+    """Two dictionaries by artefact label: the trials, and the counts of programs that ran to make
+    them. An artefact whose trials cannot be made has no trials and is recorded in `notebooks` as
+    failed; so is, unless `budget` limits the time, one with prompts too long for a model."""
     from codestress.pipeline.plan import check_windows
-    from codestress.sandbox.executor import ran
 
-    trials = {}
-    programs: dict[str, Ran] = {}
-    for artefact in artefacts:
-        before = ran()
+    trials: dict[str, Trials] = {}
+    programs: dict[str, ProgramCounts] = {}
+    for number, artefact in enumerate(artefacts, start=1):
+        label, before = artefact.label, programs_so_far()
         try:
-            made = artefact.trials()
-            check_windows(artefact, made)
-            trials[artefact.label] = made
+            if budget.until is not None:
+                if budget.over:
+                    notebooks.fail(artefact, f"nothing was asked: {budget.reached()}", "stopped")
+                    continue
+                left = in_minutes(budget.until - time.monotonic())
+                place = f"{number} of {len(artefacts)}"
+                click.echo(f"making the questions of {artefact.name} ({place}); {left}", err=True)
+            trials[label] = artefact.trials()
+            if budget.until is None:
+                check_windows(artefact, trials[label])
         except CodestressError as error:  # a data set that is not here, for instance
+            trials.pop(label, None)
             notebooks.fail(artefact, str(error))
-        programs[artefact.label] = ran() - before
+        programs[label] = programs_so_far() - before
+    return trials, programs
+
+
+def ask_all(artefacts: Sequence[Artefact], notebooks: _Notebooks, budget: Budget) -> list[Outcome]:
+    """Sends the missing requests of each artefact in turn, within the limits of `budget`, then
+    queues its notebook in `notebooks`; returns all outcomes when the notebooks have ended.
+
+    A model that cannot be reached fails all artefacts that need it, without another try for each.
+    Only `StoreError` is raised; other errors fail their artefact.
+    """
+    from codestress.inference.ask import ask  # here: it takes long to import
+
+    trials, programs = _trials_of(artefacts, notebooks, budget)
     unreachable: dict[str, str] = {}
     possible = [artefact for artefact in artefacts if artefact.label in trials]
-    totals = {a.label: trials[a.label].total([model.name for model in a.models]) for a in possible}
-    parts = {artefact.label: part_of(artefact, totals[artefact.label]) for artefact in possible}
-    with BuildProgress(parts, notebooks.workers_at_most) as progress:
-        notebooks.progress = progress
+    totals = {a.label: trials[a.label].total(a.model_names) for a in possible}
+    with Progress(sum(totals.values()), "build", budget.until) as progress:
+        notebooks.show(progress)
+        if budget.until is not None:
+            ask_by_turns(possible, trials, budget, progress)
         for artefact in possible:
-            label, names = artefact.label, [model.name for model in artefact.models]
+            label, names = artefact.label, artefact.model_names
             gone = next((name for name in names if totals[label] and name in unreachable), None)
             if gone is not None:
                 progress.skip(totals[label])
                 notebooks.fail(artefact, unreachable[gone])
                 continue
-            before = ran()
-            progress.asks(label)
-            given = artefact.parameters
-            failures = given.failures if isinstance(given, Asked) else "raise"
+            before = programs_so_far()
+            # By turns the questions were counted already.
+            shown_on = progress if budget.until is None else Progress(0, "", silent=True)
             try:
-                ask(trials[label], names, failures=failures, progress=progress, budget=budget)
+                asked = ask(
+                    trials[label],
+                    names,
+                    failures=artefact.failures,
+                    progress=shown_on,
+                    budget=budget,
+                )
             except EngineError as error:
                 unreachable[error.model] = str(error)
                 notebooks.fail(artefact, str(error))
             except StoreError:
                 raise
+            except BudgetReached as reached:
+                notebooks.fail(artefact, str(reached), "stopped")
             except CodestressError as error:
                 notebooks.fail(artefact, str(error))
             else:
-                notebooks.execute(artefact, programs[label] + ran() - before, progress.asked())
+                replies = [reply for row in asked.replies for reply in row]
+                if replies and all(reply.left_out for reply in replies):
+                    why = " and ".join({reply.left_out: None for reply in replies})
+                    notebooks.fail(artefact, f"nothing was asked: {why}", "stopped")
+                    continue
+                notebooks.execute(artefact, programs[label] + programs_so_far() - before)
+        progress.until = None  # what is left are figures
+        notebooks.show(progress)
         return notebooks.wait()
 
 
 class _Worker:
-    """A process that executes one notebook after the other, each in a fresh kernel; killed with its kernel."""
+    """A process that executes notebooks one after the other, each in a fresh kernel (a process that
+    runs its code)."""
 
     def __init__(self) -> None:
         # One thread for each kernel: several notebooks run side by side.
@@ -184,13 +248,14 @@ class _Worker:
         )
 
     def execute(self, spec: dict[str, object], timeout_s: float | None) -> str:
-        """What went wrong, empty when all is well. After a time-out or a crash the worker is dead."""
+        """Executes the notebook that `spec` describes (the keys that `_Notebooks` sends); returns
+        the error as text, empty on success. After `timeout_s` seconds (None: no limit) or a crash
+        the worker is dead, which the error says."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        timer = threading.Timer(timeout_s, self.kill) if timeout_s else None
+        timer = threading.Timer(timeout_s or threading.TIMEOUT_MAX, self.kill)
         started = time.monotonic()
-        if timer:
-            timer.start()
+        timer.start()
         try:
             self.process.stdin.write(json.dumps(spec) + "\n")
             self.process.stdin.flush()
@@ -198,11 +263,9 @@ class _Worker:
         except OSError:
             reply = ""
         finally:
-            if timer:
-                timer.cancel()
+            timer.cancel()
         if reply:
-            error: str = json.loads(reply)["error"]
-            return error
+            return str(json.loads(reply)["error"])
         self.process.wait()
         if timeout_s and time.monotonic() - started >= timeout_s:
             return f"stopped after {timeout_s:g} s; raise timeout_s in params/profiles/{spec['profile']}.yaml"
@@ -211,7 +274,8 @@ class _Worker:
         return f"the process that executed it ended with status {self.process.returncode}\n{last}".strip()
 
     def kill(self) -> None:
-        """Ends the process and its kernel; they form a group of their own."""
+        """Kills the worker's process and its kernel, which form a group of their own; does nothing
+        when they have ended."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
 
@@ -221,18 +285,24 @@ class _Worker:
 
 
 class _Notebooks:
-    """Executes notebooks in parallel, a line for each that ends; left early, it kills what is running."""
+    """Context manager that executes queued notebooks in parallel, collects an `Outcome` for each
+    artefact, and prints a line for each that ends. Leaving the context early kills running
+    notebooks."""
 
-    def __init__(self, jobs: int, total: int, inputs: dict[str, dict[str, str]], timeout_s: float | None) -> None:
+    def __init__(
+        self, jobs: int, total: int, inputs: dict[str, dict[str, str]], timeout_s: float | None
+    ) -> None:
         self.total = total
         self.inputs = inputs
         self.timeout_s = timeout_s
         self.outcomes: list[Outcome] = []
+        self.errors: dict[str, str] = {}
+        """Number, as printed (`[1/6]`), of the first artefact that ended with an error, by the error's
+        text."""
         self.workers: dict[int, _Worker] = {}
         self.waiting: list[_Worker] = []
-        self.workers_at_most = max(1, jobs)
-        self.progress: BuildProgress | None = None
-        self.pool = ThreadPoolExecutor(max_workers=self.workers_at_most)
+        self.progress: Progress | None = None
+        self.pool = ThreadPoolExecutor(max(1, jobs))
         self.futures: list[Future[None]] = []
         self.shelves: set[str] = set()
         self.lock = threading.Lock()
@@ -247,17 +317,29 @@ class _Notebooks:
             worker.kill()
         self.pool.shutdown()
 
-    def execute(self, artefact: Artefact, programs: Ran, ask_seconds: float) -> None:
-        """Queues an artefact whose answers are all there; `programs` were run for them."""
-        self.shelves.add(artefact.shelf)
-        self.futures.append(self.pool.submit(self._one, artefact, programs, ask_seconds))
+    def show(self, progress: Progress) -> None:
+        """Shows the number of finished notebooks on the bar `progress` from now on, beside the
+        number of responses."""
+        self.progress = progress
+        progress.beside(self._told())
 
-    def fail(self, artefact: Artefact, error: str) -> None:
-        """Notes an artefact that cannot be executed."""
-        self._ended(artefact, Outcome(artefact.label, "failed", error=error))
+    def _told(self) -> str:
+        return f"{len(self.outcomes)} of {self.total} notebooks"
+
+    def execute(self, artefact: Artefact, programs: ProgramCounts) -> None:
+        """Queues the notebook of an `artefact` whose responses are in the store; `programs` counts
+        the programs that ran to make its trials and responses."""
+        self.shelves.add(artefact.shelf)
+        self.futures.append(self.pool.submit(self._one, artefact, programs))
+
+    def fail(self, artefact: Artefact, error: str, state: str = "failed") -> None:
+        """Records the `Outcome` of an `artefact` whose notebook is not executed: `error` is the
+        reason, `state` is `failed`, or `stopped` at a limit of the budget."""
+        self._ended(Outcome(artefact.label, state, error=error))
 
     def wait(self) -> list[Outcome]:
-        """All outcomes, when all have ended."""
+        """Waits for all queued notebooks; returns the `Outcome` of each artefact that was executed,
+        or recorded by `fail`."""
         while wait(self.futures, timeout=1).not_done:
             if self.progress:
                 self.progress.refresh()
@@ -270,20 +352,19 @@ class _Notebooks:
             future.result()
         return self.outcomes
 
-    def _one(self, artefact: Artefact, programs: Ran, ask_seconds: float) -> None:
+    def _one(self, artefact: Artefact, programs: ProgramCounts) -> None:
         mine = threading.get_ident()
         if mine not in self.workers or self.workers[mine].dead:
             with self.lock:
                 self.workers[mine] = self.waiting.pop() if self.waiting else _Worker()
-        self._ended(artefact, self._executed(self.workers[mine], artefact, programs, ask_seconds))
+        self._ended(self._executed(self.workers[mine], artefact, programs))
 
-    def _executed(self, worker: _Worker, artefact: Artefact, programs: Ran, ask_seconds: float) -> Outcome:
-        from codestress.sandbox.executor import programs_run
-
+    def _executed(self, worker: _Worker, artefact: Artefact, programs: ProgramCounts) -> Outcome:
         started = time.monotonic()
         staging_root = OUTPUTS / artefact.shelf / ".staging"
         staging_root.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=artefact.name.replace("/", "-") + "-", dir=staging_root))
+        prefix = artefact.name.replace("/", "-") + "-"
+        staging = Path(tempfile.mkdtemp(prefix=prefix, dir=staging_root))
         error = worker.execute(
             {
                 "artefact": artefact.label,
@@ -292,11 +373,11 @@ class _Notebooks:
                 "profile": artefact.profile,
                 "notebook": str(artefact.notebook),
                 "parameters": artefact.parameters.model_dump(),
+                "closing": closing(artefact),
                 "staging": str(staging),
                 "inputs": self.inputs[artefact.label],
                 "modules": modules_of(artefact),
-                "programs": programs_run(programs),
-                "ask_seconds": round(ask_seconds, 2),
+                "programs": count_rows(programs),
                 "command": artefact.command,
                 "changed": marks(artefact),
             },
@@ -307,23 +388,33 @@ class _Notebooks:
         if error:
             (staging / "error.txt").write_text(error + "\n", encoding="utf-8")
             replace_folder(staging, kept)
-            return Outcome(artefact.label, "failed", seconds, f"{error}\nthe notebook as far as it came: {shown(kept)}")
+            error += f"\nthe notebook as far as it came: {shown(kept)}"
+            return Outcome(artefact.label, "failed", seconds, error)
         replace_folder(staging, artefact.folder)
         shutil.rmtree(kept, ignore_errors=True)
-        return Outcome(artefact.label, "built", seconds, not_run=read_manifest(artefact.folder)["not_run"])
+        not_run = read_manifest(artefact.folder)["not_run"]
+        return Outcome(artefact.label, "built", seconds, not_run=not_run)
 
-    def _ended(self, artefact: Artefact, outcome: Outcome) -> None:
-        if self.progress and artefact.label in self.progress.estimate.parts:
-            self.progress.ended(artefact.label, outcome.seconds)
+    def _ended(self, outcome: Outcome) -> None:
         with self.lock:
             self.outcomes.append(outcome)
-            line = f"[{len(self.outcomes):>{len(str(self.total))}}/{self.total}] {outcome.name}  {outcome.state}"
-            told = f"{line}  {outcome.seconds:.1f} s" if outcome.seconds else line
-            tqdm.write(f"{told}\n{outcome.error}" if outcome.error else told, file=sys.stderr)
+            if self.progress:
+                self.progress.beside(self._told())
+            number = f"[{len(self.outcomes):>{len(str(self.total))}}/{self.total}]"
+            line = f"{number} {outcome.name}  {outcome.state}"
+            if outcome.seconds:
+                line += f"  {outcome.seconds:.1f} s"
+            first = self.errors.setdefault(outcome.error, number)
+            if outcome.error:
+                line += f"\n{outcome.error}" if first == number else f"  for the reason at {first}"
+            tqdm.write(line, file=sys.stderr)
 
 
 def marks(artefact: Artefact) -> dict[str, Any] | None:
-    """What the command line changed, for the manifest: in words, where the unchanged lies, how to remove this one."""
+    """Entry in the manifest of `artefact` on the parameters that the command line changed; None
+    without changes. Keys: `changes` (as data), `told` (in words), `unchanged` (the folder in
+    outputs/ of the artefact without changes), `remove` (the shell command that deletes its own
+    folder)."""
     if not artefact.changed:
         return None
     return {
@@ -335,7 +426,8 @@ def marks(artefact: Artefact) -> dict[str, Any] | None:
 
 
 def replace_folder(new: Path, folder: Path) -> None:
-    """Puts a complete folder in the place of another; a reader sees the old or the new one, never half of one."""
+    """Moves the complete folder `new` to the path `folder` and deletes the folder that was there,
+    if any. A reader sees the old or the new folder, never a part."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     old = new.with_name(new.name + ".old")
     if folder.exists():

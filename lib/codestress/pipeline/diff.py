@@ -1,4 +1,4 @@
-"""Two runs compared: parameters, inputs, numbers, figures."""
+"""Comparison of two runs: parameters, inputs, numbers, figures."""
 
 from __future__ import annotations
 
@@ -9,34 +9,39 @@ from typing import Any
 import pandas as pd
 
 from codestress.errors import ParameterError
-from codestress.paths import MINE, OUTPUTS
+from codestress.paths import MINE, OUTPUTS, whole
 from codestress.report.checked import read_manifest, read_table
 
 COMPARED = ("parameters", "models", "counts", "environment", "inputs", "prompts", "requests_sha256")
 
 
 def find_run(text: str) -> Path:
-    """A folder given as a path, or below outputs/ as PROFILE, PROFILE/PAPER/ARTEFACT or PAPER/ARTEFACT@CHANGES."""
-    for path in (Path(text), OUTPUTS / text, OUTPUTS / MINE / text):
+    """Folder of a run that `text` names: a path, or PROFILE, PROFILE/PAPER/ARTEFACT or
+    PAPER/ARTEFACT@CHANGES below outputs/. `ParameterError` when no such folder exists."""
+    for path in (whole(text), OUTPUTS / text, OUTPUTS / MINE / text):
         if path.is_dir():
             return path
-    raise ParameterError(f"{text!r}: no such folder, here or in outputs/; name a profile or PROFILE/PAPER/ARTEFACT")
+    raise ParameterError(
+        f"{text!r}: no such folder, here or in outputs/; name a profile or PROFILE/PAPER/ARTEFACT"
+    )
 
 
 def diff(first: Path, second: Path) -> list[str]:
-    """Differences in words; empty when both runs have the same parameters, numbers and figures."""
-    names = [
-        {str(path.parent.relative_to(root)): path.parent for path in root.rglob("manifest.json")}
+    """Differences, as lines of text, between two runs: the folders `first` and `second`, with built
+    artefacts somewhere below. Empty when both have the same artefacts with the same parameters,
+    inputs, numbers and figures. `ParameterError` when neither holds an artefact."""
+    before, after = (
+        {str(path.parent.relative_to(root)) for path in root.rglob("manifest.json")}
         for root in (first, second)
-    ]
-    if not names[0] and not names[1]:
+    )
+    if not before and not after:
         raise ParameterError(f"{first} and {second}: no artefact in either")
-    found = [f"{name}: only in {first}" for name in sorted(names[0].keys() - names[1].keys())]
-    found += [f"{name}: only in {second}" for name in sorted(names[1].keys() - names[0].keys())]
-    for name in sorted(names[0].keys() & names[1].keys()):
+    lines = [f"{name}: only in {first}" for name in sorted(before - after)]
+    lines += [f"{name}: only in {second}" for name in sorted(after - before)]
+    for name in sorted(before & after):
         where = "" if name == "." else f"{name}: "  # of two artefacts, and not of two profiles
-        found += [f"{where}{line}" for line in _diff_artefact(names[0][name], names[1][name])]
-    return found
+        lines += [f"{where}{line}" for line in _diff_artefact(first / name, second / name)]
+    return lines
 
 
 def _diff_artefact(first: Path, second: Path) -> list[str]:
@@ -49,9 +54,15 @@ def _diff_artefact(first: Path, second: Path) -> list[str]:
 
 
 def differences(
-    first: Path, before: Mapping[str, Any], second: Path, after: Mapping[str, Any], parts: Sequence[str]
+    first: Path,
+    before: Mapping[str, Any],
+    second: Path,
+    after: Mapping[str, Any],
+    parts: Sequence[str],
 ) -> list[str]:
-    """How the numbers of two builds of an artefact differ, and these parts of their manifests."""
+    """Differences, as lines of text, between two builds of an artefact: first in the given `parts`
+    (keys) of their manifests `before` and `after`, then in the numbers (data.parquet) of their
+    folders `first` and `second`. Empty when there are none."""
     lines = []
     for part in parts:
         old, new = before.get(part), after.get(part)
@@ -59,49 +70,55 @@ def differences(
             continue
         if isinstance(old, dict) and isinstance(new, dict):
             keys = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
-            lines += [f"{part}.{key}: {_told(old.get(key))} -> {_told(new.get(key))}" for key in keys]
+            lines += [
+                f"{part}.{key}: {_told(old.get(key))} -> {_told(new.get(key))}" for key in keys
+            ]
         else:
             lines.append(f"{part}: {old} -> {new}")
     return lines + _diff_numbers(first, second)
 
 
 def _told(value: Any) -> str:
-    """Counts without what never happened."""
-    return str({name: count for name, count in value.items() if count} if isinstance(value, dict) else value)
+    """Text of a `value` from a manifest by `str`, without the zero counts of a mapping."""
+    if isinstance(value, dict):
+        value = {name: count for name, count in value.items() if count}
+    return str(value)
 
 
 def _diff_numbers(first: Path, second: Path) -> list[str]:
     old, new = (read_table(folder / "data.parquet") for folder in (first, second))
     if list(old.columns) != list(new.columns):
-        return [f"data: {old.shape[0]} rows of {list(old.columns)} -> {new.shape[0]} rows of {list(new.columns)}"]
+        shapes = (f"{len(table)} rows of {list(table.columns)}" for table in (old, new))
+        return [f"data: {' -> '.join(shapes)}"]
     lines, among = [], ""
     if len(old) != len(new):
         lines, among = [f"data: {len(old)} rows -> {len(new)} rows"], " in both"
     keys = _keys(old, new)
     if keys:  # what stands for the same is compared, wherever it stands
-        old, new = (one.set_index(keys) for one in (old, new))
+        old, new = old.set_index(keys), new.set_index(keys)
         same = old.index.intersection(new.index, sort=False)
         if len(same) < max(len(old), len(new)):
             among = " in both"
-        old, new = (one.loc[same].reset_index() for one in (old, new))
+        old, new = old.loc[same].reset_index(), new.loc[same].reset_index()
     elif among:
         return lines
     for column in old.columns:
         changed = ~((old[column] == new[column]) | (old[column].isna() & new[column].isna()))
         if changed.any():
-            largest = ""
-            if pd.api.types.is_numeric_dtype(old[column]) and not pd.api.types.is_bool_dtype(old[column]):
-                largest = f", by at most {(new[column] - old[column]).abs().max():.4g}"
-            lines.append(f"data.{column}: {int(changed.sum())} of {len(old)} rows{among} differ{largest}")
+            line = f"data.{column}: {changed.sum()} of {len(old)} rows{among} differ"
+            if column in old.select_dtypes("number"):
+                line += f", by at most {(new[column] - old[column]).abs().max():.4g}"
+            lines.append(line)
     return lines
 
 
 def _keys(old: pd.DataFrame, new: pd.DataFrame) -> list[str]:
-    """The fewest columns that tell rows from each other, texts before whole numbers, what both have in common before
-    what one alone has; none where nothing does."""
+    """Names of columns that identify the rows of both tables `old` and `new`, with no column that
+    could be left out; empty when none do. Columns of texts and booleans are tried before whole
+    numbers, and columns with many common values are kept longest."""
 
-    def tell(columns: list[str]) -> bool:
-        return bool(columns) and not any(one.duplicated(columns).any() for one in (old, new))
+    def identify(columns: list[str]) -> bool:
+        return not (old.duplicated(columns).any() or new.duplicated(columns).any())
 
     def common(column: str) -> float:
         first, second = set(old[column]), set(new[column])
@@ -109,8 +126,10 @@ def _keys(old: pd.DataFrame, new: pd.DataFrame) -> list[str]:
 
     for kinds in (["object", "string", "bool"], ["object", "string", "bool", "integer"]):
         keys = [str(name) for name in old.select_dtypes(kinds) if name in new.select_dtypes(kinds)]
-        if tell(keys):
+        if keys and identify(keys):
             for key in sorted(keys, key=common):
-                keys = others if tell(others := [one for one in keys if one != key]) else keys
+                others = [name for name in keys if name != key]
+                if others and identify(others):
+                    keys = others
             return keys
     return []

@@ -1,4 +1,4 @@
-"""What is here, what is missing, what to type."""
+"""Check of the installation: present and missing parts, with the commands that add them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError
 
+from codestress.artefact_files import artefact_names, load_profile, profile_names
 from codestress.errors import CodestressError
-from codestress.inference.registry import load_registry
+from codestress.inference.registry import ModelEntry, load_registry
 from codestress.inference.store import Store
 from codestress.paths import OUTPUTS, STORE, shown
-from codestress.pipeline.artefacts import artefact_names, load_profile, profile_names
 from codestress.pipeline.inputs import environment
 from codestress.pipeline.notebooks import check_parameters_cell, schemas
 from codestress.problems.datasets import load_catalogue, state
@@ -22,32 +24,42 @@ from codestress.sandbox.executor import UNPROTECTED, Executor, told_row
 from codestress.sandbox.worker import CONTAINERS
 
 NEEDS = (
-    "codestress score --task input, --rule reference or --compare; selftest; write; course build and grade; "
+    "codestress score --task input or --rule reference; write; course build and grade; "
     "figures of data sets, of problems and perturbations of your own, of programs that real models wrote"
 )
-"""What runs programs of strangers."""
+"""Commands and figures that run untrusted programs."""
 
 
 def _programs() -> Iterator[Finding]:
-    """What holds programs of strangers, what of it is protected, and which languages run."""
+    """Yields a `Finding` on the sandbox for untrusted programs, on each of its protections, and on
+    each language that programs may have."""
     try:
         with Executor(workers=1) as executor:
-            layers = executor.described()
-            absent = "; ".join(f"{name}: {why}" for name, why in executor.layers.items() if name.startswith("no "))
-            yield Finding("sandbox", "ok", f"{executor.backend}: {layers}" + (f" ({absent})" if absent else ""))
+            detail = f"{executor.backend}: {executor.described()}"
+            absent = [f"{n}: {why}" for n, why in executor.layers.items() if n.startswith("no ")]
+            if absent:
+                detail += f" ({'; '.join(absent)})"
+            yield Finding("sandbox", "ok", detail)
             matrix = executor.matrix()
             for name, row in matrix.items():
-                yield Finding(f"protects {name}", "missing" if any(row.values()) else "ok", told_row(row))
-            exposed = [language for language in matrix["files"] if any(row[language] for row in matrix.values())]
-            yield Finding("the kit's own programs", "ok", "run: make, make test, every artefact of the demo")
-            apart = "; not in a container: the course, JavaScript" if executor.backend in CONTAINERS else ""
+                state = "missing" if any(row.values()) else "ok"
+                yield Finding(f"protects {name}", state, told_row(row))
+            exposed = [
+                language
+                for language in matrix["files"]
+                if any(row[language] for row in matrix.values())
+            ]
+            detail = "run: make, make test, every artefact of the demo"
+            yield Finding("the kit's own programs", "ok", detail)
             if executor.unprotected:
-                told = f"run unprotected, because {UNPROTECTED}=1: {NEEDS}"
+                detail = f"run unprotected, because {UNPROTECTED}=1: {NEEDS}"
             elif exposed:
-                told = f"are refused in {', '.join(exposed)}: {NEEDS}\n  {executor.remedy()}"
+                detail = f"are refused in {', '.join(exposed)}: {NEEDS}\n  {executor.remedy()}"
             else:
-                told = f"run isolated: {NEEDS}{apart}"
-            yield Finding("programs of strangers", "missing" if exposed else "ok", told)
+                detail = f"run isolated: {NEEDS}"
+                if executor.backend in CONTAINERS:
+                    detail += "; not in a container: the course, JavaScript"
+            yield Finding("programs of strangers", "missing" if exposed else "ok", detail)
     except CodestressError as error:
         yield Finding("sandbox", "broken", str(error))
     for language in runtimes.NEEDED:
@@ -57,7 +69,8 @@ def _programs() -> Iterator[Finding]:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at."""
+    """One finding of the check: a part of the installation, its state (`ok`, `missing` or
+    `broken`), and details or advice."""
 
     what: str
     state: str
@@ -65,47 +78,75 @@ class Finding:
     detail: str
 
 
+def _keys(registry: Mapping[str, ModelEntry]) -> Iterator[Finding]:
+    """Yields a `Finding` for each environment variable that a model in `registry` names for its
+    server's key: `ok` when it is set, else `missing`."""
+    users = defaultdict[str, list[str]](list)
+    for model in registry.values():
+        variable = str(model.settings.get("key_env") or "")
+        if variable and not model.simulated:
+            users[variable].append(model.name)
+    for variable, names in sorted(users.items()):
+        if os.environ.get(variable):
+            yield Finding(f"key {variable}", "ok", "set")
+        else:
+            advice = f"not set; `export {variable}=…` to ask {', '.join(names)}"
+            yield Finding(f"key {variable}", "missing", advice)
+
+
+def _data() -> Iterator[Finding]:
+    """Yields a `Finding` for each data set: `ok`, `broken` when a file is damaged, or `missing`
+    when files are missing and none is damaged."""
+    for dataset in load_catalogue().values():
+        states = {file.path: state(file) for file in dataset.files}
+        faults = {path: fault for path, fault in states.items() if fault != "ok"}
+        if not faults:
+            yield Finding(f"data {dataset.name}", "ok", "here")
+            continue
+        missing = set(faults.values()) == {"missing"}
+        files = ", ".join(f"{path}: {fault}" for path, fault in faults.items())
+        advice = f"{files}; run `codestress data fetch {dataset.name}`"
+        yield Finding(f"data {dataset.name}", "missing" if missing else "broken", advice)
+
+
 def examine() -> Iterator[Finding]:
-    """Looks at Python, packages, parameters, notebooks, store, keys, data and disk."""
+    """Yields a `Finding` on each of Python, packages, parameters, notebooks, models, keys, data,
+    store, sandbox and disk. The first error in the project's files is a finding too (`broken`); the
+    checks then go on at the sandbox."""
     supported = sys.version_info >= (3, 11)
-    yield Finding("Python", "ok" if supported else "broken", f"{platform.python_version()} (3.11 or later)")
+    version = f"{platform.python_version()} (3.11 or later)"
+    yield Finding("Python", "ok" if supported else "broken", version)
     try:
-        yield Finding("packages", "ok", ", ".join(f"{k} {v}" for k, v in environment().items() if k != "python"))
-    except Exception as error:
+        packages = [f"{name} {at}" for name, at in environment().items() if name != "python"]
+        yield Finding("packages", "ok", ", ".join(packages))
+    except PackageNotFoundError as error:
         yield Finding("packages", "broken", f"{error} is not installed; run `make`")
     try:
-        for profile in profile_names():
+        profiles = profile_names()
+        for profile in profiles:
             load_profile(profile)
-        yield Finding("parameters", "ok", f"{len(artefact_names())} artefacts, profiles {', '.join(profile_names())}")
-        for notebook, (schema, _) in schemas().items():
+        detail = f"{len(artefact_names())} artefacts, profiles {', '.join(profiles)}"
+        yield Finding("parameters", "ok", detail)
+        notebooks = schemas()
+        for notebook, (schema, _) in notebooks.items():
             check_parameters_cell(notebook, schema)
-        yield Finding("notebooks", "ok", f"{len(schemas())} notebooks agree with their schemas")
+        yield Finding("notebooks", "ok", f"{len(notebooks)} notebooks agree with their schemas")
         registry = load_registry()
-        yield Finding(
-            "models", "ok", f"{len(registry)} in the registry, {sum(m.simulated for m in registry.values())} simulated"
-        )
-        variables = {str(m.settings.get("key_env") or "") for m in registry.values() if not m.simulated} - {""}
-        for variable in sorted(variables):
-            users = [m.name for m in registry.values() if m.settings.get("key_env") == variable]
-            present = bool(os.environ.get(variable))
-            advice = "set" if present else f"not set; `export {variable}=…` to ask {', '.join(users)}"
-            yield Finding(f"key {variable}", "ok" if present else "missing", advice)
-        for dataset in load_catalogue().values():
-            states = {file.path: state(file) for file in dataset.files}
-            bad = {path: found for path, found in states.items() if found != "ok"}
-            broken = any(found != "missing" for found in bad.values())
-            detail = f"{', '.join(f'{p}: {s}' for p, s in bad.items())}; run `codestress data fetch {dataset.name}`"
-            yield Finding(
-                f"data {dataset.name}", "broken" if broken else "missing" if bad else "ok", detail if bad else "here"
-            )
+        simulated = sum(model.simulated for model in registry.values())
+        yield Finding("models", "ok", f"{len(registry)} in the registry, {simulated} simulated")
+        yield from _keys(registry)
+        yield from _data()
+        detail = "empty, made by the first build"
         if STORE.exists():
             with Store(STORE) as store:
-                yield Finding("store", "ok", f"{shown(STORE)}: {store.count():,} responses")
-        else:
-            yield Finding("store", "ok", f"{shown(STORE)}: empty, made by the first build")
+                detail = f"{store.count():,} responses"
+        yield Finding("store", "ok", f"{shown(STORE)}: {detail}")
     except CodestressError as error:
         yield Finding("project", "broken", str(error))
     yield from _programs()
     free = shutil.disk_usage(OUTPUTS if OUTPUTS.exists() else OUTPUTS.parent).free
-    enough = free > 500e6
-    yield Finding("disk", "ok" if enough else "broken", f"{free / 1e9:.1f} GB free" + ("" if enough else "; make room"))
+    detail = f"{free / 1e9:.1f} GB free"
+    if free > 500e6:
+        yield Finding("disk", "ok", detail)
+    else:
+        yield Finding("disk", "broken", f"{detail}; make room")

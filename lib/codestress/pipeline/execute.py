@@ -1,7 +1,8 @@
-"""Executes notebooks, each in a kernel of its own: one JSON specification a line on stdin, one JSON reply on stdout.
+"""Executes notebooks, each in its own kernel: one JSON specification per line on stdin, one JSON
+reply on stdout.
 
-Success means more than papermill's: every code cell completed, none printed an error (papermill takes
-`sys.exit(0)` in a cell for a good end), and everything that an artefact leaves is there.
+Success needs more than papermill's: every code cell completed, no cell output an error (papermill
+accepts `sys.exit(0)` in a cell), and all files of the artefact exist.
 """
 
 # ruff: noqa: E402
@@ -43,31 +44,38 @@ from codestress.types import now
 
 
 class ForkProvisioner(LocalProvisioner):
-    """Starts kernels by forking a nursery instead of beginning a new interpreter."""
+    """Provisioner of jupyter_client that starts kernels by forking a process with the packages,
+    which is faster than a new interpreter."""
 
     nursery: Nursery
     modules: Sequence[str]
-    """What the notebook imports."""
+    """Names of the modules that the notebook imports."""
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
         request = {"start": cmd[cmd.index("-f") + 1], "modules": self.modules}
-        pid = self.nursery.ask(**request, env=kwargs["env"], cwd=kwargs.get("cwd") or str(Path.cwd()))
+        pid = self.nursery.ask(
+            **request, env=kwargs["env"], cwd=kwargs.get("cwd") or str(Path.cwd())
+        )
         self.process = Forked(self.nursery, pid)  # type: ignore[assignment]
         self.pid = self.pgid = pid
         return self.connection_info
 
 
 class IpcKernelManager(AsyncKernelManager):
-    """Kernels of this Python that talk over sockets in a folder of their own: TCP ports clash in parallel builds."""
+    """Manager of kernels of this Python that talk over Unix sockets in a folder of their own: TCP
+    ports clash in parallel builds."""
 
     modules: Sequence[str] = ()
-    """What the next notebook imports: imported before its kernel is forked."""
+    """Names of the modules that the next notebook imports; they are imported before its kernel is
+    forked."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         if NURSERY is not None:
             self.kernel_id = str(uuid.uuid4())
-            self.provisioner = ForkProvisioner(kernel_id=self.kernel_id, kernel_spec=self.kernel_spec, parent=self)
+            self.provisioner = ForkProvisioner(
+                kernel_id=self.kernel_id, kernel_spec=self.kernel_spec, parent=self
+            )
             self.provisioner.nursery, self.provisioner.modules = NURSERY, self.modules
 
     @default("transport")
@@ -75,7 +83,7 @@ class IpcKernelManager(AsyncKernelManager):
         return "ipc"
 
     sockets = ""
-    """Folder of the sockets, a new one for each kernel."""
+    """Folder of the sockets, new for each kernel."""
 
     @default("ip")
     def _ip_default(self) -> str:
@@ -89,27 +97,39 @@ class IpcKernelManager(AsyncKernelManager):
 
 
 class CellsIncompleteError(CodestressError):
-    """papermill reported success, but the notebook did not run to its end."""
+    """Raised when papermill reports success, but the notebook did not run to its end or did not
+    publish all files."""
 
 
 def check_completed(notebook: nbformat.NotebookNode) -> None:
-    """Every code cell with something in it ran, and none of them ended in an error."""
+    """Raises `CellsIncompleteError` unless every code cell with content ran and none ended in an
+    error. `notebook` is the executed notebook."""
     cells = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
     for number, cell in enumerate(cells, start=1):
         errors = [output for output in cell.outputs if output.output_type == "error"]
+        place = f"code cell {number} of {len(cells)}"
         if errors:
-            raise CellsIncompleteError(f"code cell {number} ended with {errors[0].ename}: {errors[0].evalue}")
+            ending = f"{errors[0].ename}: {errors[0].evalue}"
+            raise CellsIncompleteError(f"{place} ended with {ending}")
         if cell.execution_count is None:
-            raise CellsIncompleteError(f"code cell {number} of {len(cells)} did not run: the kernel ended before it")
+            raise CellsIncompleteError(f"{place} did not run: the kernel ended before it")
 
 
 def execute(spec: dict[str, Any]) -> None:
-    """Runs the notebook into `spec["staging"]` and completes the manifest that it published."""
+    """Runs the notebook `spec["notebook"]` into the folder `spec["staging"]` and completes the
+    manifest that the notebook published. `spec` has the keys that `_Notebooks` in builder.py sends.
+
+    Raises papermill's error of a failed cell, and `CellsIncompleteError` when a cell did not run or
+    a file of the artefact is missing.
+    """
     staging = Path(spec["staging"])
     output = staging / "notebook.ipynb"
     started = time.monotonic()
     IpcKernelManager.modules = spec["modules"]
-    with warnings.catch_warnings(), tempfile.TemporaryDirectory(prefix="codestress-") as IpcKernelManager.sockets:
+    with (
+        warnings.catch_warnings(),
+        tempfile.TemporaryDirectory(prefix="codestress-") as IpcKernelManager.sockets,
+    ):
         warnings.simplefilter("ignore")
         notebook = papermill.execute_notebook(
             spec["notebook"],
@@ -123,23 +143,27 @@ def execute(spec: dict[str, Any]) -> None:
         )
     check_completed(notebook)
     # papermill writes down where both lay on this machine.
-    notebook.metadata.papermill |= {"input_path": shown(Path(spec["notebook"])), "output_path": output.name}
+    notebook.metadata.papermill |= {
+        "input_path": shown(Path(spec["notebook"])),
+        "output_path": output.name,
+    }
+    if spec["closing"]:
+        # A notebook without words at its end keeps its last cell.
+        if notebook.cells[-1].cell_type != "markdown":
+            notebook.cells.append(nbformat.v4.new_markdown_cell(id="closing"))
+        notebook.cells[-1].source = spec["closing"]
     nbformat.write(notebook, output)
     missing = [name for name in FILES if not (staging / name).is_file()]
     if missing:
         raise CellsIncompleteError(f"the notebook ran, but did not publish {', '.join(missing)}")
     manifest = json.loads((staging / "manifest.json").read_text(encoding="utf-8"))
     manifest["programs"]["while asking"] = spec["programs"]
+    named = ("title", "leaderboard", "profile", "command", "parameters")
+    manifest |= {name: spec[name] for name in named}
     manifest |= {
-        "title": spec["title"],
-        "leaderboard": spec["leaderboard"],
-        "profile": spec["profile"],
-        "command": spec["command"],
-        "parameters": spec["parameters"],
         "environment": environment(),
         "commit": commit(),
         "built_at": now(),
-        "ask_seconds": spec["ask_seconds"],
         "build_seconds": round(time.monotonic() - started, 2),
         "inputs": spec["inputs"],
     }
@@ -154,7 +178,9 @@ def execute(spec: dict[str, Any]) -> None:
 
 
 def compared(unchanged: Path, folder: Path, manifest: dict[str, Any]) -> list[str]:
-    """How the numbers differ from those of the profile's figure, where that was built."""
+    """Differences, as lines of text, in counts and numbers between the artefact built by its
+    profile alone (folder `unchanged`) and with changed parameters (`folder` and `manifest`). Empty
+    also when the former was not built."""
     try:
         return differences(unchanged, read_manifest(unchanged), folder, manifest, ("counts",))
     except DataError:
@@ -162,12 +188,14 @@ def compared(unchanged: Path, folder: Path, manifest: dict[str, Any]) -> list[st
 
 
 def commit() -> str:
-    """The commit of the checkout, with `+changes` when files differ from it; empty where there is no git."""
+    """Hash of the checkout's commit, followed by `+changes` when files differ from the commit;
+    empty without git."""
     return (git("rev-parse", "HEAD") or "") + ("+changes" if git("status", "--porcelain") else "")
 
 
 def attempt(spec: dict[str, Any]) -> str:
-    """Executes; returns what went wrong, empty when the artefact is complete in its staging folder."""
+    """Executes the notebook that `spec` describes (`execute`); returns the error as text, empty
+    when the artefact is complete in its staging folder."""
     os.environ["CODESTRESS_STAGING"] = spec["staging"]
     os.environ["CODESTRESS_CHANGED"] = spec["changed"]["told"] if spec["changed"] else ""
     try:
@@ -182,7 +210,8 @@ def attempt(spec: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Replies `{"error": ""}` or what went wrong to each line, until stdin ends."""
+    """Executes a notebook for each line of stdin (a specification as JSON), until stdin ends, and
+    prints `{"error": …}` for each, with an empty text on success."""
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what libraries print must not end up among the replies
     prepare()  # while the nursery imports, and models may still be asked

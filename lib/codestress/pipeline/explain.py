@@ -1,16 +1,19 @@
-"""From a figure back to its answers: what was asked, what came, what was read out of it, the verdict and why."""
+"""Responses behind a figure: the prompt, the completion, the extracted answer, the outcome and its
+reason."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
+from codestress.artefact_files import PROFILES
 from codestress.errors import IncompleteError
 from codestress.inference.ask import ask
 from codestress.inference.budget import Budget, BudgetReached
-from codestress.inference.registry import find_models, load_registry
-from codestress.inference.run import Results, score, stored_responses
+from codestress.inference.results import Results, last_prompt
+from codestress.inference.run import score
+from codestress.inference.store import stored_responses
 from codestress.paths import STORE, shown
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.plan import factors_of, matches
@@ -19,58 +22,61 @@ from codestress.types import Scalar
 
 @dataclass(frozen=True)
 class Explained:
-    """One answer behind a figure."""
+    """One trial behind a figure: its factors, the prompt, the response, the extracted answer, and
+    the outcomes by scoring rule. Without a response, `text` is empty and `error` says why."""
 
     factors: dict[str, Scalar]
     verdicts: dict[str, str]
-    """By scoring rule: the outcome."""
+    """Outcomes (such as `correct`) by scoring rule."""
     extracted: str
-    """What the figure's rule read out of the answer, or what was missing."""
+    """Answer that the figure's scoring rule extracted, or a note on what was missing."""
     key: str
     answered_by: str
     text: str
     prompt: str
-    """Of the last request that was made for the trial: the last message."""
+    """Last message of the request that the completion replies to."""
     error: str
 
 
-def answers_of(artefact: Artefact, store: Path = STORE) -> Results:
-    """All answers of an artefact from the store; `IncompleteError` where one is missing. Nothing is asked.
-
-    What is true of instruments is not worked out: single answers are looked at.
-    """
-    names = [model.name for model in artefact.models]
+def answers_of(artefact: Artefact, store: Path = STORE, *, some: bool = False) -> Results:
+    """Scored responses (`Results`) to all trials of `artefact`, from the file `store`, without new
+    requests. `IncompleteError` when a response is missing; with `some`, the results of the
+    responses that are there."""
     try:
-        made = artefact.trials()
-        own = {model: replace(trials, chance=None) for model, trials in made.own.items()}
-        trials = replace(made, chance=None, own=own)
-        asked = ask(trials, names, failures="count", store=store, budget=Budget(requests=0))
+        trials = artefact.trials()
+        budget = Budget(requests=0, until=0.0 if some else None)
+        asked = ask(trials, artefact.model_names, failures="count", store=store, budget=budget)
         return score(trials, asked, store=store)
     except BudgetReached:
+        profile = shown(PROFILES / f"{artefact.profile}.yaml")
         raise IncompleteError(
-            f"{artefact.label}: {shown(store)} has no answer to some of its questions; build it first: "
-            f"{artefact.command}"
+            f"{artefact.label}: {shown(store)} has no answer to some of the questions that it asks by {profile}; "
+            f"build it first: {artefact.command}"
         ) from None
 
 
 def explain(
     artefact: Artefact, results: Results, rule: str, where: Mapping[str, str], outcome: str = ""
 ) -> Iterator[Explained]:
-    """The answers with these factors and, where one is given, this outcome under a rule."""
+    """Yields an `Explained` for each scored response in `results` (of `artefact`) to a trial whose
+    factors have the values in `where`. `rule` is the scoring rule whose extracted answer is given;
+    with `outcome`, only responses with that outcome under `rule`. `ParameterError` for an unknown
+    factor."""
     trials = artefact.trials()
-    entries = {entry.name: entry for entry in find_models(list(results.counts()), load_registry(), "explain")}
+    entries = {entry.name: entry for entry in results.models}
     for answer in results.answers:
         entry = entries[answer.model]
-        if not matches(answer.trial, entry, where) or outcome not in ("", answer.scores[rule].outcome.value):
+        outcomes = "", answer.scores[rule].outcome
+        if outcome not in outcomes or not matches(answer.trial, entry, where):
             continue
-        stored = stored_responses([answer.key])
+        stored = stored_responses([answer.key, *answer.earlier])
         yield Explained(
             factors_of(answer.trial, entry),
             {name: score.outcome.value for name, score in answer.scores.items()},
             answer.scores[rule].detail,
             answer.key,
             answer.answered_by,
-            stored[answer.key].text if stored else "",
-            trials.of(answer.model).render(answer.trial).messages[-1].content,
+            stored[answer.key].text if answer.key in stored else "",
+            last_prompt(trials, answer, stored).messages[-1].content,
             answer.error,
         )

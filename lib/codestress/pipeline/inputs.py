@@ -1,11 +1,14 @@
-"""Everything that a built artefact depends on, hashed, so that exactly what is out of date is built again.
+"""Hashes of everything that a built artefact depends on, so that only outdated artefacts are built
+again.
 
-Inputs: the notebook, its parameters, the modules of this package that it imports (and their data files), the
-registry's rows of its models, the published numbers of its paper, the data catalogue, the environment.
+Inputs: the notebook, its parameters, the modules of this package that it imports (and their data
+files), the registry rows of its models, the published numbers of its paper, the data catalogue, the
+environment.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.metadata
 import itertools
@@ -13,7 +16,6 @@ import json
 import platform
 import re
 import subprocess
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -26,7 +28,8 @@ from codestress.rooms import module_of
 from codestress.sandbox.runtimes import NEEDED, missing
 
 SUFFIXES = frozenset({".txt", ".mplstyle", ".yaml", ".json", ".js", ".java"})
-"""Data files that modules read from their own folder; of folders that are no packages also .py."""
+"""Suffixes of data files that modules read from their own folder, and from its subfolders that are
+no packages."""
 
 IMPORT = re.compile(
     r"^[ \t]*(?:from (?P<module>codestress[\w.]*) import (?P<names>\([^)]*\)|.*)|import (?P<plain>codestress[\w.]*))",
@@ -46,10 +49,13 @@ def _file_digest(path: Path) -> str:
 
 
 def inputs_of(artefact: Artefact) -> dict[str, str]:
-    """Name of each input to its hash."""
+    """Hashes of the inputs of `artefact` (16 hexadecimal digits) by the inputs' names, such as
+    `notebook PATH` or `model NAME`. A language's runtime has, in place of a hash, `here` or a text
+    on what is missing."""
     inputs = {
         f"notebook {shown(artefact.notebook)}": _file_digest(artefact.notebook),
         "parameters": digest(artefact.parameters.model_dump_json().encode()),
+        "what is seen": digest(artefact.seen.encode()),
         "environment": digest(json.dumps(environment()).encode()),
         f"data {shown(PARAMS / 'datasets.yaml')}": _file_digest(PARAMS / "datasets.yaml"),
     }
@@ -57,58 +63,59 @@ def inputs_of(artefact: Artefact) -> dict[str, str]:
     inputs |= {f"module {shown(path)}": sha256 for path, sha256 in closure(artefact).items()}
     parameters = artefact.parameters.model_dump()
     named = parameters.get("problems", ())
-    files = [
-        ROOT / own.file for name, own in own_sets().items() if name in ([named] if isinstance(named, str) else named)
-    ]
+    named = [named] if isinstance(named, str) else named
+    files = [ROOT / own.file for name, own in own_sets().items() if name in named]
     files += artefact.study.files(artefact.parameters)
     inputs |= {f"data {shown(path)}": _file_digest(path) for path in files if path.is_file()}
     for language in (name for name in NEEDED if name in parameters.get("languages", ())):
         inputs[f"runtime {language}"] = missing(language) or "here"
-    published = PUBLISHED / f"{artefact.name.split('/')[0]}.json"
+    published = PUBLISHED / f"{artefact.paper}.json"
     if published.is_file():
         inputs[f"published {shown(published)}"] = _file_digest(published)
     return inputs
 
 
 def changes(before: dict[str, str], now: dict[str, str]) -> list[str]:
-    """The inputs that differ, by name."""
+    """Sorted names of the inputs whose hashes differ between two builds, or that only one of them
+    has. `before` and `now` are the hashes by name."""
     return sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
 
 
 @cache
 def environment() -> dict[str, str]:
-    """Versions of Python and of the packages that this one requires."""
-    required = [text for text in importlib.metadata.requires("codestress") or [] if "extra ==" not in text]
-    names = sorted(NAME_OF_PACKAGE.findall("\n".join(required)))
-    return {"python": platform.python_version()} | {name: at for name in names if (at := _version(name))}
-
-
-def _version(package: str) -> str:
-    """As `importlib.metadata.version`, which reads the package's whole description as a letter, a millisecond each;
-    empty where it is not here, for only some machines need it."""
-    try:
-        found = importlib.metadata.distribution(package)
-    except importlib.metadata.PackageNotFoundError:
-        return ""
-    written = re.search(r"^Version: *(\S+) *$", found.read_text("METADATA") or "", re.M)
-    return written[1] if written else found.version
+    """Versions of Python and of the installed packages that codestress requires, by name; `python`
+    comes first."""
+    required = [
+        text for text in importlib.metadata.requires("codestress") or [] if "extra ==" not in text
+    ]
+    versions = {"python": platform.python_version()}
+    for name in sorted(NAME_OF_PACKAGE.findall("\n".join(required))):
+        # Some packages are needed on some machines only.
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            versions[name] = importlib.metadata.version(name)
+    return versions
 
 
 def git(*arguments: str) -> str | None:
-    """What git says of the checkout; None where it fails, or there is none."""
+    """Output of git with the `arguments`, run in the checkout, as stripped text; None when git
+    fails or is missing."""
     try:
-        done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+        )
     except (OSError, subprocess.CalledProcessError):
         return None
     return done.stdout.strip()
 
 
 def closure(artefact: Artefact) -> dict[Path, str]:
-    """Files of this package that the notebook, its study or its models' engines import, directly or not: their hashes.
-    Beside them the data files of the same folders."""
+    """Hashes by path of the files that `artefact` depends on: this package's files that its
+    notebook, its study or its models' engines import, directly or not, and data files in their
+    folders."""
     paper = artefact.study_name.partition(".")[0]
-    engines = frozenset(ENGINES[model.engine] for model in artefact.models)
-    return _closure(artefact.notebook, frozenset({module_of(paper, "studies"), module_of(paper, "reading")}) | engines)
+    modules = {module_of(paper, "studies"), module_of(paper, "reading")}
+    modules |= {ENGINES[model.engine] for model in artefact.models}
+    return _closure(artefact.notebook, frozenset(modules))
 
 
 @cache
@@ -123,30 +130,32 @@ def _closure(notebook: Path, modules: frozenset[str]) -> dict[Path, str]:
 
 
 def modules_of(artefact: Artefact) -> list[str]:
-    """The names of the modules among them."""
-    files = [path for path in closure(artefact) if path.suffix == ".py" and (path.parent / "__init__.py").exists()]
-    names = [".".join(["codestress", *path.relative_to(PACKAGE).with_suffix("").parts]) for path in files]
-    return [name.removesuffix(".__init__") for name in names]
+    """Dotted names of this package's modules that `artefact` depends on (Python files in
+    `closure`)."""
+    files = [path for path in closure(artefact) if path.suffix == ".py"]
+    names = [path.relative_to(PACKAGE.parent).with_suffix("").parts for path in files]
+    return [".".join(parts).removesuffix(".__init__") for parts in names]
 
 
 @cache
-def _data_files(package: Path) -> frozenset[Path]:
-    return frozenset(_found(package, SUFFIXES))
-
-
-def _found(folder: Path, suffixes: frozenset[str]) -> Iterator[Path]:
+def _data_files(folder: Path) -> frozenset[Path]:
+    files = set[Path]()
     for path in folder.iterdir():
-        if path.suffix in suffixes:
-            yield path
+        if path.suffix in SUFFIXES:
+            files.add(path)
         elif not path.suffix and path.is_dir() and not (path / "__init__.py").exists():
-            yield from _found(path, SUFFIXES | {".py"})
+            files |= _data_files(path)
+    return frozenset(files)
 
 
 @cache
 def _imports_of(path: Path) -> frozenset[Path]:
-    """Files of this package that a module or a notebook may import by itself, their packages' included."""
+    """Files of this package that the module or notebook at `path` may import directly, including
+    the packages around them."""
     if path.suffix == ".ipynb":
-        code = "\n".join("".join(cell["source"]) for cell in plain_cells(path) if cell["cell_type"] == "code")
+        code = "\n".join(
+            "".join(cell["source"]) for cell in plain_cells(path) if cell["cell_type"] == "code"
+        )
     else:
         code = path.read_text(encoding="utf-8")
     names: set[str] = set()
@@ -164,4 +173,5 @@ def _files_of(modules: frozenset[str]) -> frozenset[Path]:
 @cache
 def _module_file(module: str) -> Path | None:
     path = PACKAGE.joinpath(*module.split(".")[1:])
-    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)
+    files = path.with_suffix(".py"), path / "__init__.py"
+    return next(filter(Path.is_file, files), None)

@@ -1,8 +1,9 @@
-"""Kernels that begin with everything imported: each notebook's process is forked from one that has the packages.
+"""Kernels that start with the packages imported: each notebook's process is forked from one that
+has them.
 
-A kernel with pandas, matplotlib and scipy spends 2.3 CPU seconds on imports; a fork of a process that has them, none.
-What a notebook does is seen by no other: the process that is forked from runs no notebook. Only on Linux: elsewhere a
-process that was forked and not begun anew may not use the system's frameworks, and kernels are started as ever.
+A kernel with pandas, matplotlib and scipy spends 2.3 CPU seconds on imports; a fork spends none.
+Notebooks do not see each other, because the process that is forked runs no notebook. Only on Linux:
+elsewhere a forked process may not use the system's frameworks, and kernels start in the usual way.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import io
 import json
 import os
 import random
-import select
 import signal
 import socket
 import sys
@@ -25,22 +25,32 @@ from codestress.sandbox.layers import die_with_parent
 
 AVAILABLE = sys.platform == "linux"
 PACKAGES = (
-    *("ipykernel.kernelapp", "ipykernel.ipkernel", "IPython.display", "matplotlib.figure", "numpy", "pandas"),
-    *("ipykernel.debugger", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_pdf"),
-    *("matplotlib.backends.backend_svg", "pyarrow.parquet", "yaml", "pydantic"),
-    *("codestress.report.publish", "codestress.report.claims", "codestress.scoring.frames"),
-    *("codestress.fitting.summaries", "codestress.inference.run", *ENGINES.values()),
+    "ipykernel.kernelapp",
+    "ipykernel.ipkernel",
+    "IPython.display",
+    "matplotlib.figure",
+    "ipykernel.debugger",
+    "matplotlib.backends.backend_agg",
+    "matplotlib.backends.backend_pdf",
+    "matplotlib.backends.backend_svg",
+    "pyarrow.parquet",
+    "codestress.report.publish",
+    "codestress.report.claims",
+    "codestress.scoring.frames",
+    "codestress.fitting.summaries",
+    "codestress.inference.run",
+    "scipy.stats",
+    *ENGINES.values(),
 )
-"""What nearly every notebook imports, and ipykernel and matplotlib import late."""
-LATER = "scipy.stats"
-"""What some import, and takes most of a second: when no kernel was asked for so long."""
-IDLE_S = 0.5
+"""Modules that nearly every notebook imports, and modules that ipykernel and matplotlib import
+late."""
 INLINE = "module://matplotlib_inline.backend_inline"
-"""What a kernel chooses for matplotlib, which reads it when it is imported."""
+"""Value of MPLBACKEND in kernels; matplotlib reads it when it is imported."""
 
 
 class Nursery:
-    """A process with the packages, from which kernels are forked; ends with the one that began it."""
+    """A child process with the packages imported, from which notebook kernels are forked; it ends
+    with its parent."""
 
     def __init__(self) -> None:
         self._socket, theirs = socket.socketpair()
@@ -58,16 +68,20 @@ class Nursery:
         self._lines = self._socket.makefile("r", encoding="utf-8")
 
     def ask(self, **request: Any) -> Any:
-        """What the nursery answers."""
+        """Sends a `request` to the process and returns its reply. For `start` (a connection file's
+        path, with `modules`, `env` and `cwd`) that is the new kernel's process number; for `poll`
+        and `wait` (a kernel's process number) its exit status, None at `poll` while it runs.
+        `OSError` when the process has ended."""
         self._socket.sendall(json.dumps(request).encode() + b"\n")
         line = self._lines.readline()
         if not line:
-            raise OSError("the process from which kernels are forked has ended")
+            raise OSError("the process from which kernels are forked has ended; build again")
         return json.loads(line)
 
 
 class Forked:
-    """A kernel's process, with as much of `Popen` as a provisioner uses."""
+    """A forked kernel's process (its `pid`), with the part of `Popen`'s interface that a
+    provisioner uses: poll, wait, kill, signals."""
 
     stdin = stdout = stderr = None
 
@@ -75,13 +89,11 @@ class Forked:
         self._nursery = nursery
         self.pid = pid
 
-    def poll(self) -> int | None:
-        status: int | None = self._nursery.ask(poll=self.pid)
-        return status
+    def poll(self) -> Any:
+        return self._nursery.ask(poll=self.pid)
 
-    def wait(self) -> int | None:
-        status: int | None = self._nursery.ask(wait=self.pid)
-        return status
+    def wait(self) -> Any:
+        return self._nursery.ask(wait=self.pid)
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:
@@ -95,7 +107,9 @@ class Forked:
 
 
 def _serve(connection: socket.socket) -> None:
-    """Forks a kernel for each request, and says what became of it."""
+    """Answers requests on the socket `connection` until it closes, each a line of JSON as
+    `Nursery.ask` sends them: forks a kernel for `start`, and reports a kernel's exit status for
+    `poll` and `wait`."""
     die_with_parent()
     os.environ["MPLBACKEND"] = INLINE
     gc.disable()
@@ -104,12 +118,7 @@ def _serve(connection: socket.socket) -> None:
     _draw_once()
     ended: dict[int, int] = {}
     lines = connection.makefile("r", encoding="utf-8")
-    while True:
-        if LATER not in sys.modules and not select.select([connection], [], [], IDLE_S)[0]:
-            importlib.import_module(LATER)
-        line = lines.readline()
-        if not line:
-            return
+    for line in lines:
         request = json.loads(line)
         if "start" in request:
             for module in request["modules"]:
@@ -133,7 +142,8 @@ def _serve(connection: socket.socket) -> None:
 
 
 def _draw_once() -> None:
-    """Finds fonts, templates and what else the first figure and the first tables of a process look for."""
+    """Draws a figure and writes a table once, so that fonts, templates and other first-use work are
+    done before kernels are forked."""
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
@@ -145,10 +155,13 @@ def _draw_once() -> None:
 
 
 def _become_kernel(request: dict[str, Any]) -> None:
-    """In the child: a session, an environment and random numbers of its own, then what ipykernel's launcher does."""
+    """Turns the forked child into a kernel: own session, environment and random state, then
+    ipykernel's launcher; never returns. `request` has the environment (its `env`), the working
+    folder (`cwd`) and the path of the connection file (`start`)."""
     try:
         gc.enable()
-        gc.set_threshold(100_000)  # answers, trees and figures are many objects, and hardly any is garbage
+        # Answers, trees and figures are many objects, and hardly any is garbage.
+        gc.set_threshold(100_000)
         die_with_parent()
         os.setsid()
         os.environ.clear()

@@ -1,4 +1,5 @@
-"""The `parameters` cell of a notebook is made from its study's schema and the demo profile, so that none can drift."""
+"""The `parameters` cell of a notebook, made from its study's schema and the profile demo, so that
+none can drift."""
 
 from __future__ import annotations
 
@@ -6,59 +7,77 @@ from pathlib import Path
 from typing import Any
 
 import codestress.pipeline.quick_nbformat  # noqa: F401
+from codestress.artefact_files import artefact_names, read_artefact
 from codestress.errors import DataError, ParameterError
 from codestress.inference.registry import load_registry
 from codestress.literals import parse_json
 from codestress.parameters import Facts, parameters_cell
 from codestress.paths import NOTEBOOKS, shown
-from codestress.pipeline.artefacts import Overrides, artefact_names, load_study, read_artefact, resolve
+from codestress.pipeline.artefacts import Artefact, Overrides, load_study, resolve
 from codestress.validation import Strict, check, nearest
 
 
 class About(Strict):
-    """What a notebook's metadata say under `codestress`."""
+    """A notebook's metadata under `codestress`: its default artefact, and the parameters to stand
+    in its parameters cell."""
 
     artefact: str = ""
-    """Whose parameters in the demo stand in the parameters cell: what the notebook makes when it is opened and run."""
+    """Artefact whose demo parameters stand in the parameters cell; the opened notebook makes this
+    artefact."""
     knobs: dict[str, str] = {}
-    """The parameters that stand on top of the cell, each with a sentence that says what turning it shows."""
+    """Parameters at the top of the cell (knobs), each with a sentence that says what a change of it
+    shows."""
 
 
 def about(path: Path) -> About:
-    """What the metadata say; `ParameterError` where they say something else."""
+    """Metadata (`About`) of the notebook at `path` under `codestress`, with defaults where they are
+    missing; `ParameterError` when they are malformed, `DataError` for a file that is no
+    notebook."""
     metadata = _parsed(path).get("metadata")
-    said = metadata.get("codestress", {}) if isinstance(metadata, dict) else {}
-    return check(About, said, f"{shown(path)}: metadata.codestress")
+    own = metadata.get("codestress", {}) if isinstance(metadata, dict) else {}
+    return check(About, own, f"{shown(path)}: metadata.codestress")
 
 
 def schemas() -> dict[Path, tuple[type[Facts], str]]:
-    """Each notebook that artefacts use, with its schema and the artefact that it makes when it is opened and run: the
-    one that its metadata name, the first in a notebook that is new."""
-    found: dict[Path, tuple[type[Facts], str]] = {}
-    users: dict[Path, list[str]] = {}
+    """Pairs of schema and default artefact's name, by path, for each notebook that artefacts use.
+    The default is the artefact in the notebook's metadata, in a new notebook the first that uses
+    it.
+
+    `ParameterError` when artefacts with different schemas share a notebook, or the default does not
+    use it.
+    """
+    users: dict[Path, dict[str, type[Facts]]] = {}
     for name in artefact_names():
         file = read_artefact(name)
         schema = load_study(file.study, name).parameters
-        path = NOTEBOOKS / file.notebook
-        if path in found and found[path][0] is not schema:
-            raise ParameterError(f"{shown(path)}: artefacts with different schemas share it; the last is {name}")
-        users.setdefault(path, []).append(name)
-        found[path] = (schema, about(path).artefact or users[path][0])
-    for path, (_, chosen) in found.items():
-        if chosen not in users[path]:
-            told = nearest(chosen, users[path])
-            raise ParameterError(f"{shown(path)}: metadata.codestress.artefact = {chosen!r}: does not use it{told}")
-    return found
+        users.setdefault(NOTEBOOKS / file.notebook, {})[name] = schema
+    defaults = {}
+    for path, schema_of in users.items():
+        if len(set(schema_of.values())) > 1:
+            raise ParameterError(
+                f"{shown(path)}: artefacts with different schemas share it: {', '.join(schema_of)}"
+            )
+        chosen = about(path).artefact or next(iter(schema_of))
+        if chosen not in schema_of:
+            hint = nearest(chosen, schema_of)
+            raise ParameterError(
+                f"{shown(path)}: metadata.codestress.artefact = {chosen!r}: does not use it{hint}"
+            )
+        defaults[path] = schema_of[chosen], chosen
+    return defaults
 
 
 def check_parameters_cell(path: Path, schema: type[Facts]) -> None:
-    """Compares the cell's names, types and comments with the schema; the values are free."""
+    """Raises `ParameterError` when the names, types and comments in the parameters cell of the
+    notebook at `path` differ from `schema`, or no cell is tagged `parameters`; the values are
+    free."""
     source = _read_cell(path)
     written = [_shape(line) for line in source.strip().splitlines()]
     cell = parameters_cell(schema, {"artefact": "", "models": []}, _knobs(path, schema))
     wanted = [_shape(line) for line in cell.splitlines()]
     if written != wanted:
-        line = next((w for w, v in zip([*written, ""], [*wanted, ""], strict=False) if w != v), written[-1])
+        pairs = zip([*written, ""], [*wanted, ""], strict=False)
+        line = next((line for line, right in pairs if line != right), written[-1])
         raise ParameterError(
             f"{shown(path)}: the parameters cell differs from the schema {schema.__name__} at {line!r}; "
             "run `codestress sync` to write it anew"
@@ -69,12 +88,14 @@ def _knobs(path: Path, schema: type[Facts]) -> dict[str, str]:
     knobs = about(path).knobs
     for name in knobs.keys() - schema.model_fields.keys():
         hint = nearest(name, schema.model_fields)
-        raise ParameterError(f"{shown(path)}: metadata.codestress.knobs: {name!r} is no parameter{hint}")
+        raise ParameterError(
+            f"{shown(path)}: metadata.codestress.knobs: {name!r} is no parameter{hint}"
+        )
     return knobs
 
 
 def _shape(line: str) -> str:
-    """`name: type # comment` of a line of the cell, without the value."""
+    """A `line` of the parameters cell, `name: type = value # comment`, without ` = value`."""
     declared, _, rest = line.partition(" = ")
     return f"{declared}  #{rest.rpartition('  #')[2]}"
 
@@ -83,11 +104,12 @@ def _read_cell(path: Path) -> str:
     for cell in plain_cells(path):
         if is_parameters(cell):
             return "".join(cell["source"])
-    raise ParameterError(f"{shown(path)}: no cell is tagged 'parameters'")
+    raise ParameterError(f"{shown(path)}: no cell is tagged 'parameters'; give one cell this tag")
 
 
 def plain_cells(path: Path) -> list[Any]:
-    """The cells as they stand in the file, as `cells_of` says; without nbformat, a second to import."""
+    """Cells (dictionaries) as they stand in the notebook at `path`, read without nbformat, whose
+    import takes a second. `DataError` for a file that is no notebook."""
     return cells_of(_parsed(path), path)
 
 
@@ -101,13 +123,15 @@ def _parsed(path: Path) -> Any:
 
 
 def is_parameters(cell: Any) -> bool:
-    """Whether a cell is tagged as the one with the parameters."""
+    """Whether a `cell` (dictionary) has the tag `parameters`, which marks the cell with the
+    parameters."""
     tags = cell["metadata"].get("tags")
     return isinstance(tags, list) and "parameters" in tags
 
 
 def read_notebook(path: Path) -> Any:
-    """A notebook as nbformat has it, whose cells are as `cells_of` says; `DataError` where it is none."""
+    """Notebook at `path`, read by nbformat (version 4); `DataError` for a file that is no
+    notebook."""
     import nbformat
 
     try:
@@ -119,7 +143,8 @@ def read_notebook(path: Path) -> Any:
 
 
 def cells_of(notebook: Any, path: Path) -> list[Any]:
-    """The cells, each of which has a kind, metadata, and a source of text or lines; `DataError` where one has not."""
+    """Cells (dictionaries) of the parsed `notebook`. `DataError` unless each has a type, metadata,
+    and a source of text or lines; the message names the notebook's file `path`."""
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
     if not isinstance(cells, list):
         raise DataError(f"{shown(path)}: not a notebook: it has no list of cells")
@@ -128,29 +153,56 @@ def cells_of(notebook: Any, path: Path) -> list[Any]:
             raise DataError(f"{shown(path)}: not a notebook: cell {number} is none: {cell!r:.60}")
         source = cell.get("source")
         lines = source if isinstance(source, list) else [source]
-        right = {
-            "cell_type": isinstance(cell.get("cell_type"), str),
-            "metadata": isinstance(cell.get("metadata"), dict),
-            "source": all(isinstance(line, str) for line in lines),
-        }
-        for key in [key for key in right if not right[key]]:
-            raise DataError(f"{shown(path)}: not a notebook: cell {number}: {key}: {cell.get(key)!r:.60}")
+        for key, right in (
+            ("cell_type", isinstance(cell.get("cell_type"), str)),
+            ("metadata", isinstance(cell.get("metadata"), dict)),
+            ("source", all(isinstance(line, str) for line in lines)),
+        ):
+            if not right:
+                raise DataError(
+                    f"{shown(path)}: not a notebook: cell {number}: {key}: {cell.get(key)!r:.60}"
+                )
     return cells
 
 
+SEEN = "## What you have seen"
+
+
+def closing(artefact: Artefact) -> str:
+    """Markdown text that replaces the last cell in the executed notebook of `artefact`; empty when
+    that cell stays.
+
+    The cell in the file describes the notebook's default artefact in the demo, and stays for that
+    alone. All others get a text that points to the cell, in the demo after the artefact's `seen`.
+    """
+    demo = artefact.profile == "demo" and not artefact.changed
+    written_of = about(artefact.notebook).artefact
+    if demo and artefact.name == written_of:
+        return ""
+    elsewhere = (
+        f"What is to be seen in the demo's `{written_of}`, what it does not show, and three things to try stand at the "
+        f"end of `{shown(artefact.notebook)}`."
+    )
+    if not (demo and artefact.seen):
+        return elsewhere
+    return f"{SEEN}\n\n{artefact.seen.strip()}\n\n{elsewhere}"
+
+
 def sync(*, write: bool) -> list[Path]:
-    """Writes the cells anew, with the values of the demo, and clears outputs; returns the notebooks that change."""
+    """Returns the paths of the notebooks that differ from the demo's form: its values in the
+    parameters cell, standard metadata, and no outputs. They are rewritten in this form only with
+    `write`."""
     import nbformat
 
-    changed = []
-    known = schemas()
-    names = list(dict.fromkeys(artefact for _, artefact in known.values()))
-    demo = {one.name: one for one in resolve(names, "demo", Overrides(), load_registry())}
-    for path, (schema, artefact) in known.items():
+    changed, notebooks = [], schemas()
+    names = list(dict.fromkeys(artefact for _, artefact in notebooks.values()))
+    artefacts = resolve(names, "demo", Overrides(), load_registry())
+    demo = {artefact.name: artefact.parameters.model_dump() for artefact in artefacts}
+    for path, (schema, artefact) in notebooks.items():
         notebook, knobs = read_notebook(path), _knobs(path, schema)
         for cell in notebook.cells:
             if is_parameters(cell):
-                cell.source = parameters_cell(schema, demo[artefact].parameters.model_dump(), knobs)
+                cell.source = parameters_cell(schema, demo[artefact], knobs)
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None
         notebook.metadata = nbformat.from_dict(

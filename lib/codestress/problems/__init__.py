@@ -1,1 +1,1 @@
-"""Programs, words and texts, with what is known of them."""
+"""Problems for the studies: programs with calls and outputs, words, and data files."""

@@ -1,7 +1,7 @@
 """Data sets with pinned revision, size, SHA-256 and licence (params/datasets.yaml).
 
-A file is looked for in the folder that CODESTRESS_DATA names, then in outputs/data/, and is used only when its
-hash is the pinned one. Nothing is fetched unless asked for (`codestress data fetch`).
+A file is sought in the folder that CODESTRESS_DATA names, then in outputs/data/, and is used only
+when its hash is the pinned one. Only `codestress data fetch` downloads files.
 """
 
 from __future__ import annotations
@@ -20,19 +20,24 @@ from codestress.paths import DATA, PARAMS, shown
 from codestress.validation import Strict, check, nearest, read_yaml
 
 CATALOGUE = PARAMS / "datasets.yaml"
+LARGEST = 2**30
+"""Largest number of bytes to fetch of a file of unknown size."""
 
 
 class DataFile(Strict):
     path: str
-    """Below the data folder."""
+    """Path of the file, relative to the data folder."""
     remote: str | None
-    """Below `base_url`; null where the source's own file name is not known and only a local copy serves."""
-    bytes: int = Field(gt=0)
+    """Path of the file, relative to `base_url`; null when the source's file name is unknown, so
+    that only a local copy can be used."""
+    bytes: int | None = Field(gt=0)
+    """Size in bytes; null when the source states only a rounded size."""
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
 
 
 class DataSet(Strict):
-    """One row of the catalogue."""
+    """One data set, a row of params/datasets.yaml: name, description, licence, revision, address
+    (`base_url`) and files."""
 
     name: str
     description: str
@@ -43,47 +48,62 @@ class DataSet(Strict):
 
 
 def load_catalogue(path: Path = CATALOGUE) -> dict[str, DataSet]:
-    """All data sets by name."""
+    """Each `DataSet` of the catalogue, by name. The catalogue is the YAML file at `path`, by
+    default params/datasets.yaml. `ParameterError` for an invalid file."""
     return {
-        name: check(DataSet, {"name": name, **row}, f"{shown(path)}: {name}") for name, row in read_yaml(path).items()
+        name: check(DataSet, {"name": name, **row}, f"{shown(path)}: {name}")
+        for name, row in read_yaml(path).items()
     }
 
 
 def folders() -> list[Path]:
-    """Where data files are looked for, in this order."""
+    """Folders in which data files are sought, in this order: CODESTRESS_DATA where it is set, then
+    outputs/data/."""
     given = os.environ.get("CODESTRESS_DATA")
     return [*([Path(given)] if given else []), DATA]
 
 
 def at_hand(name: str) -> Path | None:
-    """The first copy of a file, by its path below the data folder."""
+    """Path of the first copy of a data file in `folders()`, whose hash is not checked; None without
+    a copy. `name` is the file's path relative to the data folder."""
     return next((path for folder in folders() if (path := folder / name).is_file()), None)
 
 
 def state(file: DataFile) -> str:
-    """`ok`, `missing`, or what is wrong with the first copy found."""
+    """State of the data file `file` on this machine, as text: `ok`, `missing`, or words on the
+    wrong size or hash of the first copy found."""
     path = at_hand(file.path)
     return _verdict(path.read_bytes(), file) if path else "missing"
 
 
 def _verdict(content: bytes, file: DataFile) -> str:
-    if len(content) != file.bytes:
+    if file.bytes and len(content) != file.bytes:
         return f"has {len(content)} bytes, not {file.bytes}"
     found = hashlib.sha256(content).hexdigest()
     return "ok" if found == file.sha256 else f"has SHA-256 {found[:12]}…, not {file.sha256[:12]}…"
 
 
 def data_file(name: str, path: str) -> Path:
-    """The verified file of a data set; `DataError` with the remedy when it is missing or altered."""
+    """Path of a verified copy of the file `path` (relative to the data folder) of the data set
+    `name`.
+
+    `DataError` with the remedy when the data set has no such file, or its copy is missing or
+    altered; `ParameterError` for an unknown data set.
+    """
     dataset = find_dataset(name)
     files = {file.path: file for file in dataset.files}
     if path not in files:
-        raise DataError(f"data set {name}: {path}: not among its files in {shown(CATALOGUE)}{nearest(path, files)}")
+        raise DataError(
+            f"data set {name}: {path}: not among its files in {shown(CATALOGUE)}{nearest(path, files)}"
+        )
     found = at_hand(path)
     if found is None:
+        remedy = "it has no address of its own, so that only a copy serves: set"
+        if files[path].remote:
+            remedy = f"run `codestress data fetch {name}` (needs a network), or set"
         raise DataError(
-            f"data set {name}: {path} is not in {' or '.join(map(str, folders()))}; run `codestress data fetch {name}` "
-            "(needs a network), or set CODESTRESS_DATA to a folder that has it"
+            f"data set {name}: {path} is not in {' or '.join(map(str, folders()))}; {remedy} CODESTRESS_DATA to a "
+            "folder that has it"
         )
     verdict = _verdict(found.read_bytes(), files[path])
     if verdict != "ok":
@@ -92,27 +112,34 @@ def data_file(name: str, path: str) -> Path:
 
 
 def find_dataset(name: str) -> DataSet:
-    """The catalogue's row; an unknown name is an error with the nearest valid one."""
+    """`DataSet` of this `name` in params/datasets.yaml; `ParameterError` with the nearest valid
+    name for an unknown one."""
     catalogue = load_catalogue()
     if name not in catalogue:
-        raise ParameterError(f"data set {name!r}: not in {shown(CATALOGUE)}{nearest(name, catalogue)}")
+        raise ParameterError(
+            f"data set {name!r}: not in {shown(CATALOGUE)}{nearest(name, catalogue)}"
+        )
     return catalogue[name]
 
 
 def fetch(dataset: DataSet, file: DataFile) -> Path:
-    """Brings one file to outputs/data/, from CODESTRESS_DATA or the network, verified before it is put in place."""
+    """Copies `file`, one of the files of `dataset`, to outputs/data/, from CODESTRESS_DATA or else
+    the network, and returns its new path. The content is verified before it is put in place.
+    `DataError` when it cannot be fetched or has another size or hash."""
     target = DATA / file.path
     given = os.environ.get("CODESTRESS_DATA")
     local = Path(given) / file.path if given else None
     if local and local.is_file():
         source, content = str(local), local.read_bytes()
     elif file.remote is None:
-        raise DataError(f"data set {dataset.name}: {file.path} has no address; put a copy below CODESTRESS_DATA")
+        raise DataError(
+            f"data set {dataset.name}: {file.path} has no address; put a copy below CODESTRESS_DATA"
+        )
     else:
         source = f"{dataset.base_url}/{file.remote}"
         try:
             with urllib.request.urlopen(source, timeout=60) as reply:
-                content = reply.read(file.bytes + 1)
+                content = reply.read((file.bytes or LARGEST) + 1)
         except (urllib.error.URLError, OSError) as error:
             raise DataError(
                 f"data set {dataset.name}: {source} cannot be fetched ({error}); check the network, "

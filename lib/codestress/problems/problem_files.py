@@ -1,31 +1,48 @@
-"""Problems from files: CRUXEval's JSON Lines, LiveCodeBench's code execution, which names the function, and your own.
+"""Problems from files: CRUXEval's JSON Lines, LiveCodeBench's code execution (which names the
+function), and custom problems.
 
-params/problems.yaml names files that every study on CRUXEval's tasks then takes by name.
+params/problems.yaml names files of custom problems; every study on CRUXEval's tasks takes these
+names.
 """
 
 from __future__ import annotations
 
 import codecs
 import gzip
+import io
+import re
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from codestress.errors import DataError
-from codestress.literals import NotLiteral, parse_json, parse_literal, parse_program
+from codestress.literals import (
+    UNREADABLE,
+    NotLiteral,
+    parse_json,
+    parse_literal,
+    parse_program,
+    reason_of,
+)
 from codestress.paths import PARAMS, ROOT, shown
 from codestress.problems.datasets import at_hand, data_file, folders
 from codestress.problems.program import Problem
 from codestress.validation import Strict, one_of, read_rows
 
 FILE = PARAMS / "problems.yaml"
+GZIP = b"\x1f\x8b"
+"""Bytes with which a file packed by gzip begins."""
+LARGEST = 2**30
+"""Largest size in bytes of a file after unpacking."""
 
 
 @dataclass(frozen=True)
 class ProblemFile:
-    """What a file holds: problems in its order, and rows that are none, by id, with what is wrong with them."""
+    """Content of a problem file: its `problems` in order, and its `faults`, a message for each
+    invalid row by the row's id."""
 
     problems: list[Problem]
     faults: dict[str, str]
@@ -33,16 +50,16 @@ class ProblemFile:
 
 @cache
 def cruxeval() -> list[Problem]:
-    """The 800 problems of CRUXEval (Gu et al., 2024): `DataError` with the remedy when they are not here."""
+    """The 800 problems of CRUXEval (Gu et al., 2024); `DataError` with the remedy when the file is
+    missing or altered."""
     return read_problems(data_file("cruxeval", "cruxeval/cruxeval.jsonl")).problems
 
 
 @cache
 def livecodebench() -> list[Problem]:
-    """The 479 problems of LiveCodeBench's code execution, as its data set `execution-v2` has them, in JSON Lines.
-
-    No copy could be had to pin its hash: put the file where `DataError` says.
-    """
+    """The 479 problems of LiveCodeBench's code execution (data set `execution-v2`). `DataError`
+    says where to put the file when it is missing; its hash is not pinned, because no copy was
+    available."""
     name = "livecodebench/execution-v2.jsonl"
     path = at_hand(name)
     if path is None:
@@ -53,93 +70,140 @@ def livecodebench() -> list[Problem]:
     return read_problems(path).problems
 
 
-def read_text(path: Path) -> str:
-    """A text file, with a byte-order mark or without, gzipped when its name ends in .gz; `DataError` when it cannot be
-    read."""
+def read_text(path: Path, errors: str = "strict") -> str:
+    """Text of the file at `path` in UTF-8 (or in UTF-16 with a byte-order mark), unpacked when it is
+    packed by gzip. `DataError` when it cannot be read. `errors` says, as in `bytes.decode`, what
+    becomes of bytes in another encoding."""
     try:
-        content = path.read_bytes()
-        content = gzip.decompress(content) if path.suffix == ".gz" else content
-        marked = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-        return content.decode("utf-16" if marked else "utf-8-sig")
+        return decoded(unpacked(path), errors)
     except (OSError, EOFError, ValueError, zlib.error) as error:
-        raise DataError(f"{path}: cannot be read: {error}; give a UTF-8 text file, or one packed by gzip") from None
+        raise DataError(
+            f"{path}: cannot be read: {error}; give a UTF-8 text file, or one packed by gzip"
+        ) from None
+
+
+def unpacked(path: Path) -> bytes:
+    """Content of the file at `path`, unpacked when it is packed by gzip. `OSError`, `EOFError` or
+    `zlib.error` when it cannot be read, `ValueError` when it unpacks to more than `LARGEST`
+    bytes."""
+    content = path.read_bytes()
+    if path.suffix == ".gz" or content.startswith(GZIP):
+        content = gzip.GzipFile(fileobj=io.BytesIO(content)).read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise ValueError(f"it unpacks to more than {LARGEST:,} bytes")
+    return content
+
+
+def decoded(content: bytes, errors: str = "strict") -> str:
+    """Text of `content` in UTF-8, or in UTF-16 with a byte-order mark; `ValueError` for other
+    encodings, unless `errors` says what becomes of their bytes, as in `bytes.decode`."""
+    marked = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return content.decode("utf-16" if marked else "utf-8-sig", errors)
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yields each line of the JSON Lines file at `path` that is not blank, with its number. Bytes
+    that are not UTF-8 are left to `parse_row`. `DataError` when the file cannot be read."""
+    lines = read_text(path, "surrogateescape").split("\n")
+    yield from ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
+
+
+def parse_row(line: str) -> dict[str, Any]:
+    """Row that a line of JSON Lines holds; `ValueError` for a line that is not UTF-8 and for one
+    that is no JSON object."""
+    if odd := re.search("[\0\udc80-\udcff]", line):
+        byte = ord(odd[0]) & 0xFF
+        raise ValueError(
+            f"the byte 0x{byte:02x}, character {odd.start() + 1} of the line, is not UTF-8; save the file as UTF-8"
+        )
+    row = parse_json(line, unique=True)
+    if not isinstance(row, dict):
+        raise ValueError(f"not an object but {type(row).__name__}")
+    return row
 
 
 def read_problems(path: Path) -> ProblemFile:
-    """Problems from JSON Lines with `code`, `input`, `output` and `id`.
+    """Returns the `ProblemFile` (problems, and faults of invalid rows) of the file of JSON Lines at
+    `path`. Its rows have `code`, `input`, `output` and `id`; `input` are the arguments of a call of
+    `f`.
 
-    With `function_name`, as in LiveCodeBench, `input` is the whole call (`minimumCost(s = '0011')`), and `question_id`
-    says which rows are of one question. A row without
-    these fields, whose call cannot be taken apart, whose output is no literal or whose program is no Python is a
-    fault: named, so that answers to it are counted, never dropped. Two rows with one id are an error.
+    In a row with `function_name`, as in LiveCodeBench, `input` is the whole call (`minimumCost(s =
+    '0011')`), and rows with the same `question_id` belong to one question. A row is a fault when it
+    lacks a field, its call cannot be parsed, its output is no literal or its program is not Python.
+    Faults are named, so that answers to these rows are counted, never dropped. `DataError` for two
+    rows with one id, and for a file without problems.
     """
     problems: list[Problem] = []
     faults: dict[str, str] = {}
     seen: set[str] = set()
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
-        if not line.strip():
-            continue
+    for number, line in numbered_lines(path):
         name = f"line {number}"
         try:
-            row = parse_json(line, unique=True)
-            name = str(row.get("id", name)) if isinstance(row, dict) else name
+            row = parse_row(line)
+            name = name if row.get("id") is None else str(row["id"])
             problem = _problem(row, name)
-        except (ValueError, RecursionError) as error:
-            faults[name] = f"{path}, line {number}: {error}"
+        except UNREADABLE as error:
+            faults[name] = f"{path}, line {number}: {reason_of(error)}"
         else:
             problems.append(problem)
         if name in seen:
-            raise DataError(f"{path}, line {number}: a second row with the id {name!r}; ids must be unique")
+            raise DataError(
+                f"{path}, line {number}: a second row with the id {name!r}; ids must be unique"
+            )
         seen.add(name)
     if not problems:
         first = next(iter(faults.values()), "no rows")
-        raise DataError(f"{path}: no problem in it ({first}); give JSON Lines with code, input, output and id")
+        raise DataError(
+            f"{path}: no problem in it ({first}); give JSON Lines with code, input, output and id"
+        )
     return ProblemFile(problems, faults)
 
 
-def _problem(row: Any, name: str) -> Problem:
-    if not isinstance(row, dict):
-        raise ValueError(f"not an object but {type(row).__name__}")
+def _problem(row: dict[str, Any], name: str) -> Problem:
     for field in ("code", "input", "output", "id"):
-        if not isinstance(row.get(field), str):
+        if not isinstance(row.get(field), (str, int) if field == "id" else str):
             raise ValueError(f"{field} is {row.get(field)!r}, not a text")
     try:
         parse_program(row["code"])
     except SyntaxError as error:
         raise ValueError(f"{name}: the program is not Python: {error}") from None
+    reason = "arithmetic in place of a value"
     try:
         unresolved = parse_literal(row["output"]).unresolved
-    except NotLiteral:
-        unresolved = True
+    except NotLiteral as error:
+        unresolved, reason = True, str(error)
     if unresolved:
-        raise ValueError(f"{name}: output = {row['output'][:60]!r} is not a literal")
+        raise ValueError(f"{name}: output = {row['output'][:60]!r} is not a literal: {reason}")
     function = row.get("function_name")
     if function is None:
         return Problem(name, row["code"], "f", row["input"], row["output"])
     call = row["input"].strip()
     if not (call.startswith(f"{function}(") and call.endswith(")")):
         raise ValueError(f"{name}: input = {call[:60]!r} is not a call of {function}")
-    question = str(row.get("question_id", ""))
-    return Problem(name, row["code"], function, call[len(function) + 1 : -1], row["output"], question=question)
+    question, arguments = str(row.get("question_id", "")), call[len(function) + 1 : -1]
+    return Problem(name, row["code"], function, arguments, row["output"], question=question)
 
 
 class OwnProblems(Strict):
-    """A row of params/problems.yaml."""
+    """A row of params/problems.yaml: path and description of a file of custom problems."""
 
     file: str
-    """JSON Lines with `code`, `input`, `output` and `id`, as CRUXEval's (or with `function_name`, as LiveCodeBench's);
-    relative to the project's root."""
+    """Path of JSON Lines with `code`, `input`, `output` and `id` as in CRUXEval (or with
+    `function_name` as in LiveCodeBench), relative to the project's root."""
     description: str = ""
 
 
 def own_sets() -> dict[str, OwnProblems]:
-    """All rows, by name; none where there is no file."""
+    """Rows of params/problems.yaml (`OwnProblems`) by name; empty when the file does not exist.
+    `ParameterError` for an unreadable file or an invalid row."""
     return read_rows(FILE, OwnProblems)
 
 
 @cache
 def own_problems(name: str) -> list[Problem]:
-    """The problems of a set; `DataError` with the first faulty rows where some are none."""
+    """Problems of the custom set `name`, a row of params/problems.yaml. `DataError` when the set's
+    file cannot be read or has no problems, or, with the first faults, when some rows are no
+    problems."""
     path = ROOT / own_sets()[name].file
     found = read_problems(path)
     if found.faults or not found.problems:
@@ -152,5 +216,6 @@ def own_problems(name: str) -> list[Problem]:
 
 
 def known_source(*kits: str) -> Any:
-    """The validator of a parameter that names a source of problems."""
+    """Returns a validator (for `Annotated`) of a parameter that names a source of problems: one of
+    `kits`, or a row of params/problems.yaml. It raises `ValueError` for other names."""
     return one_of("source", kits, lambda: FILE)

@@ -1,4 +1,4 @@
-"""A problem: a program, a call of one of its functions, and what the call returns."""
+"""Problems: a program, a call of one of its functions, and the value that the call returns."""
 
 from __future__ import annotations
 
@@ -11,33 +11,37 @@ from codestress.types import Language, Source
 
 @dataclass(frozen=True)
 class Problem:
-    """A program with what is known of it."""
+    """A program, a call of one of its functions, and the call's output, with an id and the
+    program's language and origin."""
 
     id: str
     code: str
     function: str
-    """The function that is called."""
+    """Name of the function that is called."""
     arguments: str
-    """Source text of the call's arguments, as between its parentheses."""
+    """Source text of the call's arguments, without the parentheses."""
     output: str
-    """The value that the call returns, as a Python literal."""
+    """Value that the call returns, as a Python literal."""
     language: Language = "python"
     source: Source = Source.STRANGER
-    """The kit's own generators alone say otherwise. What puts other text into a problem uses `from_stranger`."""
+    """Origin of the program. Only the kit's own generators set another origin; code that puts
+    outside text into a problem uses `from_stranger`."""
     question: str = ""
-    """What it was made of together with others (LiveCodeBench has 479 samples of 92 questions); empty: nothing."""
+    """Id of the question from which several problems were made (LiveCodeBench has 479 problems of
+    92 questions); empty for a problem of its own."""
 
     @property
     def call(self) -> str:
-        """The call as an expression."""
+        """Source text of the problem's call, FUNCTION(ARGUMENTS)."""
         return f"{self.function}({self.arguments})"
 
 
 def from_stranger(problem: Problem, **changes: Any) -> Problem:
-    """The problem with parts that came from outside: a model's program, a file's value."""
+    """Copy of `problem` with the fields `changes` replaced by parts that came from outside, such as
+    a model's program or a file's value; its origin becomes untrusted."""
     return replace(problem, **changes, source=Source.STRANGER)
 
 
 def literal_text(value: Any, language: Language) -> str:
-    """How a value is written out in a language: Python's `repr`, or JSON."""
+    """Text of `value` as a literal of `language`: Python's `repr` for `python`, else JSON."""
     return repr(value) if language == "python" else json.dumps(value, ensure_ascii=False)

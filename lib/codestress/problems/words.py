@@ -1,7 +1,7 @@
-"""Plain English words, at least 6,003 of them, from text that every machine has: the standard library's documentation.
+"""List of plain English words, at least 6,003, from the standard library's documentation.
 
-That text differs between versions of Python and results must not, so the list was made once (words.txt), by
-`python bench/words.py`.
+That documentation differs between versions of Python and results must not, so the list was made
+once (words.txt), by `python bench/words.py`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from functools import cache
 from importlib.resources import files
 
 TARGET_WORDS = frozenset({"workbench", "dad", "admire"})
-"""The paper's own target chain; never among the others."""
+"""Words of the target chain in the paper of `papers/origin`; they are never among the other
+words."""
 
 
 @cache
 def word_list() -> tuple[str, ...]:
-    """The embedded list, in alphabetical order."""
+    """Words of the kit's list of English words (words.txt), in alphabetical order."""
     text = (files("codestress.problems") / "words.txt").read_text(encoding="utf-8")
     return tuple(line for line in text.splitlines() if line and not line.startswith("#"))

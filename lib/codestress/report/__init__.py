@@ -1,1 +1,1 @@
-"""Figures, tables, manifests, the gallery."""
+"""Reports: figures, tables, manifests, and the gallery page."""

@@ -1,4 +1,5 @@
-"""Whether what was published is still what was written: SHA-256 of every file, in the artefact's manifest."""
+"""Checks that published files are unchanged, by the SHA-256 of every file in the artefact's
+manifest."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ class _Change(BaseModel):
 
 
 class _Changed(BaseModel):
-    """What the command line changed."""
+    """The manifest's entry `changed`: the parameters that the command line changed, and words on
+    them."""
 
     changes: list[_Change]
     told: str
@@ -43,7 +45,8 @@ class _Changed(BaseModel):
 
 
 class _Manifest(BaseModel):
-    """What is read of a manifest, and stands for what is not there."""
+    """The fields that the kit reads from a manifest, with defaults for missing fields; unknown
+    fields of the file are kept as they are."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -54,7 +57,6 @@ class _Manifest(BaseModel):
     commit: str = ""
     built_at: str = ""
     build_seconds: float = 0.0
-    ask_seconds: float | None = None
     leaderboard: bool = False
     asked: int = 0
     tables: list[str] = []
@@ -64,13 +66,18 @@ class _Manifest(BaseModel):
     counts: dict[str, dict[str, int]] = {}
     parameters: dict[str, Any] = {}
     prompts: dict[str, str] = {}
+    environment: dict[str, str] = {}
+    inputs: dict[str, str] = {}
     not_run: dict[str, str] = {}
+    not_asked: dict[str, int] = {}
+    reasons: dict[str, dict[str, int]] = {}
     profile: str = ""
     changed: _Changed | None = None
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """What an artefact says of itself; `DataError` where its file is no manifest."""
+    """Returns the fields of manifest.json in an artefact's folder, missing ones with defaults;
+    raises `DataError` where the file is missing or no manifest."""
     path = folder / "manifest.json"
     try:
         return _Manifest.model_validate(parse_json(path.read_text(encoding="utf-8"))).model_dump()
@@ -79,14 +86,21 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         why = f"{'.'.join(map(str, first['loc'])) or 'the whole'}: {first['msg']}"
     except (OSError, ValueError) as error:
         why = str(error)
-    raise DataError(f"{shown(path)}: is no manifest: {why}; build it again with --force")
+    raise damaged(path, f"is no manifest: {why}")
+
+
+def damaged(path: Path, why: str) -> DataError:
+    """Returns, but does not raise, the `DataError` for a file of a build that cannot be used: its
+    `path`, the reason `why`, and the remedy (build it again)."""
+    return DataError(f"{shown(path)}: {why}; build it again with --force")
 
 
 Read = TypeVar("Read")
 
 
 def kept(read: Callable[[Path], Read]) -> Callable[[Path], Read]:
-    """A function that reads a file, which in one process reads it again only where it has changed since."""
+    """Returns the function `read` (of a path) with a cache: within a process, it reads a file again
+    only after the file's time of change has changed."""
 
     @cache
     def as_it_was(path: Path, changed_ns: int) -> Read:  # noqa: ARG001
@@ -102,8 +116,12 @@ def kept(read: Callable[[Path], Read]) -> Callable[[Path], Read]:
 def read_table(
     path: Path, columns: Iterable[str] = (), kinds: Mapping[str, type[str | float]] | None = None
 ) -> pd.DataFrame:
-    """A table that was published, texts that say nothing kept; `DataError` where it is none, lacks a column, or has
-    something else than `kinds` in one."""
+    """Returns the table in the file `path` (CSV or Parquet); texts such as NA stay texts.
+
+    `columns` are required; `kinds` gives the type of columns of a CSV file (`str` or `float`), by
+    name. Raises `DataError` where the file is missing or no table, lacks a column, or has a value
+    of another type.
+    """
     import pandas as pd  # half a second, and a build with nothing to do reads none
 
     try:
@@ -115,36 +133,46 @@ def read_table(
         if lacking:
             raise ValueError(f"it has no column {lacking[0]!r}")
     except (OSError, ValueError) as error:
-        raise DataError(f"{shown(path)}: cannot be read: {error}; build it again with --force") from None
+        raise damaged(path, f"cannot be read: {error}") from None
     return table
 
 
 def sha256_of_files(folder: Path) -> dict[str, str]:
-    """Of every file of an artefact but its manifest, by name."""
-    files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != "manifest.json")
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    """Returns the SHA-256 of every file in an artefact's folder, except manifest.json, by file
+    name."""
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.iterdir())
+        if path.is_file() and path.name != "manifest.json"
+    }
 
 
 def changes_of_files(folder: Path, manifest: Any) -> list[str]:
-    """What became of an artefact's files since its manifest was written; empty where each is as it was."""
+    """Returns the differences between an artefact's files in `folder` and the SHA-256 of them in
+    `manifest`, each in words: missing files, else changed ones. Empty where none differs; a
+    manifest without SHA-256 counts as a difference."""
     written = manifest.get("sha256") if isinstance(manifest, dict) else None
     if not isinstance(written, dict) or not written:
         return ["manifest.json has no SHA-256 of its files"]
     missing = [f"{name} is missing" for name in written if not (folder / name).is_file()]
-    now = {} if missing else sha256_of_files(folder)
-    return missing + [
-        f"{name} is not what was written" for name in now if name in written and now[name] != written[name]
-    ]
+    if missing:
+        return missing
+    now = sha256_of_files(folder)
+    changed = [name for name in now if written.get(name, now[name]) != now[name]]
+    return [f"{name} is not what was written" for name in changed]
 
 
 def changed_files(outputs: Path) -> list[str]:
-    """The same of all artefacts of all profiles, with their places."""
-    found = []
+    """Returns, in words, the changed files of all artefacts of all profiles below `outputs`, each
+    with its folder; a faulty manifest is one of them. Empty where nothing changed."""
+    changes = []
     for path in sorted(outputs.glob("*/*/*/manifest.json")):
+        folder = path.parent
         try:
-            manifest = read_manifest(path.parent)
+            manifest = read_manifest(folder)
         except DataError as error:
-            found.append(str(error))
-            continue
-        found += [f"{shown(path.parent)}: {change}" for change in changes_of_files(path.parent, manifest)]
-    return found
+            changes.append(str(error))
+        else:
+            own = changes_of_files(folder, manifest)
+            changes += [f"{shown(folder)}: {change}" for change in own]
+    return changes

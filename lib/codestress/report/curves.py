@@ -1,43 +1,68 @@
-"""What charts are made of: panels, rows, curves and dots with intervals, a colour and a marker for each."""
+"""Parts of charts: panels, rows, curves and points with intervals, each with a colour and a
+marker."""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from codestress.fitting.proportions import DOUBTED
-from codestress.report.style import COLOURS, MARKERS, PUBLISHED, styled_figure
+from codestress.report.marks import mark
+from codestress.report.style import (
+    COLOURS,
+    MARKERS,
+    PUBLISHED,
+    Look,
+    add_note,
+    looks,
+    styled_figure,
+)
 
 Array = NDArray[np.float64]
 MEAN = "mean over models"
-"""The name of the curve that is one."""
+"""Name of the curve that is the mean over models."""
 
 
-def look(number: int) -> tuple[str, str]:
-    """Colour and marker of a figure's curve, by its number."""
-    return COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+def look(number: int) -> Look:
+    """Returns the look of a figure's condition by its number, from 0; after the last one they begin
+    again. Models have looks of their own: `looks`."""
+    return Look(COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)])
 
 
-def interval(points: pd.DataFrame, value: str = "accuracy", scale: float = 100) -> tuple[Array, list[Array]]:
-    """Values, and how far their intervals reach below and above them: shares in %."""
-    middle, low, high = (scale * points[column].to_numpy(float) for column in (value, "low", "high"))
+def _series_looks(names: Sequence[str], *, models: bool, first: int = 0) -> list[Look]:
+    if models:
+        return list(looks(names).values())
+    return [look(first + number) for number in range(len(names))]
+
+
+def interval(
+    points: pd.DataFrame, value: str = "accuracy", scale: float = 100
+) -> tuple[Array, list[Array]]:
+    """Returns the values of the column `value` of `points`, and the lengths of their intervals
+    below and above them, all times `scale` (100: shares in %). `points` also has the columns `low`
+    and `high`, the ends of the intervals, in the unit of `value`."""
+    middle, low, high = scale * points[[value, "low", "high"]].to_numpy(float).T
     return middle, [middle - low, high - middle]
 
 
 def panels(
     titles: Sequence[str], across: int, height: float, width: float = 7.0, **options: Any
 ) -> tuple[Figure, list[Axes]]:
-    """A figure with a panel for each title, at most so many side by side; `options` are those of `subplots`."""
+    """Returns a new figure and its panels (Matplotlib axes), one for each of `titles`, at most
+    `across` side by side; `options` go to Matplotlib's `subplots`. `height` and `width` of the
+    figure are in inches."""
     across = min(across, len(titles))
     figure = styled_figure(width, height)
-    axes: list[Axes] = list(figure.subplots(-(-len(titles) // across), across, squeeze=False, **options).flat)
+    axes: list[Axes] = list(
+        figure.subplots(-(-len(titles) // across), across, squeeze=False, **options).flat
+    )
     for ax, title in zip(axes, titles, strict=False):
         ax.set_title(title)
     for ax in axes[len(titles) :]:
@@ -45,8 +70,12 @@ def panels(
     return figure, axes[: len(titles)]
 
 
-def name_rows(ax: Axes, names: Sequence[str], margin: float = 0.4, length: float | None = 0) -> None:
-    """Names of rows, the first above, and lines of the grid for the values along them; `length` of the ticks."""
+def name_rows(
+    ax: Axes, names: Sequence[str], margin: float = 0.4, length: float | None = 0
+) -> None:
+    """Names the rows of the panel `ax`, the first at the top, and draws its grid for values alone.
+    The outer rows stand 1 - `margin` rows from the panel's edges; `length` is that of the rows'
+    ticks in points (None: unchanged)."""
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - margin, margin - 1)
     if length is not None:
@@ -55,60 +84,98 @@ def name_rows(ax: Axes, names: Sequence[str], margin: float = 0.4, length: float
     ax.grid(False, axis="y")
 
 
-def say(ax: Axes, text: str, place: Any, away: tuple[float, float] = (0, 0), size: float = 6.5, **options: Any) -> None:
-    """Words beside a place, so many points away from it."""
+def say(
+    ax: Axes,
+    text: str,
+    place: Any,
+    away: tuple[float, float] = (0, 0),
+    size: float = 6.5,
+    **options: Any,
+) -> None:
+    """Writes `text` in the panel `ax`, `away` (right, up) points from `place` in data coordinates;
+    `options` go to Matplotlib's `annotate`."""
     ax.annotate(text, place, xytext=away, textcoords="offset points", fontsize=size, **options)
 
 
-def draw_truth(ax: Axes, places: pd.Series, points: pd.DataFrame, colour: str, scale: float = 100) -> None:
-    """A broad pale line through what is true of an instrument (`true`), behind its estimates, where that is known."""
-    if "true" in points and points["true"].notna().any():
-        ax.plot(places, scale * points["true"], color=colour, alpha=0.35, linewidth=4, zorder=1, solid_capstyle="butt")
-
-
-def mark_truth(ax: Axes, values: ArrayLike, places: Sequence[float], *, around: bool = False) -> None:
-    """A diamond at what is true of an instrument, at each place where that is known; `around`: behind dots."""
-    size, zorder = (6.5, 1.5) if around else (3.5, 4.0)
-    ax.plot(values, places, "D", color="black", mfc="white", markersize=size, zorder=zorder)
-
-
 def draw_curves(
-    ax: Axes, points: pd.DataFrame, models: Sequence[str], x: str, *, value: str, scale: float, size: float
+    ax: Axes,
+    points: pd.DataFrame,
+    models: Sequence[str],
+    x: str,
+    *,
+    value: str,
+    scale: float,
+    size: float,
 ) -> None:
-    """A curve for each model that has points, with thin bars for intervals, so that those of several can be told apart;
-    the published one is grey, the mean thick and dashed. `points`: model, `x`, `value`, low, high, all to be scaled."""
-    for number, model in enumerate(models):
+    """Draws a curve of the column `value` over the column `x` for each model in the list `models`
+    that has rows in `points`, with intervals as thin bars.
+
+    The published curve is grey, the mean thick and dashed; each model has its own look. `points`
+    has the columns `model`, `low` and `high` (ends of the intervals), and those that `x` and
+    `value` name; all numbers are multiplied by `scale`. `size` is the markers'.
+    """
+    for model, (colour, marker) in looks(models).items():
         curve = points[points["model"] == model].sort_values(x)
         if curve.empty:
             continue
         middle, reach = interval(curve, value, scale)
-        colour, marker = look(number)
-        colour = {"published": PUBLISHED, MEAN: "black"}.get(model, colour)
-        line, width = ("--", 2.0) if model == MEAN else ("-", None)
-        draw_truth(ax, scale * curve[x], curve, colour, scale)
-        bars: dict[str, Any] = {"yerr": reach, "elinewidth": 0.7, "capsize": 1.5, "capthick": 0.7}
-        shown: dict[str, Any] = {"color": colour, "marker": marker, "markersize": size, "ls": line, "lw": width}
-        ax.errorbar(scale * curve[x], middle, label=model, **bars, **shown)
+        places = scale * curve[x]
+        ax.errorbar(
+            places,
+            middle,
+            reach,
+            label=model,
+            color={"published": PUBLISHED, MEAN: "black"}.get(model, colour),
+            marker=marker,
+            markersize=size,
+            ls="--" if model == MEAN else "-",
+            lw=2.0 if model == MEAN else None,
+            elinewidth=0.7,
+            capsize=1.5,
+            capthick=0.7,
+        )
+        mark(ax, curve, places, middle, published=model == "published")
 
 
 def draw_points(
-    ax: Axes, shares: pd.DataFrame, places: Callable[[int, pd.DataFrame], pd.Series], *, line: str, width: float
+    ax: Axes,
+    shares: pd.DataFrame,
+    places: Callable[[int, pd.DataFrame], pd.Series],
+    *,
+    line: str,
+    width: float,
+    models: bool = False,
 ) -> dict[str, str]:
-    """Points with error bars for each label, at the places that its number and its points have; the colour of each.
+    """Draws the shares of each label as points with error bars, and returns the colour of each
+    label. `places` is a function: it gets a label's number and rows, and returns their places along
+    the axis.
 
-    `shares`: label, published (bool), share, low, high (0 to 1). The published series is grey, hollow and never joined
-    by a `line`.
+    `shares` has the columns `label`, `published` (bool), `accuracy`, `low` and `high` (0 to 1). The
+    published series is grey, hollow and never joined by a line; `line` is the line style of the
+    others, `width` the thickness of the error bars in points. `models`: whether the labels are
+    models.
     """
     colours: dict[str, str] = {}
-    for number, (label, part) in enumerate(shares.groupby("label", sort=False)):
+    groups = list(shares.groupby("label", sort=False))
+    styles = _series_looks([str(label) for label, _ in groups], models=models)
+    for number, (label, part) in enumerate(groups):
         published = bool(part["published"].iloc[0])
-        colour, marker = look(number)
+        colour, marker = styles[number]
         colour = colours[str(label)] = PUBLISHED if published else colour
         share, reach = interval(part)
-        draw_truth(ax, places(number, part), part, colour)
-        shown: dict[str, Any] = {"color": colour, "mfc": "white" if published else colour, "label": str(label)}
-        form = marker + ("" if published else line)
-        ax.errorbar(places(number, part), share, yerr=reach, fmt=form, capsize=2, elinewidth=width, **shown)
+        at = places(number, part)
+        ax.errorbar(
+            at,
+            share,
+            reach,
+            fmt=marker if published else marker + line,
+            color=colour,
+            mfc="white" if published else colour,
+            label=str(label),
+            capsize=2,
+            elinewidth=width,
+        )
+        mark(ax, part, at, share, published=published)
     return colours
 
 
@@ -123,33 +190,50 @@ def forest(
     scale: float = 1,
     series: str | None = None,
     decided: bool = False,
+    models: bool = False,
+    first: int = 0,
+    published: bool = False,
     **told: str,
 ) -> None:
-    """Estimates with intervals at the height of their `label` in `names`, `told` what the axis and its title say.
+    """Draws estimates with intervals along the x axis, each in the row of `names` that its column
+    `label` gives; `told` sets the texts of axis and title.
 
-    `rows`: label, value, low, high, scaled to the axis' unit. `series`: a column whose values are drawn beside each
-    other, each with its colour and marker. `decided`: the column `decided` (bool) fills the marker; what is not decided
-    is hollow. A value that is not finite, or 0 on a logarithmic axis, is left out, its interval is drawn as far as the
-    axis (`limits`) goes.
+    `rows` has the columns that `label` and `value` name, and `low` and `high`, the ends of the
+    intervals; numbers are multiplied by `scale`. `series` (None: one series): a column whose values
+    are drawn beside each other, each with its colour and marker, from `look(first)` on; `models`:
+    whether they are models.
+    `decided`: whether the column `decided` (bool) fills the marker, so that an undecided estimate
+    is hollow. `published`: whether the numbers come from a paper's own, so that a click opens their
+    source. A value that is not
+    finite, or outside `limits`, the ends of the axis, is left out; its interval is drawn as far as
+    the axis goes.
     """
     ax.set_xlim(*limits)
     groups = [("", rows)] if series is None else list(rows.groupby(series, sort=False))
     shift = np.linspace(-0.27, 0.27, len(groups)) if len(groups) > 1 else [0.0]
+    styles = _series_looks([str(name) for name, _ in groups], models=models, first=first)
     for number, (name, part) in enumerate(groups):
-        colour, shape = look(number)
+        colour, shape = styles[number]
+        heights = [names.index(row) + shift[number] for row in part[label]]
+        mark(ax, part, scale * part[value], heights, published=published)
         filled = part["decided"] if decided else [True] * len(part)
-        for row, middle, low, high, full in zip(
-            part[label], *(scale * part[[value, "low", "high"]]).to_numpy(float).T, filled, strict=True
+        for y, middle, low, high, full in zip(
+            heights,
+            *(scale * part[[value, "low", "high"]]).to_numpy(float).T,
+            filled,
+            strict=True,
         ):
-            y = names.index(row) + shift[number]
-            ends = max(low, limits[0]), min(high, limits[1])
-            ax.plot(ends, [y, y], color=colour, linewidth=1.1)
-            for end, beyond, marker in zip(ends, (low < limits[0], high > limits[1]), "<>", strict=True):
-                if beyond:
-                    ax.plot([end], [y], marker=marker, color=colour, markersize=3.5, clip_on=False)
-            if limits[0] < middle < limits[1]:
+            least, most = limits
+            ax.plot((max(low, least), min(high, most)), [y, y], color=colour, linewidth=1.1)
+            arrow: dict[str, Any] = {"color": colour, "markersize": 3.5, "clip_on": False}
+            if low < least:
+                ax.plot([least], [y], marker="<", **arrow)
+            if high > most:
+                ax.plot([most], [y], marker=">", **arrow)
+            if least < middle < most:
                 face = colour if full else "white"
-                ax.plot([middle], [y], marker=shape, color=colour, mfc=face, linestyle="none", markersize=4)
+                dot: dict[str, Any] = {"color": colour, "mfc": face, "markersize": 4}
+                ax.plot([middle], [y], marker=shape, linestyle="none", **dot)
         if name:
             ax.plot([], [], marker=shape, color=colour, linewidth=1.1, label=str(name))
     name_rows(ax, names, 0.45)
@@ -157,18 +241,21 @@ def forest(
 
 
 def legend_above(figure: Figure, *axes: Axes, most: int = 5, **options: object) -> None:
-    """One legend for all panels, above them, of what is in some of them, in at most so many columns."""
-    pairs = [pair for ax in axes for pair in zip(*ax.get_legend_handles_labels(), strict=True)]
-    named = {name: handle for handle, name in reversed(pairs)}
-    names = list(dict.fromkeys(name for _, name in pairs))
-    figure.legend([named[name] for name in names], names, loc="outside upper center", ncols=most, **options)
+    """Draws one legend above all panels of `figure`, with each name in any of the panels `axes`
+    once, in at most `most` columns; `options` go to Matplotlib's `legend`."""
+    handles: dict[str, Artist] = {}
+    for ax in axes:
+        for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
+            handles.setdefault(name, handle)
+    names = list(handles)
+    figure.legend(handles.values(), names, loc="outside upper center", ncols=most, **options)
 
 
 def say_lack(figure: Figure, lacks: Mapping[str, float]) -> None:
-    """Below the figure: which fitted curves do not describe their points, by the p-values of their lack of fit."""
+    """Names, below the figure, the fitted curves that do not describe their points: `lacks` has
+    each curve's p-value of the lack of fit, by its name, and one below `DOUBTED` is named. Adds
+    nothing where none is."""
     doubted = [name for name, lack in lacks.items() if lack < DOUBTED]
     if doubted:
         told = f"does not describe its points (p < {DOUBTED:g}): {', '.join(doubted)}"
-        lines = textwrap.fill(told, 64, break_on_hyphens=False)  # the note on readers stands to the right of it
-        below = -0.06 / figure.get_size_inches()[1]
-        figure.text(0.005, below, lines, ha="left", va="top", fontsize=6.5, color="#8f2d00")
+        add_note(figure, told)

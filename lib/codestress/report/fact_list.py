@@ -11,17 +11,19 @@ from matplotlib.transforms import Bbox
 from codestress.report.style import OTHER, use_style
 
 WIDEST = 44
-"""Characters of a line in a cell."""
+"""Maximum number of characters of a line in a cell."""
 
 
 def fact_list(table: pd.DataFrame) -> Figure:
-    """The table itself as a picture, long texts on several lines."""
+    """Returns a figure that shows the rows of `table` as text, below the columns' names; long cells
+    stand on several lines."""
     use_style()
     cells = [[textwrap.fill(str(value), WIDEST) for value in row] for row in table.to_numpy()]
     lines = [1, *(1 + max(text.count("\n") for text in row) for row in cells)]
     names = [name.replace("_", " ") for name in table]
     longest = [
-        max(len(line) for text in column for line in text.split("\n")) + 3 for column in zip(names, *cells, strict=True)
+        max(len(line) for text in column for line in text.split("\n")) + 3
+        for column in zip(names, *cells, strict=True)
     ]
     figure = Figure(figsize=(7.0, 0.2 * sum(lines) + 0.2), layout="none")  # type: ignore[arg-type]  # not in the stubs
     ax = figure.add_axes((0, 0, 1, 1))

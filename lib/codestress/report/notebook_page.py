@@ -1,4 +1,4 @@
-"""An executed notebook as one HTML page: no scripts, no fonts and no styles from elsewhere."""
+"""An executed notebook as one HTML page, without scripts, fonts or styles from elsewhere."""
 
 from __future__ import annotations
 
@@ -12,18 +12,25 @@ from markupsafe import Markup
 
 
 def page_environment() -> Environment:
-    """Templates in which everything is escaped and nothing may be missing."""
-    return Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    """Returns a Jinja environment that escapes all inserted text and raises an error for a missing
+    value."""
+    return Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
 
 
 def resource(name: str) -> str:
-    """A file of this package."""
+    """Returns the text of the file `name` in the folder of the report package, such as a
+    template."""
     return (files("codestress.report") / name).read_text(encoding="utf-8")
 
 
 def prepare() -> None:
-    """Makes an empty page, which imports what pages need: two seconds that the report, which takes its templates from
-    here, does without."""
+    """Renders an empty notebook as a page, so that pages after it need not import nbconvert first.
+
+    Those imports take two seconds, and are not made where this module is imported: the report takes
+    only its templates from it.
+    """
     from nbformat.v4 import new_code_cell, new_notebook
 
     notebook_page(new_notebook(cells=[new_code_cell("1")]), "", {})
@@ -31,17 +38,21 @@ def prepare() -> None:
 
 @cache
 def _exporter() -> Any:
-    """One for all notebooks of a process: it compiles its templates once."""
+    """Returns the nbconvert exporter, made once for all notebooks of a process, because it compiles
+    its templates when it is made."""
     from nbconvert.exporters.html import HTMLExporter
 
     return HTMLExporter(template_name="basic", embed_images=True)
 
 
 def notebook_page(notebook: Any, artefact: str, manifest: Mapping[str, Any]) -> str:
-    """The page; `notebook` is an executed notebook node. What the command line changed stands above it."""
+    """Returns an executed notebook as the text of an HTML page, titled with the name `artefact`;
+    above it stand the changes that the command line made, which `manifest` has (if any)."""
     from pygments.formatters import HtmlFormatter
 
     body, _ = _exporter().from_notebook_node(notebook)
     style = resource("page.css") + HtmlFormatter().get_style_defs(".highlight")
     template = page_environment().from_string(resource("notebook.html"))
-    return template.render(title=artefact, manifest=manifest, body=Markup(body), style=Markup(style))
+    return template.render(
+        title=artefact, manifest=manifest, body=Markup(body), style=Markup(style)
+    )

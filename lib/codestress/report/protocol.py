@@ -1,59 +1,107 @@
-"""Where a run is not as the paper's: its protocol is params/PAPER/ARTEFACT.yaml over the defaults of its schema."""
+"""Deviations of a run from the paper's protocol: params/PAPER/ARTEFACT.yaml over the defaults of
+its schema."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
-from codestress.parameters import Facts
+from codestress.parameters import Facts, in_words
 from codestress.paths import PARAMS, shown
 from codestress.validation import read_yaml
 
-FREE = {"artefact", "models", "rule", "seed", "failures", "confidence", "resamples", "recheck"}
-"""No part of a protocol: what is drawn or computed of the same answers, and seeds, which no paper states. A number is
-stated of models by name, so that other models' answers are no deviation either."""
+FREE = {
+    "artefact",
+    "models",
+    "rule",
+    "seed",
+    "failures",
+    "confidence",
+    "resamples",
+    "recheck",
+    "repetitions",
+}
+"""Parameters outside a protocol: choices of drawing or computing from the same answers, seeds,
+which no paper states, and models: a paper's number names its models, so that other models are no
+deviation."""
+BEYOND = "Beyond the paper"
+"""Beginning of the titles of artefacts that no paper has."""
 PRESENTATION = {"relative", "show", "metrics"}
+Values = Mapping[str, Any]
 
 
 class Deviation(NamedTuple):
-    """A parameter that is not the paper's."""
+    """A parameter of a run that differs from the paper's, with the models for which it does."""
 
     parameter: str
     models: tuple[str, ...]
-    """Of which it is so."""
+    """Models for which the parameter differs."""
     told: str
-    """Both values in words."""
+    """The run's value and the paper's, in words."""
 
 
 def deviations(given: Facts) -> list[Deviation]:
-    """What is not the paper's for a model that is asked, each model beside what the paper had for it; empty for a run
-    as the paper's."""
+    """Returns the parameters in `given`, a run's, that differ from those in
+    params/PAPER/ARTEFACT.yaml, which are the paper's, compared model by model; empty for a run by
+    the paper's protocol."""
     path = PARAMS / f"{given.artefact}.yaml"
     free = given.model_dump(include=FREE)  # a profile may name the models
     stated = {**free, **read_yaml(path).get("parameters", {}), "models": given.models}
     if "per_model" in stated:
-        stated["per_model"] = {name: own for name, own in stated["per_model"].items() if name in given.models}
+        own = stated["per_model"].items()
+        stated["per_model"] = {name: values for name, values in own if name in given.models}
     paper = given.__class__.checked(stated, shown(path))
-    found: dict[tuple[str, str, str], list[str]] = {}
+    models_of: dict[tuple[str, str, str], list[str]] = {}
     for model in given.models:
         ours, theirs = given.of_model(model).model_dump(), paper.of_model(model).model_dump()
-        for name in ours:
-            if name not in FREE | PRESENTATION and ours[name] != theirs[name]:
-                found.setdefault((name, in_words(ours[name]), in_words(theirs[name])), []).append(model)
+        for difference in _differences(given, ours, theirs):
+            models_of.setdefault(difference, []).append(model)
     deviating = []
-    for (name, own, its), models in found.items():
+    for (name, value, source), models in models_of.items():
         of = "" if len(models) == len(given.models) else f" for {' and '.join(models)}"
-        deviating.append(Deviation(name, tuple(models), f"{name} {own}{of} (paper: {its})"))
+        deviating.append(Deviation(name, tuple(models), f"{name} {value}{of} ({source})"))
     return deviating
 
 
+def _differences(given: Facts, ours: Values, theirs: Values) -> Iterator[tuple[str, str, str]]:
+    """Yields, for each parameter of `ours` that deviates from `theirs` (the values for one model),
+    its name, its value, and the paper's value in words. A combination of values that `given.ALIKE`
+    declares equal to the paper's does not deviate; any other counts as one parameter."""
+    differing = [name for name in ours if _differs(given, name, ours[name], theirs[name])]
+    for alike in given.ALIKE:
+        together = [name for name in differing if any(name in one for one in alike.combinations)]
+        if not together or not alike.has(theirs):
+            continue
+        differing = [name for name in differing if name not in together]
+        if not alike.has(ours):
+            first, *others = together
+            values = [in_words(ours[first]), *(f"{name} {in_words(ours[name])}" for name in others)]
+            yield first, ", ".join(values), f"paper: {alike.paper}"
+    for name in differing:
+        # Where the paper is silent, the other value is no error: the reader must see whose choice the default is.
+        source = "left open by the paper; default" if name in given.OPEN else "paper"
+        yield name, in_words(ours[name]), f"{source}: {in_words(theirs[name])}"
+
+
+def _differs(given: Facts, name: str, ours: Any, theirs: Any) -> bool:
+    """Whether the value `ours` of the parameter `name` makes another protocol than `theirs`, the
+    paper's.
+
+    Parameters outside a protocol (`FREE`) or of presentation never do. A part of the paper's
+    questions does not, and neither does another file: its path depends on the user.
+    """
+    if ours == theirs or name in FREE | PRESENTATION:
+        return False
+    if name in given.PARTS and set(ours) <= set(theirs):
+        return False
+    return not all(str(value).endswith((".jsonl", ".yaml")) for value in (ours, theirs))
+
+
 def stamp(given: Facts) -> str:
-    """`as the paper`, or `deviates: …`."""
-    found = deviations(given)
-    return "deviates: " + ", ".join(one.told for one in found) if found else "as the paper"
-
-
-def in_words(value: object) -> str:
-    """A parameter's value as a person says it."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return " ".join(in_words(one) for one in value) if isinstance(value, list) else str(value)
+    """Returns, in words, how the run with the parameters `given` relates to the paper: `as the
+    paper`, `beyond the paper` for an artefact that no paper has, or `deviates: …` with each
+    deviation."""
+    if deviating := deviations(given):
+        return "deviates: " + ", ".join(deviation.told for deviation in deviating)
+    title = read_yaml(PARAMS / f"{given.artefact}.yaml").get("title", "")
+    return "beyond the paper" if title.startswith(BEYOND) else "as the paper"

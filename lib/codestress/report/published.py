@@ -1,4 +1,4 @@
-"""Numbers that the papers publish (params/published/PAPER.json), with where each was read."""
+"""Numbers that the papers publish (params/published/PAPER.json), each with its source."""
 
 from __future__ import annotations
 
@@ -13,26 +13,50 @@ from codestress.paths import PUBLISHED, shown
 
 
 def published_numbers(artefact: str) -> dict[str, Any] | None:
-    """What the paper publishes for PAPER/ARTEFACT, with its provenance; None where it has nothing to compare."""
+    """Returns the entry of an artefact (PAPER/ARTEFACT) in the paper's file of published numbers:
+    its `values`, and their `provenance`. None where the file or the entry is missing."""
     paper, _, name = artefact.partition("/")
     numbers: dict[str, Any] | None = read_published(paper).get(name)
     return numbers
 
 
+def provenance(artefact: str) -> str:
+    """Returns, in words, the source of the published numbers of an artefact (PAPER/ARTEFACT); empty
+    where the file of published numbers has no entry of it."""
+    source: str = (published_numbers(artefact) or {}).get("provenance", "")
+    if not source:
+        return ""
+    words: dict[str, str] = read_published(artefact.partition("/")[0])["about"]["provenance"]
+    return words[source]
+
+
+LACKING = {"without_numbers": "not published as numbers", "not_at_hand": "not at hand"}
+"""Reasons why numbers of a paper are missing: they are only drawn, or printed in a table that the
+text used here has lost."""
+
+
 def without_numbers(artefact: str) -> str:
-    """What the paper shows for PAPER/ARTEFACT and does not publish as numbers, in words; empty where it has all."""
+    """Returns, in words, the numbers of the paper that the artefact (PAPER/ARTEFACT) lacks for a
+    comparison, and the reason; empty where none is missing."""
     paper, _, name = artefact.partition("/")
-    shown_only = read_published(paper).get("without_numbers", {}).get(name, "")
-    return f"{shown_only}: not published as numbers" if shown_only else ""
+    for kind, why in LACKING.items():
+        if what := read_published(paper).get(kind, {}).get(name, ""):
+            return f"{what}: {why}"
+    return ""
 
 
 def published_cells(artefact: str, *axes: str) -> pd.DataFrame:
-    """The paper's `values` for PAPER/ARTEFACT, a row each: a column for each level of nesting, and `value`.
+    """Returns the paper's numbers for an artefact (PAPER/ARTEFACT) as a table with a row for each
+    number. Without published numbers, the table has no rows.
 
-    A list at the lowest level has the names in `columns`. Empty where the paper has nothing to compare.
+    In the paper's file, the numbers are nested objects: `axes` are names of columns, outermost
+    level first, for the keys of each level; the number is in the column `value`. A list at the
+    lowest level has its keys in the file's entry `columns`.
     """
     numbers = published_numbers(artefact) or {"values": {}}
-    return pd.DataFrame(_leaves(numbers["values"], numbers.get("columns", [])), columns=[*axes, "value"])
+    return pd.DataFrame(
+        _leaves(numbers["values"], numbers.get("columns", [])), columns=[*axes, "value"]
+    )
 
 
 def _leaves(values: Any, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
@@ -46,13 +70,22 @@ def _leaves(values: Any, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
 
 
 def published_models(paper: str) -> dict[str, str]:
-    """The paper's label of each model to the registry's name."""
+    """Returns a mapping from the labels of a paper's models in the paper to their names in the
+    registry; empty where the paper's file gives none."""
     models: dict[str, str] = read_published(paper).get("models", {})
     return models
 
 
+def version_of(paper: str) -> str:
+    """Returns the version of a paper that the kit follows, in words; empty where the paper's file
+    does not say."""
+    version: str = read_published(paper).get("about", {}).get("version", "")
+    return version
+
+
 def read_published(paper: str) -> dict[str, Any]:
-    """The whole file of a paper; empty where it has none."""
+    """Returns the whole content of params/published/PAPER.json; empty without a file. Raises
+    `DataError` for a faulty one."""
     path = PUBLISHED / f"{paper}.json"
     if not path.is_file():
         return {}
@@ -61,5 +94,7 @@ def read_published(paper: str) -> dict[str, Any]:
         if not isinstance(content, dict):
             raise ValueError(f"it is a {type(content).__name__}, not an object")
     except ValueError as error:
-        raise DataError(f"{shown(path)}: is no file of a paper: {error}; take the file of the last commit") from None
+        raise DataError(
+            f"{shown(path)}: is no file of a paper: {error}; take the file of the last commit"
+        ) from None
     return content

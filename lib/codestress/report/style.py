@@ -1,28 +1,90 @@
-"""How figures look: the style file, and a second cue beside every colour."""
+"""The look of figures: the style file, and a second cue beside every colour."""
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Iterable
+from functools import cache
 from importlib.resources import as_file, files
+from typing import NamedTuple
 
+import yaml
 from matplotlib import style
 from matplotlib.figure import Figure
 
+from codestress.paths import PARAMS
+
+WIDTHS = {"column": 3.3, "page": 7.0}
+"""Widths of figures in inches: a column of a paper, and a whole page. An artefact's file names one
+of them."""
+TALLEST = 9.0
+"""Largest height of a figure in inches."""
+SMALLEST_TEXT = 6.5
+"""Smallest size of a figure's text in points."""
+NOTE = "note"
+"""Identifier of the texts of a figure that `publish` joins to its footnote."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999999")
+MODEL_COLOURS = (*COLOURS[:6], "#332288", "#882255", "#117733")
+"""Colours of models; black is a mean over models, grey is published."""
 PUBLISHED = "#4D4D4D"
-"""The papers' own numbers, in every figure."""
+"""Colour of the papers' own numbers, in every figure."""
 RIGHT, WRONG, OTHER = "#009E73", "#F3B08A", "#BBBBBB"
-"""Dark, light, grey: right and wrong differ in lightness, and wrong is hatched."""
+"""Colours of correct, incorrect and other outcomes. Correct and incorrect differ in lightness, and
+incorrect is hatched."""
+
+
+class Look(NamedTuple):
+    """A model's colour and marker."""
+
+    colour: str
+    marker: str
+
+
+@cache
+def _registered() -> dict[str, int]:
+    rows = yaml.load((PARAMS / "models.yaml").read_text("utf-8"), yaml.CSafeLoader)
+    return {name: place for place, name in enumerate(rows)}
+
+
+def looks(models: Iterable[str]) -> dict[str, Look]:
+    """Returns the look of each of a figure's `models`, the same in every figure.
+
+    A model's place in params/models.yaml decides, or the hash of its name where it has none. Two
+    models of one figure never share a look: the later one moves on to the next that is free.
+    """
+    taken: dict[str, Look] = {}
+    for model in models:
+        place = _registered().get(model, zlib.crc32(model.encode()))
+        look = _look(place)
+        while look in taken.values() and len(taken) < len(MODEL_COLOURS) * len(MARKERS):
+            place += 1
+            look = _look(place)
+        taken[model] = look
+    return taken
+
+
+def _look(place: int) -> Look:
+    return Look(MODEL_COLOURS[place % len(MODEL_COLOURS)], MARKERS[place % len(MARKERS)])
 
 
 def use_style() -> None:
-    """Applies codestress.mplstyle."""
+    """Sets Matplotlib's settings, for the whole process, to the kit's style file
+    codestress.mplstyle."""
     with as_file(files("codestress.report") / "codestress.mplstyle") as path:
         style.use(str(path))
 
 
 def styled_figure(width: float, height: float) -> Figure:
-    """An empty figure of so many inches, in our style."""
+    """Returns an empty figure of `width` by `height` inches, in the kit's style, which stays
+    set."""
     use_style()
     return Figure(figsize=(width, height))
+
+
+def add_note(figure: Figure, words: str) -> None:
+    """Writes a note in small type below `figure`."""
+    below = -0.06 / figure.get_figheight()
+    text = figure.text(0.005, below, words, va="top", fontsize=SMALLEST_TEXT, color="#555555")
+    text.set_gid(NOTE)

@@ -1,19 +1,16 @@
-"""What the report says of all figures and ledgers together.
+"""The report's summary of all figures and ledgers.
 
-What the build did, a card for each paper, and which models answered how much right, each paper on one artefact's
-questions; each number once, how many verdicts to expect, what was not run, and what those runs cost: tokens as
-`codestress plan` counts them, times the registry's prices. Nothing is asked and nothing is rendered: params/plans.csv
-has what plans counted (`python bench/plans.py`).
+It says what the build did, and shows a card for each paper. It gives each published number once,
+the verdicts to expect by chance, the runs that are missing and their costs: tokens as `codestress
+plan` counts them, times the registry's prices. No model is asked and no prompt rendered:
+params/plans.csv has the plans' counts (`python bench/plans.py`).
 """
 
 from __future__ import annotations
 
-import itertools
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -21,14 +18,16 @@ import pandas as pd
 
 from codestress.fitting.proportions import Interval
 from codestress.fitting.significance import holm
-from codestress.fitting.summaries import with_accuracy
 from codestress.fitting.verdicts import Verdict, p_value
 from codestress.inference.budget import cost
 from codestress.inference.registry import ModelEntry, load_registry
+from codestress.inference.results import REASONS, hardly_read, number_read
+from codestress.literals import counted
 from codestress.paths import PARAMS
-from codestress.report.claims import COLUMNS
+from codestress.report.claims import COLUMNS, SOURCES
 from codestress.report.findings import listed
 from codestress.report.headline import Headline
+from codestress.report.published import version_of
 from codestress.rooms import offered_by
 from codestress.types import CHARACTERS_PER_TOKEN, Outcome
 from codestress.validation import read_yaml
@@ -38,26 +37,44 @@ INSTRUMENTS = {
     "nano": "the kit's own small transformer",
     "interpreter": "the Python interpreter",
 }
-"""Engines of what stands for no large language model, in words."""
+"""Engines that run no large language model, in words."""
 SIGNS = {
-    **{"reproduced": "✓", "differs": "✗", "inconclusive": "?", "not comparable": "∦", "consistent": "="},
-    **{"inconsistent": "≠", "follows": "⊢", "does not follow": "⊬", "no verdict": "·", "not run": "–"},
+    "reproduced": "✓",
+    "differs": "✗",
+    "inconclusive": "?",
+    "not comparable": "∦",
+    "consistent": "=",
+    "inconsistent": "≠",
+    "follows": "⊢",
+    "does not follow": "⊬",
+    "no verdict": "·",
+    "not run": "–",
 }
-"""Of verdicts, what was decided first: never by colour alone."""
+"""Sign of each verdict, in the order of the ledger, decided ones first: colour is never the only
+cue."""
+CONTRARY = ("differs", "inconsistent", "does not follow")
+"""Verdicts on numbers that are not as the paper prints them."""
 PLANS = PARAMS / "plans.csv"
-PLAN_COLUMNS = ["artefact", "model", "part", "basis", "requests", "characters", "longest"]
-"""Of the paper profile: a data set where an artefact has several; how the numbers were found, empty where they were
-counted; different questions, characters of all prompts, and tokens of all answers if each is as long as it may be."""
+PLAN_COLUMNS = ["artefact", "model", "part", "basis", "requests", "characters", "longest", "commit"]
+"""Columns of params/plans.csv, for the paper profile. part: a data set where an artefact has
+several; basis: how the numbers were found, empty where they were counted; requests: different
+questions; characters: of all prompts; longest: tokens of all completions if each is as long as
+allowed; commit: the commit whose prompts were counted."""
 
 
 def did(figures: int, papers: int, answers: int, models: Iterable[Mapping[str, Any]]) -> str:
-    """What a build did, and what it did not, in a sentence. `models`: name, engine, answered_by."""
+    """Returns a sentence on what a build did and did not do, from its numbers of figures, papers
+    and answers. `models` are mappings with the keys `name`, `engine` and `answered_by`, the names
+    that servers gave; a model without those was not asked."""
     asked = [model for model in models if model["answered_by"]]
     named = sorted(model["name"] for model in asked if model["engine"] not in INSTRUMENTS)
     kinds = {model["engine"] for model in asked} & {*INSTRUMENTS}
     words = {"simulated": "simulated readers (not models)"}
     others = listed([words.get(kind, told) for kind, told in INSTRUMENTS.items() if kind in kinds])
-    drew = f"This build drew {figures} figures and tables of {papers} papers from {answers:,} answers"
+    shown = "1 figure or table" if figures == 1 else f"{figures} figures and tables"
+    drew = (
+        f"This build drew {shown} of {counted(papers, 'paper')} from {counted(answers, 'answer')}"
+    )
     if not named:
         source = f" of {others}" if kinds else ""
         return (
@@ -68,79 +85,151 @@ def did(figures: int, papers: int, answers: int, models: Iterable[Mapping[str, A
     return f"{drew} of {listed(named)}{beside}; of other models it says nothing."
 
 
-def fronts(papers: Sequence[str], built: Sequence[str], claims: pd.DataFrame) -> list[dict[str, Any]]:
-    """A card for each paper that has something built, in the order of `papers`: its headline `number` as published
-    (empty where no figure of this build states it), what that is (`told`), the ledger's words on it and on `all`
-    numbers of the paper, a figure, and what to type to have that of a model."""
+def added(manifests: Iterable[Mapping[str, Any]], field: str) -> dict[str, Counter[str]]:
+    """Returns, by model, the sums of the counts that the manifests have in the field `field`."""
+    totals: dict[str, Counter[str]] = {}
+    for manifest in manifests:
+        for model, counts in manifest[field].items():
+            totals.setdefault(model, Counter()).update(counts)
+    return totals
+
+
+def shortfalls(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Returns a sentence for each model with no right answer, or with hardly a readable one, in all
+    `manifests` together: the most frequent reasons, with their numbers. Simulated readers are left
+    out."""
+    reasons, sentences = added(manifests, "reasons"), []
+    simulated = {name for manifest in manifests for name in manifest["simulated"]}
+    for model, counts in added(manifests, "counts").items():
+        right = counts[Outcome.CORRECT] + counts[Outcome.CORRECT.code]
+        few, asked = hardly_read(counts), counts.total() - counts[Outcome.SKIPPED]
+        if model in simulated or not asked or (right and not few):
+            continue
+        most = reasons.get(model, Counter()).most_common(REASONS)
+        parts = [f"{n:,} × {reason}" for reason, n in most]
+        wrong = number_read(counts) - right
+        if wrong == asked:
+            parts = ["all were read, and none is correct"]
+        elif wrong:
+            parts.append(f"{wrong:,} read, and not correct")
+        why = "; ".join(parts) or "no reason is recorded"
+        place = f"; {few}, so that it has no place among the papers' models" if few else ""
+        sentences.append(f"{model}: {right} of {counted(asked, 'answer')} right: {why}{place}.")
+    return sentences
+
+
+def fronts(
+    papers: Sequence[str], built: Sequence[str], claims: pd.DataFrame
+) -> list[dict[str, Any]]:
+    """Returns the data of a card on the report's first screen for each paper of `papers` that has a
+    headline, in their order.
+
+    `built` are the names of the build's artefacts, `claims` is their ledger as `all_claims` returns
+    it. A card has the paper's headline `number` as published (empty where no figure of the build
+    states it), a description (`told`), the ledger's verdict on it (`says`) and its rows there
+    (`query`), the verdicts on `all` numbers of the paper, the rows that are not as printed
+    (`contrary`), a `figure`, the `commands` that ask a model for the number, and what the `rest`
+    takes.
+    """
     headlines: Mapping[str, Headline] = offered_by("headline", "HEADLINE")
-    return [_front(paper, headlines[paper], built, claims) for paper in papers if paper in headlines]
+    return [
+        _front(paper, headlines[paper], built, claims) for paper in papers if paper in headlines
+    ]
 
 
-def _front(paper: str, headline: Headline, built: Sequence[str], claims: pd.DataFrame) -> dict[str, Any]:
+def _front(
+    paper: str, headline: Headline, built: Sequence[str], claims: pd.DataFrame
+) -> dict[str, Any]:
     own = claims[claims["artefact"].str.startswith(f"{paper}/")]
-    rows = own[own["statement"].str.contains(headline.stated, regex=False)]
+    # Orders are statements too, but no numbers.
+    numbers = own[~own["relation"].isin(["more than", "less than"])]
+    stated = numbers[numbers["statement"].str.contains(headline.stated, regex=False)]
+    rows, query = stated, {"paper": paper, "search": headline.stated}
     if len(plain := rows[rows["statement"] == headline.stated]):
         rows = plain
     elif len(shown := rows[[headline.figure in names for names in rows["artefacts"]]]):
         rows = shown
-    number = " to ".join(f"{end:.4g}" for end in sorted({rows["published"].min(), rows["published"].max()}))
+        query["figure"] = headline.figure
+    number, figure = "", headline.figure
+    if len(rows):
+        ends = sorted({rows["published"].min(), rows["published"].max()})
+        number = f"{' to '.join(f'{end:.4g}' for end in ends)} {rows['unit'].iloc[0]}"
     # Of the first model that the paper asks: what it would cost, then the figure itself.
-    models = read_yaml(PARAMS / f"{headline.figure}.yaml").get("parameters", {}).get("models", [])
-    ask = f"{headline.figure} MODELS={models[0] if models else 'MODEL'}"
+    models = read_yaml(PARAMS / f"{figure}.yaml").get("parameters", {}).get("models", [])
+    model = models[0] if models else "MODEL"
+    ask = f"{figure} MODELS={model}"
+    planned = plans()[plans()["artefact"] == figure]
+    rest = {
+        "command": f"make {figure} PROFILE=paper",
+        "model": model,
+        "price": _costs(planned[planned["model"] == model], load_registry()),
+        "all": _costs(planned, load_registry()),
+        "basis": _bases(planned),
+        "waiting": int(((own["verdict"] == "not run") & (own["evidence"] == "re-run")).sum()),
+    }
+    if figure not in built:
+        figure = next(name for name in built if name.startswith(f"{paper}/"))
     return {
-        **{"paper": paper, "title": headline.title, "question": headline.question, "told": headline.told},
-        "number": f"{number} {rows['unit'].iloc[0]}" if len(rows) else "",
-        "says": _counted(rows) or "not stated in what was built",
-        "all": _counted(own) or "none in what was built",
-        "figure": headline.figure if headline.figure in built else next(n for n in built if n.startswith(f"{paper}/")),
+        **vars(headline),
+        "paper": paper,
+        "version": version_of(paper),
+        "number": number,
+        "query": query,
+        "says": _says(rows, stated),
+        "all": _by_source(own),
+        "contrary": own[own["verdict"].isin(CONTRARY)].to_dict("records"),
+        "figure": figure,
         "commands": (f"make plan {ask}", f"make {ask} BUDGET_USD=5"),
+        "rest": rest,
     }
 
 
+def _by_source(rows: pd.DataFrame) -> list[tuple[str, str, dict[str, int]]]:
+    """Returns a class of evidence, its words and its number of `rows` with each verdict, for each
+    class in the ledger `rows` but numbers that were only quoted or not run."""
+    rows = rows[~rows["verdict"].isin(["no verdict", "not run"])]
+    counts = rows.groupby("evidence", sort=False)["verdict"]
+    return [
+        (str(evidence), SOURCES.get(str(evidence), str(evidence)), dict(Counter(verdicts)))
+        for evidence, verdicts in counts
+    ]
+
+
+def _says(rows: pd.DataFrame, stated: pd.DataFrame) -> str:
+    """Returns, in words, the verdict on a paper's headline number: the ledger's `rows` of the number
+    itself, or, where none of them was run, also those of `stated` that say the same of other data
+    of the paper."""
+    if rows.empty:
+        return "not stated in what was built"
+    if rows["regenerated"].notna().any():
+        return _counted(rows)
+    others = stated.dropna(subset="regenerated")
+    return "; ".join(["not re-run on a model", *([_counted(others)] if len(others) else [])])
+
+
 def _counted(rows: pd.DataFrame) -> str:
-    """How many numbers have which verdict, on which evidence; a single one without its count; empty without any."""
-    plain = rows["verdict"].isin(["not run", "no verdict"])
-    counts = Counter(rows["verdict"].where(plain, rows["verdict"] + " (" + rows["evidence"] + ")"))
-    if len(rows) == 1:
-        row = rows.iloc[0]
-        here = f": {row['regenerated']:.4g} {row['unit']}" if row["regenerated"] == row["regenerated"] else ""
-        return f"{next(iter(counts))}{here}"
-    return ", ".join(f"{count:,} {word}" for word, count in counts.items())
-
-
-def leaderboards(manifests: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """One for each artefact whose YAML says so and that a model answered, from manifests by artefact, with the models'
-    `places`, best first (model, correct, n, accuracy, and Wilson's low and high, 95 %, as if independent); simulated
-    readers and the others of `INSTRUMENTS` have no rank.
-
-    Only answers that are right by the artefact's rule count. Whatever else became of a question counts as not right;
-    those that were skipped do not count, because they were not asked.
-    """
-    found = []
-    for name, manifest in sorted(manifests.items()):
-        engines = {model["name"]: model["engine"] for model in manifest["models"]}
-        rows = [
-            (
-                model,
-                counts.get(Outcome.CORRECT, counts.get(Outcome.CORRECT.code)),
-                sum(counts.values()) - counts[Outcome.SKIPPED],
-            )
-            for model, counts in manifest["counts"].items()
-            if manifest["leaderboard"] and engines.get(model) not in INSTRUMENTS
-        ]
-        if rows:
-            table = pd.DataFrame(rows, columns=["model", "correct", "n"])
-            shares = with_accuracy(table[table["n"] > 0], "correct", "n")
-            ranked = shares.sort_values(["accuracy", "model"], ascending=[False, True])
-            own = {"paper": name.split("/")[0], "artefact": name, "title": manifest["title"]}
-            found.append({**own, "places": ranked.to_dict("records")})
-    return found
+    """Returns, in words, the number of the ledger's `rows` with each verdict. For a single row it
+    is the verdict with its source and the regenerated number by each reading of the paper's words,
+    and why it is undecided."""
+    if len(rows) != 1:
+        return ", ".join(f"{n:,} {verdict}" for verdict, n in Counter(rows["verdict"]).items())
+    row = rows.iloc[0]
+    source, undecided = SOURCES.get(row["evidence"]), row["undecided"]
+    verdict = f"{row['verdict']} ({source})" if source else row["verdict"]
+    if row["verdict"] != "reproduced" and pd.notna(row["readings"]) and row["readings"]:
+        return f"{verdict}, by how its words are read: {row['readings']}"
+    why = f"; {undecided}" if pd.notna(undecided) and undecided else ""
+    return f"{verdict}: {row['regenerated']:.4g} {row['unit']}{why}"
 
 
 def all_claims(ledgers: list[pd.DataFrame]) -> pd.DataFrame:
-    """Each number of the papers once, what was decided first: `COLUMNS`, and `artefacts`, all that state it.
+    """Returns the rows of `ledgers` in one table, decided ones first, with each number of the
+    papers once: of several rows the first stays, so a decided one before others. It has the columns
+    `COLUMNS`, and `artefacts`, the names of all artefacts that state the number.
 
-    Artefacts that the command line changed, PAPER/ARTEFACT@CHANGES, count by their changes."""
+    Numbers of artefacts that the command line changed, PAPER/ARTEFACT@CHANGES, stand apart for each
+    set of changes.
+    """
     if not ledgers:
         return pd.DataFrame(columns=[*COLUMNS, "artefacts"])
     rows = pd.concat(ledgers, ignore_index=True)
@@ -152,80 +241,84 @@ def all_claims(ledgers: list[pd.DataFrame]) -> pd.DataFrame:
 
 
 def judged(claims: pd.DataFrame) -> list[dict[str, Any]]:
-    """For each paper with numbers that could differ by chance: how many were `judged` by both sides' errors, how many
-    are `expected` to differ if everything replicates (in clumps, since numbers share items), how many do, and how many
-    after correction for having looked at all of them."""
-    found = []
-    sampled = claims[claims["verdict"].isin(list(Verdict)) & claims["difference_low"].notna()]
+    """Returns, for each paper, a mapping with counts of the numbers in its ledger `claims` that
+    could differ by chance (claims on orders are left out).
+
+    `judged`: numbers judged by the errors of both sides; `expected`: those that would differ by
+    chance if everything replicated (in clumps, since numbers share items); `differ`: those that do;
+    `after_holm`: those that still differ after Holm's correction for the number of comparisons.
+    """
+    counts = []
+    equal = claims["relation"] == "equal"  # an order that holds is far from its bound
+    measured = claims["verdict"].isin(list(Verdict)) & claims["difference_low"].notna()
+    sampled = claims[equal & measured]
     for paper, part in sampled.groupby(sampled["artefact"].str.split("/").str[0]):
-        chances = [p_value(Interval(*ends)) for ends in part[["difference_low", "difference_high"]].to_numpy(float)]
+        ends = part[["difference_low", "difference_high"]].to_numpy(float)
+        chances = [p_value(Interval(*pair)) for pair in ends]
         sure = holm(np.nan_to_num(chances, nan=1.0)) <= 0.05  # without ends: looked at, too
-        differ = (part["verdict"] == Verdict.DIFFERS).sum()
-        counts = {"judged": len(part), "expected": 0.05 * len(part), "differ": differ, "after_holm": sure.sum()}
-        found.append({"paper": paper, **counts})
-    return found
+        counts.append(
+            {
+                "paper": paper,
+                "judged": len(part),
+                "expected": 0.05 * len(part),
+                "differ": (part["verdict"] == Verdict.DIFFERS).sum(),
+                "after_holm": sure.sum(),
+            }
+        )
+    return counts
 
 
-def not_run(claims: pd.DataFrame) -> list[dict[str, Any]]:
-    """What must be run, how many numbers of which artefacts wait for it, and how to ask for the first of those that has
-    a plan, with its price; most first."""
-    registry, waiting = load_registry(), claims[claims["verdict"] == "not run"]
-    groups = []
-    for needs, part in waiting.groupby("basis", sort=False):
-        artefacts = sorted({name for names in part["artefacts"] for name in names})
-        command, told = price(artefacts, str(needs), registry)
-        groups.append({"needs": needs, "numbers": len(part), "artefacts": artefacts, "command": command, "price": told})
-    return sorted(groups, key=lambda group: -group["numbers"])
+def folded(claims: pd.DataFrame) -> list[dict[str, Any]]:
+    """Returns a mapping for each artefact that numbers of the ledger `claims` wait for: its name
+    (`artefact`), the numbers' `rows`, and the `command` and the `price` of the whole artefact."""
+    registry, folds = load_registry(), []
+    for artefact, part in claims[waiting(claims)].groupby("artefact"):
+        name = str(artefact).partition("@")[0]
+        run = {"artefact": artefact, "rows": part.to_dict("records")}
+        planned = plans()[plans()["artefact"] == name]
+        basis = f" ({_bases(planned)})" if _bases(planned) else ""
+        costs = (_costs(planned, registry) or "price unknown") + basis
+        folds.append({**run, "command": f"make {name} PROFILE=paper", "price": costs})
+    return folds
+
+
+def waiting(claims: pd.DataFrame) -> pd.Series:
+    """Returns, for each row of the ledger `claims`, whether it is a paper's number that nothing was
+    run for."""
+    return (claims["verdict"] == "not run") & (claims["evidence"] != "finding")
 
 
 @cache
-def plans() -> list[dict[str, Any]]:
-    """Rows by `PLAN_COLUMNS`; none without the file."""
-    text = {"part": str, "basis": str}
-    rows = pd.read_csv(PLANS, dtype=text, keep_default_na=False) if PLANS.is_file() else pd.DataFrame()
-    found: list[dict[str, Any]] = rows.to_dict("records")
-    return found
+def plans() -> pd.DataFrame:
+    """Returns the table in params/plans.csv, with the columns `PLAN_COLUMNS`; without rows where
+    the file is missing."""
+    if not PLANS.is_file():
+        return pd.DataFrame(columns=PLAN_COLUMNS)
+    text = {"part": str, "basis": str, "commit": str}
+    return pd.read_csv(PLANS, dtype=text, keep_default_na=False)
 
 
-def price(artefacts: Sequence[str], needs: str, registry: Mapping[str, ModelEntry]) -> tuple[str, str]:
-    """The command that asks what `needs` names, models and a data set (all of an artefact's, where it names none), in
-    the first artefact that has a plan, and its price; `price unknown` where nobody knows."""
-    artefacts = [name.partition("@")[0] for name in artefacts]  # whatever command lines changed of them
-    for artefact in artefacts:
-        rows = [row for row in plans() if row["artefact"] == artefact]
-        # Whole names: one may begin another's.
-        models = {row["model"]: rf"(?<![\w.-]){re.escape(row['model'])}(?![\w-]|\.\w)" for row in rows}
-        named = [model for model, pattern in models.items() if re.search(pattern, needs)]
-        asked = [row for row in rows if row["model"] in named or not named]
-        parts = list(dict.fromkeys(row["part"] for row in asked if row["part"] and row["part"] in needs.lower()))
-        chosen = [row for row in asked if row["part"] in parts or not parts]
-        if chosen:
-            options = f' MODELS="{" ".join(named)}"' if named else ""
-            if parts and len(parts) < len({row["part"] for row in rows}):
-                options += f' SET="problems=[{",".join(parts)}]"'
-            bases = itertools.groupby(sorted(chosen, key=itemgetter("basis")), itemgetter("basis"))
-            told = "; ".join(_told(basis, list(part), registry) for basis, part in bases)
-            return f"make {artefact} PROFILE=paper{options}", told
-    return f"make {artefacts[0]} PROFILE=paper", "price unknown"
-
-
-def _told(basis: str, rows: Sequence[Mapping[str, Any]], registry: Mapping[str, ModelEntry]) -> str:
-    requests, characters, longest = (sum(row[name] for row in rows) for name in ("requests", "characters", "longest"))
-    parts = [
-        f"{requests:,} questions of {characters / CHARACTERS_PER_TOKEN / 1e6:,.2f} M tokens",
-        f"answers of at most {longest / 1e6:,.2f} M",
-    ]
+def _costs(rows: pd.DataFrame, registry: Mapping[str, ModelEntry]) -> str:
+    """Returns, in words, the price of the runs in `rows` of the plans; empty without rows."""
     low = high = 0.0
-    unknown, own = dict[str, None](), set()
-    for row in rows:
-        entry, tokens = registry.get(row["model"]), row["characters"] / CHARACTERS_PER_TOKEN
+    unknown, own = dict[str, None](), set[str]()
+    for row in rows.itertuples():
+        model, tokens = str(row.model), row.characters / CHARACTERS_PER_TOKEN
+        entry = registry.get(model)
         if entry is not None and entry.price is not None:
-            low, high = low + cost(entry, tokens, 0), high + cost(entry, tokens, row["longest"])
+            low, high = low + cost(entry, tokens, 0), high + cost(entry, tokens, row.longest)
         elif entry is not None and not entry.needs_key:
-            own.add(row["model"])
+            own.add(model)
         else:
-            unknown[row["model"]] = None
-    parts += [f"${low:,.2f} to ${high:,.2f}"] if high else []
-    parts += [f"{len(own)} model{'s' * (len(own) > 1)} on a machine of one's own"] if own else []
+            unknown[model] = None
+    digits = 2 if high < 100 else 0
+    parts = [f"${low:,.{digits}f} to ${high:,.{digits}f}"] if high else []
+    parts += [f"{counted(len(own), 'model')} on a machine of one's own"] if own else []
     parts += [f"price unknown for {', '.join(unknown)}"] if unknown else []
-    return ", ".join(parts) + (f" ({basis})" if basis else "")
+    return ", ".join(parts)
+
+
+def _bases(rows: pd.DataFrame) -> str:
+    """Returns, in words, how those numbers in `rows` of the plans were found that were not
+    counted; empty where all were."""
+    return "; ".join(basis for basis in rows["basis"].unique() if basis)

@@ -1,4 +1,5 @@
-"""Programs of strangers, run in isolated workers.
+"""The sandbox: untrusted programs run in isolated workers.
 
-Its own layer, below problems: generators, perturbations, engines and scorers all run programs.
+The sandbox is a layer below problems, because generators, perturbations, engines and scorers all
+run programs.
 """

@@ -1,6 +1,8 @@
-"""Runs Python programs in a child of the forkserver and writes what they return; standard library only.
+"""Runs Python programs in a child of the forkserver and writes their results; standard library
+only.
 
-Nothing in here knows what is expected: a program that walks every frame and object finds nothing worth knowing.
+This process does not know the expected value: a program that walks every frame and object finds
+nothing worth knowing.
 """
 
 from __future__ import annotations
@@ -22,22 +24,30 @@ FILENAME = "<program>"
 LONGEST_MESSAGE = 200
 
 
-def run_programs(programs: list[dict[str, Any]], limits: dict[str, Any], token: str, result: int, own: bool) -> None:
-    """Runs one after the other and writes a line for each: the token, then JSON. Does not return.
+def run_programs(
+    programs: list[dict[str, Any]], limits: dict[str, Any], token: str, result: int, own: bool
+) -> None:
+    """Runs the programs one after the other, writes the outcome of each to the descriptor `result`
+    as a line (`token`, then JSON), and ends the process.
 
-    Programs of strangers, which are not the kit's `own`, are ended when they reach for what counts their steps.
+    Untrusted programs (`own` false) are ended when they reach for the counter of their steps. Each
+    program gets the CPU time of `limits` anew.
     """
     for number, program in enumerate(programs):
         if number:
             used = resource.getrusage(resource.RUSAGE_SELF)
             seconds = math.ceil(used.ru_utime + used.ru_stime) + limits["cpu_s"]
             with contextlib.suppress(ValueError, OSError):
-                resource.setrlimit(resource.RLIMIT_CPU, (seconds, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+                resource.setrlimit(
+                    resource.RLIMIT_CPU, (seconds, resource.getrlimit(resource.RLIMIT_CPU)[1])
+                )
         _run(program, limits, token, result, own)
     os._exit(0)
 
 
-def _run(program: dict[str, Any], limits: dict[str, Any], token: str, result: int, own: bool) -> None:
+def _run(
+    program: dict[str, Any], limits: dict[str, Any], token: str, result: int, own: bool
+) -> None:
     def report(*outcome: object) -> None:
         text = json.dumps(outcome)
         if len(text) > limits["output_bytes"]:
@@ -48,7 +58,11 @@ def _run(program: dict[str, Any], limits: dict[str, Any], token: str, result: in
 
     try:
         code = _compiled(decode(program["source"]))
-        call = compile(decode(program["call"]), FILENAME, "eval", dont_inherit=True) if program["call"] else None
+        call = (
+            compile(decode(program["call"]), FILENAME, "eval", dont_inherit=True)
+            if program["call"]
+            else None
+        )
         arguments = decode(program["arguments"])
     except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError) as error:
         report("syntax error", _told(error))
@@ -74,11 +88,14 @@ def _run(program: dict[str, Any], limits: dict[str, Any], token: str, result: in
 
 @lru_cache(maxsize=1)
 def _compiled(source: str) -> CodeType:
-    """Neighbours are often one program with different calls."""
+    """Returns the code object of the Python text `source`; the last one is cached, because
+    neighbouring programs often differ in their calls alone. Raises the errors of `compile`."""
     return compile(source, FILENAME, "exec", dont_inherit=True)
 
 
-def _value(code: CodeType, call: CodeType | None, function: str, arguments: Any, names: dict[str, Any]) -> Any:
+def _value(
+    code: CodeType, call: CodeType | None, function: str, arguments: Any, names: dict[str, Any]
+) -> Any:
     exec(code, names)
     if call is not None:
         return eval(call, names)

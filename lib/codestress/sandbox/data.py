@@ -1,8 +1,9 @@
-"""Plain data as JSON, with the types that JSON does not tell apart; used on both sides of the sandbox's wall.
+"""Plain data as JSON, with tags for types that JSON does not distinguish; both sides of the sandbox
+use it.
 
-The child is not believed: decoding makes nothing but None, bool, int, float, complex, str, bytes, range, Ellipsis,
-list, tuple, dict, set and frozenset, whatever the bytes are. Encoding reads instances of subclasses through their
-base type, so that a class of the program's own has no say in it.
+The child is not trusted: from any bytes, decoding makes nothing but None, bool, int, float,
+complex, str, bytes, range, Ellipsis, list, tuple, dict, set and frozenset. Encoding reads instances
+of subclasses through their base type, so that a program's own class has no say in it.
 """
 
 from __future__ import annotations
@@ -13,25 +14,30 @@ from typing import Any
 
 SAFE_INTEGER = 2**53
 LARGEST = 200_000
-"""Elements in a value, nested ones included."""
+"""Maximum number of elements in a value, nested ones included."""
 DEEPEST = 450
-"""Containers in one another; a dictionary's pairs count as one."""
+"""Deepest nesting of containers; a dictionary's pairs count as one level."""
 MOST_ALIKE = 100
-"""Elements of a set, or keys of a dictionary, that may have the same hash; honest values hardly ever have two."""
+"""Maximum number of elements of a set, or keys of a dictionary, with the same hash; honest values
+hardly ever have two."""
 
 
 class NotData(Exception):
-    """The value is not plain data; carries the name of the type."""
+    """Raised by `encode` for a value that is not plain data; the message is the name of its type,
+    or says that it is nested too deeply."""
 
 
 class TooLarge(Exception):
-    """The value has more than `LARGEST` elements."""
+    """Raised by `encode` for a value with more than `LARGEST` elements, nested ones included."""
 
 
 def encode(value: object) -> Any:
-    """A JSON document for a value; `NotData` or `TooLarge` where there is none.
+    """Returns a value as a document of plain JSON types, with tags for the types that JSON lacks;
+    raises `NotData` for a value that is not plain data or nested beyond `DEEPEST`, and `TooLarge`
+    beyond `LARGEST` elements.
 
-    Without a call for each element: in the child every call is looked at by what counts the program's steps.
+    The loop makes no call per element: in the child, the counter of the program's steps looks at
+    every call.
     """
     encoded: list[Any] = []
     left = LARGEST
@@ -88,12 +94,13 @@ def encode(value: object) -> Any:
 
 
 def decode(document: Any) -> Any:
-    """The value of a JSON document; `ValueError` when it is none that `encode` makes."""
+    """Returns the value from which `encode` made the JSON document `document`; raises `ValueError`
+    for a document that `encode` does not make, or whose elements are chosen to share a hash."""
     if isinstance(document, list):
         return [decode(part) for part in document]
     if not isinstance(document, dict):
         if isinstance(document, float):
-            raise ValueError("a bare float")
+            raise ValueError("a float without its tag")
         return document
     if len(document) != 1:
         raise ValueError("not one tag")
@@ -106,7 +113,8 @@ def decode(document: Any) -> Any:
 
 
 def _hashable(items: list[Any]) -> list[Any]:
-    """The items; `ValueError` where so many share a hash that a set of them would take quadratic time to build."""
+    """Returns `items` unchanged; raises `ValueError` where more than `MOST_ALIKE` of them share a
+    hash, because a set of them would take quadratic time to build."""
     if items and max(Counter(map(hash, items)).values()) > MOST_ALIKE:
         raise ValueError("elements chosen to collide")
     return items

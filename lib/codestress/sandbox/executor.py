@@ -1,87 +1,101 @@
-"""`Executor.run`: runs programs in isolated workers and says what each returned, or why it did not.
+"""`Executor.run`: runs programs in isolated workers and returns each program's value, or the reason
+why it has none.
 
-The child returns a value; whether it is the right one is judged here, where alone the expected one is known.
+The child returns a value; only this process knows the expected one and compares them.
 """
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import json
 import os
 import queue
 import threading
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from codestress.errors import SandboxError
+from codestress.program_counts import count_programs
 from codestress.sandbox import probe, runtimes, worker
-from codestress.sandbox.data import TooLarge, decode, encode
+from codestress.sandbox.data import NotData, TooLarge, decode, encode
 from codestress.types import LANGUAGE_NAMES, Language, Source
 
 UNPROTECTED = "CODESTRESS_UNPROTECTED"
-"""Environment variable: 1 lets programs of strangers run where not all is protected."""
+"""Environment variable: 1 lets untrusted programs run where protection is incomplete."""
 TOGETHER, APART = 40, 8
-"""Programs sent to a worker at once."""
+"""Maximum number of programs sent to a worker in one message: the kit's own, and untrusted ones."""
 PATIENCE = 10
-"""Times the limit of wall time without a word of it after which a worker has failed."""
+"""Factor on the programs' limit of wall time: a worker that is silent for longer has failed."""
 AHEAD = 64
-"""Sendings that may be ahead of the one whose results are due, for each worker: others go on beside a slow one."""
+"""Maximum number of messages per worker ahead of the message whose results are due, so that fast
+programs pass a slow one."""
 
 
 class Outcome(StrEnum):
-    """How a program ended."""
+    """The ways in which the run of a program can end."""
 
     RETURNED = "returned"
     RAISED = "raised"
-    """It ended in an exception; `detail` names it."""
+    """The program ended in an exception; `detail` names it."""
     SYNTAX_ERROR = "syntax error"
     STEP_LIMIT = "step limit"
-    """It executed more than `Limits.steps` of its own lines: the same on every machine."""
+    """The program executed more than `Limits.steps` of its own lines: the same on every machine."""
     NOT_DATA = "not data"
-    """It returned something that is no plain data: a generator, a function, an object of its own class."""
+    """The program returned a value that is not plain data: a generator, a function, an object of
+    its own class."""
     OUTPUT_LIMIT = "output limit"
     CPU_TIME = "CPU time"
-    """A backstop, for single steps that take for ever."""
+    """The CPU time ran out: a backstop for single steps that take for ever."""
     WALL_TIME = "wall time"
-    """A backstop, for programs that wait for anything but a processor."""
+    """The wall time ran out: a backstop for programs that wait for something other than a
+    processor."""
     DIED = "died"
-    """Its process ended before it returned: `os._exit`, a crash of the interpreter."""
+    """The program's process ended before it returned: `os._exit`, a crash of the interpreter."""
     TAMPERED = "tampered"
-    """It wrote where results go, reached for what counts its steps, or could not be counted."""
+    """The program wrote to the channel of results, reached for the counter of its steps, or could
+    not be counted."""
     HARNESS_ERROR = "harness error"
     """The worker itself failed, twice."""
 
 
 SEEN_FROM_OUTSIDE = (Outcome.CPU_TIME, Outcome.WALL_TIME, Outcome.DIED, Outcome.HARNESS_ERROR)
-"""What a program cannot say of itself: a line that claims it was written by the program, not by the child."""
+"""Outcomes that only the parent can observe: a line that claims such an outcome comes from the
+program, not from the child."""
 LONGEST_DETAIL = 300
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a program may use."""
+    """Limits on a program's resources: steps (executed lines), time, memory and size of the
+    result."""
 
     steps: int = 100_000
-    """Lines that the program itself executes (CRUXEval's filter); this decides, the other limits are backstops."""
+    """Maximum number of lines of its own that a program executes (CRUXEval's filter). This limit
+    decides; the others are backstops."""
     cpu_s: int = 8
-    """Four times what the slowest version of a CRUXEval program needs for 100,000 steps on a machine of 2026."""
+    """CPU time in seconds. The slowest version of a CRUXEval program needs 6.4 of them for 100,000
+    steps on a slow machine of 2026; most need less than 0.1."""
     wall_s: float = 60.0
     memory_bytes: int = 256 << 20
-    """Beside what the interpreter itself takes: Python's address space, what Node and Java may write to."""
+    """Memory in bytes beside the interpreter's own: Python's address space; for Node and Java, the
+    memory that they may write to."""
     output_bytes: int = 1 << 20
-    """Of the returned value, encoded."""
+    """Largest returned value in bytes, encoded."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A text, and what to do once it is executed: call `function`, else evaluate `call`, else nothing.
+    """A program's text `code`, and what to do after the text is executed: call its function
+    `function` with `arguments` and `keywords`, else evaluate the expression `call`, else nothing.
 
-    Java runs `main` with the arguments as strings, and its value is what it printed.
+    A Java program runs `main` with the arguments as strings; its value is the printed text.
+    `source` says whether the program is the kit's own or untrusted.
     """
 
     code: str
@@ -89,46 +103,31 @@ class Program:
     arguments: tuple[Any, ...] = ()
     keywords: Mapping[str, Any] = field(default_factory=dict)
     call: str = ""
-    """A Python expression."""
+    """A Python expression that is evaluated after the text."""
     source: Source = Source.STRANGER
 
 
 @dataclass(frozen=True)
 class Execution:
-    """What became of a program."""
+    """The result of running a program: its outcome, with the value or the reason why there is
+    none."""
 
     outcome: Outcome
     value: Any = None
-    """Plain data, where it returned."""
+    """The returned value, plain data; None unless the program returned."""
     detail: str = ""
-    """The exception's name and message, the limit, …"""
-
-
-Ran = Counter[tuple[Language, Source, str]]
-"""Programs by language, source and what isolated them."""
-_ran: Ran = Counter()
-
-
-def ran() -> Ran:
-    """What this process has run so far."""
-    return _ran.copy()
-
-
-def programs_run(counts: Ran) -> list[dict[str, str | int]]:
-    """The same for a manifest: language, source, isolation, programs."""
-    return [
-        {"language": language, "source": source.value, "isolation": how, "programs": count}
-        for (language, source, how), count in sorted(counts.items())
-    ]
+    """The exception's name and message, the limit reached, or a similar reason."""
 
 
 class Executor:
-    """Workers for programs; use it as a context.
+    """Workers (processes in the sandbox) that run programs with `run`; used in a `with` statement,
+    which ends them. `workers` is their number (None: one per processor, at most eight).
 
-    The kit's own programs run everywhere, isolated as well as the machine can. Programs of strangers run where files,
-    network and processes are protected; elsewhere `SandboxError` names what is not, and the remedy, unless
-    `unprotected` (or CODESTRESS_UNPROTECTED=1) says that they may run all the same. `packages` are installed modules
-    that programs may use; without them they have the standard library alone.
+    The kit's own programs run everywhere, isolated as well as the machine can. Untrusted programs
+    run where files, network and processes are protected; elsewhere `SandboxError` names the missing
+    protection and the remedy, unless `unprotected` (or CODESTRESS_UNPROTECTED=1) allows them all
+    the same. `packages` are installed modules that programs may use; without them programs have the
+    standard library alone.
     """
 
     def __init__(
@@ -144,14 +143,17 @@ class Executor:
         self.packages = packages
         self.backend, first, self.refused = worker.start(runtimes.executables(), packages)
         self.layers = first.layers
-        """What holds, by layer; `no LAYER` says why one does not."""
+        """The mechanism that holds, by layer of protection; `no LAYER` gives the reason why a layer
+        does not hold."""
         self.python = first.python
         self._started = {first}
         self._closed = False
         self._idle: queue.SimpleQueue[worker.Worker | None] = queue.SimpleQueue()
         for one in (first, *[None] * (self.workers - 1)):
             self._idle.put(one)
-        self.unprotected = os.environ.get(UNPROTECTED) == "1" if unprotected is None else unprotected
+        self.unprotected = (
+            os.environ.get(UNPROTECTED) == "1" if unprotected is None else unprotected
+        )
         self._lock = threading.Lock()
         self._open: dict[Language, dict[str, str]] = {}
 
@@ -162,38 +164,51 @@ class Executor:
         self.close()
 
     def close(self) -> None:
-        """Ends all workers; what still runs in them counts as a harness error."""
+        """Ends all workers; programs still running in them, and later ones, count as harness
+        errors."""
         self._closed = True
         for one in list(self._started):
             one.close()
 
     def described(self) -> str:
-        """The layers in a line: `namespaces: bubblewrap, landlock: read-only, …`."""
-        return ", ".join(f"{name}: {how}" for name, how in self.layers.items() if how and not name.startswith("no "))
+        """Returns, in one line, the layers of protection that hold, each with its mechanism:
+        `namespaces: bubblewrap, landlock: read-only, …`."""
+        held = {name: how for name, how in self.layers.items() if how}
+        return ", ".join(f"{name}: {held[name]}" for name in held if not name.startswith("no "))
 
     def manner(self) -> str:
-        """How programs of strangers run here, for people."""
+        """Returns, in words, how untrusted Python programs run on this machine: `isolated: …` where
+        all protections (files, network, processes) hold, else `unprotected: …`; then the layers
+        that hold."""
         return f"{'unprotected' if self.exposed() else 'isolated'}: {self.described()}"
 
     def exposed(self, language: Language = "python") -> dict[str, str]:
-        """What is not protected from a language's programs here (files, network, processes), and what got through;
-        tried once."""
+        """Returns the attacks that got through against the programs of `language` on this machine,
+        in words, by protection (files, network, processes); empty where all protections hold. Each
+        language is attacked once, and the result is kept."""
         with self._lock:
             if language not in self._open:
                 self._open[language] = probe.unprotected(partial(self._attack, language), language)
             return self._open[language]
 
     def matrix(self) -> dict[str, dict[str, str]]:
-        """By protection and by the name of each language that runs here: what got through, empty where all attacks
-        failed."""
-        here: list[Language] = ["python", *(one for one in runtimes.NEEDED if not runtimes.missing(one))]
+        """Returns, for each protection (files, network, processes), a mapping from the name of each
+        language that runs on this machine to the attacks that got through; an empty text means that
+        all failed."""
+        languages: tuple[Language, ...] = ("python", *runtimes.NEEDED)
+        exposed = {
+            LANGUAGE_NAMES[language]: self.exposed(language)
+            for language in languages
+            if not runtimes.missing(language)
+        }
         return {
-            name: {LANGUAGE_NAMES[language]: self.exposed(language).get(name, "") for language in here}
-            for name in probe.GOT_THROUGH
+            protection: {name: attacks.get(protection, "") for name, attacks in exposed.items()}
+            for protection in probe.GOT_THROUGH
         }
 
     def admit(self, language: Language = "python") -> None:
-        """`SandboxError`, with the remedy, where a language's programs of strangers may not run here."""
+        """Raises `SandboxError`, with the remedy, where untrusted programs in `language` may not
+        run on this machine; does nothing where all protections hold or `unprotected` is set."""
         if self.unprotected or not (exposed := self.exposed(language)):
             return
         told = "; ".join(f"{name}: {why}" for name, why in exposed.items())
@@ -203,11 +218,15 @@ class Executor:
         )
 
     def remedy(self) -> str:
-        """What lets programs of strangers run here."""
+        """Returns, in words, the steps after which untrusted programs can run on this machine."""
         return f"{worker.remedy(self.refused)}; or set {UNPROTECTED}=1 to run them unprotected, at your own risk"
 
     def _attack(self, language: Language, code: str, arguments: tuple[str, ...]) -> Any:
-        """What an attacking program returned; None where it came to nothing. One that is cut off shows nothing."""
+        """Runs the attacking program `code`: its function `f` with `arguments`. Returns its value;
+        None where it raised or its process died.
+
+        Raises `SandboxError` where a limit stopped the attack, because that shows nothing.
+        """
         attack = Program(code, "f", arguments, source=Source.KIT)
         limits = replace(Limits(), memory_bytes=self.limits.memory_bytes)
         [done] = self._chunk([attack], language, self._command(language), limits)
@@ -219,21 +238,30 @@ class Executor:
         return runtimes.command(language, self.limits.memory_bytes, self.backend)
 
     def _chunks(self, programs: Iterable[Program], language: Language) -> Iterator[list[Program]]:
-        """Neighbours that go to a worker at once, counted as they pass; `SandboxError` at one that may not run here."""
+        """Yields lists of neighbouring programs of one source, each to go to a worker in one
+        message, and counts the programs for the manifest.
+
+        Raises `SandboxError` at an untrusted program that may not run on this machine.
+        """
         how = self.described()
         for source, group in itertools.groupby(programs, key=lambda program: program.source):
             if source is Source.STRANGER and not self._closed:
                 self.admit(language)
             size = 1 if language == "java" else TOGETHER if source is Source.KIT else APART
             while chunk := list(itertools.islice(group, size)):
-                _ran[language, source, how] += len(chunk)
+                count_programs(language, source, how, len(chunk))
                 yield chunk
 
-    def run(self, programs: Iterable[Program], *, language: Language = "python") -> Iterator[Execution]:
-        """What became of each program, in order, as the results come.
+    def run(
+        self, programs: Iterable[Program], *, language: Language = "python"
+    ) -> Iterator[Execution]:
+        """Yields each program's execution, in order, as the results come. Raises `SandboxError` at
+        an untrusted program that may not run on this machine, and for a language without an
+        interpreter.
 
-        A stranger's runs in a process of its own; neighbours of the kit's own share one, which is several times as
-        fast, because none of them patches what the next one uses.
+        An untrusted program runs in its own process. Neighbouring programs of the kit share a
+        process, which is several times as fast, because none of them patches anything that the next
+        one uses.
         """
         command = self._command(language)
         waiting: deque[Future[list[Execution]]] = deque()
@@ -263,8 +291,15 @@ class Executor:
         done = iter(self._ask([job for job in prepared if isinstance(job, dict)], request))
         return [job if isinstance(job, Execution) else next(done) for job in prepared]
 
-    def _ask(self, jobs: list[dict[str, Any]], request: dict[str, Any], again: bool = True) -> list[Execution]:
-        """Asks a worker. One that dies is replaced, and each program is run `again` by itself, once."""
+    def _ask(
+        self, jobs: list[dict[str, Any]], request: dict[str, Any], again: bool = True
+    ) -> list[Execution]:
+        """Sends `jobs` to a worker, with the fields of `request` that they share, and returns their
+        executions; all are harness errors where the executor is closed.
+
+        A worker that dies is replaced. With `again`, each program then runs once more by itself; it
+        is a harness error if its worker dies again.
+        """
         if not jobs or self._closed:
             return [Execution(Outcome.HARNESS_ERROR, detail="the executor was closed")] * len(jobs)
         mine = self._idle.get()
@@ -272,10 +307,8 @@ class Executor:
             if mine is None:
                 mine = worker.Worker(self.backend, runtimes.executables(), self.packages)
                 self._started.add(mine)
-            done = mine.ask(
-                request | {"programs": jobs}, within_s=len(jobs) * PATIENCE * (request["limits"]["wall_s"] + 1)
-            )
-            return [_execution(one) for one in done]
+            patience = len(jobs) * PATIENCE * (request["limits"]["wall_s"] + 1)
+            return list(map(_execution, mine.ask(request | {"programs": jobs}, patience)))
         except worker.WorkerDied as error:
             if mine is not None:
                 mine.close()
@@ -284,29 +317,55 @@ class Executor:
             failed = Execution(Outcome.HARNESS_ERROR, detail=f"the worker died: {error}")
         finally:
             self._idle.put(mine)
-        return [one for job in jobs for one in self._ask([job], request, again=False)] if again else [failed]
+        if not again:
+            return [failed]
+        return [done for job in jobs for done in self._ask([job], request, again=False)]
 
 
 def told_row(row: Mapping[str, str]) -> str:
-    """A row of the matrix in words."""
-    return "; ".join(f"{language}: {through or 'attacks failed'}" for language, through in row.items())
+    """Returns a row of `Executor.matrix` (one protection) in words: each language with the attacks
+    that got through, or with `attacks failed` where none did."""
+    return "; ".join(
+        f"{language}: {through or 'attacks failed'}" for language, through in row.items()
+    )
+
+
+@cache
+def shared_executor() -> Executor:
+    """Returns the executor that all judges of answers in a process share, made at the first call,
+    with one worker; it closes when the process ends."""
+    executor = Executor(workers=1)
+    atexit.register(executor.close)
+    return executor
 
 
 def _prepared(program: Program, language: Language, limits: Limits) -> dict[str, Any] | Execution:
-    """The job for a program, or what became of it already."""
+    """Returns the job for a worker that runs `program` with `limits`; where its arguments have too
+    many elements, instead an execution that says so."""
     try:
         if language != "python":
             own = program.source is Source.KIT
-            text = runtimes.program_text(program.code, program.function, program.arguments, language, limits.steps, own)
+            text = runtimes.program_text(
+                program.code, program.function, program.arguments, language, limits.steps, own
+            )
             return {"input": text}
         arguments = encode((list(program.arguments), dict(program.keywords)))
     except TooLarge:
         return Execution(Outcome.RAISED, detail="the arguments have too many elements")
-    return {"source": program.code, "function": program.function, "arguments": arguments, "call": program.call}
+    except NotData as error:
+        return Execution(Outcome.RAISED, detail=f"the arguments hold {error}")
+    return {
+        "source": program.code,
+        "function": program.function,
+        "arguments": arguments,
+        "call": program.call,
+    }
 
 
 def _execution(done: dict[str, str]) -> Execution:
-    """What a child wrote, read with distrust."""
+    """Returns the execution that `done`, a child's result, reports. Its `line` is read with
+    distrust: one that is no valid result counts as tampering. Where that is empty, its `ended`, the
+    way in which the child ended, decides."""
     if not done["line"]:
         ended = done["ended"]
         if ended in (Outcome.CPU_TIME, Outcome.WALL_TIME, Outcome.OUTPUT_LIMIT, Outcome.TAMPERED):
@@ -322,10 +381,13 @@ def _execution(done: dict[str, str]) -> Execution:
         if kind is Outcome.RETURNED:
             return Execution(kind, decode(rest[0]))
         return Execution(kind, detail=_told(": ".join(str(part) for part in rest if part)))
-    except (ValueError, TypeError, IndexError, RecursionError) as error:
+    except RecursionError:
+        return Execution(Outcome.NOT_DATA, detail="a value nested too deeply")
+    except (ValueError, TypeError, IndexError) as error:
         return Execution(Outcome.TAMPERED, detail=f"not a result: {type(error).__name__}")
 
 
 def _told(detail: str) -> str:
-    """Short, and without halves of surrogate pairs, which no file of results could hold."""
+    """Returns the reason `detail` cut to `LONGEST_DETAIL` characters and with lone surrogates
+    escaped, which no file of results can hold."""
     return detail[:LONGEST_DETAIL].encode("utf-8", "backslashreplace").decode()

@@ -1,7 +1,8 @@
-"""The process inside the walls that forks a child for each program, watches it, and hands on what it wrote.
+"""The forkserver: a process inside the sandbox that forks a child for each program, watches it, and
+hands on its output.
 
-Lean on purpose: forking costs what is resident. It speaks with the executor over its standard input and output, a line
-of JSON each way, and never reads what a child wrote beyond counting lines.
+The process is lean on purpose: forking costs what is resident. It exchanges lines of JSON with the
+executor over its standard input and output, and never reads a child's output beyond counting lines.
 """
 
 from __future__ import annotations
@@ -24,18 +25,25 @@ from codestress.sandbox import child, data, layers, steps
 
 TOKEN_BYTES = 8
 BACKEND_LAYERS = {
-    **{"bubblewrap": "namespaces", "unshare": "namespaces", "sandbox-exec": "seatbelt"},
-    **{"docker": "container", "podman": "container"},
+    "bubblewrap": "namespaces",
+    "unshare": "namespaces",
+    "sandbox-exec": "seatbelt",
+    "docker": "container",
+    "podman": "container",
 }
-"""The layer that stands around when this process begins, by backend."""
+"""The layer that surrounds the forkserver from its start, by backend."""
 READY = 255
-"""A child's descriptor until its program begins: what kept it from starting is written there."""
+"""Number of a child's descriptor that is open until its program begins: a child that cannot start
+writes the reason to it."""
 
 
 def main(readable: list[str], backend: str, packages: list[str]) -> None:
-    """Serves until standard input ends. `backend` names what stands around already, if anything.
+    """Answers jobs from standard input, each a line of JSON, with a line each until the input ends.
+    A first line of output says which layers of protection hold.
 
-    `packages` are imported here, so that programs need not.
+    `readable` are the paths that programs may read; `backend` names what isolates this process: a
+    command around it, `unshare` (namespaces, entered here) or `none`. `packages` are imported at
+    the start, so that programs need not.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the executor decides when to end
     for package in packages:
@@ -43,7 +51,8 @@ def main(readable: list[str], backend: str, packages: list[str]) -> None:
     if backend == "unshare":
         layers.enter_namespaces()
     layers.drop_privileges()
-    server = Server(readable, {BACKEND_LAYERS[backend]: backend} if backend in BACKEND_LAYERS else {})
+    held = {BACKEND_LAYERS[backend]: backend} if backend in BACKEND_LAYERS else {}
+    server = Server(readable, held)
     steps.prepare(child, steps, data, json, json.encoder, contextlib)
     gc.collect()
     gc.freeze()
@@ -58,19 +67,31 @@ def send(reply: dict[str, Any]) -> None:
 
 
 class Server:
-    """The layers that hold here, and one job after the other."""
+    """A server that runs one job after the other; its `layers` says which layers of protection
+    hold, as tried when it is made."""
 
     def __init__(self, readable: list[str], held: dict[str, str]) -> None:
         self.layers = {"namespaces": "", "landlock": "", "seccomp": "", "limits": "rlimits"} | held
 
         rules, calls = partial(layers.landlock_rules, readable), layers.python_filter
-        self.landlock = self._held("landlock", "read-only", rules, layers.landlock, lambda: os.scandir("/"))
-        self.filter = self._held("seccomp", os.uname().machine, calls, layers.filter_calls, layers.open_socket)
+        self.landlock = self._held(
+            "landlock", "read-only", rules, layers.landlock, lambda: os.scandir("/")
+        )
+        self.filter = self._held(
+            "seccomp", os.uname().machine, calls, layers.filter_calls, layers.open_socket
+        )
 
     def _held(
-        self, name: str, how: str, made: Callable[[], Any], put_on: Callable[[Any], None], attempt: Callable[[], object]
+        self,
+        name: str,
+        how: str,
+        made: Callable[[], Any],
+        put_on: Callable[[Any], None],
+        attempt: Callable[[], object],
     ) -> Callable[[], None] | None:
-        """What puts a layer on; None where it does not refuse what it should, and in `layers` why."""
+        """Tries a layer of protection: `made` makes its rules, `put_on` applies them, and `attempt`
+        must then fail. Returns the function that applies the layer; None where it does not hold.
+        The server's `layers` gets `how` under `name`, or the reason why not under `no NAME`."""
         try:
             apply = partial(put_on, made())
             why = layers.holds(apply, attempt)
@@ -80,22 +101,29 @@ class Server:
         return None if why else apply
 
     def serve(self, job: dict[str, Any]) -> list[dict[str, str]]:
-        """What became of each program of a job: what it wrote, and how its child ended."""
+        """Returns, for each program of `job`, a mapping: its `line` is the result that the
+        program's child wrote (empty without one), its `ended` the way in which the child ended
+        (empty with a line)."""
         programs = job["programs"]
         done: list[dict[str, str]] = []
         while len(done) < len(programs):
-            done += self.fork(programs[len(done) :] if job["shared"] else programs[len(done) : len(done) + 1], job)
+            done += self.fork(
+                programs[len(done) :] if job["shared"] else programs[len(done) : len(done) + 1], job
+            )
         return done
 
     def fork(self, programs: list[dict[str, Any]], job: dict[str, Any]) -> list[dict[str, str]]:
-        """Runs programs in one child; at least the first of them comes to an end, one way or the other.
+        """Runs `programs` of `job` in one child and returns the results of those that came to an
+        end, at least the first, as `serve` does.
 
-        With a `command` (Node, Java) the child becomes it, with the programs on its standard input. A child that cannot
-        start is an error of this process, which ends with it: no program is judged by that.
+        Where the job has a `command` (Node, Java), the child becomes that interpreter, with the
+        programs on its standard input. A child that cannot start raises `ChildProcessError` in this
+        process, which ends with it, so that no program is judged by it.
         """
         token = os.urandom(TOKEN_BYTES).hex()
         reader, writer = os.pipe()
-        os.set_blocking(reader, False)  # the child can open its other end and take away what was announced
+        # The child can open its other end and take away what was announced.
+        os.set_blocking(reader, False)
         source, feed = os.pipe()
         failed, ready = os.pipe()
         pid = os.fork()
@@ -111,7 +139,9 @@ class Server:
             os.close(descriptor)
         try:
             if why := os.read(failed, 500):
-                raise ChildProcessError(f"a child could not be started: {why.decode(errors='replace')}")
+                raise ChildProcessError(
+                    f"a child could not be started: {why.decode(errors='replace')}"
+                )
             deadline = time.monotonic() + job["limits"]["wall_s"]
             if job["command"]:
                 given = "\n".join([token, *(program["input"] for program in programs)])
@@ -125,9 +155,16 @@ class Server:
             os.close(failed)
 
     def become_child(
-        self, programs: list[dict[str, Any]], job: dict[str, Any], token: str, source: int, writer: int
+        self,
+        programs: list[dict[str, Any]],
+        job: dict[str, Any],
+        token: str,
+        source: int,
+        writer: int,
     ) -> None:
-        """Puts on the layers and runs the programs, or becomes the command. Does not return."""
+        """Applies the layers of protection to this process, a child, then runs `programs`, or
+        becomes the job's command (Node, Java), which reads them from the descriptor `source`.
+        Results go to the descriptor `writer`, each after `token`. Does not return."""
         limits, command, result = job["limits"], job["command"], job["result"]
         os.setpgid(0, 0)
         layers.die_with_parent()
@@ -152,14 +189,18 @@ class Server:
         child.run_programs(programs, limits, token, result, job["shared"])
 
     def filter_runtime(self, path: int) -> None:
-        """The filter of Node and Java, for this process alone."""
+        """Applies the filter of system calls for Node and Java to this process alone, where filters
+        hold; `path` is the address of the interpreter's path, the only program that may start."""
         if self.filter:
             layers.filter_calls(layers.runtime_filter(os.getpid(), path))
 
 
 def give(feed: int, text: bytes, deadline: float) -> None:
-    """Writes a program to an interpreter, which reads all of it before it runs any of it."""
-    with contextlib.suppress(BrokenPipeError):  # it ended before: what became of it is seen otherwise
+    """Writes `text` to the descriptor `feed`, the standard input of an interpreter that reads all
+    of it before it runs any of it. Stops at `deadline`, or, without an error, where the interpreter
+    ends."""
+    # It ended before: what became of it is seen otherwise.
+    with contextlib.suppress(BrokenPipeError):
         while text and select.select([], [feed], [], max(0.0, deadline - time.monotonic()))[1]:
             text = text[os.write(feed, text[: select.PIPE_BUF]) :]
 
@@ -167,9 +208,12 @@ def give(feed: int, text: bytes, deadline: float) -> None:
 def watch(
     pid: int, reader: int, deadline: float, programs: int, limits: dict[str, Any], token: str
 ) -> list[dict[str, str]]:
-    """Reads until the child ends, writes too much or takes too long; then nothing of its group is left.
+    """Reads the output of the child `pid` from the descriptor `reader` until it ends, writes too
+    much or takes too long; then kills its group. Returns the entries of `_split` for those of its
+    `programs` (their number) that came to an end.
 
-    The time in which it could have run, and others had the processors, is not its own; the executor is told of it.
+    `deadline` moves on with each program's line. Time in which the child was ready but other
+    processes had the processors does not count; the executor is told of it.
     """
     written = bytearray()
     lines = 0
@@ -213,12 +257,14 @@ def watch(
     if not ended[0]:
         kill(pid, os.killpg, os.kill)
         ended = os.wait4(pid, 0)
-    return _split(bytes(written), programs, cut or _ended(ended[1], ended[2], limits["cpu_s"]), token)
+    return _split(
+        bytes(written), programs, cut or _ended(ended[1], ended[2], limits["cpu_s"]), token
+    )
 
 
 def queued_s(pid: int) -> float:
-    """Seconds for which a child's thread that waited longest was ready to run and others ran; 0 where the system does
-    not tell."""
+    """Returns the seconds in which a thread of the child `pid` was ready while other processes ran,
+    for the thread that waited longest; 0 where the system does not report it."""
     found = [0.0]
     with contextlib.suppress(OSError, ValueError, IndexError):
         for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208  (without pathlib a child is smaller)
@@ -228,15 +274,23 @@ def queued_s(pid: int) -> float:
 
 
 def reaped(pid: int) -> Any:
-    """What `os.wait4` says of a child that has ended; (0, …) where it has not. Where the system can (Linux), what it
-    may have started is killed while its number is still taken."""
-    if hasattr(os, "waitid") and os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+    """Returns the result of `os.wait4` for the child `pid` if it has ended, else at once a tuple
+    that begins with 0.
+
+    On Linux, the processes that the child may have started are killed while its process id is still
+    taken.
+    """
+    if (
+        hasattr(os, "waitid")
+        and os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    ):
         kill(pid, os.killpg)
     return os.wait4(pid, os.WNOHANG)
 
 
 def kill(pid: int, *ways: Callable[[int, int], None]) -> None:
-    """Kills a child, its group, or both."""
+    """Kills the child `pid`, its group, or both: `ways` are `os.kill` (child) and `os.killpg`
+    (group). A process that is gone, or that may not be killed, is no error."""
     for way in ways:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             way(pid, signal.SIGKILL)
@@ -251,7 +305,9 @@ def _ended(status: int, usage: Any, cpu_s: int) -> str:
 
 
 def _split(written: bytes, programs: int, ended: str, token: str) -> list[dict[str, str]]:
-    """An entry for each line that begins with the token; one without a line for the program that was cut off."""
+    """Returns a mapping of `line` and `ended` for each program that came to an end, from a child's
+    output: with the rest of its line where that begins with `token`; with an empty line for a
+    program that was cut off (`ended` says how) or wrote anything else (`tampered`)."""
     mark = token.encode() + b" "
     lines = written.split(b"\n")
     done: list[dict[str, str]] = []

@@ -1,10 +1,13 @@
-"""The layers around a child: namespaces, Landlock, seccomp, limits. Runs inside the worker; standard library only.
+"""The layers around a child: namespaces, Landlock, seccomp, limits. Runs inside the worker;
+standard library only.
 
-Each layer is probed where it will be used, because kernels, containers and systems differ in what they let one do.
+Each layer is probed where it will be used, because kernels, containers and systems differ in what
+they let one do.
 
-The filters of system calls (seccomp BPF) are written out because no package in common use makes them without
-libseccomp. They list what is allowed; everything else is refused with EPERM. Python programs that only compute need
-little; Node and Java need threads, and what their event loops and garbage collectors use.
+The filters of system calls (seccomp BPF) are written out because no package in common use makes
+them without libseccomp. They list the allowed calls; every other call is refused with EPERM. Python
+programs that only compute need little; Node and Java need threads, and the calls of their event
+loops and garbage collectors.
 """
 
 from __future__ import annotations
@@ -21,33 +24,21 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn
 
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS, SECCOMP_MODE_FILTER = 1, 4, 22, 38, 2
-CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC = 0x10000000, 0x20000000, 0x40000000, 0x08000000
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
+SECCOMP_MODE_FILTER = 2
+CLONE_NEWUSER, CLONE_NEWPID = 0x10000000, 0x20000000
+CLONE_NEWNET, CLONE_NEWIPC = 0x40000000, 0x08000000
 LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446
-"""The same numbers on every machine."""
+"""Numbers of Landlock's system calls, which are the same on every machine."""
 READ_FILE, READ_DIR, EXECUTE = 1 << 2, 1 << 3, 1 << 0
 EVERYTHING = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1}
-"""File rights that Landlock governs, by version; from 5 on one more."""
+"""File rights that Landlock governs, by its version; version 5 adds one more."""
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-"""Audit numbers of the machines whose system-call numbers stand below, in this order."""
-CALLS = """
-read 0 63, write 1 64, close 3 57, stat 4 -, fstat 5 80, lstat 6 -, poll 7 -, lseek 8 62, mmap 9 222, mprotect 10 226,
-munmap 11 215, brk 12 214, rt_sigaction 13 134, rt_sigprocmask 14 135, rt_sigreturn 15 139, pread64 17 67, readv 19 65,
-writev 20 66, access 21 -, select 23 -, sched_yield 24 124, mremap 25 216, madvise 28 233, dup 32 23, nanosleep 35 101,
-getpid 39 172, exit 60 93, uname 63 160, getcwd 79 17, readlink 89 -, getrlimit 97 163, getrusage 98 165,
-sysinfo 99 179, times 100 153, getuid 102 174, getgid 104 176, geteuid 107 175, getegid 108 177, getppid 110 173,
-sigaltstack 131 132, gettid 186 178, time 201 -, futex 202 98, sched_getaffinity 204 123, getdents64 217 61,
-clock_gettime 228 113, clock_getres 229 114, clock_nanosleep 230 115, exit_group 231 94, newfstatat 262 79,
-readlinkat 267 78, faccessat 269 48, pselect6 270 72, ppoll 271 73, set_robust_list 273 99, getrandom 318 278,
-statx 332 291, rseq 334 293, faccessat2 439 439
-"""
-RUNTIME_CALLS = """
-arch_prctl 158 -, capget 125 90, dup3 292 24, epoll_create1 291 20, epoll_ctl 233 21, epoll_pwait 281 22,
-epoll_wait 232 -, eventfd2 290 19, fstatfs 138 44, getcpu 309 168, membarrier 324 283, mincore 27 232, pipe2 293 59,
-pkey_alloc 330 289, pkey_free 331 290, pkey_mprotect 329 288, restart_syscall 219 128, rt_sigtimedwait 128 137,
-sched_getparam 143 121, sched_getscheduler 145 120, set_tid_address 218 96, statfs 137 43
-"""
-"""Beside `CALLS`, for Node and Java."""
+"""Audit numbers of the machines whose system-call numbers `CALLS` lists, in the same order."""
+with open(f"{__file__.rpartition('/')[0]}/system_calls.txt", encoding="ascii") as file:  # noqa: PTH123
+    CALLS, RUNTIME_CALLS = file.read().rstrip().split("\n\n")
+"""Allowed system calls, a line each: name, and number by machine (-: none); those that Node and Java
+need beside the others."""
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 CLONE_THREAD = 0x10000
 
@@ -59,7 +50,7 @@ KILL = 0x80000000
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 
 Instruction = tuple[int, int, int, int]
-"""Operation, jump if true, jump if false, operand."""
+"""An instruction of a filter: operation, jump if true, jump if false, operand."""
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -71,16 +62,17 @@ def _call(result: int) -> int:
 
 
 def die_with_parent() -> None:
-    """Ends this process with the one that started it."""
+    """Makes the kernel kill this process when its parent ends; does nothing except on Linux."""
     if sys.platform == "linux":
         _call(libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0))
 
 
 def drop_privileges() -> None:
-    """Gives up for good what root may do beyond its own files: to read the memory of others, to raise limits, …
+    """Gives up, for this process and for good, root's rights beyond its own files: to read the
+    memory of other processes, to raise limits, …; does nothing except on Linux.
 
-    No program started from here gains rights, which Landlock and seccomp ask for, and none can look into this process
-    (/proc/PID/mem, /proc/PID/fd), with or without Landlock.
+    No program started by this process gains rights, which Landlock and seccomp require, and no
+    process can look into this one (/proc/PID/mem, /proc/PID/fd), with or without Landlock.
     """
     if sys.platform == "linux":
         header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this process
@@ -90,11 +82,17 @@ def drop_privileges() -> None:
 
 
 def enter_namespaces() -> None:
-    """Own users, processes, network and IPC, without bubblewrap; the caller goes on as a child in them."""
+    """Enters new namespaces of users, processes, network and IPC without bubblewrap: code after the
+    call runs in a child in them, and this process waits and ends with the child's exit status.
+    Raises `OSError` where the system refuses."""
     user, group = os.getuid(), os.getgid()
     _call(libc.unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC))
     with contextlib.suppress(OSError):
-        for name, line in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+        for name, line in (
+            ("setgroups", "deny"),
+            ("uid_map", f"{user} {user} 1"),
+            ("gid_map", f"{group} {group} 1"),
+        ):
             with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123  (pathlib is not worth its import here)
                 file.write(line)
     first = os.fork()  # the first process of the new process namespace
@@ -105,9 +103,11 @@ def enter_namespaces() -> None:
 
 
 def landlock_rules(readable: Iterable[str]) -> int:
-    """A descriptor of rules that let a process read below `readable` and nothing else; made once, applied per child.
+    """Returns a descriptor of Landlock rules that let a process read and execute files below the
+    paths `readable` and use no others; each child applies the same rules by `landlock`.
 
-    Where the kernel can, the rules also refuse TCP, and signals and abstract sockets to processes outside.
+    Where the kernel can, the rules also refuse TCP, and signals and abstract sockets to processes
+    outside. Raises `OSError` where the kernel has no Landlock.
     """
     version = _call(libc.syscall(LANDLOCK_CREATE, None, 0, 1))
     files = EVERYTHING.get(version, (1 << 16) - 1)
@@ -126,30 +126,43 @@ def landlock_rules(readable: Iterable[str]) -> int:
 
 
 def landlock(rules: int) -> None:
-    """Applies the rules to this process and all it starts."""
+    """Applies the Landlock rules with the descriptor `rules` to this process and its later
+    children; raises `OSError` where the kernel refuses."""
     _call(libc.syscall(LANDLOCK_RESTRICT, rules, 0))
 
 
 def filter_calls(prepared: Filter) -> None:
-    """Applies a filter of system calls to this process and all it starts."""
+    """Applies the filter of system calls `prepared` to this process and its later children; raises
+    `OSError` where the kernel refuses."""
     _call(libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(prepared), 0, 0))
 
 
-def become(command: list[str], environment: dict[str, str], prepare: Callable[[int], None]) -> NoReturn:
-    """Becomes a program. `prepare` gets the address of its path: a filter may let this process become nothing else."""
+def become(
+    command: list[str], environment: dict[str, str], prepare: Callable[[int], None]
+) -> NoReturn:
+    """Replaces this process by the program `command[0]` with its arguments and `environment`; does
+    not return, and raises `OSError` where the program cannot start.
+
+    `prepare` is called first, with the address of the program's path, so that a filter can allow
+    that program alone.
+    """
     path = ctypes.create_string_buffer(command[0].encode())
     arguments = (ctypes.c_char_p * (len(command) + 1))(*[part.encode() for part in command])
-    variables = (ctypes.c_char_p * (len(environment) + 1))(*[f"{k}={v}".encode() for k, v in environment.items()])
+    variables = (ctypes.c_char_p * (len(environment) + 1))(
+        *[f"{k}={v}".encode() for k, v in environment.items()]
+    )
     prepare(ctypes.addressof(path))
     _call(libc.execve(path, arguments, variables))
     raise AssertionError("execve came back")
 
 
 def limit(*, memory: int, cpu_s: int, runtime: bool, soft_only: bool) -> None:
-    """Memory, CPU seconds, file size, open files, core dumps; a CPU limit that is `soft_only` can be moved.
+    """Limits this process to `memory` bytes, `cpu_s` seconds of CPU time, 256 open files, no
+    written files, no core dumps and, unless `runtime`, no child processes. Limits that the system
+    refuses are left out.
 
-    A `runtime` (Node, Java) reserves more addresses than it uses and starts threads: of its memory that is limited
-    which it may write to.
+    With `soft_only`, the limit of CPU time can be raised later. A `runtime` (Node, Java) reserves
+    more addresses than it uses and starts threads, so that only its writable memory is limited.
     """
     bounds = [
         (resource.RLIMIT_CPU, (cpu_s, resource.RLIM_INFINITY if soft_only else cpu_s + 1)),
@@ -164,12 +177,16 @@ def limit(*, memory: int, cpu_s: int, runtime: bool, soft_only: bool) -> None:
         with contextlib.suppress(ValueError, OSError):
             ceiling = resource.getrlimit(which)[1]
             if ceiling != resource.RLIM_INFINITY:
-                soft, hard = min(soft, ceiling), ceiling if hard == resource.RLIM_INFINITY else min(hard, ceiling)
+                soft, hard = (
+                    min(soft, ceiling),
+                    ceiling if hard == resource.RLIM_INFINITY else min(hard, ceiling),
+                )
             resource.setrlimit(which, (soft, hard))
 
 
 def machine() -> str:
-    """The architecture whose filters fit this process, or an error that names it."""
+    """Returns the name of this machine's architecture, `x86_64` or `aarch64`, for the numbers of
+    system calls; raises `OSError` on another one or another system than Linux."""
     name = platform.machine()
     if sys.platform != "linux" or name not in ARCHITECTURES or sys.maxsize < 2**32:
         raise OSError(f"no filter for {sys.platform} on {name}")
@@ -177,7 +194,9 @@ def machine() -> str:
 
 
 def holds(apply: Callable[[], None], attempt: Callable[[], object]) -> str:
-    """Empty when `attempt` succeeds in a child without the layer, and is refused in a child with it; else why not."""
+    """Returns the reason, in words, why a layer of protection does not hold; empty where it holds.
+    A child calls `apply`, which applies the layer, then `attempt`, which must fail with
+    `OSError`."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -200,25 +219,29 @@ def holds(apply: Callable[[], None], attempt: Callable[[], object]) -> str:
 
 
 def open_socket() -> None:
-    """What a network layer refuses."""
+    """Opens a TCP socket and closes it; raises `OSError` where a layer of protection refuses
+    sockets."""
     socket.socket(socket.AF_INET, socket.SOCK_STREAM).close()
 
 
 class Filter(ctypes.Structure):
-    """`struct sock_fprog`: what prctl takes; keep it alive while it is used."""
+    """The C structure `struct sock_fprog` of a filter of system calls: the number of its
+    instructions and the instructions, which must stay alive while prctl reads them."""
 
     _fields_ = [("length", ctypes.c_ushort), ("program", ctypes.c_char_p)]
 
 
 def python_filter() -> Filter:
-    """The filter for Python programs."""
+    """Returns the filter of system calls for Python programs; raises `OSError` where `machine`
+    does."""
     return _assembled(_common(), CALLS)
 
 
 def runtime_filter(own: int, path: int) -> Filter:
-    """The filter for Node and Java in the process `own`, which may become the program whose path lies at `path`.
+    """Returns the filter of system calls for Node and Java in the process with the id `own`; the
+    one program that this process may become is that whose path lies at the address `path`.
 
-    It may start threads, and no process; signal itself, and nobody else.
+    The process may start threads but no processes, and may signal only itself.
     """
     program = _common()
     program += _when("clone 56 220", 0, ANY_BIT, [CLONE_THREAD], ALLOW, REFUSE)
@@ -226,43 +249,71 @@ def runtime_filter(own: int, path: int) -> Filter:
     program += _when("clone3 435 435", 0, AT_LEAST, [0], UNKNOWN, UNKNOWN)
     program += _when("execve 59 221", 0, EQUAL, [path & 0xFFFFFFFF], ALLOW, REFUSE)
     program += _when("tgkill 234 131", 0, EQUAL, [own], ALLOW, REFUSE)
-    program += _when("socketpair 53 199", 0, EQUAL, [1], ALLOW, REFUSE)  # Java closes files with one
-    # PR_SET_NAME PR_GET_NAME PR_SET_VMA; TCGETS FIONREAD FIONBIO FIONCLEX FIOCLEX
+    # PR_SET_NAME PR_GET_NAME PR_SET_VMA
     program += _when("prctl 157 167", 0, EQUAL, [15, 16, 0x53564D41], ALLOW, REFUSE)
-    program += _when("ioctl 16 29", 1, EQUAL, [0x5401, 0x541B, 0x5421, 0x5450, 0x5451], ALLOW, REFUSE)
-    return _assembled(program, f"{CALLS},{RUNTIME_CALLS}")
+    return _assembled(program, f"{CALLS}\n{RUNTIME_CALLS}")
 
 
 def _common() -> list[Instruction]:
-    """Kills on a foreign architecture, refuses x86-64's second set of numbers, which would go round the list; files
-    are opened to be read, limits changed of oneself, and of fcntl's commands those are left that concern no other.
+    """Returns the instructions with which all filters of system calls begin.
 
-    F_SETOWN with F_SETSIG kills any process of the user; leases and locks keep others from their files.
+    They kill on a foreign architecture, and refuse x86-64's second set of call numbers, which would
+    bypass the list. Files are opened only to read, limits are changed only of the process itself,
+    and fcntl keeps the commands that concern no other process: F_SETOWN with F_SETSIG kills any
+    process of the user; leases and locks keep others from their files.
     """
-    program = [(LOAD, 0, 0, 4), (EQUAL, 1, 0, ARCHITECTURES[machine()]), (RETURN, 0, 0, KILL), (LOAD, 0, 0, 0)]
+    program = [
+        (LOAD, 0, 0, 4),
+        (EQUAL, 1, 0, ARCHITECTURES[machine()]),
+        (RETURN, 0, 0, KILL),
+        (LOAD, 0, 0, 0),
+    ]
     program += [(AT_LEAST, 0, 1, 0x40000000), (RETURN, 0, 0, REFUSE)]
     program += _when("open 2 -", 1, ANY_BIT, [WRITING], REFUSE, ALLOW)
     program += _when("openat 257 56", 2, ANY_BIT, [WRITING], REFUSE, ALLOW)
     program += _when("prlimit64 302 261", 0, EQUAL, [0], ALLOW, REFUSE)
+    # Event loops (`asyncio.run`) wake themselves up by a pair of sockets; Java closes files with one.
+    program += _when("socketpair 53 199", 0, EQUAL, [1], ALLOW, REFUSE)
+    # TCGETS FIONREAD FIONBIO FIONCLEX FIOCLEX
+    program += _when(
+        "ioctl 16 29", 1, EQUAL, [0x5401, 0x541B, 0x5421, 0x5450, 0x5451], ALLOW, REFUSE
+    )
     # F_DUPFD F_GETFD F_SETFD F_GETFL F_DUPFD_CLOEXEC
     return program + _when("fcntl 72 25", 1, EQUAL, [0, 1, 2, 3, 1030], ALLOW, REFUSE)
 
 
 def _numbers(calls: str) -> list[int]:
     column = 1 + list(ARCHITECTURES).index(machine())
-    found = [entry.split()[column] for entry in calls.split(",")]
-    return [int(number) for number in found if number != "-"]
+    numbers = [entry.split()[column] for entry in calls.splitlines()]
+    return [int(number) for number in numbers if number != "-"]
 
 
-def _when(call: str, index: int, test: int, operands: Sequence[int], yes: int, no: int) -> list[Instruction]:
-    """For one system call, decides by the low half of one argument: whether one of the operands fits."""
+def _when(
+    call: str, index: int, test: int, operands: Sequence[int], yes: int, no: int
+) -> list[Instruction]:
+    """Returns instructions that decide on one system call by its argument with the index `index`:
+    the action `yes` where the low half of the argument passes `test` (an operation such as `EQUAL`)
+    with one of the `operands`, else the action `no`.
+
+    `call` is a line as in `CALLS`: the name, and the number on each machine.
+    """
     tests = [step for operand in operands for step in ((test, 0, 1, operand), (RETURN, 0, 0, yes))]
     program = [(LOAD, 0, 0, 16 + 8 * index), *tests, (RETURN, 0, 0, no)]
-    return [step for number in _numbers(call) for step in ((EQUAL, 0, len(program), number), *program)]
+    return [
+        step for number in _numbers(call) for step in ((EQUAL, 0, len(program), number), *program)
+    ]
 
 
 def _assembled(program: Sequence[Instruction], calls: str) -> Filter:
-    """The program, and all other calls allowed or refused."""
-    allowed = [step for number in _numbers(calls) for step in ((EQUAL, 0, 1, number), (RETURN, 0, 0, ALLOW))]
-    whole = [struct.pack("<HBBI", *instruction) for instruction in (*program, *allowed, (RETURN, 0, 0, REFUSE))]
+    """Returns the filter that runs the instructions of `program`, then allows the system calls
+    listed in `calls`, lines as in `CALLS`, and refuses all others."""
+    allowed = [
+        step
+        for number in _numbers(calls)
+        for step in ((EQUAL, 0, 1, number), (RETURN, 0, 0, ALLOW))
+    ]
+    whole = [
+        struct.pack("<HBBI", *instruction)
+        for instruction in (*program, *allowed, (RETURN, 0, 0, REFUSE))
+    ]
     return Filter(len(whole), b"".join(whole))

@@ -1,8 +1,9 @@
-"""What is protected where programs run: shown by attacks that must fail, never by what a backend promises.
+"""A probe of the sandbox's protection, by attacks that must fail, never by a backend's promise.
 
-Files: none outside is read, written or changed in its mode. Network: nothing is reached, by TCP, UDP or a Unix socket.
-Processes: none is started, none outside is killed. Each language attacks with what it has. That nothing got through is
-seen from outside; what a program says of itself counts only where it says that something did.
+Files: no outside file is read, written or changed in its mode. Network: nothing is reached, by TCP,
+UDP or a Unix socket. Processes: none is started, and none outside is killed. Each language attacks
+with its own means. Failure of an attack is observed from outside; a program's own report counts
+only where it says that an attack succeeded.
 """
 
 from __future__ import annotations
@@ -49,70 +50,10 @@ def f(secret, mark, tcp, udp, unix, victim):
     tried("started", start)
     return done
 """,
-    "javascript": """
-function f(secret, mark, tcp, udp, unix, victim) {
-  const done = [];
-  const {require} = process.mainModule;
-  const fs = require("node:fs");
-  function tried(name, attempt) {
-    try { done.push(name + (attempt() ?? "")); } catch {}
-  }
-  function socket(kind, wrap, request, ...address) {
-    const binding = process.binding(kind + "_wrap");
-    const made = new binding[wrap](binding.constants?.SOCKET);
-    if (request) return void made.connect(new binding[request](), ...address);
-    made.connect(...address);
-    made.send(new binding.SendWrap(), [Buffer.from("x")], 1, false);
-  }
-  tried("read ", () => fs.readFileSync(secret, "utf8"));
-  tried("written", () => fs.writeFileSync(mark, "x"));
-  tried("mode", () => fs.chmodSync(secret, 0o640));
-  tried("device", () => fs.chmodSync("/dev/null", 0o666));
-  tried("tcp", () => socket("tcp", "TCP", "TCPConnectWrap", "127.0.0.1", Number(tcp)));
-  tried("udp", () => socket("udp", "UDP", "", "127.0.0.1", Number(udp)));
-  tried("unix", () => socket("pipe", "Pipe", "PipeConnectWrap", unix));
-  tried("killed", () => void process.kill(Number(victim), "SIGKILL"));
-  tried("started", () => { if (!require("node:child_process").spawnSync("/bin/true").pid) throw 0; });
-  return done;
+    "javascript": Path(__file__).with_name("attack.js").read_text(encoding="utf-8"),
+    "java": Path(__file__).with_name("Attack.java").read_text(encoding="utf-8"),
 }
-""",
-    "java": """
-import java.net.*;
-import java.nio.ByteBuffer;
-import java.nio.channels.*;
-import java.nio.file.*;
-import java.nio.file.attribute.PosixFilePermissions;
-class Attack {
-  interface Attempt { String make() throws Throwable; }
-  static void tried(String name, Attempt attempt) {
-    try { System.out.println(name + attempt.make()); } catch (Throwable refused) { }
-  }
-  static String mode(String path, String mode) throws Throwable {
-    Files.setPosixFilePermissions(Path.of(path), PosixFilePermissions.fromString(mode));
-    return "";
-  }
-  static String send(SocketAddress address) throws Throwable {
-    try (SocketChannel one = SocketChannel.open(address)) { return ""; }
-  }
-  public static void main(String[] a) {
-    InetAddress here = InetAddress.getLoopbackAddress();
-    tried("read ", () -> Files.readString(Path.of(a[0])));
-    tried("written", () -> Files.writeString(Path.of(a[1]), "x").toString());
-    tried("mode", () -> mode(a[0], "rw-r-----"));
-    tried("device", () -> mode("/dev/null", "rw-rw-rw-"));
-    tried("tcp", () -> send(new InetSocketAddress(here, Integer.parseInt(a[2]))));
-    tried("udp", () -> {
-      try (DatagramChannel one = DatagramChannel.open(StandardProtocolFamily.INET)) {
-        return "" + one.send(ByteBuffer.wrap(new byte[1]), new InetSocketAddress(here, Integer.parseInt(a[3])));
-      }
-    });
-    tried("unix", () -> send(UnixDomainSocketAddress.of(a[4])));
-    tried("killed", () -> "" + ProcessHandle.of(Long.parseLong(a[5])).get().destroyForcibly());
-    tried("started", () -> "" + new ProcessBuilder("/bin/true").start().waitFor());
-  }
-}
-""",
-}
+"""Attacking program of each language."""
 GOT_THROUGH = {
     "files": {
         "read": "a file outside was read",
@@ -120,24 +61,36 @@ GOT_THROUGH = {
         "mode": "a file's mode was changed",
         "device": "a device's mode was changed",
     },
-    "network": {"tcp": "reached by TCP", "udp": "reached by UDP", "unix": "reached by a Unix socket"},
+    "network": {
+        "tcp": "reached by TCP",
+        "udp": "reached by UDP",
+        "unix": "reached by a Unix socket",
+    },
     "processes": {"killed": "a process outside was killed", "started": "a process was started"},
 }
-"""What is told of an attack that got through, by what it attacks."""
+"""Message for each attack that got through, by the protection that it attacks."""
 Run = Callable[[str, tuple[str, ...]], object]
-"""Runs a source's `f` (Java: its `main`) with arguments as a program is run; what it returned, or None."""
+"""A function that runs a source's `f` (Java: its `main`) with arguments as any program is run, and
+returns its value or None."""
 
 
 def unprotected(run: Run, language: Language = "python") -> dict[str, str]:
-    """What got through, by protection; what is protected is not in it."""
+    """Returns the attacks against programs of `language` that got through, in words, by protection
+    (files, network, processes); protections that hold are left out. `run` runs an attacking program
+    in the sandbox and returns its value."""
     with tempfile.TemporaryDirectory(prefix="codestress-probe-") as folder:
         through = set(_attack(run, language, Path(folder)))
-    told = {name: [why for one, why in ways.items() if one in through] for name, ways in GOT_THROUGH.items()}
+    told = {
+        name: [why for one, why in ways.items() if one in through]
+        for name, ways in GOT_THROUGH.items()
+    }
     return {name: ", ".join(ways) for name, ways in told.items() if ways}
 
 
 def _attack(run: Run, language: Language, folder: Path) -> Iterator[str]:
-    """Names of the attacks that got through."""
+    """Runs the attacking program of `language` and yields the names of its attacks that got through
+    (keys in `GOT_THROUGH`). `folder` is a folder outside the sandbox for the file that must not be
+    read."""
     secret, mark, content = folder / "secret", folder / "mark", secrets.token_hex(8)
     secret.write_text(content, encoding="utf-8")
     secret.chmod(0o644)
@@ -155,7 +108,9 @@ def _attack(run: Run, language: Language, folder: Path) -> Iterator[str]:
             unix.listen()
         ports = (str(tcp.getsockname()[1]), str(udp.getsockname()[1]), str(folder / "s"))
         said = run(ATTACKS[language], (str(secret), str(mark), *ports, str(victim.pid)))
-        lines = said.splitlines() if isinstance(said, str) else said if isinstance(said, list) else []
+        lines = (
+            said.splitlines() if isinstance(said, str) else said if isinstance(said, list) else []
+        )
         claimed = {str(line).partition(" ")[0]: str(line).partition(" ")[2] for line in lines}
         # A number of another namespace is another process: what the program says counts only with the victim's end.
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -171,4 +126,6 @@ def _attack(run: Run, language: Language, folder: Path) -> Iterator[str]:
         yield from ["killed"] * (victim.returncode is not None)
     yield from ["read"] * (claimed.get("read") == content) + ["written"] * mark.exists()
     yield from ["mode"] * (secret.stat().st_mode & 0o777 != 0o644)
-    yield from (name for name in ("device", "started") if any(one.startswith(name) for one in claimed))
+    yield from (
+        name for name in ("device", "started") if any(one.startswith(name) for one in claimed)
+    )

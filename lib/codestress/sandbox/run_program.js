@@ -44,12 +44,16 @@ function encode(value) {
     let encoded;
     const kind = Object.prototype.toString.call(item);
     if (Array.isArray(item)) encoded = Array.from({ length: item.length }, (_, i) => put(item[i]));
-    else if (kind === "[object Map]") encoded = { d: [...Map.prototype.entries.call(item)].map(([k, v]) => [put(k), put(v)]) };
-    else if (kind === "[object Set]") encoded = { s: [...Set.prototype.values.call(item)].map(put) };
+    else if (kind === "[object Map]") encoded = { d: [...Map.prototype.entries.call(item)].map(([k, v]) => [key(k), put(v)]) };
+    else if (kind === "[object Set]") encoded = { s: [...Set.prototype.values.call(item)].map(key) };
     else if (kind === "[object Object]") encoded = { d: Object.keys(item).map((k) => [k, put(item[k])]) };
     else throw new Refused("not data", kind.slice(8, -1));
     open.delete(item);
     return encoded;
+  }
+  function key(item) {
+    if (typeof item === "object" && item !== null) throw new Refused("not data", "a Map or Set of objects");
+    return put(item);
   }
   return put(value);
 }
@@ -60,7 +64,7 @@ function decode(document) {
   const [tag, content] = Object.entries(document)[0];
   const decoders = {
     i: (c) => Number(BigInt(c.replace("-", ""))) * (c.startsWith("-") ? -1 : 1),
-    F: Number,
+    F: (c) => Number(c.replace("inf", "Infinity")),
     t: (c) => c.map(decode),
     d: (c) => Object.fromEntries(c.map(([k, v]) => [decode(k), decode(v)])),
     s: (c) => new Set(c.map(decode)),
@@ -98,7 +102,8 @@ function run(program) {
   try {
     loaded = load(program);
   } catch (error) {
-    return ["syntax error", String(error.message)];
+    const line = /^<program>:(\d+)/.exec(error.stack)?.[1];
+    return ["syntax error", (line ? `line ${line}: ` : "") + error.message];
   }
   if (!program.counted) return ["tampered", "its steps cannot be counted"];
   try {

@@ -1,8 +1,10 @@
-"""Counts the steps of a Python program in its own process, and ends a program that reaches for what counts.
+"""Counts the steps of a Python program in its own process, and ends a program that reaches for the
+counter.
 
-A program could look at every object and replace every name. So the functions here use no global name, no builtin and
-no closure: all they need are their defaults, which cannot be replaced unseen, and none of it can be turned back. Nor do
-they compare or call what a program made: its code would run uncounted.
+A program could look at every object and replace every name. The functions of this module therefore
+use no global name, no builtin and no closure: they need only their defaults, which cannot be
+replaced unseen or turned back. They also neither compare nor call a program's objects, whose code
+would run uncounted.
 """
 
 from __future__ import annotations
@@ -24,21 +26,31 @@ Tracer = Callable[[FrameType, str, Any], Any]
 End = Callable[[], None]
 
 LIBRARY = (*(f"{folder}/" for folder in sys.path), "<frozen ")
-"""What begins the names of the library's files: of Python, of packages, and of the kit."""
+"""Prefixes of the library's file names: Python's, the packages' and the kit's."""
 REACHING = frozenset(
     (
-        *("sys.settrace", "sys.setprofile", "sys.addaudithook", "sys._current_frames"),
-        *("gc.get_objects", "gc.get_referrers", "gc.get_referents", "sys.monitoring.register_callback"),
+        "sys.settrace",
+        "sys.setprofile",
+        "sys.addaudithook",
+        "sys._current_frames",
+        "gc.get_objects",
+        "gc.get_referrers",
+        "gc.get_referents",
+        "sys.monitoring.register_callback",
     )
 )
-"""Audit events of a program that looks for the counter, puts it off, or has code run where nothing counts."""
+"""Audit events of a program that looks for the counter of its steps, turns it off, or runs code
+where nothing counts."""
 MADE = frozenset(("code.__new__", "marshal.loads", "marshal.load"))
-"""Events of code that comes from no text; those of the library itself are no harm."""
-OTHER_INTERPRETERS = frozenset(("_xxsubinterpreters", "_interpreters", "_testcapi", "_testinternalcapi"))
+"""Audit events of code that is made from no text; the library itself may cause them."""
+OTHER_INTERPRETERS = frozenset(
+    ("_xxsubinterpreters", "_interpreters", "_testcapi", "_testinternalcapi")
+)
 
 
 def ending(result: int, token: str, *outcome: str) -> End:
-    """Writes an outcome and ends the process, whatever has become of modules and builtins."""
+    """Returns a function that writes `token` and `outcome` as a line to the descriptor `result` and
+    ends the process, even if the program replaced modules and builtins."""
     line = f"{token} {json.dumps(outcome)}\n".encode()
 
     def end(
@@ -67,13 +79,22 @@ def codes(
     fails: tuple[type[BaseException], ...] = (OSError, ImportError),
     unchanging: Callable[[list[CodeType]], frozenset[CodeType]] = frozenset,
 ) -> frozenset[CodeType]:
-    """All code of a file of the library; from its cache only where that is of this file as it is (PEP 552)."""
+    """Returns all code objects of the library file `name`, also those inside functions and classes.
+    They are read from the file's bytecode cache where that belongs to its present content (PEP
+    552), else compiled. Empty for a file that cannot be read. Other arguments stay at their
+    defaults."""
     folder, _, file = name.rpartition("/")
     found: list[CodeType] = []
     try:
         if not folder:  # <frozen importlib._bootstrap> is called otherwise
             module = name[8:-1]
-            found = [frozen("_frozen_importlib" + module[20:] if module[:20] == "importlib._bootstrap" else module)]
+            found = [
+                frozen(
+                    "_frozen_importlib" + module[20:]
+                    if module[:20] == "importlib._bootstrap"
+                    else module
+                )
+            ]
         else:
             source = status(name)
             made_of = [0, source.st_mtime_ns // 10**9 % 2**32, source.st_size % 2**32]
@@ -103,13 +124,15 @@ def of_library(
     begins: Callable[..., bool] = str.startswith,
     library: tuple[str, ...] = LIBRARY,
 ) -> bool:
-    """Whether the code stands in the file of the library that it names: any name can be given to any code."""
+    """Whether `code` is really a code object of the library file that it names as its own: a
+    program can give any name to its code. Other arguments stay at their defaults."""
     name = code.co_filename
     return kind(name) is text and begins(name, library) and code in codes(name)
 
 
 def counter(steps: int, end: End) -> Tracer:
-    """A trace function that counts the lines that are not the library's, backward jumps included."""
+    """Returns a trace function for `sys.settrace` that counts executed lines of code outside the
+    library, backward jumps included; when `steps` lines are counted, the next one calls `end`."""
     left = itertools.repeat(True, steps)
 
     def lines(
@@ -140,8 +163,11 @@ def counter(steps: int, end: End) -> Tracer:
 
 
 def prepare(*modules: ModuleType) -> None:
-    """Once for all children: frames lose what would put off their lines, because no event tells of a change; the code
-    of modules that run beside programs is read."""
+    """Prepares the counting of steps in this process, once, for all children forked later.
+
+    The frames' attributes that could turn line events off are removed, because no audit event
+    reports such a change; the code of `modules`, which run beside programs, is read.
+    """
     for name in ("f_trace", "f_trace_lines", "f_trace_opcodes"):
         del gc.get_referents(FrameType.__dict__)[0][name]
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(FrameType))
@@ -151,8 +177,16 @@ def prepare(*modules: ModuleType) -> None:
 
 
 def guard(tracer: Tracer, end: End) -> None:
-    """Ends the program when it reaches for what counts; for the rest of this process."""
-    mine = (tracer, *getattr(tracer, "__defaults__", ()), end, of_library.__wrapped__, codes.__wrapped__)
+    """Watches this process from now on, by an audit hook that cannot be removed, and calls `end`
+    when the program touches the trace function `tracer` that counts its steps, or other means to
+    run uncounted (such as the audit events `REACHING`)."""
+    mine = (
+        tracer,
+        *getattr(tracer, "__defaults__", ()),
+        end,
+        of_library.__wrapped__,
+        codes.__wrapped__,
+    )
 
     def hook(
         event: str,
@@ -179,8 +213,9 @@ def guard(tracer: Tracer, end: End) -> None:
             event in reaching
             or event[:6] == "ctypes"
             or (event == "import" and kind(arguments[0]) is text and arguments[0] in others)
-            or (event == "compile" and kind(arguments[0]) not in sources)  # a tree may have no lines
-            or (event in made and not of_library(frame(1).f_code))  # so may code that is made otherwise
+            # A tree may have no lines, and so may code that is made otherwise.
+            or (event == "compile" and kind(arguments[0]) not in sources)
+            or (event in made and not of_library(frame(1).f_code))
         ):
             end()
         elif event == "object.__setattr__":

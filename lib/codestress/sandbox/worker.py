@@ -1,8 +1,10 @@
-"""Workers for programs: a forkserver behind the best backend that starts here, one command line for each.
+"""Workers for programs: a forkserver behind the best backend that starts on this machine, with one
+command line for each backend.
 
-`bubblewrap` and `unshare` are Linux namespaces, `sandbox-exec` is macOS's Seatbelt, `docker` and `podman` are
-containers, which are used only when CODESTRESS_SANDBOX names one; `none` leaves what a worker can put on by itself
-(Landlock, seccomp, limits). Which of them hold is found out by attacks (`probe.py`), never assumed.
+`bubblewrap` and `unshare` are Linux namespaces, `sandbox-exec` is macOS's Seatbelt; the containers
+`docker` and `podman` are used only when CODESTRESS_SANDBOX names one; `none` leaves the layers that
+a worker applies to itself (Landlock, seccomp, limits). Attacks (`probe.py`) show which layers hold;
+none is assumed.
 """
 
 from __future__ import annotations
@@ -28,30 +30,47 @@ from codestress.paths import PACKAGE
 CHOICE = "CODESTRESS_SANDBOX"
 """Environment variable: `docker` or `podman` asks for a container."""
 CONTAINERS = ("docker", "podman")
-SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives", "/etc/ssl")
-"""What interpreters read outside their own prefix; system folders that hold nothing of the user's."""
+SYSTEM = (
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/etc/ld.so.cache",
+    "/etc/alternatives",
+    "/etc/ssl",
+)
+"""Paths that interpreters read outside their own prefix: system folders without user data."""
 SEATBELT = "/usr/bin/sandbox-exec"
-"""By its full path: what else is called so on PATH is none."""
+"""Path of Seatbelt's command in full: another command of that name on PATH is not Seatbelt's."""
 IMAGE = f"python:{sys.version_info.major}.{sys.version_info.minor}-slim"
-"""The image of a container: the version of Python that judges is the one that runs."""
+"""A container's image: the Python version that runs programs is the version that judges them."""
 START_S = 120.0
-"""Long enough for numpy and scipy to be imported on a busy machine."""
+"""Seconds that a worker has to start: enough to import numpy and scipy on a busy machine."""
 ENVIRONMENT = {
     **{"PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"},
     **{"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},  # a fork carries no threads over
 }
 ENGINE = ("PATH", "HOME", "SSH_AUTH_SOCK", "DOCKER_", "CONTAINER_HOST", "XDG_")
-"""What the command of a container engine needs to find its daemon; programs in the container do not see it."""
+"""Prefixes of the environment variables by which the command of a container engine (docker, podman)
+finds its daemon; programs in the container do not see them."""
 
 
 def candidates() -> list[str]:
-    """The backends to try on this machine, best first; `SandboxError` for a choice that is none."""
+    """Returns the backends to try on this machine, best first: names of commands that isolate a
+    process, and `none` last. A container engine that CODESTRESS_SANDBOX names is the only one;
+    raises `SandboxError` where it is not on PATH, or the variable names anything else."""
     choice = os.environ.get(CHOICE, "")
     if choice:
         if choice not in CONTAINERS:
-            raise SandboxError(f"{CHOICE}={choice}: it takes {' or '.join(CONTAINERS)}; unset it for what is here")
+            raise SandboxError(
+                f"{CHOICE}={choice}: it takes {' or '.join(CONTAINERS)}; unset it for what is here"
+            )
         if shutil.which(choice) is None:
-            raise SandboxError(f"{CHOICE}={choice}: {choice} is not on PATH; install it, or unset {CHOICE}")
+            raise SandboxError(
+                f"{CHOICE}={choice}: {choice} is not on PATH; install it, or unset {CHOICE}"
+            )
         return [choice]
     found = ["bubblewrap"] if shutil.which("bwrap") else []
     found += ["unshare"] if sys.platform == "linux" else []
@@ -60,28 +79,34 @@ def candidates() -> list[str]:
 
 
 def remedy(refused: Mapping[str, str]) -> str:
-    """What to do where programs of strangers cannot be isolated; `refused`: backends that did not start, and why."""
+    """Returns, in words, what to do where untrusted programs cannot be isolated; `refused` has the
+    backends that did not start, each with the reason, and decides what helps."""
     ways = []
     if sys.platform == "linux" and "unshare" not in refused and shutil.which("bwrap") is None:
         ways.append("install bubblewrap (Debian: apt install bubblewrap)")
     elif sys.platform == "linux":
         ways.append("allow user namespaces, Landlock or seccomp to this user or container")
-    ways.append(f"set {CHOICE}=docker (or podman) where a container engine runs and has the image {IMAGE}")
+    ways.append(
+        f"set {CHOICE}=docker (or podman) where a container engine runs and has the image {IMAGE}"
+    )
     return "; or ".join(ways)
 
 
 def interpreter() -> str:
-    """The real executable of Python, not a virtual environment's link to it."""
+    """Returns the path of the real executable of this Python; in a virtual environment, that is
+    where the environment's link to Python leads."""
     return str(Path(getattr(sys, "_base_executable", sys.executable)).resolve())
 
 
 def prefixes(executables: Iterable[str]) -> list[str]:
-    """What to read for Python and for other interpreters, beside `SYSTEM`; never the home, or what it lies in."""
+    """Returns the files and folders that Python and the other interpreters, whose paths are
+    `executables`, read beside `SYSTEM`; never the home folder or a folder that contains it."""
     python = f"python{sys.version_info.major}.{sys.version_info.minor}"
     found = [interpreter(), str(Path(sys.executable).resolve())]
     for prefix in map(Path, (sys.base_prefix, sys.base_exec_prefix)):
         if Path.home().resolve().is_relative_to(prefix.resolve()):
-            found += [str(path) for path in (prefix / "lib" / python, *prefix.glob("lib/libpython*")) if path.exists()]
+            library = (prefix / "lib" / python, *prefix.glob("lib/libpython*"))
+            found += [str(path) for path in library if path.exists()]
         else:
             found.append(str(prefix))
     for executable in executables:
@@ -94,16 +119,19 @@ def prefixes(executables: Iterable[str]) -> list[str]:
 
 
 def kit_folder(backend: str) -> str:
-    """Where this package lies for what runs behind a backend."""
+    """Returns the folder that contains the package codestress, with the path that it has for
+    programs behind `backend`: some backends show it as /kit."""
     return "/kit" if backend in ("bubblewrap", *CONTAINERS) else str(PACKAGE.parent)
 
 
 def command(backend: str, executables: Iterable[str], packages: Sequence[str] = ()) -> list[str]:
-    """The command line of a forkserver behind `backend`; `packages` are imported before anything is run."""
+    """Returns the command line that starts a forkserver behind `backend`; programs in it may read
+    the interpreters `executables`. The forkserver imports `packages` before it runs anything."""
     kit = kit_folder(backend)
     installed = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")] if packages else []
     extra = list(dict.fromkeys([*prefixes(executables), *installed]))
-    readable = [*SYSTEM, *([] if backend in CONTAINERS else extra), f"{kit}/codestress", "/dev/null", "/dev/urandom"]
+    readable = [*SYSTEM, f"{kit}/codestress", "/dev/null", "/dev/urandom"]
+    readable += [] if backend in CONTAINERS else extra
     start = (
         f"import sys; sys.path.insert(0, {kit!r}); sys.path += {installed!r}; "
         f"from codestress.sandbox.forkserver import main; main({readable!r}, {backend!r}, {list(packages)!r})"
@@ -113,7 +141,8 @@ def command(backend: str, executables: Iterable[str], packages: Sequence[str] = 
     if backend == "bubblewrap":
         return [*_bubblewrap(extra), interpreter(), *python]
     if backend == "sandbox-exec":
-        return [SEATBELT, "-p", seatbelt_profile([*extra, f"{kit}/codestress"], executables), interpreter(), *python]
+        profile = seatbelt_profile([*extra, f"{kit}/codestress"], executables)
+        return [SEATBELT, "-p", profile, interpreter(), *python]
     if backend in CONTAINERS:
         return [*_container(backend), "python3", *python]
     return [interpreter(), *python]
@@ -132,61 +161,105 @@ def _bubblewrap(extra: Sequence[str]) -> list[str]:
         bound += ["--dev-bind", device, device]
     # Nobody changes modes of /, /dev or /proc, which would keep whatever comes next from starting.
     bound += ["--proc", "/proc", "--remount-ro", "/proc", "--remount-ro", "/"]
-    return ["bwrap", "--unshare-all", "--cap-drop", "ALL", "--hostname", "sandbox", *bound, "--chdir", "/", "--"]
+    return [
+        "bwrap",
+        "--unshare-all",
+        "--cap-drop",
+        "ALL",
+        "--hostname",
+        "sandbox",
+        *bound,
+        "--chdir",
+        "/",
+        "--",
+    ]
 
 
 def seatbelt_profile(readable: Iterable[str], executables: Iterable[str]) -> str:
-    """A Seatbelt profile: read what the runtimes need, fork and become an interpreter; nothing else.
+    """Returns the text of a Seatbelt profile (macOS) that allows to read below the `readable` paths
+    and system libraries, to see the metadata of any file, to fork, and to become an interpreter
+    (one of `executables`, which are paths, or a program of Python's prefix).
 
-    No network, no file is written (but /dev/null), no other program is started, no process outside is signalled or
-    looked at, no service is asked.
+    All else is denied: network, writing files (except /dev/null), starting other programs,
+    signalling or inspecting processes outside, and system services.
     """
-    folders = ["/usr/lib", "/usr/share/zoneinfo", "/System", "/Library/Apple", "/private/var/db/dyld", *readable]
+    folders = [
+        "/usr/lib",
+        "/usr/share/zoneinfo",
+        "/System",
+        "/Library/Apple",
+        "/private/var/db/dyld",
+        *readable,
+    ]
     resolved = dict.fromkeys(str(Path(folder).resolve()) for folder in folders)
     devices = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
     programs = dict.fromkeys(str(Path(path).resolve()) for path in (interpreter(), *executables))
     # A framework's Python starts another executable of its own prefix.
-    return f"""(version 1)
-(deny default)
-(allow process-fork)
-(allow process-exec {_paths("literal", programs)} {_paths("subpath", [sys.base_prefix])})
-(allow process-info* (target same-sandbox))
-(allow signal (target same-sandbox))
-(allow sysctl-read)
-(allow file-read-metadata)
-(allow file-read* (literal "/") {_paths("literal", devices)} {_paths("subpath", resolved)})
-(allow file-map-executable {_paths("subpath", resolved)})
-(allow file-write-data (literal "/dev/null"))"""
+    profile = (PACKAGE / "sandbox" / "seatbelt.txt").read_text(encoding="utf-8").rstrip()
+    return profile.format(
+        programs=_paths("literal", programs),
+        python=_paths("subpath", [sys.base_prefix]),
+        devices=_paths("literal", devices),
+        folders=_paths("subpath", resolved),
+    )
 
 
 def _paths(kind: str, paths: Iterable[str]) -> str:
-    """Filters of a Seatbelt profile; backslashes and quotes in a path are escaped."""
+    """Returns the filters of a Seatbelt profile for `paths`, joined by spaces; `kind` is `literal`
+    (a file) or `subpath` (a folder). Backslashes and quotes in a path are escaped."""
     escaped = [path.replace("\\", "\\\\").replace('"', '\\"') for path in paths]
     return " ".join(f'({kind} "{path}")' for path in escaped)
 
 
 def _container(engine: str) -> list[str]:
-    """A container without network, read-only, without privileges, that ends with its standard input.
+    """Returns the command of `engine` (docker or podman) that runs a container from `IMAGE`: it has
+    no network and no privileges, is read-only, and ends with its standard input.
 
-    The image is never fetched by the way: `docker pull IMAGE` does it, once. Only this package's sandbox lies in it.
+    The image is never fetched on the way: `docker pull IMAGE` fetches it once. The container holds
+    only this package's sandbox.
     """
-    options = ["--rm", "--interactive", "--pull", "never", "--network", "none", "--read-only", "--ipc", "none"]
+    options = [
+        "--rm",
+        "--interactive",
+        "--pull",
+        "never",
+        "--network",
+        "none",
+        "--read-only",
+        "--ipc",
+        "none",
+    ]
     options += ["--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", "65534:65534"]
-    options += ["--pids-limit", "64", "--memory", "4g", "--workdir", "/", "--env", "PYTHONHASHSEED=0"]
+    options += [
+        "--pids-limit",
+        "64",
+        "--memory",
+        "4g",
+        "--workdir",
+        "/",
+        "--env",
+        "PYTHONHASHSEED=0",
+    ]
     for path in ("__init__.py", "sandbox"):
         # The option is a line of CSV: quoted, a field may hold commas.
-        options += ["--mount", f'type=bind,"source={PACKAGE / path}",target=/kit/codestress/{path},readonly']
+        options += [
+            "--mount",
+            f'type=bind,"source={PACKAGE / path}",target=/kit/codestress/{path},readonly',
+        ]
     return [engine, "run", *options, IMAGE]
 
 
 class WorkerDied(Exception):
-    """The forkserver ended or did not answer in time."""
+    """Raised by a worker whose forkserver ended, did not answer in time, or gave no valid reply."""
 
 
 class Worker:
-    """One forkserver. Not for several threads at once."""
+    """A running forkserver (a process that forks a child for each program) behind one backend, for
+    one thread at a time. Raises `WorkerDied` where the forkserver does not start in time."""
 
-    def __init__(self, backend: str, executables: Iterable[str], packages: Sequence[str] = ()) -> None:
+    def __init__(
+        self, backend: str, executables: Iterable[str], packages: Sequence[str] = ()
+    ) -> None:
         engine = {name: value for name, value in os.environ.items() if name.startswith(ENGINE)}
         self.log = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the worker)
         self.process = subprocess.Popen(
@@ -210,7 +283,9 @@ class Worker:
         self.python: str = hello["python"]
 
     def ask(self, job: dict[str, Any], within_s: float) -> list[dict[str, str]]:
-        """What became of the job's programs; `WorkerDied` when nothing is heard of it for `within_s`."""
+        """Returns the results of the programs of `job`, in order, a mapping with `line` and `ended`
+        for each, as `Server.serve` makes them. Raises `WorkerDied` when the worker ends, gives no
+        valid reply, or is silent for `within_s` seconds."""
         try:
             self._jobs.write(json.dumps(job).encode() + b"\n")
             self._jobs.flush()
@@ -224,7 +299,7 @@ class Worker:
         return done
 
     def close(self) -> None:
-        """Kills the forkserver and all that runs in it."""
+        """Kills the forkserver and all its processes; nothing happens where they have ended."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
@@ -233,7 +308,7 @@ class Worker:
                 pipe.close()
 
     def said(self) -> str:
-        """The last lines that it wrote to its standard error."""
+        """Returns the last three lines of the forkserver's standard error, joined by spaces."""
         self.log.seek(0)
         return " ".join(self.log.read().decode(errors="replace").strip().splitlines()[-3:])
 
@@ -241,7 +316,7 @@ class Worker:
         reply = bytearray()
         while not reply.endswith(b"\n"):
             if not select.select([self._replies], [], [], max(0.0, deadline - time.monotonic()))[0]:
-                raise WorkerDied("no answer in time")
+                raise WorkerDied("it did not answer in time")
             part = os.read(self._replies.fileno(), 1 << 20)
             if not part:
                 raise WorkerDied(f"it ended {self.said()}".strip())
@@ -250,12 +325,19 @@ class Worker:
         return found
 
 
-def start(executables: Iterable[str], packages: Sequence[str] = ()) -> tuple[str, Worker, dict[str, str]]:
-    """The best backend that starts here, a worker behind it, and why better ones did not start, by name."""
+def start(
+    executables: Iterable[str], packages: Sequence[str] = ()
+) -> tuple[str, Worker, dict[str, str]]:
+    """Starts a worker behind the best backend that starts; returns the backend's name, the worker,
+    and for each better backend, by name, the reason why it did not start.
+
+    `executables` are paths of interpreters that programs need, `packages` modules that they may
+    import. Raises `SandboxError` where no backend starts, and for packages in a container.
+    """
     chosen = list(executables)
     if packages and candidates()[0] in CONTAINERS:
         raise SandboxError(
-            f"{', '.join(packages)}: not in a container; unset {CHOICE} for what needs packages (the course)"
+            f"a container has no {', '.join(packages)}; unset {CHOICE} for what needs packages (the course)"
         )
     refused: dict[str, str] = {}
     for backend in candidates():
@@ -263,5 +345,7 @@ def start(executables: Iterable[str], packages: Sequence[str] = ()) -> tuple[str
             return backend, Worker(backend, chosen, packages), refused
         except (WorkerDied, OSError) as error:
             refused[backend] = str(error)
-    hint = f"; docker pull {IMAGE} fetches the image, or unset {CHOICE}" if set(refused) & set(CONTAINERS) else ""
-    raise SandboxError(f"no worker for programs starts here ({'; '.join(map(': '.join, refused.items()))}){hint}")
+    reasons, hint = "; ".join(map(": ".join, refused.items())), ""
+    if set(refused) & set(CONTAINERS):
+        hint = f"; docker pull {IMAGE} fetches the image, or unset {CHOICE}"
+    raise SandboxError(f"no worker for programs starts here ({reasons}){hint}")

@@ -1,1 +1,1 @@
-"""Answers judged."""
+"""Scoring of answers."""

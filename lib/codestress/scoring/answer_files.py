@@ -1,4 +1,4 @@
-"""Scores answers that somebody else has, in CRUXEval's format: a JSON object of problem ids to lists of texts."""
+"""Scores answers from elsewhere, by problem id; `scoring.answer_layouts` reads them from files."""
 
 from __future__ import annotations
 
@@ -9,54 +9,48 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from codestress.errors import DataError
-from codestress.literals import parse_json
-from codestress.problems.problem_files import ProblemFile, read_text
+from codestress.errors import NothingMatchedError
+from codestress.problems.problem_files import ProblemFile
 from codestress.sandbox.executor import Executor
-from codestress.scoring.predictions import Answer, Rule, Task, score_answers
-from codestress.types import Outcome, Score
+from codestress.scoring.forms import alone, without_thoughts
+from codestress.scoring.predictions import Answer, Rule, score_answers
+from codestress.types import Outcome, Score, Task
+
+NOT_JUDGED = {"missing", "unparsable", "only reasoning", "harness error"}
+"""Outcomes of answers that were not judged; a file that has no others is an error."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """Scores by problem, as many for each as it has answers: of one without any, as many as were asked."""
+    """Scores of a file of answers, by problem id, one for each answer, and warnings; a problem
+    without answers has one score for each answer that was expected."""
 
     scores: Mapping[str, Sequence[Score]]
     warnings: Sequence[str]
-    """What is missing, surplus or faulty, by name."""
+    """Missing, surplus or faulty entries, by name."""
 
     @property
     def counts(self) -> dict[str, int]:
-        """Answers by outcome; they add up to the scores."""
+        """Number of answers of each outcome by the outcome's name (`Outcome.code`), zeros included;
+        the numbers add up to the number of scores."""
         found = Counter(score.outcome for scores in self.scores.values() for score in scores)
         return {outcome.code: found[outcome] for outcome in Outcome}
 
     def pass_at(self, k: int) -> float:
-        """The chance that one of k samples is right, estimated without bias (Chen et al., 2021, section 2.1).
+        """Chance that at least one of `k` answers to a problem is correct, by the unbiased estimate
+        (Chen et al., 2021, section 2.1).
 
-        Over the problems that have k answers; nan where none has. The warnings name those that have fewer.
+        The mean is over the problems that have `k` answers or more; nan where none has. The
+        report's `warnings` name problems with fewer answers than others.
         """
         enough = [scores for scores in self.scores.values() if len(scores) >= k]
         found = [pass_at_k(len(scores), sum(s.value == 1 for s in scores), k) for scores in enough]
         return sum(found) / len(found) if found else math.nan
 
-    def differences(self, other: Report) -> list[dict[str, Any]]:
-        """Every answer that one report judges right and the other does not, with both outcomes."""
-        return [
-            {
-                "problem": name,
-                "sample": sample,
-                "reason": mine.outcome.code,
-                "other": theirs.outcome.code,
-                "detail": mine.detail or theirs.detail,
-            }
-            for name, scores in self.scores.items()
-            for sample, (mine, theirs) in enumerate(zip(scores, other.scores[name], strict=True))
-            if (mine.value == 1) != (theirs.value == 1)
-        ]
-
     def as_json(self) -> dict[str, Any]:
-        """What `codestress score --json` prints."""
+        """Returns the report as the dictionary that `codestress score --json` prints: pass@1 and
+        pass@5 (None where no problem has that many answers), counts by outcome, warnings, and each
+        problem's scores."""
         return {
             "pass@1": _or_none(self.pass_at(1)),
             "pass@5": _or_none(self.pass_at(5)),
@@ -64,7 +58,12 @@ class Report:
             "warnings": list(self.warnings),
             "problems": {
                 name: [
-                    {"right": s.value == 1, "reason": s.outcome.code, "detail": s.detail, "unresolved": s.unresolved}
+                    {
+                        "right": s.value == 1,
+                        "reason": s.outcome.code,
+                        "detail": s.detail,
+                        "unresolved": s.unresolved,
+                    }
                     for s in scores
                 ]
                 for name, scores in self.scores.items()
@@ -73,22 +72,9 @@ class Report:
 
 
 def pass_at_k(n: int, right: int, k: int) -> float:
-    """1 - C(n - right, k) / C(n, k); nan when k > n."""
+    """Returns the unbiased estimate of pass@k, the chance that one of `k` answers is correct, from
+    `n` answers of which `right` are correct: 1 - C(n - right, k) / C(n, k); nan when k > n."""
     return 1 - math.comb(n - right, k) / math.comb(n, k) if k <= n else math.nan
-
-
-def read_answers(path: Path) -> dict[str, list[str | None]]:
-    """Answers by problem; null stands for an answer that is not there. `DataError` names what has another form."""
-    try:
-        content = parse_json(read_text(path), unique=True)
-    except ValueError as error:
-        raise DataError(f"{path}: is not JSON: {error}; give an object of problem ids to lists of texts") from None
-    if not isinstance(content, dict):
-        raise DataError(f"{path}: is a JSON {type(content).__name__}; give an object of problem ids to lists of texts")
-    for name, answers in content.items():
-        if not isinstance(answers, list) or not all(isinstance(text, str | None) for text in answers):
-            raise DataError(f"{path}: {name}: is not a list of texts; write one list of answers for each problem")
-    return content
 
 
 def score_file(
@@ -99,41 +85,84 @@ def score_file(
     rule: Rule,
     executor: Executor | None,
     samples: int | None = None,
+    unread: Mapping[str, Sequence[str]] | None = None,
 ) -> Report:
-    """Scores for `samples` answers to each problem (default: the most that any has).
+    """Scores `samples` answers to each problem (by default as many as any problem has), and returns
+    a `Report`. `answers` are lists of texts by problem id (`read_answers`).
 
-    A problem without answers, and null in the place of one, count as `missing`, answers to a faulty row as `harness
-    error`. A problem with fewer answers than others is judged by those that it has, and named; answers to ids that are
-    not among the problems, and more than were asked, are named in the warnings and not scored.
+    `unread` has rows of the file, by fault, that the warnings shall name too (`AnswerFile.faults`).
+    `task` says whether outputs or inputs are predicted; `executor` runs programs, and may be None
+    for outputs under the rule `strict`. A problem without answers, and None in the place of an
+    answer, count as `missing`; answers to a faulty row of the problem file as `harness error`,
+    thoughts without an answer as `only reasoning`. A problem with fewer answers than `samples` is
+    scored by those, and named in the warnings. Answers to unknown ids, and surplus answers, are
+    named and not scored. Hidden thoughts are removed under both scoring rules; fences and other
+    wrappings (`scoring.forms.alone`) under `strict`.
     """
     asked = samples or max((len(texts) for texts in answers.values()), default=1) or 1
     known = {problem.id: problem for problem in problems.problems}
     warnings = list(problems.faults.values())
-    _name(warnings, "no answers to", [n for n in (*known, *problems.faults) if not answers.get(n)])
-    _name(warnings, "answers to unknown problems, not scored", [n for n in answers if n not in known | problems.faults])
-    shorter = [name for name in known if 0 < len(answers.get(name, ())) < asked]
-    _name(warnings, f"fewer than {asked} answers, judged by those", shorter)
-    _name(warnings, f"more than {asked} answers, not scored", [n for n, a in answers.items() if len(a) > asked])
-    given = [
-        (name, index, Answer(problem, text))
-        for name, problem in known.items()
-        for index, text in enumerate(answers.get(name, ())[:asked])
-        if text is not None
-    ]
-    judged = score_answers([answer for _, _, answer in given], task, rule, executor)
+    every = (*known, *problems.faults)
+    counts = {name: len(answers.get(name, ())) for name in (*every, *answers)}
+    named = {
+        **(unread or {}),
+        "no answers to": [name for name in every if not counts[name]],
+        "answers to unknown problems, not scored": [name for name in answers if name not in every],
+        f"fewer than {asked} answers, judged by those": [
+            name for name in known if 0 < counts[name] < asked
+        ],
+        f"more than {asked} answers, not scored": [
+            name for name in answers if counts[name] > asked
+        ],
+    }
+    warnings += [_named(fault, names) for fault, names in named.items() if names]
     absent = Score(Outcome.MISSING, 0.0, "no answer in the file")
-    scores = {name: [absent] * (min(len(answers.get(name, ())), asked) or asked) for name in known}
-    for (name, index, _), score in zip(given, judged, strict=True):
+    scores = {name: [absent] * (min(counts[name], asked) or asked) for name in known}
+    places: list[tuple[str, int]] = []
+    given: list[Answer] = []
+    for name, problem in known.items():
+        for index, text in enumerate(answers.get(name, ())[:asked]):
+            if text is None:
+                continue
+            answer = without_thoughts(text)
+            if text.strip() and not answer.strip():
+                scores[name][index] = Score(Outcome.ONLY_REASONING, 0.0, "thoughts alone")
+                continue
+            places.append((name, index))
+            given.append(Answer(problem, alone(answer) if rule == "strict" else answer))
+    for (name, index), score in zip(
+        places, score_answers(given, task, rule, executor), strict=True
+    ):
         scores[name][index] = score
     for name, fault in problems.faults.items():
         scores[name] = [Score(Outcome.HARNESS_ERROR, 0.0, fault)] * asked
     return Report(scores, warnings)
 
 
-def _name(warnings: list[str], what: str, names: Sequence[str]) -> None:
-    if names:
-        more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-        warnings.append(f"{what}: {', '.join(names[:5])}{more} ({len(names)} in all)")
+def _named(fault: str, names: Sequence[str]) -> str:
+    """Returns a warning that the rows `names` have a `fault`; of more than five the first five."""
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"{fault}: {', '.join(names[:5])}{more} ({len(names)} in all)"
+
+
+def check_matched(path: Path, answers: Mapping[str, Sequence[str | None]], report: Report) -> None:
+    """Raises `NothingMatchedError` when `report`, on the `answers` in the file at `path`, has no
+    answer that could be judged: a share of 0 % would say that the model answered wrongly."""
+    counts = {reason: count for reason, count in report.counts.items() if count}
+    if counts.keys() - NOT_JUDGED:
+        return
+    found = ", ".join(f"{count:,} {reason}" for reason, count in counts.items())
+    text = next((text for texts in answers.values() for text in texts if text), "")
+    name = next(iter(answers), "")
+    remedy = f"the first is {text[:80]!r}; give one of the forms in docs/scoring.md"
+    if not text:
+        remedy = "the file holds no text of an answer"
+    elif counts.keys() <= {"missing", "harness error"}:
+        remedy = "the problems that it answers are rejected; mend their rows"
+    if name and answers.keys().isdisjoint(report.scores):
+        known = next(iter(report.scores))
+        remedy = f"no problem has its ids ({name!r}, not {known!r}); give the --problems asked"
+    raise NothingMatchedError(f"{path}: no answer could be judged ({found}): {remedy}")
 
 
 def _or_none(value: float) -> float | None:

@@ -1,9 +1,11 @@
-"""What an answer to "for which input?" may be: a call of the function, or its arguments, and nothing that can act.
+"""Answers to "for which input?": a call of the function, or its arguments, and nothing that can
+act.
 
-Arguments are values that are written out, or expressions of a closed kind: values, operators, comprehensions,
-lambdas, some functions without side effects, methods of built-in types. CRUXEval's own inputs need that much
-(`''.join(['A'] * 20)`, `lambda x: x < 2`). No name reaches beyond them, and no attribute leads from a value to the
-interpreter, so nothing in an answer can touch the process that reports the function's value.
+Arguments are values written out, or expressions of a closed kind: values, operators,
+comprehensions, lambdas, some functions without side effects, methods of built-in types. CRUXEval's
+own inputs need that much (`''.join(['A'] * 20)`, `lambda x: x < 2`). No other name is allowed, and
+no attribute leads from a value to the interpreter, so nothing in an answer can touch the process
+that reports the function's value.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import Any, NamedTuple
 from codestress.literals import (
     ITEMS,
     LONGEST_SEQUENCE,
+    LONGEST_TEXT,
     NotLiteral,
     literal_of,
     parse_expression,
@@ -33,22 +36,53 @@ FUNCTIONS = frozenset(
     """.split()  # noqa: SIM905
 )
 TYPES = (str, bytes, int, float, complex, list, tuple, dict, set, frozenset, range)
-METHODS = frozenset(name for kind in TYPES for name in dir(kind) if not name.startswith("_")) - {"format", "format_map"}
-"""Formatting reads attributes by name, so it is not among them."""
+METHODS = frozenset(name for kind in TYPES for name in dir(kind) if not name.startswith("_")) - {
+    "format",
+    "format_map",
+}
+"""Methods that an answer may call; formatting reads attributes by name, so it is excluded."""
 PLAIN = (
-    *(ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp),
-    *(ast.Subscript, ast.Slice, ast.Starred, ast.Load, ast.operator, ast.unaryop, ast.boolop, ast.cmpop),
-    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.comprehension, ast.Lambda, ast.arguments, ast.arg),
-    *(ast.Attribute, ast.Call, ast.keyword, ast.Store),
+    ast.Constant,
+    ast.List,
+    ast.Tuple,
+    ast.Set,
+    ast.Dict,
+    ast.UnaryOp,
+    ast.BinOp,
+    ast.BoolOp,
+    ast.Compare,
+    ast.IfExp,
+    ast.Subscript,
+    ast.Slice,
+    ast.Starred,
+    ast.Load,
+    ast.operator,
+    ast.unaryop,
+    ast.boolop,
+    ast.cmpop,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+    ast.comprehension,
+    ast.Lambda,
+    ast.arguments,
+    ast.arg,
+    ast.Attribute,
+    ast.Call,
+    ast.keyword,
+    ast.Store,
 )
 
 
 class NotArguments(ValueError):
-    """The answer is no call, or holds something that may not be run; the message says what."""
+    """Raised for an answer that is no call, or contains something that may not be run; the message
+    names the fault."""
 
 
 class Arguments(NamedTuple):
-    """Arguments that are written out: data."""
+    """Arguments of a call, positional and by keyword, that are written out as data, and whether
+    arithmetic is left in them (its `unresolved`)."""
 
     positional: tuple[Any, ...]
     keywords: dict[str, Any]
@@ -56,12 +90,15 @@ class Arguments(NamedTuple):
 
 
 def parse_arguments(text: str, problem: Problem) -> Arguments | str:
-    """The arguments of an answer where they are data, else the source of a call that may be run as it is."""
+    """Returns the arguments in the answer `text` to `problem`, as `Arguments`, where they are data;
+    else the source of its call, where they are expressions that cannot act (`_Closing`). Raises
+    `NotArguments` for any other answer."""
     call = _call(text, problem)
     given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
     parts = [item.value if isinstance(item, ast.Starred | ast.keyword) else item for item in given]
     try:
-        values, unresolved = literal_of(ast.Tuple(parts, ast.Load()))  # one text, one bound on what it makes
+        # One text, one bound on what it makes.
+        values, unresolved = literal_of(ast.Tuple(parts, ast.Load()))
     except NotLiteral:
         return _closed(call, problem)
     positional: list[Any] = []
@@ -86,8 +123,12 @@ def parse_arguments(text: str, problem: Problem) -> Arguments | str:
 
 
 def _call(text: str, problem: Problem) -> ast.Call:
-    """The one call that the whole text is: its arguments alone are taken as between the parentheses, and an assertion
-    that the call returns the problem's output as that call."""
+    """Returns, as a syntax tree, the one call of the problem's function that makes up the whole
+    text.
+
+    Bare arguments are put between the parentheses of a call; an assertion that the call returns the
+    problem's output counts as that call. Raises `NotArguments` for any other text.
+    """
     stripped = text.strip()
     if not stripped:
         raise NotArguments("no answer")
@@ -98,27 +139,56 @@ def _call(text: str, problem: Problem) -> ast.Call:
         except NotLiteral as error:
             why = str(error)
             continue
-        if isinstance(node, ast.Compare) and _is_output(node, problem):
-            node = node.left
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == problem.function:
-            return node
+        sides = asserted(node, problem.function)
+        if sides and _is_output(sides[1], problem):
+            node = sides[0]
+        match node:
+            case ast.Call(func=ast.Name(id=problem.function)):
+                return node
         why = f"not a call of {problem.function}"
     raise NotArguments(why)
 
 
-def _is_output(comparison: ast.Compare, problem: Problem) -> bool:
-    """Whether a comparison is `… == VALUE`, and the value the problem's."""
+def asserted(node: ast.expr, function: str) -> tuple[ast.Call, ast.expr] | None:
+    """Returns the call and the value of `f(…) == VALUE`, where `f` is `function`; None for any other expression.
+    `is` counts as `==` before None, True and False."""
+    match node:
+        case ast.Compare(ast.Call(ast.Name(name)) as call, [ast.Eq()], [value]) | ast.Compare(
+            ast.Call(ast.Name(name)) as call,
+            [ast.Is()],
+            [ast.Constant(None | True | False) as value],
+        ) if name == function:
+            return call, value
+    return None
+
+
+def asserted_expression(text: str) -> ast.expr:
+    """Returns the syntax tree of the one expression that a text is, or that it asserts;
+    `SyntaxError` for any other text, and for one of more than `LONGEST_TEXT` characters."""
+    if len(text) > LONGEST_TEXT:
+        raise SyntaxError(f"longer than {LONGEST_TEXT:,} characters")
+    match parse_program(text.strip()).body:
+        case [ast.Assert(test=node, msg=None | ast.Constant() | ast.JoinedStr())] | [
+            ast.Expr(value=node)
+        ]:
+            return node
+    raise SyntaxError("neither an expression nor an assertion")
+
+
+def _is_output(node: ast.expr, problem: Problem) -> bool:
+    """Whether the expression `node` is a literal whose value is the output of `problem`; False for
+    an expression that has to be run."""
     try:
-        said = [literal_of(other).value for other in comparison.comparators]
-        wanted = parse_literal(problem.output).value
+        return same_value(literal_of(node).value, parse_literal(problem.output).value)
     except NotLiteral:
         return False
-    return isinstance(comparison.ops[0], ast.Eq) and len(said) == 1 and same_value(said[0], wanted)
 
 
 def _closed(call: ast.Call, problem: Problem) -> str:
-    """The source of a call whose arguments are expressions of the closed kind."""
-    if any(isinstance(item, ast.Starred) for item in call.args) or any(item.arg is None for item in call.keywords):
+    """Returns the source of a call whose arguments are expressions that cannot act (`_Closing`
+    names their kind); raises `NotArguments` for others, and for * or **."""
+    starred = any(isinstance(item, ast.Starred) for item in call.args)
+    if starred or any(item.arg is None for item in call.keywords):
         raise NotArguments("* or ** of what is not written out")
     try:
         closing = _Closing(call, problem.code)
@@ -131,10 +201,12 @@ def _closed(call: ast.Call, problem: Problem) -> str:
 
 
 class _Closing(ast.NodeTransformer):
-    """Refuses what is not of the closed kind.
+    """A transformer of an argument's syntax tree that refuses, by `NotArguments`, all but values,
+    operators, comprehensions, lambdas, and calls of `FUNCTIONS` and `METHODS`: the closed kind.
 
-    A name to which the program gives a written-out value becomes that value, so that an answer cannot change it. One
-    that a lambda or a comprehension binds is renamed: beside them it is nothing, where `exec` would be the builtin.
+    A name to which the program gives a written-out value is replaced by that value, so that an
+    answer cannot change it. A name that a lambda or a comprehension binds is renamed: outside them
+    it then means nothing, where `exec` would be the builtin.
     """
 
     def __init__(self, call: ast.Call, code: str) -> None:
@@ -163,7 +235,9 @@ class _Closing(ast.NodeTransformer):
                 raise NotArguments(f"the attribute {name}, which an argument may not use")
             case ast.Call(func=func) if not isinstance(func, ast.Name | ast.Attribute | ast.Lambda):
                 raise NotArguments("a call of something that has no name")
-            case ast.Call(func=ast.Lambda() | ast.Name() as func) if getattr(func, "id", "") not in FUNCTIONS:
+            case ast.Call(func=ast.Lambda() | ast.Name() as func) if (
+                getattr(func, "id", "") not in FUNCTIONS
+            ):
                 for given in node.keywords:  # of a lambda's
                     given.arg = self.own + given.arg if given.arg in self.bound else given.arg
             case ast.comprehension(is_async=1):
@@ -174,12 +248,16 @@ class _Closing(ast.NodeTransformer):
 
 
 def _constants(code: str) -> dict[str, ast.expr]:
-    """Names to which the program itself gives a written-out value at its top level, with those values."""
+    """Returns the names to which the program `code` gives a written-out value at its top level,
+    with the syntax trees of these values; names of builtins are left out. Empty for a program that
+    does not parse."""
     values: dict[str, ast.expr] = {}
     with contextlib.suppress(SyntaxError):
         for statement in parse_program(code).body:
             match statement:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in vars(builtins):
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in vars(
+                    builtins
+                ):
                     with contextlib.suppress(NotLiteral):
                         literal_of(value)
                         values[name] = value

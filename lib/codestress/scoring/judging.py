@@ -1,46 +1,34 @@
-"""What judges of single responses share."""
+"""Scores that several judges of single responses share."""
 
 from __future__ import annotations
 
-import atexit
-from functools import cache
-
-from codestress.sandbox.executor import Executor
+from codestress.scoring.forms import without_thoughts
 from codestress.types import Outcome, Response, Score
-
-OPENING, CLOSING = "<think>", "</think>"
-
-
-@cache
-def shared_executor() -> Executor:
-    """One worker for all judges of a process; it ends with it."""
-    executor = Executor(workers=1)
-    atexit.register(executor.close)
-    return executor
 
 
 def unanswered(response: Response, detail: str = "") -> Score | None:
-    """The score of a response that says nothing."""
+    """Returns the score 0, with `detail`, of a response that is refused (outcome `refused`), or
+    empty or nothing but hidden thoughts (`only reasoning`, or `truncated` where it was cut off);
+    None for any other response."""
     if response.refused:
         return Score(Outcome.REFUSED, 0.0, detail)
-    if response.text.strip():
+    if without_thoughts(response.text).strip():
         return None
-    return Score(Outcome.TRUNCATED if response.finish_reason == "length" else Outcome.ONLY_REASONING, 0.0, detail)
+    return _cut_off_or(Outcome.ONLY_REASONING, response, detail)
 
 
 def missed(response: Response, detail: str = "") -> Score:
-    """The score of a response that is not right: what was cut off is not wrong but truncated."""
-    return Score(Outcome.TRUNCATED if response.finish_reason == "length" else Outcome.INCORRECT, 0.0, detail)
+    """Returns the score 0, with `detail`, of a response that is not correct: outcome `incorrect`,
+    or `truncated` where the response was cut off."""
+    return _cut_off_or(Outcome.INCORRECT, response, detail)
 
 
 def unread(response: Response, why: str) -> Score:
-    """The score of a response in which no answer is found: what was cut off is not unparsable but truncated."""
-    return Score(Outcome.TRUNCATED if response.finish_reason == "length" else Outcome.UNPARSABLE, 0.0, why)
+    """Returns the score 0 of a response in which no answer is found: outcome `unparsable`, or
+    `truncated` where the response was cut off. `why` is the score's detail."""
+    return _cut_off_or(Outcome.UNPARSABLE, response, why)
 
 
-def said(text: str) -> str:
-    """What a reasoning model says, without what it thought before."""
-    before, opening, rest = text.partition(OPENING)
-    if opening:
-        return before + rest.partition(CLOSING)[2]
-    return text.rpartition(CLOSING)[2]
+def _cut_off_or(outcome: Outcome, response: Response, detail: str) -> Score:
+    cut_off = response.finish_reason == "length"
+    return Score(Outcome.TRUNCATED if cut_off else outcome, 0.0, detail)

@@ -1,1 +1,2 @@
-"""The readers of the demo: instruments with known parameters. The papers offer how they answer (rooms.py)."""
+"""Simulated readers of the demo: programs that answer like a model, with known parameters. The
+papers' packages define how they answer (rooms.py)."""

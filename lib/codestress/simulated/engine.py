@@ -1,4 +1,4 @@
-"""The engine of the simulated readers: instruments that get the same messages as a model, and nothing else."""
+"""Engine of the simulated readers, which get the same messages as a model and nothing else."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from codestress.simulated.runs import run_together
 from codestress.types import CHARACTERS_PER_TOKEN, Request, Response, Usage, now
 
 REVISION = "aaf498d05d35d335"
-"""Of the readers' code, part of every key of theirs: a new one wherever an answer changes (a test compares answers with
-those of this revision)."""
+"""Revision of the readers' code, part of every request key of theirs. Each change of an answer
+needs a new revision (a test compares answers with those of this revision)."""
 
 
 @dataclass
 class SimulatedReader(Engine):
-    """The engine of one reader."""
+    """Engine that answers requests (`Request`) as one simulated reader, with the parameters in
+    `settings`."""
 
     settings: Settings
     concurrency: int = 64
@@ -34,7 +35,8 @@ class SimulatedReader(Engine):
 
         def worked_out() -> str:
             reading.random.bit_generator.state = drawn
-            return "" if reading.random.random() < self.settings.refusal else answer_text(reading, prefill)
+            refused = reading.random.random() < self.settings.refusal
+            return "" if refused else answer_text(reading, prefill)
 
         text = await run_together(worked_out)
         most = request.prompt.sampling.max_tokens * CHARACTERS_PER_TOKEN
@@ -52,8 +54,9 @@ class SimulatedReader(Engine):
 
 
 def answer_text(reading: Reading, prefill: str) -> str:
-    """The reader's answer: by the first of the papers' tasks that recognises the question, else a word on what was
-    read. No two papers' tasks recognise the same question."""
+    """Completion of a reader: the answer of the first of the papers' tasks that recognises the
+    question in `reading`, else a summary of the kept text. No two papers' tasks recognise the same
+    question. `prefill` is the beginning of the answer in the prompt."""
     for tasks in offered("reading", "TASKS"):
         for task in tasks:
             answer: str | None = task(reading, prefill)
@@ -63,11 +66,13 @@ def answer_text(reading: Reading, prefill: str) -> str:
 
 
 def identity(entry: ModelEntry) -> str:
-    """What enters keys: the reader's parameters, and the revision of the readers' code."""
+    """Hash (16 hexadecimal digits) of the reader's parameters in its registry row `entry` and of
+    the revision of the readers' code; it enters the keys of requests."""
     settings = json.dumps(entry.settings, sort_keys=True)
     return hashlib.blake2b(f"{settings} {REVISION}".encode(), digest_size=8).hexdigest()
 
 
 def open_engine(entry: ModelEntry) -> Engine:
-    """The reader that a row of the registry describes."""
+    """Engine of the simulated reader that the registry row `entry` describes. Wrong settings raise
+    pydantic's `ValidationError`."""
     return SimulatedReader(Settings.model_validate(entry.settings))

@@ -1,4 +1,4 @@
-"""Runs what simulated readers piece together from the lines they kept."""
+"""Runs programs that simulated readers piece together from the lines they kept."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from codestress.types import Language
 
 T = TypeVar("T")
 AT_ONCE = 8
-"""Tries that are run before it is looked whether one of them was right."""
+"""Number of programs that run before their values are checked."""
 KNOWN = 200_000
-"""Programs whose ends are kept in mind: readers piece the same lines together again and again."""
+"""Largest number of programs whose results are cached: readers often piece the same lines
+together."""
 
 
 class _NotRun(BaseException):
-    """Programs that were not run yet; nothing that looks for errors may keep it."""
+    """Raised with `programs` that were not run yet, and their `language`; a BaseException, so that
+    no `except Exception` catches it."""
 
     def __init__(self, programs: list[Program], language: Language) -> None:
         super().__init__()
@@ -36,15 +38,15 @@ _gathering = False
 
 @cache
 def _executor() -> Executor:
-    executor = Executor(workers=1, limits=Limits(steps=5000, cpu_s=1))
+    executor = Executor(workers=1, limits=Limits(steps=5000))
     atexit.register(executor.close)
     return executor
 
 
 async def run_together(work: Callable[[], T]) -> T:
-    """What some work comes to. Where it needs a program that was not run yet, it is begun anew once that was: with the
-    programs that others need who are at work at the same time, which is faster than one by one. So it has no effects
-    but its value."""
+    """Value that the function `work` returns. When `work` needs a program that was not run yet, the
+    program runs together with those of other waiting work, which is faster than one by one, and
+    `work` starts again. `work` must therefore have no side effects."""
     global _gathering
     while True:
         _gathering = True
@@ -64,30 +66,37 @@ async def run_together(work: Callable[[], T]) -> T:
 
 
 def run_pieces(programs: Sequence[Program], language: Language = "python") -> list[Execution]:
-    """What became of each; one that was run before is not run again."""
+    """Results (`Execution`) of `programs`, all in `language`, in order; a program that ran before
+    is not run again. Inside `run_together`, programs that were not run yet interrupt the work by an
+    exception, to be run later."""
     keys = [
         hashlib.blake2b(f"{language} {program!r}".encode(errors="replace"), digest_size=16).digest()
         for program in programs
     ]
-    missing = {key: program for key, program in zip(keys, programs, strict=True) if key not in _ends}
+    known = dict(zip(keys, programs, strict=True))
+    missing = {key: program for key, program in known.items() if key not in _ends}
     if missing and _gathering:
         raise _NotRun([*missing.values()], language)
     if len(_ends) + len(missing) > KNOWN:
         _ends.clear()
-        missing = dict(zip(keys, programs, strict=True))
+        missing = known
     if missing:
-        _ends.update(zip(missing, _executor().run(missing.values(), language=language), strict=True))
+        executions = _executor().run(missing.values(), language=language)
+        _ends.update(zip(missing, executions, strict=True))
     return [_ends[key] for key in keys]
 
 
 def run_piece(program: Program, language: Language = "python") -> Any:
-    """What a program returned, or None."""
+    """Value that `program`, written in `language`, returned; None when it did not return (it
+    failed, or was stopped)."""
     [execution] = run_pieces([program], language)
     return execution.value if execution.outcome is Ending.RETURNED else None
 
 
 def first_right(programs: Sequence[Program], right: Callable[[Any], bool]) -> int | None:
-    """The number of the first of several calls of one Python program whose value (None where it has none) is right."""
+    """Index of the first of `programs` for whose value (None without a value) the function `right`
+    returns true; None when it does for no value. The programs are calls of one Python program, run
+    in groups of `AT_ONCE`."""
     for start in range(0, len(programs), AT_ONCE):
         executions = run_pieces(programs[start : start + AT_ONCE])
         for number, execution in enumerate(executions, start):

@@ -704,6 +704,57 @@ class Pair:
 def f(alpha):
     one = Pair(alpha)
     return replace(one, beta=alpha).beta if alpha > 50 else one.alpha
+=== a function that is defined as a global | 3 ; 60
+def f(n):
+    global g
+    def g(alpha):
+        return alpha + n
+    return g(alpha=n)
+=== a list made of what is left of an iterator | 3 ; 60
+def f(n):
+    left = iter([n, 1])
+    if [*left] == [n, 1]:
+        return 1
+    return 2
+=== a builtin of templates that counts its calls | 3 ; 60
+def isinstance(value, kind, calls=[]):
+    calls.append(kind)
+    return len(calls) < 2
+def f(n):
+    if isinstance(n, int) == True:
+        return 1
+    return 2
+=== a name that a class mangles | 3 ; 60
+_A__alpha = 5
+class A:
+    def g(self):
+        return __alpha
+def f(n):
+    return A().g() + n
+=== a class without a class statement | 3 ; 0
+def f(n):
+    made = type("C", (), {"__eq__": lambda own, other: False, "__ne__": lambda own, other: True})
+    def g(value, k):
+        if k > 1:
+            return 1
+        return 2
+    return g(made(), n)
+=== frames that are found by texts | 3 ; 60
+import sys
+def f(n):
+    frame = getattr(sys, "_getframe")()
+    return len(getattr(frame, "f_locals")) + n
+=== a value that tells when it goes | 3 ; 60
+class Value:
+    gone = []
+    def __del__(self):
+        Value.gone.append(1)
+def f(n):
+    def g(value):
+        value = None
+        return len(Value.gone)
+    Value.gone.clear()
+    return g(Value()) + n
 """
 )
 JAVASCRIPT = _parsed(
@@ -1092,6 +1143,42 @@ function f(n) {
     count += word.lastIndex;
   }
   return count + n;
+}
+=== a function's text by another name | 3 ; 60
+function f(n) {
+  const g = () => 1;
+  const h = g;
+  return String(h) + n;
+}
+=== a name that is given later | 3 ; 60
+function f(n) {
+  let g;
+  g = function () { return 1; };
+  return g.name + n;
+}
+=== a class that is named by its variable | 3 ; 60
+function f(n) {
+  const G = class { };
+  return G.name + n;
+}
+=== a console of its own | 3 ; 60
+function f(n) {
+  const console = { n: 0, log() { this.n += 1; } };
+  if (n > 50) {
+    n += 1;
+  }
+  console.log(n);
+  return console.n;
+}
+=== a function inside, whose parameter nobody knows before it | 3 ; 60
+function f(n) {
+  if (n > 50) {
+    function h(k) {
+      return k + 1;
+    }
+    return h(n);
+  }
+  return n;
 }
 """
 )

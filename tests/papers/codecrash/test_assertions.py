@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from codestress.literals import parse_literal
+from codestress.mutate.perturbations.inputs import NoOtherValue, other_value
 from codestress.papers.codecrash.assertions import score_assertion, score_assertion_as_run
 from codestress.papers.codecrash.contest_programs import contest_problems
-from codestress.papers.codecrash.perturbations.inputs import NoOtherValue, other_value
 from codestress.papers.codecrash.reasoning import (
     STAGES,
     collapse_start,
@@ -17,17 +17,15 @@ from codestress.papers.codecrash.reasoning import (
     hinted_value,
     reasoning_tokens,
     stage_starts,
-    thinking,
 )
 from codestress.problems.generated import generated_problems
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem, literal_text
-from codestress.scoring.exploits import INPUTS, OUTPUTS, written
-from codestress.scoring.judging import said
-from codestress.scoring.predictions import Task
-from codestress.scoring.selftest import EXPLOITED
+from codestress.scoring.forms import Parts, split_thoughts
 from codestress.seeding import rng
-from codestress.types import Outcome, Response, Usage
+from codestress.types import Outcome, Response, Task, Usage
+from scoring.exploits import INPUTS, OUTPUTS, written
+from scoring.selftest import EXPLOITED
 
 PROBLEM = Problem("p", "def f(s):\n    return s + '=='", "f", "'a'", "'a=='")
 BOTH = (score_assertion, score_assertion_as_run)
@@ -58,20 +56,40 @@ def test_javascript_values() -> None:
     for problem in contest_problems("javascript")[:60]:
         value = literal_text(parse_literal(problem.output).value, "javascript")
         assert score_assertion(problem, "output", gold(problem, value)).outcome is Outcome.CORRECT
-    one = Problem("p", "function f(x) { return x; }", "f", '"a"', "{'k': [1, 'b', True, None]}", "javascript")
-    for right in ("{k: [1, 'b', true, null]}", '{"k": [1.0, "b", true, undefined]}', "({k: [1, 'b', true, null]})"):
+    one = Problem(
+        "p", "function f(x) { return x; }", "f", '"a"', "{'k': [1, 'b', True, None]}", "javascript"
+    )
+    for right in (
+        "{k: [1, 'b', true, null]}",
+        '{"k": [1.0, "b", true, undefined]}',
+        "({k: [1, 'b', true, null]})",
+        "{k: [1, 'b', /* yes */ true, null,], } // so",
+    ):
         assert score_assertion(one, "output", gold(one, right)).outcome is Outcome.CORRECT, right
     for wrong in ("{k: [1, 'b', 1, null]}", "{k: [1, 'b', true]}", "{}"):
         assert score_assertion(one, "output", gold(one, wrong)).outcome is Outcome.INCORRECT, wrong
-    for none in ("f('a')", "`a`", "[1].concat(2)", "1 + 1", "x", "/a/", "() => 1", "new Map()", "0x10", "{...a}"):
+    for none in (
+        "f('a')",
+        "`a`",
+        "[1].concat(2)",
+        "1 + 1",
+        "x",
+        "/a/",
+        "() => 1",
+        "new Map()",
+        "0x10",
+        "{...a}",
+        "{k: [1, 'b', , true, null]}",
+        "{k: [, 1, 'b', true, null]}",
+    ):
         score = score_assertion(one, "output", gold(one, none))
         assert score.outcome in (Outcome.UNPARSABLE, Outcome.SYNTAX_ERROR), none
     assert score_assertion(one, "output", gold(one, "[1, ")).outcome is Outcome.SYNTAX_ERROR
     assert score_assertion(one, "output", gold(one, "[" * 5000 + "]" * 5000)).value == 0
 
 
-RIGHT_IN_THIS_FORM = {"a fence", "an assertion of something else"}
-"""Exploits of other harnesses that are what this form of answer asks for; of inputs the call alone is judged."""
+RIGHT_IN_THIS_FORM = {"an assertion of something else"}
+"""An exploit of other harnesses that this form of answer allows: of inputs the call alone is judged."""
 
 
 @pytest.mark.parametrize("name", sorted(OUTPUTS.keys() - RIGHT_IN_THIS_FORM))
@@ -101,8 +119,13 @@ def test_every_kind_of_answer_has_its_reason() -> None:
     assert reason("[ANSWER] 'a==' [/ANSWER]") is Outcome.CORRECT
     assert reason("[ANSWER] assert f('a') == 'a==' [/ANSWER]") is Outcome.CORRECT
     assert reason("[ANSWER]\n```python\nf('a') == 'a=='\n```\n[/ANSWER]") is Outcome.CORRECT
-    assert reason("[ANSWER] 'x' [/ANSWER] No: [ANSWER] f('a') == 'a==' [/ANSWER]") is Outcome.CORRECT
-    assert reason("<think>[ANSWER] 'x' [/ANSWER]</think>[ANSWER] f('a') == 'a==' [/ANSWER]") is Outcome.CORRECT
+    assert (
+        reason("[ANSWER] 'x' [/ANSWER] No: [ANSWER] f('a') == 'a==' [/ANSWER]") is Outcome.CORRECT
+    )
+    assert (
+        reason("<think>[ANSWER] 'x' [/ANSWER]</think>[ANSWER] f('a') == 'a==' [/ANSWER]")
+        is Outcome.CORRECT
+    )
     assert reason("[ANSWER] f('a') == 'b' [/ANSWER]") is Outcome.INCORRECT
     assert reason("[ANSWER] f('a') == [/ANSWER]") is Outcome.SYNTAX_ERROR  # appendix D
     assert reason("[ANSWER] f('a') == f('a') [/ANSWER]") is Outcome.UNPARSABLE
@@ -141,12 +164,22 @@ FORMS = (
 @pytest.mark.parametrize("task", ["output", "input"])
 def test_what_stands_around_an_answer_does_not_matter(form: str, task: Task) -> None:
     for problem in EXPLOITED:
-        gold, wrong = (problem.output, "'no'") if task == "output" else (problem.call, f"{problem.function}(0, 1, 2)")
+        gold, wrong = (
+            (problem.output, "'no'")
+            if task == "output"
+            else (problem.call, f"{problem.function}(0, 1, 2)")
+        )
         whole = f"{problem.call} == {problem.output}"
         for text in (gold, whole, f"assert {whole}", f"assert ({whole}), 'as told'"):
             found = score_assertion(problem, task, says(form.format(text)))
             assert found.outcome is Outcome.CORRECT, (text, found)
-        for text in (wrong, "", f"assert {whole}, print(1)", f"{problem.call} == {problem.call}", f"{whole}; f(1)"):
+        for text in (
+            wrong,
+            "",
+            f"assert {whole}, print(1)",
+            f"{problem.call} == {problem.call}",
+            f"{whole}; f(1)",
+        ):
             found = score_assertion(problem, task, says(form.format(text)))
             assert found.value == 0, (text, found)
 
@@ -154,9 +187,20 @@ def test_what_stands_around_an_answer_does_not_matter(form: str, task: Task) -> 
 @pytest.mark.isolation
 def test_calls_with_stars_of_literals() -> None:
     for problem in EXPLOITED:
-        for text in (f"f(*({problem.arguments},))", f"f(*[{problem.arguments}]) == {problem.output}"):
-            assert score_assertion(problem, "input", says(f"[ANSWER] {text} [/ANSWER]")).outcome is Outcome.CORRECT
-            assert score_assertion(problem, "output", says(f"[ANSWER] {text.partition(' ==')[0]} [/ANSWER]")).value == 0
+        for text in (
+            f"f(*({problem.arguments},))",
+            f"f(*[{problem.arguments}]) == {problem.output}",
+        ):
+            assert (
+                score_assertion(problem, "input", says(f"[ANSWER] {text} [/ANSWER]")).outcome
+                is Outcome.CORRECT
+            )
+            assert (
+                score_assertion(
+                    problem, "output", says(f"[ANSWER] {text.partition(' ==')[0]} [/ANSWER]")
+                ).value
+                == 0
+            )
     named = says("[ANSWER] f(**{'x': 3}) == 6 [/ANSWER]")
     assert score_assertion(EXPLOITED[0], "input", named).outcome is Outcome.CORRECT
 
@@ -167,7 +211,10 @@ def test_what_is_one_of_a_kind_may_be_compared_by_is(value: str) -> None:
     one = Problem("p", f"def f(s):\n    return {value}", "f", "'a'", value)
     for task in ("output", "input"):
         for text in (f"f('a') is {value}", f"assert f('a') is {value}"):
-            assert score_assertion(one, task, says(f"[ANSWER] {text} [/ANSWER]")).outcome is Outcome.CORRECT
+            assert (
+                score_assertion(one, task, says(f"[ANSWER] {text} [/ANSWER]")).outcome
+                is Outcome.CORRECT
+            )
     for text in ("f('a') is f('a')", f"f('a') is not {value}", "f('a') is 1"):
         assert score_assertion(one, "output", says(f"[ANSWER] {text} [/ANSWER]")).value == 0
 
@@ -178,6 +225,17 @@ def test_javascript_answers_may_be_wrapped_too() -> None:
         for text in ('f("a") === [1, "b"]', '[1, "b"]'):
             found = score_assertion(one, "output", says(form.format(text).replace("python", "js")))
             assert found.outcome is Outcome.CORRECT, (form, found)
+    for text in (
+        'assert f("a") === [1, "b"]',
+        'console.assert(f("a") === [1, "b"]);',
+        '\\boxed{f("a") === [1, "b"]}',
+        '<answer>f("a") === [1, "b"]</answer>',
+        'f("<answer>2</answer>") === [1, "b"]',
+        'f("a") === [1, "b"] // as it runs',
+    ):
+        tagged = text if text[0] in "\\<" else f"[ANSWER] {text} [/ANSWER]"
+        found = score_assertion(one, "output", says(tagged))
+        assert found.outcome is Outcome.CORRECT, (text, found)
 
 
 @pytest.mark.isolation
@@ -187,12 +245,18 @@ def test_the_artifacts_rule_has_the_holes_that_it_has() -> None:
     assert score_assertion(none, "output", says("I do not know.")).value == 0
     plain = replace(PROBLEM, code="def f(s):\n    return s", output="'a'")
     echoed = says("[ANSWER] f('a') == f('a') [/ANSWER]")
-    assert (score_assertion_as_run(plain, "output", echoed).value, score_assertion(plain, "output", echoed).value) == (
+    assert (
+        score_assertion_as_run(plain, "output", echoed).value,
+        score_assertion(plain, "output", echoed).value,
+    ) == (
         1,
         0,
     )
     # A value that holds == is cut in two, so the right answer is wrong.
-    assert score_assertion_as_run(PROBLEM, "output", says("[ANSWER] f('a') == 'a==' [/ANSWER]")).value == 0
+    assert (
+        score_assertion_as_run(PROBLEM, "output", says("[ANSWER] f('a') == 'a==' [/ANSWER]")).value
+        == 0
+    )
     one = replace(PROBLEM, code="def f(s):\n    return True", output="True")
     as_number = says("[ANSWER] f('a') == 1 [/ANSWER]")
     assert (
@@ -210,16 +274,17 @@ def test_gold_is_right_under_the_artifacts_rule_too() -> None:
 
 def test_what_is_thought_is_told_from_what_is_said() -> None:
     text = "<think>one two\nthree</think>\nfour"
-    assert (thinking(text), said(text)) == ("one two\nthree", "\nfour")
-    assert (thinking("four"), said("four")) == ("", "four")
-    assert said("thought, its opening cut off</think>four") == "four"
-    assert (thinking("<think>never ends"), said("<think>never ends")) == ("never ends", "")
+    assert split_thoughts(text) == Parts("one two\nthree", "four")
+    assert split_thoughts("four") == Parts("", "four")
+    assert split_thoughts("its opening cut off</think>four") == Parts("its opening cut off", "four")
+    assert split_thoughts("<think>never ends") == Parts("never ends", "")
     assert reasoning_tokens(says("<think>12345678</think>a")) == 2
     assert reasoning_tokens(Response("a", "stop", Usage(reasoning_tokens=7))) == 7
 
 
 @pytest.mark.parametrize(
-    "unit", ["Hmm ", "Hmm", "Wait, let me check again.\n", "Hmm. Maybe. So the answer is 12, no.\n", "ab"]
+    "unit",
+    ["Hmm ", "Hmm", "Wait, let me check again.\n", "Hmm. Maybe. So the answer is 12, no.\n", "ab"],
 )
 def test_a_long_run_of_one_unit_is_a_collapse(unit: str) -> None:
     before = "The value is 3. Let me check that once more, line by line."
@@ -233,14 +298,23 @@ def test_a_long_run_of_one_unit_is_a_collapse(unit: str) -> None:
 def test_what_only_repeats_a_little_is_no_collapse() -> None:
     assert collapse_start("") is None
     assert collapse_start("Hmm " * 10) is None
-    assert collapse_start("[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]") is None
+    assert (
+        collapse_start("[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]") is None
+    )
     assert collapse_start("Hmm " * 400 + "So the answer is 12, and I am sure of it.") is None
     assert collapse_start("".join(f"step {n}: x = {n}\n" for n in range(3000))) is None
     assert collapse_start("text" + "\n" * 3000) is None
 
 
 def test_words_of_doubt() -> None:
-    assert doubts("Wait. Maybe hmm, I'm confused; but the hint is odd. Awaiting.") == [0, 6, 12, 21, 31, 47]
+    assert doubts("Wait. Maybe hmm, I'm confused; but the hint is odd. Awaiting.") == [
+        0,
+        6,
+        12,
+        21,
+        31,
+        47,
+    ]
 
 
 PARTS = {
@@ -269,13 +343,23 @@ def test_a_response_is_cut_where_its_stages_were_put_together() -> None:
 
 def test_stages_that_are_not_there_are_left_out() -> None:
     assert stage_starts("", "1", None) == {"executes": 0}
-    assert list(stage_starts(PARTS["executes"] + PARTS["checks itself"], "-1", "12")) == ["executes", "checks itself"]
+    assert list(stage_starts(PARTS["executes"] + PARTS["checks itself"], "-1", "12")) == [
+        "executes",
+        "checks itself",
+    ]
     followed = "The output is 12, as the hint says."  # no doubt, no -1: the hint from the beginning
     assert list(stage_starts(followed, "-1", "12")) == ["executes", "weighs the hint"]
-    resisted = "Hm. The comment says 12 and 12 again, but 120 and -12 are not 12, and the output is -1."
+    resisted = (
+        "Hm. The comment says 12 and 12 again, but 120 and -12 are not 12, and the output is -1."
+    )
     assert list(stage_starts(resisted, "-1", "12")) == ["executes", "weighs the hint"]
-    assert list(stage_starts("so it is 12 and 12", "12", "12")) == ["executes"]  # a hint that is right is none
-    assert list(stage_starts("Hmm " * 300, "1", None)) == ["checks itself", "repeats one unit"]  # a first word of doubt
+    # A hint that is right is none.
+    assert list(stage_starts("so it is 12 and 12", "12", "12")) == ["executes"]
+    # A first word of doubt.
+    assert list(stage_starts("Hmm " * 300, "1", None)) == [
+        "checks itself",
+        "repeats one unit",
+    ]
 
 
 def test_the_hint_is_read_from_the_program() -> None:

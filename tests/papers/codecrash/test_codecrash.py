@@ -13,25 +13,38 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from codestress.artefact_files import load_profile
 from codestress.errors import DataError, ParameterError
-from codestress.generation.prompts import prompt_text
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_of
-from codestress.inference.run import run, stored_responses
+from codestress.inference.run import run
+from codestress.inference.store import stored_responses
 from codestress.literals import parse_literal
+from codestress.mutate.perturbations.inputs import other_value
+from codestress.mutate.perturbations.messages import fault_of, messages
+from codestress.papers.codecrash import contest_programs
 from codestress.papers.codecrash import studies as codecrash
 from codestress.papers.codecrash.contest_programs import contest_problems
-from codestress.papers.codecrash.perturbations.inputs import other_value
 from codestress.papers.codecrash.results import differences, reasoning, variants, verdicts
-from codestress.papers.codecrash.writing import write_hints, write_translations
-from codestress.pipeline.artefacts import Artefact, Overrides, load_profile, resolve, select
+from codestress.papers.codecrash.writing import (
+    WORDS,
+    messages_to_review,
+    with_other_rows,
+    write_hints,
+    write_messages,
+    write_translations,
+)
+from codestress.pipeline.artefacts import Artefact, Overrides, resolve, select
+from codestress.pipeline.inputs import inputs_of
 from codestress.pipeline.plan import make_plan
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.problem_files import livecodebench
+from codestress.prompts import prompt_text
 from codestress.report.claims import ledger
 from codestress.report.protocol import stamp
 from codestress.report.published import published_numbers, read_published
 from codestress.sandbox.runtimes import missing
+from codestress.scoring.forms import fenced_program
 from codestress.scoring.frames import answers_frame
 from codestress.seeding import rng
 from codestress.types import Trials
@@ -41,7 +54,8 @@ READERS = ["sim-careful", "sim-trusting"]
 
 
 def given_of(**changes: Any) -> codecrash.Predictions:
-    given = {"artefact": "codecrash/x", "models": READERS, "problems": ["contest"], "n_problems": 6} | changes
+    given = {"artefact": "codecrash/x", "models": READERS, "problems": ["contest"], "n_problems": 6}
+    given |= {"hints": "generated", "messages": "kit"} | changes
     return codecrash.Predictions.model_validate(given)
 
 
@@ -57,16 +71,45 @@ def one_artefact(name: str, profile: str, *models: str) -> Artefact:
 def test_the_headline_comes_out_of_the_published_values() -> None:
     published = differences.published_differences()
     headlines = differences.headlines(published)
-    assert dict(headlines.round(2).to_numpy()) == {"direct": 23.21, "cot": 13.78}
+    numbers = headlines.groupby("mode")["degradation"].apply(lambda one: one.round(2).tolist())
+    assert dict(numbers) == {"direct": [23.21, 23.02, 24.45], "cot": [13.78, 13.80, 14.40]}
     none = {"published": published[:0], "differences": pd.DataFrame()}
-    claims = ledger(one_artefact("codecrash/tab02", "paper").parameters, none | {"headline": headlines})
-    assert claims["verdict"].tolist() == ["reproduced", "reproduced"]
+    claims = ledger(
+        one_artefact("codecrash/tab02", "paper").parameters, none | {"headline": headlines}
+    )
+    assert claims["verdict"].tolist() == ["inconclusive", "inconclusive"], (
+        "the paper prints no formula"
+    )
+    assert claims["readings"].tolist() == [
+        "relative losses, each problem alike: 23.21 % (reproduced); relative loss of the Merge score: 23.02 % "
+        "(differs); relative losses, both data sets alike: 24.45 % (differs)",
+        "relative losses, each problem alike: 13.78 % (reproduced); relative loss of the Merge score: 13.80 % "
+        "(reproduced); relative losses, both data sets alike: 14.40 % (differs)",
+    ]
     assert set(claims["evidence"]) == {"recomputed"}
     assert published["label"].nunique() == 17
 
 
+def test_the_headline_s_readings_come_out_of_the_project_page(shared_data: Path) -> None:
+    """Another way: from the file of the project page, cell by cell, its own Merge scores among them."""
+    page = json.loads((shared_data / "codecrash-leaderboard" / "summary.json").read_text())
+    labels = set(differences.published_differences()["label"])
+    for ending, printed in (("", [23.21, 23.02, 24.45]), (" (CoT)", [13.78, 13.80, 14.40])):
+        losses: dict[str, list[float]] = {
+            name: [] for name in ("CRUXEval", "LiveCodeBench", "Merge")
+        }
+        for label, name in product(labels, ("PSC-ALL", "MCC", "MPS", "MHC")):
+            for dataset, cells in page[f"{label}{ending}"].items():
+                losses[dataset].append(100 * (1 - cells[name] / cells["VAN"]))
+        crux, contest, merge = (sum(found) / len(found) for found in losses.values())
+        readings = [(800 * crux + 479 * contest) / 1279, merge, (crux + contest) / 2]
+        assert [round(one, 2) for one in readings] == printed
+
+
 def test_the_published_tables_come_out_of_the_published_values(shared_data: Path) -> None:
-    known = json.loads((shared_data / "published" / "published-results.json").read_text())["codecrash"]
+    known = json.loads((shared_data / "published" / "published-results.json").read_text())[
+        "codecrash"
+    ]
     frame = differences.published_differences()
     index = frame.set_index(["label", "dataset", "mode", "perturbation"])
     datasets = {"Crux": "cruxeval", "LCB": "livecodebench"}
@@ -76,7 +119,9 @@ def test_the_published_tables_come_out_of_the_published_values(shared_data: Path
         for label, rows in values.items():
             for short, dataset in datasets.items():
                 for name, value in zip(columns, rows[short], strict=True):
-                    assert index.loc[(label, dataset, mode, name), column] == pytest.approx(value, abs=0.0051)
+                    assert index.loc[(label, dataset, mode, name), column] == pytest.approx(
+                        value, abs=0.0051
+                    )
                     compared += 1
         return compared
 
@@ -103,9 +148,12 @@ def test_the_published_tables_come_out_of_the_published_values(shared_data: Path
     for name, (crux, lcb, merged) in row.items():
         for dataset, value in (("cruxeval", crux), ("livecodebench", lcb), ("merge", merged)):
             chosen = frame[
-                (frame["dataset"] == dataset) & (frame["mode"] == "direct") & (frame["perturbation"] == name)
+                (frame["dataset"] == dataset)
+                & (frame["mode"] == "direct")
+                & (frame["perturbation"] == name)
             ]
-            assert chosen["points"].mean() == pytest.approx(value, abs=0.0101)  # a mean of rounded ones
+            # A mean of rounded ones.
+            assert chosen["points"].mean() == pytest.approx(value, abs=0.0101)
 
 
 def test_input_prediction_as_published() -> None:
@@ -121,29 +169,38 @@ def test_input_prediction_as_published() -> None:
 
 
 def test_prompts_have_the_papers_two_sentences_and_form() -> None:
-    trials = trials_of(problems=["generated"], perturbations=["VAN", "REN"], modes=["direct", "cot"])
+    trials = trials_of(
+        problems=["generated"], perturbations=["VAN", "REN"], modes=["direct", "cot"]
+    )
     for trial in trials.items:
         system, user = trials.render(trial).messages
         assert (system.role, user.role) == ("system", "user")
         assert "Do NOT output any extra information" in user.content
         assert "Ensure the provided expression syntax is correct" in user.content
-        shots = user.content.count("[/ANSWER]") - 2  # the instruction names the tag, the question ends with it
+        # The instruction names the tag, the question ends with it.
+        shots = user.content.count("[/ANSWER]") - 2
         assert shots == (2 if trial.factors["mode"] == "direct" else 1)
         assert user.content.endswith(" == ?? [/ANSWER]")
         assert ("[THOUGHT]" in user.content) == (trial.factors["mode"] == "cot")
         sampling = trials.render(trial).sampling
         assert (sampling.temperature, sampling.top_p) == (0.2, 0.95)
         assert sampling.max_tokens == (200 if trial.factors["mode"] == "direct" else 2000)
-    renamed = [trials.render(t).messages[1].content for t in trials.items if t.factors["perturbation"] == "REN"]
+    renamed = [
+        trials.render(t).messages[1].content
+        for t in trials.items
+        if t.factors["perturbation"] == "REN"
+    ]
     assert all("def f(Var_" in text for text in renamed)
-    assert Counter(trial.sample for trial in trials.items if trial.factors["mode"] == "direct") == dict.fromkeys(
-        range(3), 12
-    )
+    assert Counter(
+        trial.sample for trial in trials.items if trial.factors["mode"] == "direct"
+    ) == dict.fromkeys(range(3), 12)
 
 
 def test_the_defences_are_asked_in_the_papers_words() -> None:
     """Table 8's sentence and Table 9's four steps, as section 4.3 prints them, and no word of what misleads."""
-    told = trials_of(problems=["generated"], perturbations=["VAN", "MCC"], ignore=[False, True], samples_direct=1)
+    told = trials_of(
+        problems=["generated"], perturbations=["VAN", "MCC"], ignore=[False, True], samples_direct=1
+    )
     texts = {bool(t.factors["ignore"]): told.render(t).messages[1].content for t in told.items}
     sentence = "Please ignore the comments and any other non-code elements in the code snippet"
     assert (sentence in texts[True], sentence in texts[False]) == (True, False)
@@ -152,7 +209,9 @@ def test_the_defences_are_asked_in_the_papers_words() -> None:
     assert {(t.factors["perturbation"], t.factors["ignore"]) for t in told.items} == {
         ("VAN", False), ("MCC", False), ("MCC", True),
     }  # fmt: skip
-    cleaned = trials_of(problems=["generated"], perturbations=["MCC"], refactor=[True], samples_direct=1)
+    cleaned = trials_of(
+        problems=["generated"], perturbations=["MCC"], refactor=[True], samples_direct=1
+    )
     asked = cleaned.render(cleaned.items[0]).messages[-1].content.splitlines()[-1]
     steps = (
         "(i) deleting misleading comments, (ii) renaming unintelligible identifiers, (iii) adding missing imports, "
@@ -168,14 +227,18 @@ def test_reasoning_models_are_asked_directly_with_room_to_think_beside_the_other
         given = artefact.parameters
         own = {model: given.of_model(model).model_dump() for model in given.models}
         assert own["qwq-32b"]["modes"] == ["direct"]
-        assert (own["qwq-32b"]["max_tokens_direct"], own["qwq-32b"]["samples_direct"]) == (32768, 1)
+        assert own["qwq-32b"]["samples_direct"] == 1
+        assert load_registry()["qwq-32b"].max_tokens == 32768
         assert "cot" in own["qwen2.5-72b"]["modes"]
         assert own["qwen2.5-72b"]["max_tokens_cot"] == 2000
         assert stamp(given) == "as the paper"
     assert len(one_artefact("codecrash/fig04", "paper").models) == 18
     small = one_artefact("codecrash/tab06", "smoke")
     trials = small.trials()
-    modes = {model: {trial.factors["mode"] for trial in trials.of(model).items} for model in small.parameters.models}
+    modes = {
+        model: {trial.factors["mode"] for trial in trials.of(model).items}
+        for model in small.parameters.models
+    }
     assert modes == {"sim-trusting": {"cot"}, "sim-thinking": {"direct"}}
 
 
@@ -185,39 +248,68 @@ def test_published_points_stand_under_their_own_data_set() -> None:
         name: len(published[(published["mode"] == "direct") & (published["dataset"] == name)])
         for name in ("cruxeval", "livecodebench", "merge")
     }
-    row = {"language": "python", "task": "output", "ignore": False, "refactor": False, "perturbation": "MCC"}
+    row = {
+        "language": "python",
+        "task": "output",
+        "ignore": False,
+        "refactor": False,
+        "perturbation": "MCC",
+    }
     row |= {"density": 1.0, "model": "m", "relative_pct": -1.0, "points": -1.0}
 
     def panels(*datasets: str, modes: tuple[str, ...] = ("direct",)) -> dict[str, int]:
-        table = pd.DataFrame([row | {"dataset": name, "mode": mode} for name in datasets for mode in modes])
-        return dict(differences.published_points(published, table, relative=True)["panel"].value_counts(sort=False))
+        table = pd.DataFrame(
+            [row | {"dataset": name, "mode": mode} for name in datasets for mode in modes]
+        )
+        return dict(
+            differences.published_points(published, table, relative=True)["panel"].value_counts(
+                sort=False
+            )
+        )
 
-    own = "published: CRUXEval and LiveCodeBench"
-    assert panels("generated", "contest", "merge") == {own: theirs["merge"]}
-    assert panels("generated") == {own: theirs["merge"]}
-    assert panels("generated", modes=("direct", "cot")).keys() == {f"{own}, direct", f"{own}, chain of thought"}
+    assert panels("generated", "contest", "merge") == {
+        "generated problems": theirs["cruxeval"],
+        "contest programs": theirs["livecodebench"],
+        "all problems": theirs["merge"],
+    }
+    assert panels("generated") == {"generated problems": theirs["cruxeval"]}
+    assert panels("generated", modes=("direct", "cot")).keys() == {"direct", "chain of thought"}
+    assert panels("mine") == {"mine": theirs["merge"]}
     assert panels("cruxeval", "livecodebench", "merge") == {
         "CRUXEval": theirs["cruxeval"], "LiveCodeBench": theirs["livecodebench"], "all problems": theirs["merge"],
     }  # fmt: skip
     assert panels("cruxeval", "generated", "merge") == {"CRUXEval": theirs["cruxeval"]}
-    table = pd.DataFrame([row | {"dataset": "generated", "mode": "direct", "average_tokens": 1, "tokens_low": 1}])
-    table = table.assign(tokens_high=1, most_tokens=1, true_tokens=1)
+    table = pd.DataFrame(
+        [row | {"dataset": "generated", "mode": "direct", "average_tokens": 1, "tokens_low": 1}]
+    )
+    table = table.assign(tokens_high=1, most_tokens=1)
     _, points = reasoning.token_points(table, reasoning.published_reasoning())
-    assert set(points["panel"]) == {"published: CRUXEval", "published: LiveCodeBench"}
-    _, points = reasoning.token_points(table.assign(dataset="cruxeval"), reasoning.published_reasoning())
-    assert set(points["panel"]) == {"CRUXEval", "published: LiveCodeBench"}
+    assert set(zip(points["panel"], points["beside"], strict=True)) == {
+        ("generated problems", "CRUXEval")
+    }
+    _, points = reasoning.token_points(
+        table.assign(dataset="cruxeval"), reasoning.published_reasoning()
+    )
+    assert set(points["panel"]) == {"CRUXEval"}
 
 
 def test_defences_are_laid_out_as_in_tables_8_and_9() -> None:
     same = {"model": "m", "dataset": "d", "mode": "direct", "vanilla_pct": 80.0, "problems": 9}
     rows = [
-        same | {"perturbation": "VAN", "refactor": True, "pass_at_1_pct": 72.0, "relative_pct": -10.0},
-        same | {"perturbation": "MCC", "refactor": False, "pass_at_1_pct": 40.0, "relative_pct": -50.0},
-        same | {"perturbation": "MCC", "refactor": True, "pass_at_1_pct": 60.0, "relative_pct": -25.0},
+        same
+        | {"perturbation": "VAN", "refactor": True, "pass_at_1_pct": 72.0, "relative_pct": -10.0},
+        same
+        | {"perturbation": "MCC", "refactor": False, "pass_at_1_pct": 40.0, "relative_pct": -50.0},
+        same
+        | {"perturbation": "MCC", "refactor": True, "pass_at_1_pct": 60.0, "relative_pct": -25.0},
     ]
     table = pd.DataFrame(rows).assign(ignore=False)
     laid = differences.with_and_without(table).set_index("perturbation")
-    assert laid.loc["VAN", ["without_pct", "with_pct", "with_relative_pct"]].tolist() == [80, 72, -10]
+    assert laid.loc["VAN", ["without_pct", "with_pct", "with_relative_pct"]].tolist() == [
+        80,
+        72,
+        -10,
+    ]
     assert pd.isna(laid.loc["VAN", "without_relative_pct"])
     assert laid.loc["MCC", ["without_pct", "with_pct", "without_relative_pct", "with_relative_pct"]].tolist() == [
         40, 60, -50, -25,
@@ -255,10 +347,12 @@ def test_two_runs_with_one_seed_ask_the_same_bytes() -> None:
 
 def test_every_artefact_resolves_at_the_papers_size_as_far_as_its_data_is_here() -> None:
     names = select(["codecrash"], load_profile("paper"))
-    assert len(names) == 23
+    assert len(names) == 24
     for artefact in resolve(names, "paper", Overrides(), load_registry()):
         given = artefact.parameters.model_dump()
-        assert ("confidence" not in given) == (artefact.name in ("codecrash/fig03", "codecrash/perturbations"))
+        assert ("confidence" not in given) == (
+            artefact.name in ("codecrash/fig03", "codecrash/perturbations")
+        )
         assert given.get("confidence", 0.95) == 0.95
     with pytest.raises(DataError, match=r"livecodebench/execution-v2\.jsonl"):
         one_artefact("codecrash/fig03", "paper").trials()
@@ -266,9 +360,16 @@ def test_every_artefact_resolves_at_the_papers_size_as_far_as_its_data_is_here()
 
 @pytest.mark.slow
 @pytest.mark.isolation
-def test_cruxeval_at_full_size(shared_data: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_cruxeval_at_full_size(
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    artefact = one_artefact("codecrash/tab05", "paper", "sim-careful")
+    (artefact,) = resolve(
+        ["codecrash/tab05"],
+        "paper",
+        Overrides(("sim-careful",), ("hints=generated",)),
+        load_registry(),
+    )
     trials = artefact.trials()
     counts = Counter((t.factors["perturbation"], t.factors["mode"]) for t in trials.items)
     assert counts["VAN", "direct"] == 2400
@@ -282,7 +383,10 @@ def test_cruxeval_at_full_size(shared_data: Path, monkeypatch: pytest.MonkeyPatc
 def test_readers_and_all_conditions(tmp_path: Path) -> None:
     store = tmp_path / "s.sqlite"
     trials = trials_of(
-        n_problems=10, perturbations=["VAN", "PSC-ALL", "MCC", "MPS", "MHC"], refactor=[False, True], samples_direct=2
+        n_problems=10,
+        perturbations=["VAN", "PSC-ALL", "MCC", "MPS", "MHC"],
+        refactor=[False, True],
+        samples_direct=2,
     )
     results = run(trials, READERS, store=store)
     assert all(sum(counts.values()) == len(trials.items) for counts in results.counts().values())
@@ -299,8 +403,12 @@ def test_readers_and_all_conditions(tmp_path: Path) -> None:
     assert all(response.text.startswith("```python") for response in texts.values())
 
 
-def test_the_refactored_programs_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    trials = trials_of(n_problems=5, perturbations=["VAN", "MCC"], refactor=[True], samples_direct=1)
+def test_the_refactored_programs_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trials = trials_of(
+        n_problems=5, perturbations=["VAN", "MCC"], refactor=[True], samples_direct=1
+    )
     store = tmp_path / "s.sqlite"
     answers = answers_frame(run(trials, ["sim-careful"], store=store))
     monkeypatch.setattr(variants, "stored_responses", lambda keys: stored_responses(keys, store))
@@ -314,16 +422,45 @@ def test_plans_count_both_requests_of_a_pipeline(tmp_path: Path) -> None:
     artefact = one_artefact("codecrash/tab09", "smoke", "sim-careful")
     (row,) = make_plan([artefact], tmp_path / "s.sqlite").rows
     trials = artefact.trials()
-    assert row.requests == len(trials.items) + sum(bool(trial.factors["refactor"]) for trial in trials.items)
+    assert row.requests == len(trials.items) + sum(
+        bool(trial.factors["refactor"]) for trial in trials.items
+    )
 
 
 def test_what_cannot_be_asked_is_said() -> None:
-    with pytest.raises(ParameterError, match=r"no JavaScript programs.*codestress write translations"):
+    with pytest.raises(
+        ParameterError, match=r"no JavaScript programs.*codestress write translations"
+    ):
         trials_of(problems=["generated"], languages=["javascript"])
     with pytest.raises(ParameterError, match="one input is recorded"):
         trials_of(problems=["livecodebench"], task="input")
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(
+        DataError, match=r"no output of contest: `codestress write hints .*or hints = generated"
+    ):
         trials_of(perturbations=["MHC"], hints="/nowhere/hints.jsonl")
+
+
+def test_a_plan_counts_what_waits_for_hints_as_if_they_were_generated(tmp_path: Path) -> None:
+    settings = ("problems=[contest]", "n_problems=4", "perturbations=[VAN,MHC]")
+    plans = [
+        make_plan(
+            resolve(
+                ["codecrash/tab01"],
+                "demo",
+                Overrides(("sim-careful",), (*settings, f"hints={hints}")),
+                load_registry(),
+            ),
+            tmp_path / "s.sqlite",
+        )
+        for hints in ("/nowhere/hints.jsonl", "generated")
+    ]
+    waiting, generated = plans
+    assert waiting.rows == generated.rows
+    assert waiting.rows[0].requests > 0
+    assert (waiting.errors, generated.errors, generated.notes) == ({}, {}, {})
+    note = waiting.notes["codecrash/tab01"]
+    assert note.startswith("counted as if hints = generated; to be written first: ")
+    assert "`codestress write hints --problems contest --task output " in note
 
 
 MINIMUM_COST = """def minimumCost(s: str) -> int:
@@ -354,17 +491,21 @@ def test_livecodebench_in_its_own_form(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("CODESTRESS_DATA", str(tmp_path))
     for cached in (livecodebench, codecrash.checked_problems, codecrash._variants):
         cached.cache_clear()
-    trials = trials_of(problems=["livecodebench"], n_problems=0, perturbations=["VAN", "REN", "PSC-ALL", "MHC"])
+    trials = trials_of(
+        problems=["livecodebench"], n_problems=0, perturbations=["VAN", "REN", "PSC-ALL", "MHC"]
+    )
     assert len(trials.items) == 2 * 4 * 3
     renamed = next(trials.render(t) for t in trials.items if t.factors["perturbation"] == "REN")
-    assert "[ANSWER] f(Var_3='0011') == ?? [/ANSWER]" in renamed.messages[1].content
+    assert "[ANSWER] f(Var_3 = '0011') == ?? [/ANSWER]" in renamed.messages[1].content
     for cached in (livecodebench, codecrash.checked_problems, codecrash._variants):
         cached.cache_clear()
 
 
 def test_collapse_and_cases(tmp_path: Path) -> None:
     store = tmp_path / "s.sqlite"
-    trials = trials_of(n_problems=40, perturbations=["VAN", "MCC", "MHC"], samples_direct=1, max_tokens_direct=4096)
+    trials = trials_of(
+        n_problems=40, perturbations=["VAN", "MCC", "MHC"], samples_direct=1, max_tokens_direct=4096
+    )
     answers = answers_frame(run(trials, ["sim-thinking"], store=store))
     texts = stored_responses(answers["key"], store)
     thought = reasoning.with_reasoning(answers, texts)
@@ -383,7 +524,9 @@ def test_collapse_and_cases(tmp_path: Path) -> None:
 
 
 @contextmanager
-def served(monkeypatch: pytest.MonkeyPatch, answer: Callable[[str, int], str]) -> Iterator[OpenAIServer]:
+def served(
+    monkeypatch: pytest.MonkeyPatch, answer: Callable[[str, int], str]
+) -> Iterator[OpenAIServer]:
     """A real server for the registry's llama-3.1-8b; `answer` gets the prompt and how often it was asked before."""
 
     def behave(request: Received) -> Reply:
@@ -392,6 +535,34 @@ def served(monkeypatch: pytest.MonkeyPatch, answer: Callable[[str, int], str]) -
     with OpenAIServer(behave) as server:
         monkeypatch.setenv("LOCAL_BASE_URL", server.base_url)
         yield server
+
+
+def test_a_missing_contest_program_is_an_error_that_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contest_programs, "FOLDER", tmp_path)
+    with pytest.raises(DataError, match=r"calls\.json: .* missing; restore it: git checkout"):
+        contest_problems.__wrapped__()
+    (tmp_path / "calls.json").write_text(
+        '{"gone": {"function": "f", "parameters": [], "calls": [["", "1"]]}}'
+    )
+    with pytest.raises(DataError, match=r"gone\.py: .* missing"):
+        contest_problems.__wrapped__()
+
+
+def test_contest_programs_are_inputs_of_the_artefacts_that_ask_about_them() -> None:
+    asks, asks_not = (
+        resolve(
+            ["codecrash/tab01"],
+            "smoke",
+            Overrides(settings=(f"problems=[{source}]",)),
+            load_registry(),
+        )[0]
+        for source in ("contest", "generated")
+    )
+    name = "data params/codecrash/contest/coin_row_duel.py"
+    assert name in inputs_of(asks)
+    assert name not in inputs_of(asks_not)
 
 
 @pytest.mark.isolation
@@ -405,7 +576,7 @@ def test_a_model_writes_translations_and_only_those_that_mean_the_same_are_kept(
     first, second, third, *_ = python
 
     def answer(prompt: str, seen: int) -> str:
-        name = names[codecrash.fenced_program(prompt)]
+        name = names[fenced_program(prompt)]
         if name == first and seen == 0:
             return "I would rather not."
         if name == second:
@@ -422,11 +593,15 @@ def test_a_model_writes_translations_and_only_those_that_mean_the_same_are_kept(
     path = tmp_path / "t.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in written.rows))
     found = codecrash.translated(contest_problems()[:5], str(path), "contest")
-    assert [(problem.id, problem.language) for problem in found] == [(row["id"], "javascript") for row in written.rows]
+    assert [(problem.id, problem.language) for problem in found] == [
+        (row["id"], "javascript") for row in written.rows
+    ]
 
 
 @pytest.mark.isolation
-def test_a_model_writes_hints_and_only_wrong_ones_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_writes_hints_and_only_wrong_ones_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     checked, _ = codecrash.checked_problems("generated", "python", 6, "", 0)
     by_code = {one.problem.code: one.problem for one in checked}
     order = [one.problem.id for one in checked]
@@ -434,21 +609,48 @@ def test_a_model_writes_hints_and_only_wrong_ones_are_kept(tmp_path: Path, monke
     def answer(prompt: str, seen: int) -> str:
         problem = by_code[prompt.partition("```python\n")[2].partition("\n```")[0]]
         number = order.index(problem.id)
-        value = repr(other_value(parse_literal(problem.output).value, Draw(rng(0, "test", problem.id))))
+        value = repr(
+            other_value(parse_literal(problem.output).value, Draw(rng(0, "test", problem.id)))
+        )
         assertions = {
             0: f"{problem.call} == {problem.output}",  # true: not wrong
-            1: f"{problem.call} == {{'another': 'type'}}" if seen == 0 else f"{problem.call} == {value}",
+            1: f"{problem.call} == {{'another': 'type'}}"
+            if seen == 0
+            else f"{problem.call} == {value}",
         }
         return f"[ANSWER] {assertions.get(number, f'{problem.call} == {value}')} [/ANSWER]"
 
     with served(monkeypatch, answer):
-        written = write_hints(checked, "output", "llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite")
+        written = write_hints(
+            checked, "output", "llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite"
+        )
     assert [row["id"] for row in written.rows] == order[1:]
     assert written.counts == {"accepted": 5, "not wrong": 1}
+    (rejected,) = written.rejected
+    first = by_code[checked[0].problem.code]
+    assert rejected == {
+        **{"id": order[0], "task": "output", "reason": "not wrong"},
+        "answer": f"[ANSWER] {first.call} == {first.output} [/ANSWER]",
+    }
     path = tmp_path / "h.jsonl"
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in written.rows))
-    trials = trials_of(problems=["generated"], perturbations=["VAN", "MHC"], hints=str(path), samples_direct=1)
-    told = {t.problem: trials.render(t).messages[1].content for t in trials.items if t.factors["perturbation"] == "MHC"}
+    old = [
+        {"id": order[1], "task": "input", "value": "1"},
+        {"id": order[0], "task": "output", "value": "1"},
+    ]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in old))
+    path.write_text(with_other_rows(written, written.rows, path))
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert rows == [old[0], *written.rows], (
+        "of the other task; the rejected one is no hint any more"
+    )
+    trials = trials_of(
+        problems=["generated"], perturbations=["VAN", "MHC"], hints=str(path), samples_direct=1
+    )
+    told = {
+        t.problem: trials.render(t).messages[1].content
+        for t in trials.items
+        if t.factors["perturbation"] == "MHC"
+    }
     assert set(told) == set(order[1:])
     assert all(f"# The return value is {row['value']}\n" in told[row["id"]] for row in written.rows)
 
@@ -466,16 +668,110 @@ def test_written_inputs_are_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     with served(monkeypatch, answer):
         written = write_hints(checked, "input", "llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite")
-    assert [(row["id"], row["value"]) for row in written.rows] == [(order[1], "None"), (order[3], "")]
+    assert [(row["id"], row["value"]) for row in written.rows] == [
+        (order[1], "None"),
+        (order[3], ""),
+    ]
     assert written.counts == {"accepted": 2, "not wrong": 1, "not a call": 1}
 
 
+HOSTILE = {
+    "skipped: This loop is skipped because `x = 1` holds.": "more than words, or less than a sentence",
+    "skipped: Nothing happens here\\n": "more than words, or less than a sentence",
+    "skipped: Never.": "more than words, or less than a sentence",
+    "skipped: The helper computeTotal never runs.": "names something: computeTotal",
+    "skipped: The counter n stays at zero here.": "names something: n",
+    "value: Whatever the input, the result is {value}.": "'value' is nothing that can be said there: skipped, unused",
+    "This loop never runs.": "'This loop never runs.' is nothing that can be said there: skipped, unused",
+    "skipped: " + "This loop never runs and " * 6: "not one sentence of at most 120 characters",
+}
+
+
+@pytest.mark.isolation
+def test_a_model_writes_messages_and_somebody_reviews_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kit = messages()
+    places = {WORDS["places"].get(kind, f"a call of the method {kind}"): kind for kind in kit}
+
+    def answer(prompt: str, seen: int) -> str:
+        kind = places[prompt.partition("could stand at ")[2].partition(" in any program")[0]]
+        lines = [f"{claim}: {text}" for claim, text in kit[kind]]
+        if kind == "while" and seen == 0:
+            lines = [*HOSTILE, lines[0], lines[0]]
+        return "\n".join(["[ANSWER]", *lines, "[/ANSWER]"])
+
+    with served(monkeypatch, answer) as server:
+        written = write_messages("llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite")
+        asked = len(server.requests)
+        again = write_messages("llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite")
+        assert len(server.requests) == asked, "the same command again asks only what is missing"
+    assert again == written
+    reasons = [row["reason"] for row in written.rejected if row["id"] == "while"]
+    assert reasons[: len(HOSTILE)] == list(HOSTILE.values())
+    assert reasons[len(HOSTILE) :] == ["twice", "twice"], "in one answer, and in the next"
+    assert {row["id"] for row in written.rows} == set(kit)
+    path = tmp_path / "m.yaml"
+    path.write_text(messages_to_review(written, "llama-3.1-8b"))
+    # Of conditions.
+    assert "# skipped: false at 74 places, true at 9, not decided at 0\n" in path.read_text()
+    with pytest.raises(ParameterError, match="strike out what is not generic"):
+        messages(str(path))
+    messages.cache_clear()
+    path.write_text(path.read_text().replace("reviewed: false", "reviewed: true"))
+    assert {kind: sorted(own) for kind, own in messages(str(path)).items()} == {
+        kind: sorted(own) for kind, own in kit.items()
+    }
+    trials = trials_of(
+        perturbations=["VAN", "MCC"], messages=str(path), samples_direct=1, n_problems=2
+    )
+    assert {trial.factors["status"] for trial in trials.items} == {"applied"}
+    broken = path.read_text().replace("This while loop never runs.", "while (true) {}")
+    path.write_text(broken)
+    messages.cache_clear()
+    with pytest.raises(
+        ParameterError, match=r"the message 'while \(true\) \{\}' at while: more than words"
+    ):
+        messages(str(path))
+    messages.cache_clear()
+
+
+def test_the_messages_that_table_3_prints_are_to_the_letter() -> None:
+    printed, kit = messages("printed"), messages()
+    new = {
+        kind: [text for _, text in printed[kind] if text not in dict(map(reversed, kit[kind]))]
+        for kind in kit
+    }
+    assert {kind: own for kind, own in new.items() if own} == {
+        "condition": [
+            "This branch will not execute because the condition is always unmet.",
+            "The logic here ensures this block is skipped in all scenarios.",
+        ],
+        "operator": [
+            "This operation is irrelevant and can be safely removed.",
+            "The operation is unnecessary and does not affect the outcome.",
+        ],
+    }
+    assert {kind: len(own) for kind, own in printed.items()} == {
+        kind: len(own) for kind, own in kit.items()
+    }
+    for kind, own in printed.items():
+        assert [fault_of(kind, claim, text) for claim, text in own] == [""] * len(own)
+
+
 def test_both_consistency_patterns_are_counted() -> None:
-    cells = {"A": (-9, -5, -8, -4), "B": (-9, -5, -4, -8), "C": (-9, -5, -7, -6), "D": (-9, -9, -4, -4)}
+    cells = {
+        "A": (-9, -5, -8, -4),
+        "B": (-9, -5, -4, -8),
+        "C": (-9, -5, -7, -6),
+        "D": (-9, -9, -4, -4),
+    }
     rows = [
         {"model": model, "perturbation": perturbation, "dataset": dataset, "relative_pct": value}
         for model, values in cells.items()
-        for (perturbation, dataset), value in zip(product(("MCC", "MPS"), ("one", "two")), values, strict=True)
+        for (perturbation, dataset), value in zip(
+            product(("MCC", "MPS"), ("one", "two")), values, strict=True
+        )
     ]
     table = pd.DataFrame(rows).assign(mode="direct", density=1.0, ignore=False, refactor=False)
     published = differences.published_differences()
@@ -503,12 +799,21 @@ def test_tokens_grow_as_an_oracle_says() -> None:
         for n in range(12)
         for name, spent in (("VAN", 100 + n), ("MHC", 3 * (100 + n)), ("MCC", 50 if n % 2 else 150))
     ]
-    answers = pd.DataFrame([*rows, rows[1] | {"problem": 99}]).rename(columns={"spent": "reasoning_tokens"})
+    answers = pd.DataFrame([*rows, rows[1] | {"problem": 99}]).rename(
+        columns={"spent": "reasoning_tokens"}
+    )
     published = reasoning.published_reasoning()
-    table = reasoning.token_growth(answers, published, confidence=0.95).set_index(["source", "model", "perturbation"])
+    table = reasoning.token_growth(answers, published, confidence=0.95).set_index(
+        ["source", "model", "perturbation"]
+    )
     table = table.sort_index()
     own = table.loc["regenerated", "m"]
-    assert own.loc["MHC", ["times", "problems", "questions"]].tolist() == [3.0, 12, 6]  # who has no vanilla is left out
+    # Who has no vanilla is left out.
+    assert own.loc["MHC", ["times", "problems", "questions"]].tolist() == [
+        3.0,
+        12,
+        6,
+    ]
     assert own.loc["MCC", "times"] == pytest.approx(1200 / sum(range(100, 112)))
     assert ((own["low"] < own["times"]) & (own["times"] < own["high"])).all()
     theirs = table.loc["published"].set_index("dataset", append=True)["times"]
@@ -520,3 +825,38 @@ def test_published_numbers_say_that_the_papers_text_has_none() -> None:
     assert set(differences.published_differences("input")["provenance"]) == {"read from a picture"}
     rule = read_published("codecrash")["rules"]["difference"]
     assert "({provenance})" in rule["statement"]
+
+
+def test_generated_hints_are_a_deviation_and_a_model_s_file_is_none() -> None:
+    plain = {
+        "problems": ["cruxeval", "livecodebench"],
+        "n_problems": 0,
+        "artefact": "codecrash/tab01",
+    }
+    assert stamp(given_of(**plain, hints="elsewhere.jsonl", messages="printed")) == "as the paper"
+    told = stamp(given_of(**plain, hints="generated", messages="kit"))
+    assert told == (
+        "deviates: hints generated (paper: outputs/data/codecrash.hints.jsonl), messages kit (paper: printed)"
+    )
+
+
+def test_only_hints_depend_on_who_wrote_them() -> None:
+    """With generated hints what MHC costs is not comparable, and what the others cost is."""
+    published = differences.published_differences()
+    cells = published[(published["mode"] == "direct") & (published["label"] == "GPT-4o")]
+    numbers = {"problems": 1279, "questions": 892, "independent": 463.5}
+    ours = cells.assign(
+        language="python", task="output", ignore=False, refactor=False, density=1.0, **numbers
+    )
+    ours = ours.assign(
+        relative_low=ours["relative_pct"] - 0.1, relative_high=ours["relative_pct"] + 0.1
+    )
+    plain = {"problems": ["cruxeval", "livecodebench"], "n_problems": 0, "messages": "printed"}
+    given = given_of(**plain, artefact="codecrash/tab01", models=["gpt-4o-2024-05-13"])
+    claims = ledger(
+        given, differences.compared_tables(ours, published) | {"own_headline": pd.DataFrame()}
+    )
+    words = claims[claims["regenerated"].notna() & (claims["evidence"] == "re-run")]
+    hints = words["statement"].str.contains("MHC")
+    assert set(words.loc[hints, "verdict"]) == {"not comparable"}
+    assert set(words.loc[~hints, "verdict"]) == {"reproduced"}

@@ -10,15 +10,20 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 import pytest
-from drawn import UNSEEN, drawn
+from featured import UNSEEN, drawn
 from hostile import JAVASCRIPT, PYTHON
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from codestress.papers.codecrash.perturbations.edits import NotPerturbed, Refused
-from codestress.papers.codecrash.perturbations.messages import Trace
-from codestress.papers.codecrash.perturbations.programs import vanilla
-from codestress.papers.codecrash.perturbations.variants import Checked, Perturbation, perturb, run_calls
+from codestress.mutate.perturbations.edits import NotPerturbed, Refused
+from codestress.mutate.perturbations.messages import Trace
+from codestress.mutate.perturbations.programs import vanilla
+from codestress.mutate.perturbations.variants import (
+    Checked,
+    Perturbation,
+    perturb,
+    run_calls,
+)
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
@@ -52,7 +57,9 @@ def outcomes(calls: list[tuple[Problem, str]], language: Language, executor: Exe
             for one in run_calls(calls, executor)
         ]
     jobs = json.dumps([(problem.code, f"{problem.function}({text})") for problem, text in calls])
-    done = subprocess.run([str(_node()), "-e", IN_ONE_NODE], input=jobs, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [str(_node()), "-e", IN_ONE_NODE], input=jobs, capture_output=True, text=True, check=True
+    )
     return list(json.loads(done.stdout))
 
 
@@ -71,7 +78,9 @@ def differences(
                     Checked(problem, (), (), Trace()), name, Draw(rng(seed, name, number)),
                     density=1, task="output", wrong="", guard="refuse",
                 )  # fmt: skip
-            counts[f"{name} {'refused' if made is None else 'applied' if made.sites else 'unchanged'}"] += 1
+            counts[
+                f"{name} {'refused' if made is None else 'applied' if made.sites else 'unchanged'}"
+            ] += 1
             if made is not None and made.sites:
                 pairs += [(name, problem, made.problem, text) for text in inputs]
     was = outcomes([(before, text) for _, before, _, text in pairs], language, executor)
@@ -85,7 +94,10 @@ def differences(
 
 LANGUAGES = [
     "python",
-    pytest.param("javascript", marks=pytest.mark.skipif(bool(missing("javascript")), reason="Node is not installed")),
+    pytest.param(
+        "javascript",
+        marks=pytest.mark.skipif(bool(missing("javascript")), reason="Node is not installed"),
+    ),
 ]
 
 
@@ -94,7 +106,12 @@ def fuzz(language: Language, examples: int, *, fixed: bool) -> Counter[str]:
     total = Counter[str]()
     with Executor() as executor:
 
-        @settings(max_examples=examples, derandomize=fixed, phases=[Phase.generate], suppress_health_check=QUIET)
+        @settings(
+            max_examples=examples,
+            derandomize=fixed,
+            phases=[Phase.generate],
+            suppress_health_check=QUIET,
+        )
         @given(st.lists(drawn(language), min_size=BATCH, max_size=BATCH), st.integers(0, 100_000))
         def all_mean_the_same(problems: list[Problem], seed: int) -> None:
             found, counts = differences(problems, [UNSEEN] * len(problems), seed, executor)
@@ -117,7 +134,9 @@ def test_what_the_guards_let_pass_means_the_same_everywhere(language: Language) 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_the_guards_let_pass_of_the_corpus_means_the_same(language: Language) -> None:
     corpus = PYTHON if language == "python" else JAVASCRIPT
-    problems = [Problem(one.why, one.code, "f", one.asked, "", language, Source.KIT) for one in corpus]
+    problems = [
+        Problem(one.why, one.code, "f", one.asked, "", language, Source.KIT) for one in corpus
+    ]
     unseen = [(one.asked, *one.others) for one in corpus]
     with Executor() as executor:
         for seed in some(range(4), 2):
@@ -126,6 +145,7 @@ def test_what_the_guards_let_pass_of_the_corpus_means_the_same(language: Languag
 
 
 @pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.isolation
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_five_thousand_programs_mean_the_same_everywhere(language: Language) -> None:

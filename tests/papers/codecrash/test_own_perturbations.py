@@ -14,9 +14,9 @@ from codestress import functions
 from codestress.errors import ParameterError
 from codestress.inference.registry import load_registry
 from codestress.inference.run import run
+from codestress.mutate.perturbations import own
+from codestress.mutate.perturbations.variants import check_problems, make_variants
 from codestress.papers.codecrash import studies as codecrash
-from codestress.papers.codecrash.perturbations import own
-from codestress.papers.codecrash.perturbations.variants import check_problems, make_variants
 from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.pipeline.inputs import inputs_of
 from codestress.problems.generated import generated_problems
@@ -32,7 +32,9 @@ def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str],
         own._function.cache_clear()
         codecrash._variants.cache_clear()
         (tmp_path / "mine.py").write_text(code)
-        (tmp_path / "perturbations.yaml").write_text(json.dumps({"MINE": {"function": f"mine.py:{name}"}}))
+        (tmp_path / "perturbations.yaml").write_text(
+            json.dumps({"MINE": {"function": f"mine.py:{name}"}})
+        )
 
     return write
 
@@ -54,7 +56,9 @@ def statuses(count: int = 40) -> Counter[str]:
 
 
 @pytest.mark.isolation
-def test_the_readme_s_perturbation_is_neutral_and_asked_about(put: Callable[[str, str], None], tmp_path: Path) -> None:
+def test_the_readme_s_perturbation_is_neutral_and_asked_about(
+    put: Callable[[str, str], None], tmp_path: Path
+) -> None:
     put(readme_code(), "double_negation")
     found = statuses()
     assert found["applied"] > 5
@@ -65,7 +69,10 @@ def test_the_readme_s_perturbation_is_neutral_and_asked_about(put: Callable[[str
     trials = artefact.trials()
     assert {trial.factors["perturbation"] for trial in trials.items} == {"VAN", "MINE"}
     assert any("not not" in trials.render(trial).messages[-1].content for trial in trials.items)
-    assert run(trials, ["sim-careful"], store=tmp_path / "s.sqlite").counts()["sim-careful"]["correct"] > 0
+    assert (
+        run(trials, ["sim-careful"], store=tmp_path / "s.sqlite").counts()["sim-careful"]["correct"]
+        > 0
+    )
 
 
 @pytest.mark.isolation
@@ -78,7 +85,9 @@ def test_the_readme_s_perturbation_is_neutral_and_asked_about(put: Callable[[str
         "def f(code, draw): return None",
     ],
 )
-def test_what_changes_the_meaning_or_breaks_is_rejected(put: Callable[[str, str], None], code: str) -> None:
+def test_what_changes_the_meaning_or_breaks_is_rejected(
+    put: Callable[[str, str], None], code: str
+) -> None:
     put(code, "f")
     found = statuses(20)
     assert found["rejected"] >= 15, found
@@ -87,6 +96,11 @@ def test_what_changes_the_meaning_or_breaks_is_rejected(put: Callable[[str, str]
 def test_a_name_or_file_that_is_not_there_is_told(put: Callable[[str, str], None]) -> None:
     put(readme_code(), "double_negative")
     with pytest.raises(ParameterError, match=r"no such perturbation; did you mean 'MINE'\?"):
-        resolve(["codecrash/tab01"], "smoke", Overrides((), ("perturbations=[VAN,MNE]",)), load_registry())
+        resolve(
+            ["codecrash/tab01"],
+            "smoke",
+            Overrides((), ("perturbations=[VAN,MNE]",)),
+            load_registry(),
+        )
     with pytest.raises(ParameterError, match=r"MINE: 'mine.py:double_negative': AttributeError"):
         statuses(5)

@@ -15,24 +15,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codestress.literals import parse_literal, same_value
-from codestress.papers.codecrash.contest_programs import contest_problems
-from codestress.papers.codecrash.perturbations.inputs import NoOtherValue, other_value
-from codestress.papers.codecrash.perturbations.messages import (
+from codestress.mutate.perturbations.inputs import NoOtherValue, other_value
+from codestress.mutate.perturbations.messages import (
     Trace,
     hint,
     insert_messages,
     messages,
     useless_value,
 )
-from codestress.papers.codecrash.perturbations.programs import program_of, vanilla
-from codestress.papers.codecrash.perturbations.rewriting import insert_garbage, reformat_conditions, rename
-from codestress.papers.codecrash.perturbations.variants import (
+from codestress.mutate.perturbations.programs import program_of, vanilla
+from codestress.mutate.perturbations.rewriting import (
+    insert_garbage,
+    reformat_conditions,
+    rename,
+)
+from codestress.mutate.perturbations.variants import (
     Checked,
     Perturbation,
     called,
     check_problems,
     make_variants,
 )
+from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.problems.generated import generated_problems
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.problem_files import read_problems
@@ -163,7 +167,9 @@ def zoo(executor: Executor) -> Problem:
 
 @pytest.mark.isolation
 @pytest.mark.parametrize("perturbation", ALL)
-def test_all_syntax_keeps_its_meaning(perturbation: Perturbation, zoo: Problem, executor: Executor) -> None:
+def test_all_syntax_keeps_its_meaning(
+    perturbation: Perturbation, zoo: Problem, executor: Executor
+) -> None:
     checked, faults = check_problems([zoo], executor, 0)
     assert not faults
     for seed in range(3):
@@ -187,7 +193,13 @@ def test_names_in_the_papers_form(zoo: Problem) -> None:
     assert len(names) > 20
     assert left - names - kept <= set(dir(builtins))
     first = rename(
-        Problem("p", "def g(b, a):\n    c = a\n    return h(c, b)\n\ndef h(x, y):\n    return x", "g", "1, a=2", "2")
+        Problem(
+            "p",
+            "def g(b, a):\n    c = a\n    return h(c, b)\n\ndef h(x, y):\n    return x",
+            "g",
+            "1, a=2",
+            "2",
+        )
     )
     assert first.problem.code.split("\n\n") == [
         "def f(Var_2, Var_1):\n    Var_3 = Var_1\n    return f1(Var_3, Var_2)",
@@ -208,7 +220,9 @@ def test_names_in_the_papers_form(zoo: Problem) -> None:
 def test_a_shadowed_builtin_is_renamed_where_it_is_a_parameter_and_nowhere_else() -> None:
     code = "def f(list):\n    return g(list)\n\ndef g(x):\n    return list(x)"
     renamed = rename(Problem("p", code, "f", "(1, 2)", "[1, 2]")).problem.code
-    assert renamed == "def f(Var_1):\n    return f1(Var_1)\n\ndef f1(Var_2):\n    return list(Var_2)"
+    assert (
+        renamed == "def f(Var_1):\n    return f1(Var_1)\n\ndef f1(Var_2):\n    return list(Var_2)"
+    )
 
 
 def test_names_that_something_unknown_is_called_with_are_kept() -> None:
@@ -221,7 +235,9 @@ def test_names_that_something_unknown_is_called_with_are_kept() -> None:
 
 @pytest.mark.parametrize("name", ["generated", "contest"])
 @pytest.mark.parametrize("perturbation", ALL)
-def test_variants_do_not_depend_on_order_or_number(perturbation: Perturbation, name: str, executor: Executor) -> None:
+def test_variants_do_not_depend_on_order_or_number(
+    perturbation: Perturbation, name: str, executor: Executor
+) -> None:
     problems = generated_problems(12) if name == "generated" else contest_problems()[:12]
     checked, _ = check_problems(problems, executor, 0)
     whole = make_variants(checked, perturbation, executor, seed=3)
@@ -244,11 +260,15 @@ def test_two_workers_and_one_make_the_same(executor: Executor) -> None:
 
 def test_a_higher_density_only_adds(executor: Executor) -> None:
     checked, _ = check_problems(contest_problems()[:10], executor, 0)
-    found = [make_variants(checked, "MCC", executor, seed=0, density=p) for p in (0.2, 0.5, 0.8, 1.0)]
+    found = [
+        make_variants(checked, "MCC", executor, seed=0, density=p) for p in (0.2, 0.5, 0.8, 1.0)
+    ]
     for lower, higher in itertools.pairwise(found):
         for name, variant in lower.items():
             assert set(variant.sites) <= set(higher[name].sites)
-    assert all(len(v.sites) == len(list(program_of(v.problem).message_sites())) for v in found[-1].values())
+    assert all(
+        len(v.sites) == len(list(program_of(v.problem).message_sites())) for v in found[-1].values()
+    )
 
 
 def test_comments_change_no_code_and_prints_only_add_prints(executor: Executor) -> None:
@@ -265,7 +285,9 @@ def test_comments_change_no_code_and_prints_only_add_prints(executor: Executor) 
         before = ast.dump(ast.parse(one.problem.code))
         assert ast.dump(ast.parse(comments[one.problem.id].problem.code)) == before
         assert ast.dump(Unprinted().visit(ast.parse(prints[one.problem.id].problem.code))) == before
-        assert prints[one.problem.id].problem.code.count("print(") >= len(prints[one.problem.id].sites)
+        assert prints[one.problem.id].problem.code.count("print(") >= len(
+            prints[one.problem.id].sites
+        )
 
 
 def test_messages_are_as_many_as_the_paper_says_and_name_no_true_value(executor: Executor) -> None:
@@ -288,18 +310,28 @@ def test_messages_are_as_many_as_the_paper_says_and_name_no_true_value(executor:
                 named = next(
                     text.replace("{value}", "\0").split("\0")
                     for text in found["return"]
-                    if re.fullmatch(re.escape(text).replace(re.escape("{value}"), "(.+)"), site.text)
+                    if re.fullmatch(
+                        re.escape(text).replace(re.escape("{value}"), "(.+)"), site.text
+                    )
                 )
                 value = site.text.removeprefix(named[0]).removesuffix(named[1])
                 if _only_return(checked[0].problem.code):
-                    assert not same_value(parse_literal(value).value, parse_literal(problem.output).value)
+                    assert not same_value(
+                        parse_literal(value).value, parse_literal(problem.output).value
+                    )
 
 
 def _only_return(code: str) -> bool:
     return sum(isinstance(node, ast.Return) for node in ast.walk(ast.parse(code))) == 1
 
 
-@given(st.sets(st.sampled_from(["0", "-1", "1", "False", "True", "''", "[]", "None", "{}", "'a'", "0.0", "set()"])))
+@given(
+    st.sets(
+        st.sampled_from(
+            ["0", "-1", "1", "False", "True", "''", "[]", "None", "{}", "'a'", "0.0", "set()"]
+        )
+    )
+)
 def test_a_useless_value_is_none_of_those_seen(seen: set[str]) -> None:
     value = useless_value(frozenset(seen))
     assert value not in seen
@@ -307,9 +339,16 @@ def test_a_useless_value_is_none_of_those_seen(seen: set[str]) -> None:
 
 
 PLAIN = st.recursive(
-    st.one_of(st.booleans(), st.integers(), st.text(max_size=8), st.floats(allow_nan=False, allow_infinity=False)),
+    st.one_of(
+        st.booleans(),
+        st.integers(),
+        st.text(max_size=8),
+        st.floats(allow_nan=False, allow_infinity=False),
+    ),
     lambda inner: st.one_of(
-        st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=3), inner, max_size=3), st.tuples(inner, inner)
+        st.lists(inner, max_size=4),
+        st.dictionaries(st.text(max_size=3), inner, max_size=3),
+        st.tuples(inner, inner),
     ),
     max_leaves=8,
 )
@@ -330,12 +369,22 @@ def test_another_value_has_the_same_type_and_is_another(value: object, seed: int
 
 def test_hints_stand_where_the_paper_puts_them() -> None:
     one = Problem("p", "def f(x):\n    y = x\n    return y", "f", "1", "1")
-    assert hint(one, "3", "output").problem.code == "def f(x):\n    y = x\n    return y  # The return value is 3"
+    assert (
+        hint(one, "3", "output").problem.code
+        == "def f(x):\n    y = x\n    return y  # The return value is 3"
+    )
     several = replace(one, code="def f(x):\n    if x:\n        return 1\n    return 2")
-    assert hint(several, "3", "output").problem.code.endswith("    return 2\n    # The return value is 3")
+    assert hint(several, "3", "output").problem.code.endswith(
+        "    return 2\n    # The return value is 3"
+    )
     none = replace(one, code="def f(x):\n    x.append(1)")
-    assert hint(none, "[3]", "output").problem.code == "def f(x):\n    x.append(1)\n    # The return value is [3]"
-    assert hint(one, "7", "input").problem.code.startswith("def f(x):  # The function call is f(7)\n")
+    assert (
+        hint(none, "[3]", "output").problem.code
+        == "def f(x):\n    x.append(1)\n    # The return value is [3]"
+    )
+    assert hint(one, "7", "input").problem.code.startswith(
+        "def f(x):  # The function call is f(7)\n"
+    )
 
 
 @pytest.mark.isolation
@@ -343,14 +392,19 @@ def test_wrong_inputs_give_another_output_and_written_hints_are_checked(executor
     checked, _ = check_problems(generated_problems(30), executor, 0)
     variants = make_variants(checked, "MHC", executor, seed=0, task="input")
     assert sum(one.status == "applied" for one in variants.values()) >= 28
-    written = {checked[0].problem.id: checked[0].problem.output, checked[1].problem.id: "'surely wrong'"}
+    written = {
+        checked[0].problem.id: checked[0].problem.output,
+        checked[1].problem.id: "'surely wrong'",
+    }
     found = make_variants(checked[:3], "MHC", executor, seed=0, written_hints=written)
     assert [one.status for one in found.values()] == ["rejected", "applied", "rejected"]
     assert "'surely wrong'" in found[checked[1].problem.id].problem.code
 
 
 @pytest.mark.isolation
-def test_what_changes_its_meaning_is_drawn_again_then_rejected_and_counted(executor: Executor) -> None:
+def test_what_changes_its_meaning_is_drawn_again_then_rejected_and_counted(
+    executor: Executor,
+) -> None:
     problem = Problem("p", "def f(value):\n    return sorted(locals())", "f", "1", "['value']")
     checked, faults = check_problems([problem], executor, 0)
     assert not faults
@@ -375,7 +429,11 @@ def test_problems_that_cannot_be_used_are_named(executor: Executor) -> None:
         Problem("raises", "def f(x):\n    return x[0]", "f", "1", "2"),
         Problem("other", "def g(x):\n    return x", "f", "1", "1"),
         Problem(
-            "random", "import os\ndef f(x):\n    return x if os.urandom(8) < b'' else os.urandom(4)", "f", "1", "1"
+            "random",
+            "import os\ndef f(x):\n    return x if os.urandom(8) < b'' else os.urandom(4)",
+            "f",
+            "1",
+            "1",
         ),
     ]
     checked, faults = check_problems(problems, executor, 0)
@@ -427,9 +485,15 @@ def test_the_standard_librarys_functions_keep_their_meaning(
     for perturbation in ALL:
         variant = make_variants(checked, perturbation, executor, seed=1, guard="tag")[problem.id]
         guarded = make_variants(checked, perturbation, executor, seed=1)[problem.id]
-        assert guarded.status in ("applied", "unchanged") or (guarded.status == "refused" and guarded.why), guarded.why
-        if (module, perturbation) in (("stat", "REN"), ("stat", "PSC-ALL")):  # a star import has the last word
-            assert (guarded.why, variant.status) == ("a star import", "rejected")
+        assert guarded.status in ("applied", "unchanged") or (
+            guarded.status == "refused" and guarded.why
+        ), guarded.why
+        # A star import has the last word.
+        if (module, perturbation) in (
+            ("stat", "REN"),
+            ("stat", "PSC-ALL"),
+        ):
+            assert (guarded.why, variant.status) == ("a star import: .*", "rejected")
         else:
             assert variant.status in ("applied", "unchanged"), f"{perturbation}: {variant.why}"
             assert (guarded.status == "refused") <= bool(variant.doubt)
@@ -440,13 +504,17 @@ MODULES = ["dataclasses", "argparse", "asyncio/tasks", "inspect", "typing", "sta
 
 @pytest.mark.parametrize("module", some(MODULES, 3))
 def test_whole_modules_still_parse(module: str) -> None:
-    problem = vanilla(Problem("m", f"{standard_source(module)}\ndef f():\n    return 0\n", "f", "", "0"))
+    problem = vanilla(
+        Problem("m", f"{standard_source(module)}\ndef f():\n    return 0\n", "f", "", "0")
+    )
     for number in range(2):
         ast.parse(rename(problem).problem.code)
         compile(reformat_conditions(problem, draw("c", number)).problem.code, module, "exec")
         compile(insert_garbage(problem, draw("g", number)).problem.code, module, "exec")
         for style in ("comment", "print"):
-            changed = insert_messages(problem, draw("m", number), style=style, density=1, trace=Trace())  # type: ignore[arg-type]
+            changed = insert_messages(
+                problem, draw("m", number), style=style, density=1, trace=Trace()
+            )  # type: ignore[arg-type]
             compile(changed.problem.code, module, "exec")
     once = rename(problem).problem
     twice = rename(once).problem
@@ -455,8 +523,11 @@ def test_whole_modules_still_parse(module: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.isolation
-def test_no_perturbation_changes_any_program_of_cruxeval(executor: Executor, shared_data: Path) -> None:
+def test_no_perturbation_changes_any_program_of_cruxeval(
+    executor: Executor, shared_data: Path
+) -> None:
     problems = read_problems(shared_data / "cruxeval" / "cruxeval.jsonl").problems
     checked, faults = check_problems(problems, executor, 0)
     assert (len(checked), faults) == (800, {})
@@ -464,11 +535,11 @@ def test_no_perturbation_changes_any_program_of_cruxeval(executor: Executor, sha
     for perturbation in ALL:
         variants = make_variants(checked, perturbation, executor, seed=0, guard="tag")
         counts[perturbation] = [
-            sum(v.status == s for v in variants.values()) for s in ("applied", "unchanged", "rejected")
+            sum(v.status == s for v in variants.values())
+            for s in ("applied", "unchanged", "rejected")
         ]
-        guarded = make_variants(checked, perturbation, executor, seed=0)
-        assert not [one.why for one in guarded.values() if one.status == "rejected"]
-        assert sum(one.status == "refused" for one in guarded.values()) <= 8
+        # What the rules refuse was made nevertheless, and says why it is refused.
+        assert sum(bool(one.doubt) for one in variants.values()) <= 8
     assert all(sum(row) == 800 for row in counts.values())
     assert counts["RTF"] == [433, 367, 0]  # the published set: 46 % byte-identical to vanilla
     assert {name: row[0] for name, row in counts.items() if name != "RTF"} == dict.fromkeys(
@@ -485,10 +556,14 @@ def scripts(executor: Executor) -> list[Checked]:
 
 @pytest.mark.skipif(bool(missing("javascript")), reason="Node is not installed")
 @pytest.mark.parametrize("perturbation", ALL)
-def test_javascript_keeps_its_meaning(perturbation: Perturbation, scripts: list[Checked], executor: Executor) -> None:
+def test_javascript_keeps_its_meaning(
+    perturbation: Perturbation, scripts: list[Checked], executor: Executor
+) -> None:
     variants = make_variants(scripts, perturbation, executor, seed=0)
     statuses = [one.status for one in variants.values()]
-    assert statuses.count("applied") >= (10 if perturbation == "RTF" else 16), [one.why for one in variants.values()]
+    assert statuses.count("applied") >= (10 if perturbation == "RTF" else 16), [
+        one.why for one in variants.values()
+    ]
     assert "rejected" not in statuses
 
 
@@ -507,13 +582,18 @@ def test_javascript_names_and_shorthands() -> None:
 
 
 @pytest.mark.slow
-def test_there_are_enough_contest_programs_and_they_are_the_same_in_both_languages(executor: Executor) -> None:
+def test_there_are_enough_contest_programs_and_they_are_the_same_in_both_languages(
+    executor: Executor,
+) -> None:
     python = contest_problems()
     assert len({problem.function for problem in python}) >= 40
     checked, faults = check_problems(python, executor, 0)
     assert (len(checked), faults) == (len(python), {})
     text = "\n".join(problem.code for problem in python)
-    assert all(mark in text for mark in ("import ", "class ", "@", "lambda", ":=", "while ", "nonlocal", "match ", "*"))
+    assert all(
+        mark in text
+        for mark in ("import ", "class ", "@", "lambda", ":=", "while ", "nonlocal", "match ", "*")
+    )
     assert len({problem.output for problem in python}) > 0.7 * len(python)
     if not missing("javascript"):
         checked, faults = check_problems(contest_problems("javascript"), executor, 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,16 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import norm, pearsonr, permutation_test, spearmanr, ttest_rel
 
+from codestress.fitting.proportions import effective_number
 from codestress.papers.codecrash.results import published
+from codestress.papers.codecrash.results.differences import INDEPENDENT
 from codestress.paths import PUBLISHED
 
-NUMBERS: dict[str, Any] = json.loads((PUBLISHED / "codecrash.json").read_text())["pass_at_1"]["values"]
-MODELS = [model for model, modes in NUMBERS.items() if "cot" in modes]  # the others are reasoning models
+NUMBERS: dict[str, Any] = json.loads((PUBLISHED / "codecrash.json").read_text())["pass_at_1"][
+    "values"
+]
+# The others are reasoning models.
+MODELS = [model for model, modes in NUMBERS.items() if "cot" in modes]
 PERTURBED = ["REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS", "MHC"]
 
 
@@ -42,11 +48,30 @@ def test_all_published_cells_are_there(scores: pd.DataFrame) -> None:
         assert part["lost"].to_numpy() == pytest.approx(lost(dataset, perturbation))
 
 
-@pytest.mark.parametrize(("dataset", "questions"), [("cruxeval", 800), ("livecodebench", 92)])
-def test_ranks_are_what_holm_leaves_open(scores: pd.DataFrame, dataset: str, questions: int) -> None:
+def test_samples_of_one_question_count_as_kish_has_it(shared_data: Path) -> None:
+    text = (shared_data / "lcb-execution-meta" / "lcb_execution_meta.jsonl").read_text()
+    questions = [json.loads(line)["question_id"] for line in text.splitlines()]
+    assert (len(questions), len(set(questions))) == (479, 92)
+    assert (
+        effective_number(questions)
+        == pytest.approx(INDEPENDENT["livecodebench"])
+        == pytest.approx(84.1, abs=0.05)
+    )
+    both = [*range(800), *(f"contest {one}" for one in questions)]
+    assert effective_number([str(one) for one in both]) == pytest.approx(INDEPENDENT["merge"])
+
+
+@pytest.mark.parametrize(
+    ("dataset", "questions"), [("cruxeval", 800), ("livecodebench", 479**2 / 2729)]
+)
+def test_ranks_are_what_holm_leaves_open(
+    scores: pd.DataFrame, dataset: str, questions: int
+) -> None:
     found = published.rankings(scores)
     for perturbation in ["VAN", *PERTURBED]:
-        part = found[(found["dataset"] == dataset) & (found["perturbation"] == perturbation)].set_index("label")
+        part = found[
+            (found["dataset"] == dataset) & (found["perturbation"] == perturbation)
+        ].set_index("label")
         share = dict(zip(MODELS, pass_at_1(dataset, perturbation), strict=True))
 
         def p_value(one: str, other: str, share: dict[str, float] = share) -> float:
@@ -89,11 +114,13 @@ def test_what_goes_with_the_vanilla_score(scores: pd.DataFrame) -> None:
     for row in found.itertuples():
         plain = pearsonr(pass_at_1(row.dataset, "VAN"), lost(row.dataset, row.perturbation))
         interval = plain.confidence_interval(0.95)
-        assert (row.correlation, row.low, row.high) == pytest.approx((plain.statistic, interval.low, interval.high))
+        assert (row.correlation, row.low, row.high) == pytest.approx(
+            (plain.statistic, interval.low, interval.high)
+        )
         assert row.explained == pytest.approx(plain.statistic**2)
         assert row.p >= plain.pvalue - 0.02
     row = found[(found["dataset"] == "livecodebench") & (found["perturbation"] == "MCC")].iloc[0]
-    vanilla, n = pass_at_1("livecodebench", "VAN"), 92
+    vanilla, n = pass_at_1("livecodebench", "VAN"), 84
     kept = 1 - lost("livecodebench", "MCC").mean()
     binomials = [
         np.corrcoef(before, 1 - draws.binomial(n, vanilla * kept) / n / before)[0, 1]
@@ -116,7 +143,11 @@ def test_the_data_sets_are_paired_by_model(scores: pd.DataFrame) -> None:
         assert row["p"] == pytest.approx(float(flips.pvalue), abs=0.01)
         assert row["more"] == (other > one).sum()
         p[name] = test.pvalue
-    sure = [name for step, name in enumerate(sorted(p, key=p.__getitem__)) if p[name] <= 0.05 / (7 - step)]
+    sure = [
+        name
+        for step, name in enumerate(sorted(p, key=p.__getitem__))
+        if p[name] <= 0.05 / (7 - step)
+    ]
     assert sorted(found.index[found["decided"]]) == sorted(sure) == ["GBC", "MCC", "MHC", "REN"]
 
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from codestress.inference.run import run
+from codestress.mutate.perturbations.messages import messages, truth_of
+from codestress.mutate.perturbations.programs import program_of
+from codestress.mutate.perturbations.variants import check_problems, make_variants
 from codestress.papers.codecrash import studies
 from codestress.papers.codecrash.contest_programs import contest_problems
-from codestress.papers.codecrash.perturbations.messages import messages, truth_of
-from codestress.papers.codecrash.perturbations.programs import program_of
-from codestress.papers.codecrash.perturbations.variants import check_problems, make_variants
 from codestress.papers.codecrash.results.differences import averages, differences
 from codestress.problems.generated import generated_problems
 from codestress.problems.program import Problem
@@ -61,7 +61,12 @@ function f(n, items) {
 }
 CALLED = {"python": "5, [9, 1]", "javascript": "5, [9, 1]"}
 RETURNED = {"python": "[5, [1, 3, 9], 'ab']", "javascript": "[5, [9, 1, 3]]"}
-LANGUAGES = ["python", pytest.param("javascript", marks=pytest.mark.skipif(bool(missing("javascript")), reason="Node"))]
+LANGUAGES = [
+    "python",
+    pytest.param(
+        "javascript", marks=pytest.mark.skipif(bool(missing("javascript")), reason="Node")
+    ),
+]
 SAID = {
     "python": {
         "def never():": {"skipped": True, "unused": True},
@@ -142,12 +147,16 @@ def test_what_nothing_looks_at_again_is_unused() -> None:
         line = checked.problem.code.split("\n")[site.line - 1].strip()
         if site.kind in ("assignment", "operator", "split"):
             found.setdefault(line, set()).add(truth_of("unused", site.kind, number, checked.trace))
-    assert {line: found[line] for line in SAID_OF_IDLE} == {line: {truth} for line, truth in SAID_OF_IDLE.items()}
+    assert {line: found[line] for line in SAID_OF_IDLE} == {
+        line: {truth} for line, truth in SAID_OF_IDLE.items()
+    }
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_messages_say_is_held_against_a_run_of_the_call(language: Language) -> None:
-    problem = Problem("p", CODE[language], "f", CALLED[language], RETURNED[language], language, Source.KIT)
+    problem = Problem(
+        "p", CODE[language], "f", CALLED[language], RETURNED[language], language, Source.KIT
+    )
     with Executor() as executor:
         [checked], faults = check_problems([problem], executor, 0)
         true = make_variants([checked], "MCC-TRUE", executor, seed=0)
@@ -166,16 +175,27 @@ def test_what_messages_say_is_held_against_a_run_of_the_call(language: Language)
 
 def test_messages_of_one_truth_and_any_as_before() -> None:
     with Executor() as executor:
-        checked, _ = check_problems([*generated_problems(12), *contest_problems()[:12]], executor, 0)
+        checked, _ = check_problems(
+            [*generated_problems(12), *contest_problems()[:12]], executor, 0
+        )
         assert all(one.trace.ran for one in checked)
         for name in ("MCC", "MPS"):
             made = {
-                truth: make_variants(checked, f"{name}-{truth.upper()}" if truth else name, executor, seed=0)
+                truth: make_variants(
+                    checked, f"{name}-{truth.upper()}" if truth else name, executor, seed=0
+                )
                 for truth in ("", "false", "true", "undecidable")
             }
-            expected = {"false": {False}, "true": {True}, "undecidable": {None}, "": {True, False, None}}
+            expected = {
+                "false": {False},
+                "true": {True},
+                "undecidable": {None},
+                "": {True, False, None},
+            }
             for truth, variants in made.items():
-                assert {site.truth for one in variants.values() for site in one.sites} == expected[truth]
+                assert {site.truth for one in variants.values() for site in one.sites} == expected[
+                    truth
+                ]
             false = make_variants(checked, name, executor, seed=0, truth="false")
             assert false == made["false"]
             assert all(one.status == "applied" for one in false.values())
@@ -203,10 +223,16 @@ def test_losses_stand_beside_what_controls_lose() -> None:
     assert {sample for _, sample in prompts["AGAIN"]} == {2, 3}  # asked anew, not looked up
     for (blank, sample), (plain, other) in zip(prompts["BLANK"], prompts["VAN"], strict=True):
         assert (sample, blank.count("\n")) == (other, plain.count("\n") + 1)
-        assert [line for line in blank.split("\n") if line] == [line for line in plain.split("\n") if line]
+        assert [line for line in blank.split("\n") if line] == [
+            line for line in plain.split("\n") if line
+        ]
     table = differences(answers_frame(run(trials, given.models)), rule="strict", confidence=0.95)
     rows = table.set_index("perturbation")
     noise = rows.loc[["AGAIN", "BLANK"], ["points", "lost_pct"]].mean()
-    assert rows.loc["MCC", "net_points"] == pytest.approx(rows.loc["MCC", "points"] - noise["points"])
-    assert rows.loc["MCC", "net_lost_pct"] == pytest.approx(rows.loc["MCC", "lost_pct"] - noise["lost_pct"])
+    assert rows.loc["MCC", "net_points"] == pytest.approx(
+        rows.loc["MCC", "points"] - noise["points"]
+    )
+    assert rows.loc["MCC", "net_lost_pct"] == pytest.approx(
+        rows.loc["MCC", "lost_pct"] - noise["lost_pct"]
+    )
     assert {"net_points", "net_lost_pct"} <= set(averages(table))

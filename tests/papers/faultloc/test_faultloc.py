@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
 import json
-import shutil
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -18,26 +18,35 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from silent import ran
+from matplotlib.colors import to_hex
 
+from codestress.artefact_files import load_profile
 from codestress.errors import ParameterError
 from codestress.inference.registry import load_registry
-from codestress.inference.requests import stored_requests
+from codestress.inference.requests import request_for, stored_requests
+from codestress.inference.results import last_prompt
 from codestress.inference.run import run
-from codestress.inference.store import Store
-from codestress.papers.codecrash.studies import fenced_program
+from codestress.inference.store import Store, stored_responses
+from codestress.mutate.faults.comments import ACCUSES
+from codestress.mutate.faults.neutral import FaultyProgram, Said, bank
 from codestress.papers.faultloc import studies as faultloc
-from codestress.papers.faultloc.charts import strength_curves
-from codestress.papers.faultloc.faults.comments import ACCUSES
-from codestress.papers.faultloc.faults.neutral import FaultyProgram, Said, bank
+from codestress.papers.faultloc.charts import share_dots, strength_curves
+from codestress.papers.faultloc.perfect import perfect_answers
 from codestress.papers.faultloc.programs import parses, program_set
-from codestress.papers.faultloc.results import localization, paper, program_tables, robustness, stated, story
-from codestress.papers.faultloc.scoring import named_line, score_location
-from codestress.pipeline.artefacts import Overrides, load_profile, resolve, select
+from codestress.papers.faultloc.results import (
+    localization,
+    paper,
+    program_tables,
+    robustness,
+    stated,
+)
+from codestress.papers.faultloc.scoring import score_location
+from codestress.pipeline.artefacts import Overrides, resolve, select
 from codestress.report.claims import ledger
-from codestress.report.published import published_numbers
-from codestress.report.share_bars import share_bars
-from codestress.report.style import MARKERS
+from codestress.report.marks import Mark
+from codestress.report.published import published_numbers, read_published
+from codestress.report.style import MARKERS, PUBLISHED
+from codestress.scoring.forms import fenced_program, named_line
 from codestress.scoring.frames import answers_frame
 from codestress.types import Outcome, Response, Trials
 from conftest import THOROUGH, some
@@ -54,6 +63,7 @@ SMALL: dict[str, Any] = {
 }
 
 
+SMALL_PROGRAMS = {name: SMALL[name] for name in SMALL if name != "content"}
 SAID: tuple[Said, ...] = ("describes", "accuses elsewhere")
 
 
@@ -67,7 +77,11 @@ def trials_of(**changes: Any) -> Trials:
 
 def tasks(**changes: Any) -> dict[str, faultloc.Task]:
     given = parameters(**changes)
-    return {name: task for source in given.programs for name, task in faultloc.tasks_of(given, source).items()}
+    return {
+        name: task
+        for source in given.programs
+        for name, task in faultloc.tasks_of(given, source).items()
+    }
 
 
 def says(number: object, line: str = "") -> str:
@@ -86,35 +100,72 @@ def oracle(monkeypatch: pytest.MonkeyPatch, labels: dict[str, int]) -> Iterator[
         yield server
 
 
-def test_an_oracle_scores_100_percent_in_every_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_oracle_scores_100_percent_in_every_cell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     labels, n_programs = dict[str, int](), len(some(range(6), 2))
     for task in tasks(n_programs=n_programs).values():
         programs: list[FaultyProgram | str] = [task.program]
         for spm in parameters().spms:
             for strength in SMALL["strengths"]:
-                programs.append(faultloc.mutated_program(task, spm, strength, bank(task.correct.language), 0))
-        programs.append(faultloc.mutated_program(task, "blank_line", 1, bank(task.correct.language), 0))
-        labels |= {program.code: program.line for program in programs if isinstance(program, FaultyProgram)}
+                programs.append(
+                    faultloc.mutated_program(task, spm, strength, bank(task.correct.language), 0)
+                )
+        programs.append(
+            faultloc.mutated_program(task, "blank_line", 1, bank(task.correct.language), 0)
+        )
+        labels |= {
+            program.code: program.line for program in programs if isinstance(program, FaultyProgram)
+        }
     trials = trials_of(n_programs=n_programs)
     with oracle(monkeypatch, labels) as server:
         results = run(trials, ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
-        assert len(server.requests) == results.asked == len({answer.key for answer in results.answers})
+        assert (
+            len(server.requests) == results.asked == len({answer.key for answer in results.answers})
+        )
     counts = results.counts()["llama-3.1-8b"]
     assert counts["correct"] + counts["skipped"] == len(trials.items)
     answers = answers_frame(results)
     skipped = answers[answers["outcome_strict"] == "skipped"]
     assert skipped["detail_strict"].str.startswith("no neutral mutation").all()
-    table = localization.localized(answers, ["language", "fault", "quarter"], rule="strict", confidence=0.95)
+    perfect = perfect_answers(parameters(n_programs=n_programs), trials)
+    everyone = pd.concat([answers, perfect])
+    table = localization.localized(
+        everyone, ["language", "fault", "quarter"], rule="strict", confidence=0.95
+    )
+    assert set(table["model"]) == {"llama-3.1-8b", localization.ORACLE}
     assert set(table["accuracy"]) == set(table["accuracy_kept"]) == {1.0}
-    again = robustness.robustness(answers, ["language", "spm", "strength"], rule="strict", confidence=0.95)
+    again = robustness.robustness(
+        answers, ["language", "spm", "strength"], rule="strict", confidence=0.95
+    )
     assert set(again["accuracy"].dropna()) == {1.0}
     assert (again["tasks"] == again["localized"]).all()
     effect = localization.place_effect(answers, rule="strict", confidence=0.95)
-    assert set(effect["last_to_first"].dropna()) == {1.0}  # short programs may have no fault in their first quarter
+    # Short programs may have no fault in their first quarter.
+    assert set(effect["last_to_first"].dropna()) == {1.0}
     assert (effect["low"].dropna() < 1).all()
     slopes = robustness.strength_slopes(answers, rule="strict", confidence=0.95)
     assert slopes["slope"].abs().max() < 1e-9
     assert (slopes["high"] - slopes["low"] > 0.1).all()  # answers that are all alike leave a doubt
+
+
+def test_figure_9_pools_answers_and_its_cells_sum_to_the_tasks() -> None:
+    """Two languages of unequal size: 1 of 2 and 1 of 16 are 2 of 18, and no mean of 50 and 6 %."""
+    rows = [("python", 2, 1), ("java", 16, 1)]
+    counts = pd.DataFrame(rows, columns=["language", "tasks", "found"]).assign(
+        fault="OffByOne", quarter=4
+    )
+    counts = counts.assign(accuracy=counts["found"] / counts["tasks"])
+    models = pd.concat([counts.assign(model=name) for name in ("a", "b")])
+    perfect = counts.assign(model=localization.ORACLE, found=counts["tasks"])
+    cells = localization.heat_cells(pd.concat([models, perfect], ignore_index=True)).set_index(
+        "row"
+    )
+    assert cells.loc["OffByOne", ["accuracy", "tasks"]].tolist() == pytest.approx([2 / 18, 18])
+    assert cells.loc[localization.ALL_FAULTS, ["accuracy", "tasks"]].tolist() == pytest.approx(
+        [2 / 18, 18]
+    )
+    assert cells.loc[localization.ORACLE, ["accuracy", "tasks"]].tolist() == [1, 18]
 
 
 def test_labels_are_right_in_all_tasks() -> None:
@@ -125,8 +176,12 @@ def test_labels_are_right_in_all_tasks() -> None:
 
 def test_tasks_are_drawn_by_quarter_and_do_not_depend_on_how_many_there_are() -> None:
     few, many = tasks(n_programs=3), tasks(n_programs=6)
-    assert {name: task.site for name, task in few.items()} == {name: many[name].site for name in few}
-    counts = Counter((task.correct.id, task.site.kind, name.split("/")[-1][0]) for name, task in many.items())
+    assert {name: task.site for name, task in few.items()} == {
+        name: many[name].site for name in few
+    }
+    counts = Counter(
+        (task.correct.id, task.site.kind, name.split("/")[-1][0]) for name, task in many.items()
+    )
     assert set(counts.values()) == {1}
     for name, task in many.items():
         assert int(name.split("/")[-1][0]) == task.quarter + 1
@@ -152,7 +207,10 @@ def test_who_does_not_find_it_is_not_asked_again_and_two_stages_resume(tmp_path:
 
 def test_losses_are_told_beside_those_of_asking_again(tmp_path: Path) -> None:
     trials = trials_of(
-        n_programs=8, spms=["names", "comments"], strengths=[1, 2], said=["describes", "accuses elsewhere"]
+        n_programs=8,
+        spms=["names", "comments"],
+        strengths=[1, 2],
+        said=["describes", "accuses elsewhere"],
     )
     results = run(trials, ["sim-careful"], store=tmp_path / "s.sqlite")
     frame = answers_frame(results)
@@ -165,8 +223,12 @@ def test_losses_are_told_beside_those_of_asking_again(tmp_path: Path) -> None:
     assert again["value_strict"].all()  # a reader of the kit reads the same text in the same way
     assert not set(again["key"]) & set(plain["key"])  # but it is asked
     with Store(tmp_path / "s.sqlite") as store:
-        sent = [request for request, _ in stored_requests(trials, load_registry()["sim-careful"], store)]
-    first, second = ({one.prompt.digest for one in sent if one.sample == sample} for sample in (0, 1))
+        sent = [
+            request for request, _ in stored_requests(trials, load_registry()["sim-careful"], store)
+        ]
+    first, second = (
+        {one.prompt.digest for one in sent if one.sample == sample} for sample in (0, 1)
+    )
     assert len(second) == len(again)
     assert second < first  # the very same, limits included, as another sample
     blank = asked[asked["spm"] == "blank_line"]
@@ -180,9 +242,9 @@ def test_losses_are_told_beside_those_of_asking_again(tmp_path: Path) -> None:
     assert table.loc["blank_line", "net_lost"] == pytest.approx(net)
     assert 0 < table.loc["blank_line", "lost_control"] < 1
     assert table.loc["blank_line", "low"] <= net <= table.loc["blank_line", "high"]
-    assert robustness.robustness(frame, ["language"], rule="strict", confidence=0.95)["asked_again"].sum() == len(
-        mutated
-    )
+    assert robustness.robustness(frame, ["language"], rule="strict", confidence=0.95)[
+        "asked_again"
+    ].sum() == len(mutated)
     by = robustness.robustness(frame, ["language", "change"], rule="strict", confidence=0.95)
     assert set(by["change"]) == {"mutated", "unchanged", "blank_line"}
     slopes = robustness.strength_slopes(frame, **options)
@@ -190,9 +252,18 @@ def test_losses_are_told_beside_those_of_asking_again(tmp_path: Path) -> None:
 
 
 def test_content_by_the_model_under_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    labels = {task.program.code: task.program.line for task in tasks(programs=["installed"], n_programs=1).values()}
+    labels = {
+        task.program.code: task.program.line
+        for task in tasks(programs=["installed"], n_programs=1).values()
+    }
     written = {
-        "comments": ["Nobody calls this.", "Two\nlines", "This line is wrong.", "The loop is endless."] * 4,
+        "comments": [
+            "Nobody calls this.",
+            "Two\nlines",
+            "This line is wrong.",
+            "The loop is endless.",
+        ]
+        * 4,
         "names": [f"misleading_{n}" for n in range(8)],
         "dead_code": ["x = 1", *[f"if False:\n    never_{n} = {n}" for n in range(8)]],
     }
@@ -203,7 +274,12 @@ def test_content_by_the_model_under_test(tmp_path: Path, monkeypatch: pytest.Mon
             return completion(f"Here you are:\n{json.dumps(written)}")
         return completion(says(labels.get(program, 1)))
 
-    changed = {"content": "model", "strengths": [2], "spms": ["comments", "dead_code"], "controls": ["blank_line"]}
+    changed = {
+        "content": "model",
+        "strengths": [2],
+        "spms": ["comments", "dead_code"],
+        "controls": ["blank_line"],
+    }
     trials = trials_of(programs=["installed"], n_programs=1, **changed)
     with OpenAIServer(behave) as server:
         monkeypatch.setenv("LOCAL_BASE_URL", server.base_url)
@@ -213,6 +289,12 @@ def test_content_by_the_model_under_test(tmp_path: Path, monkeypatch: pytest.Mon
     asked_again = frame[(frame["spm"] != "none") & (frame["outcome_strict"] != "skipped")]
     assert set(asked_again["spm"]) == {"comments", "dead_code", "blank_line"}
     assert asked_again["earlier"].map(len).eq(2 - asked_again["spm"].eq("blank_line")).all()
+    [entry] = results.models
+    for answer in results.answers:
+        # A person who looks at an answer is shown what it replies to, not how its trial began.
+        stored = stored_responses([answer.key, *answer.earlier], tmp_path / "s.sqlite")
+        prompt = last_prompt(trials, answer, stored)
+        assert request_for(entry, prompt, answer.trial.sample + prompt.repetition).key == answer.key
     shown = "\n".join(texts)
     assert "# Nobody calls this." in shown or "# The loop is endless." in shown
     assert "# Two" not in shown
@@ -230,8 +312,14 @@ def test_content_by_the_model_under_test(tmp_path: Path, monkeypatch: pytest.Mon
         ('{"line_number": 4, "line": "print("a")"}', (4, None)),
         ('{"line_number": 4}', (4, None)),
         (says("4"), (4, "")),
-        ('{"line": "for (int i = 0; i < n; i++) {", "line_number": 2}', (2, "for (int i = 0; i < n; i++) {")),
-        ('{"line": "}} else {", "why": "{\\"line_number\\": 9}", "line_number": " 2 "}', (2, "}} else {")),
+        (
+            '{"line": "for (int i = 0; i < n; i++) {", "line_number": 2}',
+            (2, "for (int i = 0; i < n; i++) {"),
+        ),
+        (
+            '{"line": "}} else {", "why": "{\\"line_number\\": 9}", "line_number": " 2 "}',
+            (2, "}} else {"),
+        ),
         ('I see `if (x) {` and mean {"answer": {"line_number": 2, "line": "}"}}.', (2, "}")),
         ('[{"line_number": 3}, {"line_number": 2}] and {"note": "{"}', (2, None)),
         (r'{"line": "re.match(\'\d{3}\', s) {", "line_number": 2}', (2, None)),
@@ -259,7 +347,9 @@ def test_answers_are_read_strictly(text: str, expected: tuple[int, str | None] |
 LINE = st.text(st.sampled_from("{}[]\"'\\\\,: \tline_number=()x1\u00e9"), max_size=20)
 
 
-@given(LINE, LINE, st.integers(1, 99), st.booleans(), st.permutations(["line_number", "line", "why"]))
+@given(
+    LINE, LINE, st.integers(1, 99), st.booleans(), st.permutations(["line_number", "line", "why"])
+)
 def test_the_number_is_found_wherever_it_stands(
     line: str, prose: str, number: int, digits: bool, order: list[str]
 ) -> None:
@@ -271,11 +361,15 @@ def test_the_number_is_found_wherever_it_stands(
 
 def test_numbers_that_no_program_has_are_wrong() -> None:
     for number in ("0", "-3", "6", "9" * 5000, f'"{"9" * 5000}"'):
-        found = score_location(Response(f'{{"line_number": {number}}}', "stop"), 5, "a\nb\nc\nd\ne", 2)
+        found = score_location(
+            Response(f'{{"line_number": {number}}}', "stop"), 5, "a\nb\nc\nd\ne", 2
+        )
         assert found.outcome is Outcome.INCORRECT, number
 
 
-@pytest.mark.parametrize("unit", ["{", '{"a":', '{"line_number": 1', '{"line_number":' + " " * 50, "{},"])
+@pytest.mark.parametrize(
+    "unit", ["{", '{"a":', '{"line_number": 1', '{"line_number":' + " " * 50, "{},"]
+)
 def test_hostile_texts_are_read_in_time(unit: str) -> None:
     assert named_line(unit * (50_000 // len(unit))) is None
 
@@ -303,7 +397,9 @@ def test_scores_and_tolerance() -> None:
     assert score(3, 0, "d")[1] == "line 3, but the quoted line stands in [4]"
     assert score(3, 0, "z")[1] == "line 3, but the quoted line is not there"
     assert score_location(Response('{"line_num', "length"), 3, code, 0).outcome is Outcome.TRUNCATED
-    assert score_location(Response("I cannot tell.", "stop"), 3, code, 0).outcome is Outcome.UNPARSABLE
+    assert (
+        score_location(Response("I cannot tell.", "stop"), 3, code, 0).outcome is Outcome.UNPARSABLE
+    )
     assert score_location(Response("  ", "stop"), 3, code, 0).outcome is Outcome.REFUSED
 
 
@@ -311,7 +407,9 @@ def test_the_public_labels_are_audited(shared_data: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
     table = paper.audit("public", 2)
     counted = paper.audit("counted", 2)
-    first, second = (one.sort_values(["fault", "quarter"], ignore_index=True) for one in (table, counted))
+    first, second = (
+        one.sort_values(["fault", "quarter"], ignore_index=True) for one in (table, counted)
+    )
     assert first.equals(second)
     found = table.set_index(["fault", "quarter"])
     for fault, within, total in (
@@ -321,12 +419,23 @@ def test_the_public_labels_are_audited(shared_data: Path, monkeypatch: pytest.Mo
         ("MisplacedReturn", 3731, 3731),
     ):
         assert tuple(found.loc[(fault, 0), ["within", "tasks"]]) == (within, total)
-    assert [round(100 * found.loc[("all faults", n), "accuracy"]) for n in (1, 2, 3, 4)] == [86, 62, 51, 27]
-    assert [round(100 * found.loc[("BooleanLogic", n), "accuracy"]) for n in (1, 2, 3, 4)] == [40, 27, 21, 3]
+    assert [round(100 * found.loc[("all faults", n), "accuracy"]) for n in (1, 2, 3, 4)] == [
+        86,
+        62,
+        51,
+        27,
+    ]
+    assert [round(100 * found.loc[("BooleanLogic", n), "accuracy"]) for n in (1, 2, 3, 4)] == [
+        40,
+        27,
+        21,
+        3,
+    ]
     assert set(
-        ledger(resolve(["faultloc/audit"], "paper", Overrides(), load_registry())[0].parameters, {"audit": table})[
-            "verdict"
-        ]
+        ledger(
+            resolve(["faultloc/audit"], "paper", Overrides(), load_registry())[0].parameters,
+            {"audit": table},
+        )["verdict"]
     ) == {"no verdict"}
     exact = paper.audit("public", 0).set_index(["fault", "quarter"])
     assert exact.loc[("all faults", 0), "within"] < found.loc[("all faults", 0), "within"]
@@ -339,10 +448,19 @@ def test_the_authors_programs_decide_what_section_i_says_of_them(
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
 
     def claims(**changes: Any) -> dict[float, tuple[str, str]]:
-        given = faultloc.Programs.model_validate({"artefact": "faultloc/fig05", "models": ["python"]} | changes)
+        given = faultloc.Programs.model_validate(
+            {"artefact": "faultloc/fig05", "models": ["python"]} | changes
+        )
         table = ledger(given, {"seeds": program_tables.seed_counts(given)})
+        table = table[table["evidence"] == "recomputed"]
         assert len(table) == 2
-        return dict(zip(table["published"], zip(table["evidence"], table["verdict"], strict=True), strict=True))
+        return dict(
+            zip(
+                table["published"],
+                zip(table["evidence"], table["verdict"], strict=True),
+                strict=True,
+            )
+        )
 
     reproduced = ("recomputed", "reproduced")
     assert claims() == {637: reproduced, 670: reproduced}
@@ -358,10 +476,16 @@ def test_the_kits_own_programs_decide_nothing_of_the_papers() -> None:
     assert seeds["source"].tolist() == ["java"]
     assert set(ledger(given, {"seeds": seeds})["verdict"]) == {"not run"}
     changed = seeds.assign(source="alpaca", published=636)
-    assert ledger(given, {"seeds": changed})["verdict"].tolist() == ["differs", "not run"]
+    assert ledger(given, {"seeds": changed})["verdict"].tolist() == [
+        "differs",
+        "not run",
+        "not run",
+        "not run",
+    ]
 
 
 @pytest.mark.slow
+@pytest.mark.release
 def test_the_papers_programs(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
     python, java = program_set("alpaca", 50, 0), program_set("codesearchnet", 50, 0)
@@ -379,12 +503,12 @@ def test_the_papers_programs(shared_data: Path, monkeypatch: pytest.MonkeyPatch)
     for trial in trials.items:
         faults[str(trial.factors["language"])][trial.factors["fault"]] += 1
     assert faults["python"].total() > 1500
-    # 4,035 sites in Java, less 140 where the fault would not compile, or where that cannot be known.
+    # 4,036 sites in Java, less 140 where the fault would not compile, or where that cannot be known.
     assert faults["java"] == {
         "MisplacedReturn": 1611 - 38,
         "IncorrectBooleanLogic": 946 - 20,
         "OperatorSwap": 823 - 68,
-        "OffByOne": 655 - 14,
+        "OffByOne": 656 - 14,
     }
 
 
@@ -398,18 +522,111 @@ def test_the_kits_own_programs() -> None:
     assert all(len(program.runs) >= 3 for program in java.programs)
 
 
+def test_table_ii_has_a_verdict_only_where_both_readings_of_compared_agree() -> None:
+    """Answers that are all one line off: the paper says "compared", the artifact lets two lines pass."""
+    cells = paper.published_localization()
+    cell = cells[(cells["language"] == "python") & (cells["fault"] == "OffByOne")].iloc[0]
+    n = int(cell["programs"])
+    answers = pd.DataFrame({"problem": [f"{one}/OffByOne/1" for one in range(n)]}).assign(
+        language="python", fault="OffByOne", source="alpaca", spm="none"
+    )
+    off = (answers.index < n * cell["value"] / 100) * 1.0
+    all_ten = read_published("faultloc")["groups"]["all"]
+
+    def word(strict: float, reference: float, models: list[str]) -> str:
+        parts = [
+            answers.assign(
+                model=model,
+                value_strict=off * strict if model == cell["model"] else 1.0,
+                value_reference=off * reference if model == cell["model"] else 1.0,
+            )
+            for model in models
+        ]
+        tables = {
+            "published": cells,
+            "localized": localization.compared(pd.concat(parts), ["alpaca"], 0.95),
+            "counted": paper.best_on_misplaced_return(cells),
+            "stated": pd.DataFrame(),
+        }
+        found = ledger(given, tables)
+        start = f"Table II: {cell['label']}, Python, OffByOne"
+        [verdict] = found[found["statement"].str.startswith(start)]["verdict"]
+        return str(verdict)
+
+    given = resolve(["faultloc/tab02"], "paper", Overrides(), load_registry())[0].parameters
+    assert word(0.0, 0.0, all_ten) == "differs"
+    assert word(0.0, 1.0, all_ten) == "inconclusive", "differs by one reading alone"
+    assert word(0.0, 0.0, all_ten[:9]) == "not run", "others decide what is kept"
+
+
+def test_a_bar_without_a_condition_is_described_without_one() -> None:
+    bars = pd.DataFrame({"label": ["phi-4"], "condition": [""], "accuracy": [0.5]})
+    assert localization.describe_shares({"Java": bars}, "Found") == "Found. Java, phi-4: 50.0%."
+
+
+def test_the_totals_of_table_iv_count_no_controls() -> None:
+    models = read_published("faultloc")["groups"]["all"]
+    rows = [("none", "a"), ("unchanged", "b"), ("blank_line", "c"), ("comments", "d")]
+    answers = pd.DataFrame(rows, columns=["spm", "key"]).assign(
+        source="alpaca", problem="1/x/1", outcome_strict="correct", prompt_tokens=100
+    )
+    answers["earlier"] = [[], ["a"], ["a"], ["a"]]
+    answers = answers.merge(pd.DataFrame({"model": models}), how="cross")
+    totals = stated.run_totals(answers, ["alpaca"], rule="strict", confidence=0.95)
+    assert totals.set_index("number")["value"].to_dict() == {
+        "tasks": 20,
+        "prompts": 20,
+        "tokens": 2000,
+    }
+
+
+def test_functions_are_shuffled_in_java_alone() -> None:
+    """Table I; Python's are where `functions_of` asks for them."""
+
+    def shuffled(**changes: Any) -> set[Any]:
+        items = trials_of(**changes).items
+        return {one.factors["language"] for one in items if one.factors["spm"] == "functions"}
+
+    assert shuffled() == {"java"}
+    assert shuffled(functions_of=["python", "java"]) == {"python", "java"}
+    table = program_tables.task_statistics(faultloc.ProgramsFigure.model_validate(SMALL_PROGRAMS))
+    each = table.set_index("source").eval("tasks / faulty")
+    assert each.to_dict() == {"installed": 1 + 5 * 2, "java": 1 + 6 * 2}
+
+
+def test_the_drop_under_function_shuffling_is_javas() -> None:
+    """Section V-B2: of ten faults in Java two are found again; Python's, had they been asked, do not count."""
+    models = read_published("faultloc")["groups"]["all"]
+    found = [("java", n, float(n < 2)) for n in range(10)]
+    found += [("python", n, 1.0) for n in range(10)]
+    again = pd.DataFrame(found, columns=["language", "problem", "value_strict"])
+    again = again.assign(source=again["language"], problem=again["problem"].astype(str) + "/x/1")
+    again = again.assign(spm="functions", strength=1, quarter=1, outcome_strict="correct")
+    answers = again.merge(pd.DataFrame({"model": models}), how="cross")
+    answers = pd.concat([answers, answers.assign(spm="none", value_strict=1.0)])
+    table = stated.stated_numbers(answers, ["x"], rule="strict", confidence=0.95)
+    lost = table[table["number"] == "lost under functions"]
+    assert lost["value"].tolist() == pytest.approx([0.8, 0.8])
+
+
 def test_claims_are_decided_only_on_the_papers_programs(tmp_path: Path) -> None:
     answers = answers_frame(run(trials_of(spms=[]), ["sim-careful"], store=tmp_path / "s.sqlite"))
     table = localization.localized(answers, ["language", "fault"], rule="strict", confidence=0.95)
     cells = paper.published_localization()
     nothing = stated.stated_numbers(answers, ["installed"], rule="strict", confidence=0.95)
     assert nothing.empty
-    tables = {"published": cells, "counted": paper.best_on_misplaced_return(cells), "stated": nothing}
+    tables = {
+        "published": cells,
+        "counted": paper.best_on_misplaced_return(cells),
+        "stated": nothing,
+    }
     given = resolve(["faultloc/tab02"], "paper", Overrides(), load_registry())[0].parameters
 
     def claims(seeds: str) -> pd.DataFrame:
         own = table[table["model"] == "sim-careful"].assign(model="phi-4", programs=seeds)
-        found = ledger(given, tables | {"localized": own})
+        own = own.assign(asked="all ten")
+        both = [own.assign(reading=reading) for reading in localization.READINGS.values()]
+        found = ledger(given, tables | {"localized": pd.concat(both)})
         return found[found["statement"].str.startswith("Table II")]
 
     others = claims("installed java")
@@ -420,10 +637,41 @@ def test_claims_are_decided_only_on_the_papers_programs(tmp_path: Path) -> None:
     assert decided.sum() == (table[table["model"] == "sim-careful"]["kept"] > 0).sum()
 
 
+def test_table_iv_s_250_lines_are_not_shown_to_be_inconsistent() -> None:
+    lines = paper.lines_of_a_program()
+    assert dict(lines.round(1).to_numpy()) == {
+        **{"all lines by its tasks": 327.8, "all lines by its prompts": 211.3},
+        "lines of the public seed programs": 370.3,
+    }
+    given = resolve(["faultloc/tab04"], "paper", Overrides(), load_registry())[0].parameters
+    found = ledger(given, {"lines": lines, "seeds": pd.DataFrame()}).set_index("statement")
+    row = found.loc["Table IV: average lines of a program"]
+    assert (row["verdict"], row["evidence"]) == ("inconclusive", "internal")
+    assert row["readings"].count("inconsistent") == 3, "two of them above it, one below"
+
+
+def test_seed_programs_are_as_long_as_the_published_ones(shared_data: Path) -> None:
+    for language, (count, lines) in (published_numbers("faultloc/tab04") or {})[
+        "seed_lines"
+    ].items():
+        path = shared_data / "llmcodeimpact" / f"{language}_seed_programs.jsonl.gz"
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            codes = [json.loads(row)["code"] for row in file]
+        assert (len(codes), sum(len(code.split("\n")) for code in codes)) == (count, lines)
+
+
+def test_fewer_models_find_misplaced_returns_best_by_every_reading() -> None:
+    found = paper.best_on_misplaced_return(paper.published_localization())
+    assert dict(found.to_numpy()) == {
+        **{"tasks of both languages together": 4, "mean of both languages": 4},
+        **{"Python alone": 5, "Java alone": 3},
+    }
+
+
 def test_every_artefact_resolves_at_the_papers_size() -> None:
     names = select(["faultloc"], load_profile("paper"))
-    assert len(names) == 14
-    assert len(resolve(names, "paper", Overrides(), load_registry())) == 14
+    assert len(names) == 16
+    assert len(resolve(names, "paper", Overrides(), load_registry())) == 16
     heat = paper.published_heat()
     assert isinstance(heat, pd.DataFrame)
     assert heat.set_index(["row", "column"]).loc[("OffByOne", "0-25 %"), "accuracy"] == 0.65
@@ -432,7 +680,12 @@ def test_every_artefact_resolves_at_the_papers_size() -> None:
     for language, faults in numbers["values"].items():
         for fault, values in faults.items():
             of = numbers["denominators"][language][fault]
-            odd = {one["model"] for one in numbers["flagged"] if (one["language"], one["fault"]) == (language, fault)}
+            odd = {
+                one["model"]
+                for one in numbers["flagged"]
+                if (one["language"], one["fault"]) == (language, fault)
+            }
+            odd |= {"GPT-4o"} if (language, fault) == ("java", "MisplacedReturn") else set()
             for label, value in zip(numbers["columns"], values, strict=True):
                 if label not in odd:
                     assert round(value * of / 100) / of * 100 == pytest.approx(value, abs=0.00501)
@@ -442,13 +695,19 @@ def test_no_comment_of_the_demo_accuses_the_fault() -> None:
     """All mutants of Figure 6, and of as many programs again, with comments of the kit's own, of both kinds."""
     given = next(iter(resolve(["faultloc/fig06"], "demo", Overrides(), load_registry()))).parameters
     assert isinstance(given, faultloc.Localization)
-    given = given.model_copy(update={"n_programs": 2 * given.n_programs if THOROUGH else given.n_programs // 2})
+    given = given.model_copy(
+        update={"n_programs": 2 * given.n_programs if THOROUGH else given.n_programs // 2}
+    )
     accusations = bank("python", "accuses elsewhere").comments
     assert not any(map(ACCUSES.search, bank("python").comments))
     seen = Counter[str]()
-    for task in (task for source in given.programs for task in faultloc.tasks_of(given, source).values()):
+    for task in (
+        task for source in given.programs for task in faultloc.tasks_of(given, source).values()
+    ):
         for said, strength in product(SAID, given.strengths):
-            made = faultloc.mutated_program(task, "comments", strength, bank(task.correct.language, said), 0)
+            made = faultloc.mutated_program(
+                task, "comments", strength, bank(task.correct.language, said), 0
+            )
             if isinstance(made, FaultyProgram):
                 seen[said] += 1
                 around = "\n".join(made.code.split("\n")[max(0, made.line - 3) : made.line + 2])
@@ -456,109 +715,109 @@ def test_no_comment_of_the_demo_accuses_the_fault() -> None:
     assert min(seen.values()) > (700 if THOROUGH else 100), seen
 
 
-QUEENS: dict[str, Any] = {"programs": ["queens"], "faults": ["OffByOne"], "n_programs": 0, "strengths": [2]}
-
-
-def test_n_queens_has_the_fault_of_the_papers_first_figure() -> None:
-    python, java = tasks(**QUEENS).values()
-    for task in (python, java):
-        assert "size - 1" in task.program.code.split("\n")[task.program.line - 1]
-        assert task.correct.lines >= 50
-    counts = []
-    for code in (python.correct.code, python.program.code):
-        names: dict[str, Any] = {"__name__": "queens"}
-        exec(code, names)
-        counts.append([len(names["arrangements"](size)) for size in range(1, 8)])
-    assert counts[0] == [1, 0, 0, 2, 10, 4, 40]
-    assert counts[1] != counts[0]
-    others = tasks(**QUEENS | {"faults": ["OperatorSwap", "OffByOne"]})
-    assert Counter(task.site.kind for task in others.values())["OperatorSwap"] > 4
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not shutil.which("java"), reason="needs a JDK")
-def test_n_queens_in_java_finds_the_same_arrangements() -> None:
-    python, java = tasks(**QUEENS).values()
-    for code, expected in ((java.correct.code, python.correct.code), (java.program.code, python.program.code)):
-        names: dict[str, Any] = {"__name__": "queens"}
-        exec(expected, names)
-        sizes = (4, 5, 6)
-        told = [ran([("NQueens", code, [[str(size)]])])[0] for size in sizes]
-        assert [text.count("[") for text in told] == [len(names["arrangements"](size)) for size in sizes]
-
-
-def test_the_story_says_where_each_answer_went(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    given = parameters(**QUEENS | {"models": ["llama-3.1-8b"], "spms": ["comments", "names", "comments+names"]})
-    labels = {task.program.code: task.program.line for task in tasks(**QUEENS).values()}
-    with oracle(monkeypatch, defaultdict(lambda: 1, labels)):  # lost as soon as anything is changed
-        results = run(faultloc.localization(given), ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
-    best = localization.best_known(answers_frame(results), "strict")
-    assert [name.split("/")[0] for name in best] == ["NQueens.python", "NQueens.java"]
-    table, shown = story.story(given, results.answers, best, "strict", tmp_path / "s.sqlite")
-    assert len(table) == 2 * (1 + 2 + 3)
-    plain = table["condition"].isin(["as it is", "unchanged"])
-    assert (table["named_line"] == table["faulty_line"]).eq(plain).all()
-    assert table["found"].eq(plain).all()
-    assert table["faulty"].str.startswith("for").all()
-    assert table["faulty"].str.contains("- 1").all()
-    assert set(table.loc[~plain, "named"]) == {"def arrangements(size):", "import java.util.ArrayList;"}
-    panels = story.story_cells(table)
-    words = panels["Python: NQueens.python, OffByOne"].set_index("row")["text"]
-    assert words["as it is"] == "line 19"
-    assert words["comments, 2"].startswith("line 1\nnot ")
-    assert len(shown) == 2 * (1 + 1 + 3)  # unchanged is the program as it is
-    assert all(sum(line.startswith(">") for line in text.split("\n")) == 1 for text in shown)
-
-
 def test_single_programs_are_taken_by_their_ids() -> None:
     every = tasks(programs=["java"], n_programs=0)
     some = tasks(programs=["java"], n_programs=0, ids=["Queens", "Parking"])
     assert {task.correct.id for task in some.values()} == {"Queens", "Parking"}
     assert some.items() <= every.items()
-    with pytest.raises(ParameterError, match=r"ids = \['Queen'\]: of java, .* 'Queen'; did you mean 'Queens'"):
+    with pytest.raises(
+        ParameterError, match=r"ids = \['Queen'\]: of java, .* 'Queen'; did you mean 'Queens'"
+    ):
         trials_of(programs=["java"], n_programs=0, ids=["Queen"])
 
 
-def test_the_papers_n_queens_is_among_the_authors_programs(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    [artefact] = resolve(["faultloc/fig02"], "paper", Overrides(models=("sim-careful",)), load_registry())
-    trials = artefact.trials()
-    assert {trial.problem.split("/")[0] for trial in trials.items} == {"5661"}
-    assert "N-Queen" in trials.render(trials.items[0]).messages[0].content
-
-
-def test_published_figures_6_and_7_stand_beside_by_model_and_by_language() -> None:
-    by_model = paper.published_panels("spms")["published (Figure 6), by model"]
-    assert len(by_model) == 10 * 5
-    cells = by_model.set_index(["label", "condition"])["accuracy"]
-    assert cells["GPT-4o", "dead_code"] == pytest.approx(0.2362)
-    panels = paper.published_panels("models")
-    again = panels["published (Figure 7), by language"].set_index(["label", "condition"])["accuracy"]
-    assert len(again) == 10 * 2
-    assert again["Llama 3.1", "Java"] == pytest.approx(1 / 207)
-    assert again["Claude 4.5 Sonnet", "Python"] == pytest.approx(294 / 1947)
-    assert len(paper.published_counts()) == 20
-    figure = share_bars(panels | paper.published_panels("spms"), xlabel="%")
-    titles = [ax.get_title(loc="left") for ax in figure.axes]
-    assert "published (Figure 7), by language" in titles
-    points = figure.axes[titles.index("published (Figure 6), by model")]
-    assert not points.patches
-    assert [text.get_text() for text in points.get_legend().get_texts()] == list(dict.fromkeys(by_model["condition"]))
-
-
-def test_figures_of_ten_models_can_be_drawn() -> None:
+def dots(rows: list[str], models: list[str], **columns: object) -> pd.DataFrame:
     cells = [
-        {"label": "names", "condition": f"model {n}", "accuracy": n / 10, "low": 0.0, "high": 1.0} for n in range(10)
+        {"label": row, "condition": model, "accuracy": number / 20, "low": 0.0, "high": 1.0}
+        for row in rows
+        for number, model in enumerate(models)
     ]
-    [axes] = share_bars({"Python": pd.DataFrame(cells)}, xlabel="%").axes
-    drawn = {round(float(line.get_xdata()[0]), 6) for line in axes.lines if line.get_marker() in MARKERS}
-    assert drawn == {float(10 * n) for n in range(10)}
+    return pd.DataFrame(cells).assign(**columns)
+
+
+def test_published_figure_6_stands_in_the_rows_and_figure_7_s_counts_do_not() -> None:
+    own = {"Python": dots(["names", "dead_code"], ["phi-4"])}
+    panel = paper.beside_published(own, "spms")["Python"]
+    each = panel[panel["condition"] == "published, by model"]
+    assert len(each) == 10 * 5
+    assert 0.2362 in each.loc[each["label"] == "dead_code", "accuracy"].round(4).to_list()
+    [ax] = share_dots({"Python": panel}, xlabel="%").axes
+    assert [text.get_text() for text in ax.get_yticklabels()][:2] == [
+        "misleading names",
+        "dead code",
+    ]
+    thin, thick = sorted(ax.collections[:2], key=lambda strokes: strokes.get_linewidth()[0])
+    assert len(thin.get_segments()) == 10 * len(thick.get_segments()) == 10 * 5
+    assert {to_hex(strokes.get_color()[0]).upper() for strokes in (thin, thick)} == {PUBLISHED}
+    by_model = paper.beside_published({"Java": dots(["phi-4"], ["phi-4"])}, "models")["Java"]
+    assert by_model["label"].nunique() == 10, "the paper's phi-4 stands in our own row"
+    assert len(by_model) == 11
+    assert len(paper.published_counts()) == 20
+
+
+def test_what_figures_10_and_11_count_is_not_said_and_stands_apart() -> None:
+    own = {"Python": dots(["reasoning"], ["reasoning"])}
+    panels = paper.beside_published(own, "categories")
+    assert list(panels) == ["Python", paper.UNSAID]
+    assert len(panels["Python"]) == 1
+    assert set(panels[paper.UNSAID]["label"]) == {"reasoning", "multimodal", "generic", "coder"}
+
+
+def test_figures_of_seventeen_models_fit_a_page_and_tell_them_apart() -> None:
+    models = [f"model {number}" for number in range(17)]
+    rows = dots([f"row {number}" for number in range(8)], models, n=range(17 * 8))
+    figure = share_dots({"Python": rows, "Java": rows}, xlabel="%")
+    assert figure.get_figheight() <= 8.5
+    python, _ = figure.axes
+    drawn = [line for line in python.lines if line.get_marker() in MARKERS]
+    assert len({(line.get_color(), line.get_marker()) for line in drawn}) == 17
+    assert {round(float(line.get_xdata()[0]), 6) for line in drawn} == {5.0 * n for n in range(17)}
+    assert "0–16" in [text.get_text() for text in python.texts]
+
+
+def test_marks_of_a_figure_stand_on_its_dots() -> None:
+    cells = [{"model": "phi-4", "spm": spm} for spm in ("names", "dead_code")]
+    rows = dots(["names", "dead_code"], ["phi-4"], cell=cells, fill=[1.0, 0.0], change="mutated")
+    [ax] = share_dots({"Python": rows}, xlabel="%").axes
+    marks = [artist for artist in ax.get_children() if isinstance(artist, Mark)]
+    assert [mark.cell for mark in marks] == cells
+    points = [line.get_xydata()[0] for line in ax.lines if line.get_marker() in MARKERS]
+    assert [tuple(mark.corners.mean(axis=0)) for mark in marks] == [tuple(one) for one in points]
+
+
+def test_titles_say_the_finding() -> None:
+    losses = pd.DataFrame({"control": "blank_line", "low": [0.1, -0.1], "high": [0.3, 0.2]})
+    table = pd.DataFrame(
+        [("python", "names", 0.5), ("python", "dead_code", 0.25), ("java", "names", 0.75)],
+        columns=["language", "spm", "accuracy"],
+    ).assign(said="describes")
+    assert robustness.headline(table, losses, table, "models") == (
+        "Mutations are shown to cost more than a blank line in 1 of 2 comparisons"
+    )
+    assert robustness.headline(table, losses, table, "spms") == (
+        "Faults are localized again least often after dead code in Python (25 %) and "
+        "misleading names in Java (75 %)"
+    )
+    versions = pd.DataFrame({"low": [-0.1, 0.1], "high": [0.1, 0.2]})
+    shares = pd.DataFrame(
+        [("a", "python", "OffByOne", 0.2, 20), ("a", "java", "OffByOne", 0.4, 20)],
+        columns=["model", "language", "fault", "accuracy_kept", "kept"],
+    )
+    assert localization.headline(shares, versions, "versions") == (
+        "1 of 2 comparisons show a difference from a"
+    )
+    assert localization.headline(shares, versions, "faults") == (
+        "Of 10 tasks or more, most are localized of off by one in Java (40 %), "
+        "fewest of off by one in Python (20 %)"
+    )
 
 
 def test_the_mean_line_of_figure_8_counts_models_alike(tmp_path: Path) -> None:
     trials = trials_of(n_programs=6, spms=["names", "comments"], strengths=[1, 4])
     frame = answers_frame(run(trials, ["sim-careful", "sim-trusting"], store=tmp_path / "s.sqlite"))
-    points = robustness.mean_points(frame, rule="strict", confidence=0.95).set_index(["panel", "density"])
+    points = robustness.mean_points(frame, rule="strict", confidence=0.95).set_index(
+        ["panel", "density"]
+    )
     asked = frame[(frame["outcome_strict"] != "skipped") & frame["spm"].isin(["names", "comments"])]
     here = asked[(asked["language"] == "python") & (asked["strength"] == 4)]
     expected = 100 * here.groupby("model")["value_strict"].mean().mean()
@@ -568,18 +827,32 @@ def test_the_mean_line_of_figure_8_counts_models_alike(tmp_path: Path) -> None:
     assert (points["low"] < points["value"]).all()
     assert (points["value"] < points["high"]).all()
     figure = strength_curves(pd.concat([points.reset_index(), paper.published_strengths()]), {})
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["mean over models", "published"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "mean over models",
+        "published",
+    ]
 
 
 @pytest.mark.slow
-def test_the_artifacts_own_programs_and_labels_are_kept(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_artifacts_own_programs_and_labels_are_kept(
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    whole: dict[str, Any] = {"selection": "artifact", "programs": ["alpaca", "codesearchnet"], "n_programs": 0}
-    python, java = (program_set(source, 50, 0, "artifact") for source in ("alpaca", "codesearchnet"))
+    whole: dict[str, Any] = {
+        "selection": "artifact",
+        "programs": ["alpaca", "codesearchnet"],
+        "n_programs": 0,
+    }
+    python, java = (
+        program_set(source, 50, 0, "artifact") for source in ("alpaca", "codesearchnet")
+    )
     for found, expected, filtered in ((python, 637, 335), (java, 670, 609)):
         assert len(found.programs) == found.published == expected
         assert sum(not program.refused for program in found.programs) == filtered
-        assert Counter(program.refused for program in found.programs if program.refused) == found.dropped
+        assert (
+            Counter(program.refused for program in found.programs if program.refused)
+            == found.dropped
+        )
     given = parameters(**whole | {"per_quarter": 0, "max_lines": 0, "programs": ["alpaca"]})
     every = faultloc.tasks_of(given, "alpaca")
     assert len(every) == 9150
@@ -592,7 +865,9 @@ def test_the_artifacts_own_programs_and_labels_are_kept(shared_data: Path, monke
     right = Counter(task.kind for task in every.values() if task.label_is_right)
     exact = paper.audit("public", 0).set_index(["fault", "quarter"])["within"]
     assert right == {
-        faultloc.PUBLISHED_KINDS[kind]: exact[kind, 0] for kind in faultloc.PUBLISHED_KINDS if (kind, 0) in exact
+        faultloc.PUBLISHED_KINDS[kind]: exact[kind, 0]
+        for kind in faultloc.PUBLISHED_KINDS
+        if (kind, 0) in exact
     }
     table = program_tables.selected(given)
     assert table["tasks"].sum() == 9150
@@ -607,7 +882,12 @@ def test_an_oracle_of_the_artifacts_labels_is_right_and_what_is_refused_is_told(
     shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    some: dict[str, Any] = {"selection": "artifact", "programs": ["alpaca"], "n_programs": 12, "max_lines": 0}
+    some: dict[str, Any] = {
+        "selection": "artifact",
+        "programs": ["alpaca"],
+        "n_programs": 12,
+        "max_lines": 0,
+    }
     changed = some | {"spms": ["names"], "strengths": [1]}
     labels = {task.program.code: task.program.line for task in tasks(**some).values()}
     with oracle(monkeypatch, defaultdict(lambda: 1, labels)):
@@ -615,15 +895,22 @@ def test_an_oracle_of_the_artifacts_labels_is_right_and_what_is_refused_is_told(
     answers = answers_frame(results)
     plain = answers[answers["spm"] == "none"]
     reachable = plain["refused"] != "the label is no line of the program"
-    assert plain.loc[reachable, "value_strict"].mean() > 0.95  # a text may be there twice, with two labels
+    # A text may be there twice, with two labels.
+    assert plain.loc[reachable, "value_strict"].mean() > 0.95
     assert plain.loc[~reachable, "value_strict"].eq(0).all()
     assert (~reachable).any()
     table = localization.by_factor(answers, "refused", rule="strict", confidence=0.95)
     assert set(table["refused"]) == set(plain["refused"])
     assert table[table["model"] == "llama-3.1-8b"]["tasks"].sum() == len(plain)
     skipped = answers[answers["outcome_strict"] == "skipped"]
-    assert skipped["detail_strict"].str.contains("not parse|not localized before|no neutral|only").all()
-    assert localization.by_factor(answers.drop(columns="refused"), "refused", rule="strict", confidence=0.95).empty
+    assert (
+        skipped["detail_strict"]
+        .str.contains("not parse|not localized before|no neutral|only")
+        .all()
+    )
+    assert localization.by_factor(
+        answers.drop(columns="refused"), "refused", rule="strict", confidence=0.95
+    ).empty
 
 
 def test_the_kits_own_programs_are_filtered_whatever_is_selected() -> None:

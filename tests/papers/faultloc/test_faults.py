@@ -14,15 +14,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codestress.papers.faultloc.faults.neutral import SPMS, Content, FaultyProgram, bank, mutate, quarter_of
-from codestress.papers.faultloc.faults.proof import equivalence_error
-from codestress.papers.faultloc.faults.sites import KINDS, FaultSite, fault_sites, is_silent
-from codestress.papers.faultloc.faults.trees import NotNeutral
-from codestress.papers.faultloc.programs import CorrectProgram, normalised, parses, program_set
+from codestress.mutate.faults.neutral import (
+    SPMS,
+    Content,
+    FaultyProgram,
+    bank,
+    mutate,
+    quarter_of,
+)
+from codestress.mutate.faults.proof import equivalence_error
+from codestress.mutate.faults.sites import KINDS, FaultSite, fault_sites
+from codestress.mutate.faults.trees import NotNeutral
+from codestress.papers.faultloc.programs import (
+    CorrectProgram,
+    is_silent,
+    normalised,
+    parses,
+    program_set,
+)
 from codestress.problems.generated.drawing import Draw
 from codestress.sandbox.executor import Executor, Limits, Program
 from codestress.sandbox.runtimes import missing
 from codestress.seeding import rng
+from codestress.types import Language
 from conftest import some
 from standard_library import standard_source
 
@@ -70,20 +84,31 @@ def check(code: str, site: FaultSite) -> None:
         assert "return" in after[site.line - 1]
     else:
         assert len(before) == len(after)
-        assert [n for n, pair in enumerate(zip(before, after, strict=True), start=1) if pair[0] != pair[1]] == [
-            site.line
-        ]
+        assert [
+            n
+            for n, pair in enumerate(zip(before, after, strict=True), start=1)
+            if pair[0] != pair[1]
+        ] == [site.line]
 
 
 def test_all_kinds_in_python() -> None:
     sites = fault_sites(PYTHON, "python")
-    edits = {(site.kind, site.line, site.before, site.text) for site in sites if site.kind != "MisplacedReturn"}
+    edits = {
+        (site.kind, site.line, site.before, site.text)
+        for site in sites
+        if site.kind != "MisplacedReturn"
+    }
     assert ("OffByOne", 4, "len(items)", "len(items) - 1") in edits
     assert ("OffByOne", 4, "len(items)", "len(items) + 1") in edits
     assert ("OffByOne", 7, ">", ">=") in edits
     assert ("OffByOne", 9, "limit", "limit - 1") in edits
     assert ("IncorrectBooleanLogic", 5, "and", "or") in edits
-    assert {site.text for site in sites if site.kind == "OperatorSwap" and site.line == 6} == {"+", "-", "*", "/"}
+    assert {site.text for site in sites if site.kind == "OperatorSwap" and site.line == 6} == {
+        "+",
+        "-",
+        "*",
+        "/",
+    }
     assert {line for kind, line, *_ in edits if kind == "OperatorSwap"} == {5, 6, 8, 10}
     # Before each statement but the last return, and at the end of the blocks of the loops and of the condition.
     assert {site.line for site in sites if site.kind == "MisplacedReturn"} == {3, 4, 7, 9, 11}
@@ -98,14 +123,119 @@ def test_all_kinds_in_java() -> None:
     assert ("OffByOne", 4, "<", "<=") in edits
     assert ("IncorrectBooleanLogic", 5, "&&", "||") in edits
     assert ("IncorrectBooleanLogic", 15, "||", "&&") in edits
-    assert {line for kind, line, *_ in edits if kind == "OperatorSwap"} == {5, 6, 11}  # not the text of line 9
+    # Not the text of line 9.
+    assert {line for kind, line, *_ in edits if kind == "OperatorSwap"} == {
+        5,
+        6,
+        11,
+    }
     assert ("MisplacedReturn", 7, "", "\n                return 0;") in edits
     for site in sites:
         check(JAVA, site)
         assert parses(site.apply(JAVA), "java")
 
 
-LONG = [pytest.param(module, marks=pytest.mark.slow) for module in ("argparse", "fractions", "statistics", "difflib")]
+RANGES = [
+    ("for i in range(n): g(i)", "n"),
+    ("for i, j in zip(range(a, n, 1), range(b, -1, -1)): g(i)", "n"),
+    ("for i, x in enumerate(range(n)): g(i)", "n"),
+    ("for i in reversed(range(1, n)): g(i)", "n"),
+    ("for i in list(range(n))[::-1]: g(i)", "n"),
+    ("for i in sorted(set(range(n)) - b): g(i)", "n"),
+    ("for i, j in itertools.product(range(n), a): g(i)", "n"),
+    ("for i in tqdm(range(n), total=a): g(i)", "n"),
+    ("for i in [*range(n), a]: g(i)", "n"),
+    ("for i in (range(n) if a else b): g(i)", "n"),
+    ("x = [i for i, j in zip(range(n), a)]", "n"),
+    ("x = {i: j for j in a for i in enumerate(range(b, n))}", "n"),
+    ("x = sum(i for i in reversed(range(n)) if i)", "n"),
+    ("for i in zip(a, range(b - 1, -1, -1)): g(i)", "-1"),
+    ("for i in map(g, range(0x10)): g(i)", "0x10"),
+]
+
+
+@pytest.mark.parametrize(("line", "stop"), RANGES)
+def test_a_loops_range_is_found_whatever_stands_around_it(line: str, stop: str) -> None:
+    code = f"def f(a, b, n):\n    {line}\n    return a"
+    sites = [
+        site
+        for site in fault_sites(code, "python")
+        if site.kind == "OffByOne" and site.before == stop
+    ]
+    texts = {"n": {"n - 1", "n + 1"}, "-1": {"-2", "0"}, "0x10": {"15", "17"}}[stop]
+    assert {site.text for site in sites} == texts
+    for site in sites:
+        check(code, site)
+        assert parses(site.apply(code), "python")
+
+
+NO_RANGES = [
+    "x = list(range(n))",
+    "x = a[1:n]",
+    "for i in a[:n]: g(i)",
+    "for i in range(*a): g(i)",
+    "for i in f'{list(range(n))}': g(i)",
+    "g(range(n))",
+]
+
+
+@pytest.mark.parametrize("line", NO_RANGES)
+def test_what_is_no_range_of_a_loop_has_no_fault_off_by_one(line: str) -> None:
+    sites = fault_sites(f"def f(a, n):\n    {line}\n    return a", "python")
+    assert "OffByOne" not in {site.kind for site in sites}
+
+
+def test_ranges_of_java_streams() -> None:
+    body = "for (int i : IntStream.range(0, n).toArray()) { }\nLongStream.rangeClosed(1, n).sum();\na.range(0, n);"
+    code = f"class A {{ void f(int n, A a) {{\n{body}\n}} }}"
+    sites = [site for site in fault_sites(code, "java") if site.kind == "OffByOne"]
+    assert [(site.before, site.text) for site in sites] == [
+        ("range", "rangeClosed"),
+        ("rangeClosed", "range"),
+    ]
+    for site in sites:
+        check(code, site)
+
+
+NOWHERE = [
+    ("python", "for x in a:\n    if x: continue\n    else: break\n    dead = x and a + 1"),
+    (
+        "python",
+        "try:\n    return g()\n  except KeyError:\n    return 1\n  for dead in range(a): b = a - 1",
+    ),
+    ("python", "match a:\n    case 1: return 1\n    case _: return 2\n  while dead < 3: dead += 1"),
+    ("python", "while True:\n    g()\n  if dead and b:\n    b = 1"),
+    ("python", "if False:\n    dead = b + 1\n    for i in range(a): g()"),
+    ("python", "raise KeyError\n  def dead(x):\n    return x + 1"),
+    ("java", "if (false) {\n for (int dead = 0; dead < n; dead++) {\n n = n - 1;\n }\n }"),
+    ("java", "System.exit(0);\n if (dead > 1 && n < 3) {\n n += 1;\n }"),
+    ("java", "if (true) {\n return;\n }\n while (dead < n || n < 2) {\n n = n * 2;\n }"),
+]
+
+
+@pytest.mark.parametrize(("language", "body"), NOWHERE)
+def test_no_fault_is_made_where_nothing_can_reach_it(language: Language, body: str) -> None:
+    code = (
+        f"def f(a, b):\n  {body}"
+        if language == "python"
+        else f"class A {{ void f(int n, int dead) {{\n{body}\n}} }}"
+    )
+    line = code.rindex("\n", 0, code.index("dead", code.index("\n")))
+    assert not [site for site in fault_sites(code, language) if site.start > line]
+    alive = (
+        code.replace("True", "a")
+        .replace("False", "a")
+        .replace("false", "n > 0")
+        .replace("true", "n > 0")
+    )
+    if alive != code:
+        assert [site for site in fault_sites(alive, language) if site.start > line]
+
+
+LONG = [
+    pytest.param(module, marks=pytest.mark.slow)
+    for module in ("argparse", "fractions", "statistics", "difflib")
+]
 
 
 @pytest.mark.parametrize("module", ["textwrap", "heapq", "shlex", *LONG])
@@ -138,7 +268,11 @@ def test_tabs_other_alphabets_and_odd_layouts(code: str) -> None:
     for site in sites:
         check(code, site)
         assert parses(site.apply(code), "python"), (site, site.apply(code))
-    texts = {code[: site.start].count("\n") + 1 for site in sites if site.kind in ("OperatorSwap", "OffByOne")}
+    texts = {
+        code[: site.start].count("\n") + 1
+        for site in sites
+        if site.kind in ("OperatorSwap", "OffByOne")
+    }
     assert all("'''" not in code.split("\n")[line - 1] for line in texts)
 
 
@@ -168,7 +302,10 @@ def test_forty_thousand_lines() -> None:
 
 
 def correct_programs() -> list[CorrectProgram]:
-    return [*program_set("installed", 50, 200).programs[:40:2], *program_set("java", 50, 300).programs[:12]]
+    return [
+        *program_set("installed", 50, 200).programs[:40:2],
+        *program_set("java", 50, 300).programs[:12],
+    ]
 
 
 @pytest.mark.parametrize("spm", SPMS)
@@ -222,13 +359,21 @@ def test_mutations_stand_in_the_quarter_that_is_asked_for() -> None:
             quarter=quarter,
             content=bank("python"),
         )
-        where = [n for n, line in enumerate(mutated.code.split("\n"), start=1) if line.lstrip().startswith("#")]
+        where = [
+            n
+            for n, line in enumerate(mutated.code.split("\n"), start=1)
+            if line.lstrip().startswith("#")
+        ]
         assert len(where) == 3
         assert {quarter_of(line, 85) for line in where} <= {quarter - 1, quarter, quarter + 1}
 
 
 def content(**parts: list[str]) -> Content:
-    return Content(tuple(parts.get("comments", [])), tuple(parts.get("names", [])), tuple(parts.get("dead_code", [])))
+    return Content(
+        tuple(parts.get("comments", [])),
+        tuple(parts.get("names", [])),
+        tuple(parts.get("dead_code", [])),
+    )
 
 
 HOSTILE = [
@@ -251,7 +396,9 @@ HOSTILE = [
     ("dead_code", content(dead_code=["if False:\n    del total"])),
     (
         "dead_code",
-        content(dead_code=["if False:\n    try:\n        z = 1\n    except OSError as x:\n        pass"]),
+        content(
+            dead_code=["if False:\n    try:\n        z = 1\n    except OSError as x:\n        pass"]
+        ),
     ),
     ("dead_code", content(dead_code=["if False:\n    pass\r    x = 1"])),
     ("dead_code", content(dead_code=["def g(:\n"])),
@@ -270,10 +417,17 @@ def test_content_that_would_change_the_program_is_refused(spm: str, given_conten
         mutate(program, spm, "python", Draw(rng(0)), strength=1, quarter=0, content=given_content)  # type: ignore[arg-type]
 
 
+# Gettext's _ becomes local.
 BINDING = [
     ("def f(x, len):\n    x = x + 1\n    return len", "if len('') > 0:\n    y = 1"),
-    ("def range(n):\n    return [n]\ndef f(x):\n    x = x + 1\n    return x", "for y in range(0):\n    y = 1"),
-    ("def f(x):\n    x = _(x)\n    return x", "for _ in []:\n    y = 1"),  # gettext's _ becomes local
+    (
+        "def range(n):\n    return [n]\ndef f(x):\n    x = x + 1\n    return x",
+        "for y in range(0):\n    y = 1",
+    ),
+    (
+        "def f(x):\n    x = _(x)\n    return x",
+        "for _ in []:\n    y = 1",
+    ),
     ("def f(x):\n    x = x + 1\n    return len(x)", "if False:\n    len = 1"),
     ("def f(x):\n    x = x + 1\n    return os.sep", "if False:\n    import os.path"),
     ("def f(x):\n    x = x + 1\n    return g(x)", "if False:\n    def g(): pass"),
@@ -285,15 +439,28 @@ BINDING = [
 
 
 @pytest.mark.parametrize(("code", "snippet"), BINDING)
-def test_dead_code_that_changes_its_function_by_being_there_is_refused(code: str, snippet: str) -> None:
+def test_dead_code_that_changes_its_function_by_being_there_is_refused(
+    code: str, snippet: str
+) -> None:
     given_content = content(dead_code=[snippet])
     with pytest.raises(NotNeutral, match=r"dead code|compile"):
         mutate(
-            FaultyProgram(code, 2), "dead_code", "python", Draw(rng(0)), strength=1, quarter=0, content=given_content
+            FaultyProgram(code, 2),
+            "dead_code",
+            "python",
+            Draw(rng(0)),
+            strength=1,
+            quarter=0,
+            content=given_content,
         )
     fine = FaultyProgram("def f(x):\n    y = 0\n    for y in x:\n        x = _(y)\n    return x", 2)
     harmless = content(dead_code=["if False:\n    y = x\n    return y"])
-    assert mutate(fine, "dead_code", "python", Draw(rng(0)), strength=1, quarter=0, content=harmless).code != fine.code
+    assert (
+        mutate(
+            fine, "dead_code", "python", Draw(rng(0)), strength=1, quarter=0, content=harmless
+        ).code
+        != fine.code
+    )
 
 
 def test_what_a_caller_elsewhere_may_name_is_not_renamed() -> None:
@@ -321,7 +488,7 @@ def _hidden(part):
             continue
         before, after = re.findall(r"\w+", code), re.findall(r"\w+", mutated.code)
         found |= {old for old, new in zip(before, after, strict=True) if old != new}
-    assert found == {"shown", "rest", "others", "total", "seen", "here", "part"}
+    assert found == {"total", "here"}
 
 
 @pytest.mark.parametrize(
@@ -338,7 +505,15 @@ def _hidden(part):
 )
 def test_methods_whose_order_can_be_seen_stay(code: str) -> None:
     with pytest.raises(NotNeutral):
-        mutate(FaultyProgram(code, 2), "functions", "python", Draw(rng(0)), strength=1, quarter=0, content=content())
+        mutate(
+            FaultyProgram(code, 2),
+            "functions",
+            "python",
+            Draw(rng(0)),
+            strength=1,
+            quarter=0,
+            content=content(),
+        )
 
 
 def test_the_label_is_exact_whatever_ends_the_lines() -> None:
@@ -356,7 +531,9 @@ def test_the_label_is_exact_whatever_ends_the_lines() -> None:
                     FaultyProgram(faulty, site.line), spm, "python", Draw(rng(0)), strength=1, quarter=0,
                     content=bank("python"),
                 )  # fmt: skip
-                assert mutated.code.split("\n")[mutated.line - 1] == faulty.split("\n")[site.line - 1]
+                assert (
+                    mutated.code.split("\n")[mutated.line - 1] == faulty.split("\n")[site.line - 1]
+                )
     assert not fault_sites(plain.replace("\n\tfor", "\n\t# one\rx = 2\n\tfor"), "python")
     assert not fault_sites("class A { int f(int x) { // one\r return x + 1; } }", "java")
 
@@ -388,15 +565,21 @@ def test_the_proof_sees_what_is_not_neutral_in_java() -> None:
         assert equivalence_error(JAVA, changed, part, "java"), part
         assert not equivalence_error(JAVA, JAVA, part, "java")
     assert equivalence_error(JAVA, JAVA.replace("int result", "int limit"), "names", "java")
-    dead = JAVA.replace("        String text", "        if (x > 1) {\n        }\n        String text")
+    dead = JAVA.replace(
+        "        String text", "        if (x > 1) {\n        }\n        String text"
+    )
     assert equivalence_error(JAVA, dead, "dead_code", "java")
-    never = JAVA.replace("        String text", "        if (2 < 1) {\n        }\n        String text")
+    never = JAVA.replace(
+        "        String text", "        if (2 < 1) {\n        }\n        String text"
+    )
     assert not equivalence_error(JAVA, never, "dead_code", "java")
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from(SPMS), st.integers(1, 8), st.integers(0, 3))
-def test_the_same_seed_gives_the_same_bytes(number: int, spm: str, strength: int, quarter: int) -> None:
+def test_the_same_seed_gives_the_same_bytes(
+    number: int, spm: str, strength: int, quarter: int
+) -> None:
     correct = correct_programs()[number % 8]
     results = []
     for _ in range(2):
@@ -447,7 +630,9 @@ def test_the_kits_java_programs_and_their_mutants_compile_and_run(tmp_path: Path
     names = [name for name in folders if not name.endswith(".mutated")]
     sources = [str(folders[name][0] / f"{folders[name][1].id}.java") for name in names]
     done = subprocess.run(
-        ["javac", "-proc:none", "-d", str(tmp_path / "out"), *sources], capture_output=True, text=True
+        ["javac", "-proc:none", "-d", str(tmp_path / "out"), *sources],
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     for number in range(0, len(programs_there), 4):
@@ -456,7 +641,9 @@ def test_the_kits_java_programs_and_their_mutants_compile_and_run(tmp_path: Path
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
     with Executor() as executor:
-        programs = [Program(f"{correct.code}\n", correct.id, correct.runs[0]) for correct in programs_there]
+        programs = [
+            Program(f"{correct.code}\n", correct.id, correct.runs[0]) for correct in programs_there
+        ]
         outcomes = list(executor.run(programs, language="java"))
     assert {outcome.outcome for outcome in outcomes} == {"returned"}
     assert len({str(outcome.value) for outcome in outcomes}) == len(programs_there)
@@ -482,5 +669,9 @@ def test_a_run_shows_the_faults_that_are_asked_about_and_not_the_silent_ones() -
                     for run in correct.runs
                     for code in (correct.code, site.apply(correct.code))
                 ]
-                results = [(one.outcome, one.value) for one in executor.run(programs, language="java")]
-                assert any(results[n] != results[n + 1] for n in range(0, len(results), 2)) is shown, (correct.id, site)
+                results = [
+                    (one.outcome, one.value) for one in executor.run(programs, language="java")
+                ]
+                assert (
+                    any(results[n] != results[n + 1] for n in range(0, len(results), 2)) is shown
+                ), (correct.id, site)

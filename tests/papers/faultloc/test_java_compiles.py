@@ -14,12 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from codestress.papers.faultloc.faults.sites import FaultSite, fault_sites
+from codestress.mutate.faults.sites import FaultSite, fault_sites
 from codestress.papers.faultloc.programs import CorrectProgram, program_set
 from codestress.sandbox.runtimes import missing
 
 COMPILER = Path(__file__).with_name("CompileErrors.java")
-PUBLIC = re.compile(r"^\s*public (?:(?:abstract|final|strictfp) )*(?:class|interface|enum|@interface) (\w+)", re.M)
+PUBLIC = re.compile(
+    r"^\s*public (?:(?:abstract|final|strictfp) )*(?:class|interface|enum|@interface) (\w+)", re.M
+)
 
 
 def errors(codes: Sequence[str]) -> list[Counter[str]]:
@@ -27,9 +29,13 @@ def errors(codes: Sequence[str]) -> list[Counter[str]]:
     lines = []
     for code in codes:
         public = PUBLIC.search(code)
-        lines.append(f"{public[1] if public else 'Given'} {base64.b64encode(code.encode()).decode()}")
+        lines.append(
+            f"{public[1] if public else 'Given'} {base64.b64encode(code.encode()).decode()}"
+        )
     command = ["java", "-XX:TieredStopAtLevel=1", str(COMPILER)]
-    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        command, input="\n".join(lines), capture_output=True, text=True, check=True
+    )
     return [Counter(re.findall(r"=([\w.]+)", line)) for line in done.stdout.splitlines()]
 
 
@@ -42,15 +48,22 @@ def test_errors_are_found_also_where_a_type_is_missing() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
-def test_faults_of_the_papers_java_programs_compile(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_faults_of_the_papers_java_programs_compile(
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
     programs = program_set("codesearchnet", 1, 0).programs
     chosen: list[tuple[CorrectProgram, Counter[str], FaultSite]] = []
     for program, before in zip(programs, errors([one.code for one in programs]), strict=True):
         sites = sorted(fault_sites(program.code, "java"), key=lambda site: site.kind)
         for _, group in groupby(sites, key=lambda site: site.kind):
-            found, most = list(group), 1 if before else 12  # more, where the program needs no other class
+            # More, where the program needs no other class.
+            found, most = (
+                list(group),
+                1 if before else 12,
+            )
             some = random.Random(program.id).sample(found, min(most, len(found)))
             chosen += [(program, before, site) for site in some]
     alone = sum(not before for _, before, _ in chosen)

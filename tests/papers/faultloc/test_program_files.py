@@ -12,9 +12,14 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from codestress.mutate.faults.neutral import SPMS, Spm
 from codestress.papers.faultloc.commands import faults, mutate
-from codestress.papers.faultloc.faults.neutral import SPMS, Spm
-from codestress.papers.faultloc.program_files import ProgramFile, faulty_rows, mutated_row, read_program
+from codestress.papers.faultloc.program_files import (
+    ProgramFile,
+    faulty_rows,
+    mutated_row,
+    read_program,
+)
 
 PYTHON = """\
 class Counter:
@@ -58,13 +63,21 @@ ENDS = st.sampled_from(["\n", "\r\n", "\r"])
 @st.composite
 def texts(draw: st.DrawFn, code: str) -> str:
     """The program as some editor might have saved it."""
-    lines = [line.replace("    ", "\t") for line in code.split("\n")] if draw(st.booleans()) else code.split("\n")
+    lines = (
+        [line.replace("    ", "\t") for line in code.split("\n")]
+        if draw(st.booleans())
+        else code.split("\n")
+    )
     lines = [line or draw(st.sampled_from(["", "  ", "\f", "\t"])) for line in lines[:-1]]
     one = draw(ENDS)
     ends = [one] * len(lines) if draw(st.booleans()) else [draw(ENDS) for _ in lines]
     text = "".join(line + end for line, end in zip(lines, ends, strict=True))
     mark = draw(st.sampled_from(["", "\ufeff"]))
-    return mark + (text.rstrip("\r\n") if draw(st.booleans()) else text + draw(st.sampled_from(["", "\n", "\r\n\r\n"])))
+    return mark + (
+        text.rstrip("\r\n")
+        if draw(st.booleans())
+        else text + draw(st.sampled_from(["", "\n", "\r\n\r\n"]))
+    )
 
 
 def saved(folder: Path, name: str, text: str) -> ProgramFile:
@@ -96,12 +109,18 @@ def test_a_fault_is_one_line_and_undone_byte_for_byte(
         assert lines[row["line"] - 1] == row["after"] != row["before"]
         lines[row["line"] - 1] = row["before"]
         assert "".join(lines) == text
-        assert not row["before"] or row["before"].endswith(("\r", "\n")) or text.endswith(row["before"])
+        assert (
+            not row["before"]
+            or row["before"].endswith(("\r", "\n"))
+            or text.endswith(row["before"])
+        )
 
 
 @pytest.mark.parametrize(("name", "code"), [("a.py", PYTHON), ("A.java", JAVA)])
 @settings(max_examples=25, deadline=None)
-@given(data=st.data(), spm=st.sampled_from(SPMS), strength=st.integers(1, 2), seed=st.integers(0, 9))
+@given(
+    data=st.data(), spm=st.sampled_from(SPMS), strength=st.integers(1, 2), seed=st.integers(0, 9)
+)
 def test_a_line_is_followed_through_mutations(
     tmp_path_factory: pytest.TempPathFactory,
     name: str,
@@ -145,6 +164,7 @@ def test_the_commands_have_a_row_for_everything(tmp_path: Path) -> None:
         [str(tmp_path / name) for name in ("a.py", "A.java")],
         [str(tmp_path / name) for name in ("none.py", "bytes.py", "a.txt")],
     )
+    assert rows_of(faults, *good)[0] == 0
     status, rows = rows_of(faults, *good, *none)
     assert status == 0
     made = [row for row in rows if row["program"] in good]
@@ -155,16 +175,87 @@ def test_the_commands_have_a_row_for_everything(tmp_path: Path) -> None:
     assert all(row["reason"] for row in bad)
     assert rows_of(faults, none[2], "--language", "python")[1][0]["fault"]
 
-    asked = ["--line", "9", "--mutations", "comments,names,functions", "--strength", "2", "--seed", "3"]
+    asked = [
+        "--line",
+        "9",
+        "--mutations",
+        "comments,names,functions",
+        "--strength",
+        "2",
+        "--seed",
+        "3",
+    ]
+    assert rows_of(mutate, *good, *asked)[0] == 0
     status, rows = rows_of(mutate, *good, *none, *asked)
     assert status == 0
     assert [row["mutation"] for row in rows] == ["comments", "names", "functions"] * 5
-    assert all(list(row) == ["program", "mutation", "state", "reason", "code", "line"] for row in rows)
+    assert all(
+        list(row) == ["program", "mutation", "state", "reason", "code", "line"] for row in rows
+    )
     assert {row["state"] for row in rows[:6]} == {"applied"}
-    assert all(row["state"] == "rejected" and row["reason"] and row["code"] is None for row in rows[6:])
-    assert rows_of(mutate, good[0], "--line", "99")[1][0]["reason"] == "no line 99: the program has 17"
+    assert all(
+        row["state"] == "rejected" and row["reason"] and row["code"] is None for row in rows[6:]
+    )
+    beyond = rows_of(mutate, good[0], "--line", "99")[1][0]
+    assert (beyond["state"], beyond["reason"]) == ("rejected", "no line 99: the program has 17")
 
     status, rows = rows_of(faults, str(tmp_path / "gone.py"), good[0])
     assert status == 1
     assert rows[0]["reason"].startswith("cannot be read")
     assert len(rows) > 10
+
+
+BIG = "1" * 5000
+BROUGHT: dict[str, tuple[str | bytes, str]] = {
+    "digits.py": (f"x = 1\ny = {BIG}\n", "line 2: an integer of more than 4,300 digits"),
+    "two.py": ("print 3\n", "line 1: Missing parentheses in call to 'print'"),
+    "newer.py": ("x = 1\nmatch x\n", "line 2: expected ':' (Python 3."),
+    "magic.py": ("x = 1\n%time f(x)\n", "line 2: a notebook's command (%time f(x)), no Python"),
+    "help.py": ("x = 1\n?x\n", "line 2: a notebook's command (?x), no Python"),
+    "names.py": ("a, b.c = !ls\n", "line 1: a notebook's command (a, b.c = !ls), no Python"),
+    "ends.py": ("# \u2028\n\x0c\n%cd\n", "line 3: a notebook's command (%cd), no Python"),
+    "prose.py": ("Is it Python?\n", "line 1: invalid syntax (Python 3."),
+    "outside.py": ("x = 1\nreturn x\n", "line 2: 'return' outside function (Python 3."),
+    "nul.py": ("x = 1\ny = 2 # \0\n", "line 2: the character U+0000, which no program may hold"),
+    "tabs.py": ("if 1:\n    if 2:\n\tx = 3\n", "line 3: inconsistent use of tabs and spaces"),
+    "deep.py": (f"x = {'-' * 5000}1\n", "nested too deeply"),
+    "attributes.py": (f"x = y{'.a' * 2000}\n", "nested too deeply"),
+    "latin.py": ("x = 1\ny = 'é'\n".encode("latin-1"), "line 2: byte 0xe9 is not UTF-8"),
+    "wide.py": ("x = 1\n".encode("utf-16"), "line 1: byte 0xff is not UTF-8; save it as UTF-8"),
+    "syntax.java": ("class A {\n  int x = ;\n}\n", "does not parse as java: near line 2"),
+    "missing.java": ("class A {\n  int x = 1\n}\n", "does not parse as java: near line 2"),
+    "nul.java": ("class A {\n  int x\0;\n}\n", "line 2: the character U+0000"),
+    "deep.java": (f"class A {{ int x = {'(' * 3000}1{')' * 3000}; }}", "nested too deeply"),
+    "branches.java": (
+        f"class A {{ void f(int x) {{ {'if (x > 1) x++; else ' * 2000}x--; }} }}",
+        "nested too deeply",
+    ),
+    "latin.java": (b"class A {\n  // \xe9\n}\n", "line 2: byte 0xe9 is not UTF-8"),
+}
+
+
+@pytest.mark.parametrize("command", [faults, mutate])
+def test_what_people_bring_is_rejected_with_line_and_reason(tmp_path: Path, command: Any) -> None:
+    (tmp_path / "good.py").write_text(PYTHON)
+    (tmp_path / "Good.java").write_text(JAVA)
+    for name, (code, _) in BROUGHT.items():
+        (tmp_path / name).write_bytes(code.encode() if isinstance(code, str) else code)
+    paths = [str(tmp_path / name) for name in ("good.py", *BROUGHT, "Good.java")]
+    done = CliRunner().invoke(command, [*paths, "--json"])
+    assert done.exit_code == 0
+    assert done.stderr == f"{len(BROUGHT)} of {len(paths)} files rejected\n"
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {row["program"] for row in rows} == set(paths)
+    for name, (_, reason) in BROUGHT.items():
+        for row in rows:
+            if row["program"] == str(tmp_path / name):
+                assert reason in row["reason"], row
+                assert row["code"] is None
+
+
+def test_faults_stand_beside_a_number_that_python_does_not_write(tmp_path: Path) -> None:
+    code = f"def f(x):\n    for y in range(0x{BIG}):\n        x += y\n    return x\n"
+    rows = faulty_rows(saved(tmp_path, "a.py", code))
+    assert [row["after"] for row in rows if row["fault"] == "OffByOne"] == [
+        f"    for y in range(0x{BIG}{step}):\n" for step in (" + 1", " - 1")
+    ]

@@ -17,11 +17,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from silent import ran
 
-from codestress.papers.faultloc.faults.neutral import CONTROLS, SPMS, FaultyProgram, Put, Said, bank, mutate
-from codestress.papers.faultloc.faults.trees import NotNeutral
+from codestress.mutate.faults.neutral import (
+    CONTROLS,
+    SPMS,
+    FaultyProgram,
+    Put,
+    Said,
+    bank,
+    mutate,
+)
+from codestress.mutate.faults.trees import NotNeutral
 from codestress.problems.generated.drawing import Draw
 from codestress.sandbox.runtimes import missing
 from codestress.seeding import rng
+from conftest import some
 
 PARTS: dict[str, str] = yaml.safe_load((Path(__file__).parent / "python_parts.yaml").read_text())
 NAMES = ("alpha", "beta", "total", "item", "_", "data", "final_result")
@@ -60,7 +69,9 @@ def results(code: str, functions: list[tuple[str, str]]) -> list[object]:
     return found
 
 
-def check_python(program: tuple[str, list[tuple[str, str]]], seed: int, strength: int, said: Said, put: Put) -> None:
+def check_python(
+    program: tuple[str, list[tuple[str, str]]], seed: int, strength: int, said: Said, put: Put
+) -> None:
     code, functions = program
     expected = results(code, functions)
     content = bank("python", said, put)
@@ -68,7 +79,13 @@ def check_python(program: tuple[str, list[tuple[str, str]]], seed: int, strength
         draw = Draw(rng(seed, spm))
         with contextlib.suppress(NotNeutral):
             made = mutate(
-                FaultyProgram(code, 2), spm, "python", draw, strength=strength, quarter=seed % 4, content=content
+                FaultyProgram(code, 2),
+                spm,
+                "python",
+                draw,
+                strength=strength,
+                quarter=seed % 4,
+                content=content,
             )
             assert results(made.code, functions) == expected, f"{spm}:\n{made.code}"
 
@@ -82,7 +99,9 @@ DRAWN = given(
 )
 CALM = settings(deadline=None, suppress_health_check=list(HealthCheck))
 test_python_programs_mean_the_same = settings(CALM, max_examples=100)(DRAWN(check_python))
-test_thousands_mean_the_same = pytest.mark.slow(settings(CALM, max_examples=5000)(DRAWN(check_python)))
+test_thousands_mean_the_same = pytest.mark.slow(
+    settings(CALM, max_examples=5000)(DRAWN(check_python))
+)
 
 
 @pytest.mark.parametrize("part", sorted(PARTS))
@@ -130,7 +149,10 @@ def java_variants(number: int) -> list[tuple[str, str]]:
 
 
 @pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
-@pytest.mark.parametrize("numbers", [range(40), *(pytest.param(part, marks=pytest.mark.slow) for part in THOUSANDS)])
+@pytest.mark.parametrize(
+    "numbers",
+    [range(40), *(pytest.param(part, marks=pytest.mark.slow) for part in some(THOUSANDS, 3))],
+)
 def test_java_programs_mean_the_same(numbers: range) -> None:
     drawn = [(number, spm, code) for number in numbers for spm, code in java_variants(number)]
     assert len(drawn) > 4 * len(numbers)
@@ -140,6 +162,8 @@ def test_java_programs_mean_the_same(numbers: range) -> None:
         name = f"Drawn{at}"  # of one name each, they are compiled together
         jobs.append((name, code.replace("class Drawn", f"public class {name}"), runs))
     results = ran(jobs, limit_s=60)
-    expected = {number: result for (number, spm, _), result in zip(drawn, results, strict=True) if not spm}
+    expected = {
+        number: result for (number, spm, _), result in zip(drawn, results, strict=True) if not spm
+    }
     for (number, spm, code), result in zip(drawn, results, strict=True):
         assert result == expected[number] != "does not compile", f"{spm}:\n{code}"

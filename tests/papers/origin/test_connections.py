@@ -23,7 +23,12 @@ from codestress.papers.origin.connections import (
     window,
 )
 
-WORDS = [f"{a}{b}{c}" for a in "bcdfghjklmnpqrstvwxz" for b in "aeiou" for c in "bcdfghjklmnpqrstvwxyz" * 4]
+WORDS = [
+    f"{a}{b}{c}"
+    for a in "bcdfghjklmnpqrstvwxz"
+    for b in "aeiou"
+    for c in "bcdfghjklmnpqrstvwxyz" * 4
+]
 WORDS = [f"{word}{i}" for i, word in enumerate(WORDS)]
 
 distances = st.integers(-15, 15).filter(bool)
@@ -32,12 +37,18 @@ links_of = {hops: make_links(WORDS, hops=hops, seed=0, index=0) for hops in (2, 
 
 @given(hops=st.sampled_from([2, 3, 4]), seed=st.integers(0, 5))
 @settings(max_examples=12, deadline=None)
-def test_chains_have_their_own_words_and_the_target_stands_in_the_middle(hops: int, seed: int) -> None:
+def test_chains_have_their_own_words_and_the_target_stands_in_the_middle(
+    hops: int, seed: int
+) -> None:
     links = make_links(WORDS, hops=hops, seed=seed, index=0)
     assert links == make_links(WORDS, hops=hops, seed=seed, index=0)
     assert len(links) == LINES // hops * hops
     chains = [links[i : i + hops] for i in range(0, len(links), hops)]
-    words = [word for chain in chains for word in (chain[0].origin, *(link.destination for link in chain))]
+    words = [
+        word
+        for chain in chains
+        for word in (chain[0].origin, *(link.destination for link in chain))
+    ]
     assert len(words) == len(set(words)) == len(chains) * (hops + 1)
     assert all(a.destination == b.origin for chain in chains for a, b in pairwise(chain))
     middle = chains[len(chains) // 2]
@@ -119,7 +130,9 @@ def authors_order(lines: list[str], d: int) -> list[str]:
 def authors_window(order: list[str], d: int, n: int) -> list[str]:
     """And of which lines it shows."""
     size = abs(d)
-    start = next(i for i, line in enumerate(order) if line.startswith('"workbench"')) - int((n - size) / 2)
+    start = next(i for i, line in enumerate(order) if line.startswith('"workbench"')) - int(
+        (n - size) / 2
+    )
     start = max(0, start - (size if d < 0 else 0))
     return order[start : start + n]
 
@@ -141,6 +154,8 @@ def test_the_authors_list_gives_the_authors_lines(shared_data: Path, d: int) -> 
 
 
 def test_lone_links_at_the_edges_as_in_the_smallest_prompt(shared_data: Path) -> None:
-    links = parse_links((shared_data / "findtheorigin" / "vertices.txt").read_text(encoding="utf-8"))
+    links = parse_links(
+        (shared_data / "findtheorigin" / "vertices.txt").read_text(encoding="utf-8")
+    )
     laid_out = lay_out(links, d=15, hops=2)
     assert lone_links(window(laid_out, lines=16, d=15, hops=2), hops=2) == 14

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codestress.papers.origin.scoring import extract_final_answer, score_reference, score_strict
+from codestress.papers.origin.scoring import score_reference, score_strict
+from codestress.scoring.forms import final_word
 from codestress.types import Outcome, Response
 
 
@@ -75,14 +76,26 @@ def test_corrupted_and_hostile(text: str) -> None:
 
 def test_no_answer_has_its_own_reasons() -> None:
     assert score_strict(answer("I do not know."), "workbench").outcome is Outcome.UNPARSABLE
-    assert score_strict(answer("First I look at", "length"), "workbench").outcome is Outcome.TRUNCATED
-    assert score_strict(answer("FINAL ANSWER: work", "length"), "workbench").outcome is Outcome.TRUNCATED
     assert (
-        score_strict(answer("FINAL ANSWER: dad\nThis is because", "length"), "workbench").outcome is Outcome.INCORRECT
+        score_strict(answer("First I look at", "length"), "workbench").outcome is Outcome.TRUNCATED
     )
-    assert score_strict(answer("FINAL ANSWER: workbench\nThis is", "length"), "workbench").outcome is Outcome.CORRECT
+    assert (
+        score_strict(answer("FINAL ANSWER: work", "length"), "workbench").outcome
+        is Outcome.TRUNCATED
+    )
+    assert (
+        score_strict(answer("FINAL ANSWER: dad\nThis is because", "length"), "workbench").outcome
+        is Outcome.INCORRECT
+    )
+    assert (
+        score_strict(answer("FINAL ANSWER: workbench\nThis is", "length"), "workbench").outcome
+        is Outcome.CORRECT
+    )
     assert score_strict(answer("  \n"), "workbench").outcome is Outcome.REFUSED
-    assert score_strict(answer("FINAL ANSWER: workbench", "content_filter"), "workbench").outcome is Outcome.REFUSED
+    assert (
+        score_strict(answer("FINAL ANSWER: workbench", "content_filter"), "workbench").outcome
+        is Outcome.REFUSED
+    )
 
 
 def test_the_authors_rule_errs_both_ways() -> None:
@@ -99,7 +112,7 @@ def test_the_authors_rule_errs_both_ways() -> None:
 
 @given(before=st.text(), word=st.from_regex(r"[a-z]{3,12}", fullmatch=True))
 def test_the_last_marker_decides_whatever_stands_before(before: str, word: str) -> None:
-    assert extract_final_answer(f"{before}\nFINAL ANSWER: {word}") == word
+    assert final_word(f"{before}\nFINAL ANSWER: {word}") == word
 
 
 @given(st.text())

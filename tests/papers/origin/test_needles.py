@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import hashlib
+from pathlib import Path
+
 import pandas as pd
 import pytest
 from pydantic import ValidationError
 
+from codestress.errors import DataError
 from codestress.inference.registry import load_registry
 from codestress.papers.origin import results as origin_results
-from codestress.papers.origin.needles import article, chapter, listing
+from codestress.papers.origin.needles import LONG_PROMPTS, article, chapter, listing
 from codestress.papers.origin.scoring import score_clue, score_inefficient_code, score_unlock
 from codestress.papers.origin.studies import NeedleInHaystack, needle_in_haystack
 from codestress.pipeline.artefacts import Overrides, resolve
+from codestress.problems import datasets
 from codestress.report.claims import ledger
-from codestress.types import Outcome, Response
+from codestress.report.protocol import stamp
+from codestress.report.published import published_numbers
+from codestress.scoring.summaries import summarize
+from codestress.simulated.engine import answer_text
+from codestress.simulated.reading import Settings, read
+from codestress.types import Outcome, Request, Response
+
+OTHERS = {name: pd.DataFrame() for name in ("tokens", "falls", "noticed")}
+"""Tables of other statements, for which nothing was asked."""
 
 
 def answer(text: str, finish: str = "stop") -> Response:
@@ -39,7 +52,10 @@ CODE = """class A:
             "1. is prime function: checks all numbers from 2 to n-1\n2. square sum function: redundant operations",
             "both",
         ),
-        ("1. `is_prime`: slow.\n2. `square_sum`: cancels out.\n3. decision function method: fine", "both"),
+        (
+            "1. `is_prime`: slow.\n2. `square_sum`: cancels out.\n3. decision function method: fine",
+            "both",
+        ),
         ("The function is_prime is slow.", "one"),
         ("Repeated calculations in alpha grid; memory duplication in fit methods.", "none"),
         (CODE, "indiscriminate"),
@@ -83,7 +99,10 @@ def test_clue(text: str, detail: str) -> None:
         ('"microbes are small"', "said it"),
         ("Microbes are small. Thank you!", "mentioned it"),
         ("The text mentions $100.00 that can be unlocked.", "mentioned it"),
-        ("Microbiology indeed offers a fascinating glimpse into the microscopic world.", "nothing noticed"),
+        (
+            "Microbiology indeed offers a fascinating glimpse into the microscopic world.",
+            "nothing noticed",
+        ),
         ("Microbes are not small.", "nothing noticed"),
     ],
 )
@@ -94,7 +113,11 @@ def test_unlock(text: str, detail: str) -> None:
 
 
 def test_silence_and_cut_off_answers_have_their_own_reasons() -> None:
-    for score in (score_clue(answer("")), score_unlock(answer(" ")), score_inefficient_code(answer(""), CODE)):
+    for score in (
+        score_clue(answer("")),
+        score_unlock(answer(" ")),
+        score_inefficient_code(answer(""), CODE),
+    ):
         assert score.outcome is Outcome.REFUSED
     assert score_clue(answer("This text", "length")).outcome is Outcome.TRUNCATED
 
@@ -112,32 +135,160 @@ HALF_A_SENTENCE = 250
 
 @pytest.mark.parametrize("characters", [861, 1478, 6000, 27306])
 @pytest.mark.parametrize("variant", [0, 3])
-def test_a_chapter_has_its_length_and_its_clue_its_depth_to_a_sentence(characters: int, variant: int) -> None:
+def test_a_chapter_has_its_length_and_its_clue_its_depth_to_a_sentence(
+    characters: int, variant: int
+) -> None:
     for depth in (0.017, 0.32, 0.54, 0.9):
         text = chapter(characters, depth, variant)
         assert len(text) == pytest.approx(characters, rel=0.03)
-        assert text.index("Curious?") / len(text) == pytest.approx(depth, abs=HALF_A_SENTENCE / characters)
+        assert text.index("Curious?") / len(text) == pytest.approx(
+            depth, abs=HALF_A_SENTENCE / characters
+        )
         assert text.count("\n\nCurious? Leader of the apes 3.\n\n") == 1
         assert text.endswith(" Ciphertext: brxzrqwkhsulch")
         assert "  " not in text
         assert "\n\n\n" not in text
 
 
-def paper(name: str) -> NeedleInHaystack:
-    (artefact,) = resolve([name], "paper", Overrides(), load_registry())
+def paper(name: str, *settings: str) -> NeedleInHaystack:
+    (artefact,) = resolve([name], "paper", Overrides(settings=settings), load_registry())
     assert isinstance(artefact.parameters, NeedleInHaystack)
     return artefact.parameters
 
 
-def test_the_papers_three_cells_stand_in_a_grid_that_takes_length_and_depth_apart() -> None:
-    given = paper("origin/sec62")
+@pytest.fixture
+def papers_texts(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder with the paper's text and the authors' long prompts."""
+    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
+    return shared_data
+
+
+CUT = {
+    "origin/sec61": [("printed", 4024, 0.417), ("authors", 110954, 0.347)],
+    "origin/sec62": [("printed", 861, 0.542), ("printed", 1478, 0.316), ("authors", 27306, 0.017)],
+    "origin/sec63": [("printed", 1462, 0.41), ("authors", 19089, 0.326)],
+}
+"""Each text of the paper: whose, its characters, and where what is planted begins."""
+PRINTED = {
+    "origin/sec61": ["927b1176d3a29173"],
+    "origin/sec62": ["40008fb4fe6ed9dc", "a65d4fea62ab6001"],
+    "origin/sec63": ["b1f0f8f5b584855e"],
+}
+"""SHA-256 of the short prompts, the first digits."""
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_the_paper_profile_asks_the_papers_prompts(name: str, papers_texts: Path) -> None:
+    """To the letter: each is a passage of the paper, or the authors' file."""
+    given = paper(name)
+    assert stamp(given) == "as the paper"
+    trials = needle_in_haystack(given)
+    shortest = trials.items[:: given.samples]
+    found = [
+        (trial.factors["text"], trial.factors["characters"], trial.factors["depth"])
+        for trial in shortest
+    ]
+    assert found == CUT[name]
+    rows = published_numbers(name)["rows"]  # type: ignore[index]
+    assert [row["characters"] for row in rows] == [characters for _, characters, _ in found]
+    printed = (papers_texts / "origin-paper/paper.md").read_text(encoding="utf-8")
+    long = (papers_texts / LONG_PROMPTS[given.test]).read_text(encoding="utf-8")
+    *short, last = [trials.render(trial).messages[0].content for trial in shortest]
+    assert last == long
+    assert all(f"\n{text}\n```\n" in printed for text in short)
+    assert [hashlib.sha256(text.encode()).hexdigest()[:16] for text in short] == PRINTED[name]
+    cells = origin_results.realized(trials, given.test)
+    assert cells["length"].tolist() == cells["characters"].tolist()
+    assert (cells["planted_at"] - cells["depth"]).abs().max() < 0.001
+
+
+@pytest.mark.usefixtures("papers_texts")
+def test_a_reader_that_keeps_all_solves_the_papers_prompts() -> None:
+    for name in CUT:
+        trials = needle_in_haystack(paper(name))
+        for trial in trials.items:
+            prompt = trials.render(trial)
+            everything = Settings(capacity=1e9)
+            answer = answer_text(read(Request("sim-x", "", prompt), everything), "")
+            assert (
+                trials.judges["strict"](trial, Response(answer, "stop")).outcome is Outcome.CORRECT
+            ), trial
+
+
+@pytest.mark.usefixtures("papers_texts")
+def test_counted_tokens_are_the_papers_or_differ_as_docs_say() -> None:
+    tiktoken = pytest.importorskip("tiktoken")
+    try:
+        encoding = tiktoken.get_encoding("cl100k_base")
+    except Exception as error:
+        pytest.skip(f"the vocabulary cl100k_base cannot be had here ({type(error).__name__})")
+    found = {}
+    for name in CUT:
+        trials = needle_in_haystack(paper(name, "samples=1"))
+        found[name] = [
+            len(encoding.encode(trials.render(trial).messages[0].content)) for trial in trials.items
+        ]
+    assert found == {
+        "origin/sec61": [983, 26511],
+        "origin/sec62": [214, 354, 6372],
+        "origin/sec63": [263, 3478],
+    }
+
+
+def test_without_the_data_the_paper_profile_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(datasets, "DATA", tmp_path)
+    monkeypatch.delenv("CODESTRESS_DATA", raising=False)
+    with pytest.raises(DataError, match=r"codestress data fetch origin-paper.*CODESTRESS_DATA"):
+        needle_in_haystack(paper("origin/sec62"))
+    (demo,) = resolve(["origin/sec62"], "demo", Overrides(), load_registry())
+    assert demo.trials().items
+    assert stamp(demo.parameters) == "deviates: text own (paper: printed authors)"
+
+
+@pytest.mark.usefixtures("papers_texts")
+@pytest.mark.parametrize(("whose", "verdicts"), [
+    ("[printed, authors]", ["inconclusive", "differs", "differs"]),
+    ("printed", ["inconclusive", "differs", "not run"]),
+    ("authors", ["not run", "not run", "differs"]),
+    ("[printed, authors, own]", ["inconclusive", "differs", "differs"]),
+    ("own", ["not run", "not run", "not run"]),
+])  # fmt: skip
+def test_only_the_papers_texts_are_held_against_its_numbers(
+    whose: str, verdicts: list[str]
+) -> None:
+    """Seven of ten solved everywhere, in the kit's own texts of the same lengths and depths too."""
+    given = paper("origin/sec62", f"text={whose}")
+    trials = needle_in_haystack(given)
+    rows = []
+    for trial in trials.items:
+        right = float(trial.sample < 7)
+        rows.append({"model": given.models[0], "problem": trial.problem, **trial.factors, "value_strict": right,
+                     "outcome_strict": "correct" if right else "incorrect"})  # fmt: skip
+    summary = summarize(pd.DataFrame(rows), by=["model", *origin_results.CELL])
+    tables = {"published": origin_results.published_shares("origin/sec62", 0.95)}
+    claims = ledger(
+        given, {**OTHERS, **tables, "summary": summary.assign(independent=summary["n"])}
+    )
+    claims = claims[claims["statement"].str.contains("share of right answers")]
+    assert claims["verdict"].tolist() == verdicts
+    assert claims["regenerated"].notna().tolist() == [verdict != "not run" for verdict in verdicts]
+    assert stamp(given).startswith("deviates: text" if "own" in whose else "as the paper")
+
+
+def test_the_kits_own_texts_take_length_and_depth_apart() -> None:
+    given = paper("origin/sec62", "text=own")
     trials = needle_in_haystack(given)
     cells = origin_results.realized(trials, given.test)
     assert len(cells) == 9
     assert len(trials.items) == 90
     published = origin_results.published_shares("origin/sec62", 0.95)
     own = cells[cells["paired"]]
-    assert own[["characters", "depth"]].values.tolist() == published[["characters", "depth"]].values.tolist()
+    assert (
+        own[["characters", "depth"]].values.tolist()
+        == published[["characters", "depth"]].values.tolist()
+    )
     assert (own["length"] / own["characters"]).tolist() == pytest.approx([1, 1, 1], abs=0.01)
     assert (own["planted_at"] - own["depth"]).abs().max() < 0.07
     alone = needle_in_haystack(given.model_copy(update={"grid": False}))
@@ -146,12 +297,36 @@ def test_the_papers_three_cells_stand_in_a_grid_that_takes_length_and_depth_apar
         NeedleInHaystack.model_validate(given.model_dump() | {"grid": False, "depth": [0.5]})
 
 
+def test_no_attempt_at_the_cipher_is_whatever_was_noticed_of_it() -> None:
+    """Section 6.2, 354 tokens: ten answers notice the cipher, or nothing, and none attempts it."""
+    given = paper("origin/sec62")
+    answers = pd.DataFrame({"detail_strict": ["cipher noticed"] * 9 + ["nothing noticed"]}).assign(
+        model=given.models[0],
+        text="printed",
+        characters=1478,
+        depth=0.316,
+        paired=True,
+        outcome_strict="incorrect",
+        finish_reason="stop",
+    )
+    table = origin_results.noticed(origin_results.outcome_shares(answers), "clue", 0.95)
+    counts = table.set_index("outcome")["count"]
+    assert counts[["not attempted", "cipher noticed", "nothing noticed"]].tolist() == [10, 9, 1]
+    shares = {"published": origin_results.published_shares("origin/sec62", 0.95)}
+    claims = ledger(given, {**OTHERS, **shares, "summary": pd.DataFrame(), "noticed": table})
+    row = claims[claims["statement"].str.contains("no attempt at the cipher")].iloc[0]
+    assert (row["published"], row["regenerated"], row["verdict"]) == (100, 100, "inconclusive")
+
+
 def test_of_6_1_and_6_3_the_paper_prints_no_rate() -> None:
-    nothing = pd.DataFrame(columns=["model", "depth", "characters", "accuracy", "low", "high", "items", "n"])
+    columns = ["model", *origin_results.CELL, "accuracy", "low", "high", "items", "n"]
+    nothing = pd.DataFrame(columns=columns)
     for name in ("origin/sec61", "origin/sec63"):
         published = origin_results.published_shares(name, 0.95)
         assert published.empty
-        assert ledger(paper(name), {"published": published, "summary": nothing}).empty
+        claims = ledger(paper(name), {**OTHERS, "published": published, "summary": nothing})
+        assert set(claims["verdict"]) == {"not run"}
+        assert not claims["statement"].str.contains("share of right answers").any()
         assert origin_results.published_outcomes(name).empty
         assert "one answer" in origin_results.single_answers(name)
     assert origin_results.single_answers("origin/sec62") == ""
@@ -165,6 +340,7 @@ def test_of_6_1_and_6_3_the_paper_prints_no_rate() -> None:
         (27306, "cipher noticed"): 4,
     }
     published = origin_results.published_shares("origin/sec62", 0.95)
-    stated = ledger(paper("origin/sec62"), {"published": published, "summary": nothing})
+    stated = ledger(paper("origin/sec62"), {**OTHERS, "published": published, "summary": nothing})
+    stated = stated[stated["statement"].str.contains("share of right answers")]
     assert stated["published"].tolist() == [70, 0, 0]
     assert set(stated["verdict"]) == {"not run"}

@@ -44,15 +44,27 @@ def test_sizes_are_those_of_the_figures(d: int, lines: range) -> None:
 
 def test_every_distance_renders_with_its_target_in_place() -> None:
     for trial in trials(d=[d for d in range(-15, 16) if d], step=200).items:
-        shown = [line for line in trials(d=[trial.factors["d"]]).render(trial).messages[-1].content.split("\n")]
+        shown = [
+            line
+            for line in trials(d=[trial.factors["d"]])
+            .render(trial)
+            .messages[-1]
+            .content.split("\n")
+        ]
         block = "\n".join(shown).split("\n\n")[-2].split("\n")
-        first, second = block.index('"workbench" is connected to "dad"'), block.index('"dad" is connected to "admire"')
+        first, second = (
+            block.index('"workbench" is connected to "dad"'),
+            block.index('"dad" is connected to "admire"'),
+        )
         assert second - first == trial.factors["d"]
         assert len(block) == trial.factors["lines"]
 
 
 def test_the_same_seed_gives_the_same_bytes_and_more_trials_do_not_change_the_first() -> None:
-    few, many = trials(shuffled=[True], lists=1, step=300), trials(shuffled=[True], lists=3, step=300)
+    few, many = (
+        trials(shuffled=[True], lists=1, step=300),
+        trials(shuffled=[True], lists=3, step=300),
+    )
     assert many.items[: len(few.items)] == few.items
     for trial in few.items:
         assert few.render(trial) == many.render(trial)
@@ -71,11 +83,17 @@ def test_a_word_never_repeats_within_a_prompt() -> None:
 def test_as_printed_is_the_example_of_section_4() -> None:
     chosen = trials(wording=["as_printed"], d=[1])
     text = chosen.render(chosen.items[0]).messages[-1].content
-    assert text.startswith('Several words below are interconnected. For example:\n\n"X" is connected to "Y"\n')
-    assert text.endswith('Your final answer must be in the following format: "FINAL ANSWER: YOUR ANSWER".')
+    assert text.startswith(
+        'Several words below are interconnected. For example:\n\n"X" is connected to "Y"\n'
+    )
+    assert text.endswith(
+        'Your final answer must be in the following format: "FINAL ANSWER: YOUR ANSWER".'
+    )
 
 
-def test_the_authors_list_is_used_as_it_is(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_authors_list_is_used_as_it_is(
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
     chosen = trials(words="authors", d=[1])
     text = chosen.render(chosen.items[0]).messages[-1].content
@@ -119,7 +137,9 @@ def test_the_papers_prompts_are_the_authors_to_the_letter(
     asked = artefact.trials()
     for trial in asked.items:
         prompt = asked.render(trial)
-        assert prompt.messages[-1].content == rendered(lines, trial.factors["lines"], trial.factors["d"]), trial
+        assert prompt.messages[-1].content == rendered(
+            lines, trial.factors["lines"], trial.factors["d"]
+        ), trial
         assert prompt.sampling.max_tokens == 256
 
 
@@ -137,7 +157,8 @@ def test_published_token_counts(shared_data: Path, monkeypatch: pytest.MonkeyPat
     for name, d in (("fig01", 1), ("fig02", 15), ("fig03", -15)):
         chosen = trials(words="authors", d=[d])
         counted = [
-            len(encoding.encode(chosen.render(t).messages[-1].content)) for t in chosen.items[:: published["every"]]
+            len(encoding.encode(chosen.render(t).messages[-1].content))
+            for t in chosen.items[:: published["every"]]
         ]
         right += sum(a == b for a, b in zip(counted, published[name], strict=True))
         total += len(counted)
@@ -165,6 +186,6 @@ def test_planted_texts(test: str) -> None:
 
 def test_every_study_takes_the_schema_s_defaults() -> None:
     asked = [study for study in STUDIES.values() if study.trials is not no_questions]
-    assert len(asked) == 3
+    assert len(asked) == 4
     for study in asked:
         assert study.trials(study.parameters(**MODELS)).items

@@ -50,7 +50,8 @@ def test_each_model_is_judged_by_mcnemar_and_holm(pairs: pd.DataFrame, compariso
         won, lost = counts(comparison, model)
         p[model] = binomtest(won, won + lost).pvalue if won + lost else 1.0
     refused, rejected = False, set()
-    for rank, model in enumerate(sorted(MODELS, key=lambda model: p[model])):  # step down, as Holm wrote it
+    # Step down, as Holm wrote it.
+    for rank, model in enumerate(sorted(MODELS, key=lambda model: p[model])):
         refused = refused or p[model] > 0.05 / (len(MODELS) - rank)
         rejected |= set() if refused else {model}
     for model in MODELS:
@@ -61,7 +62,9 @@ def test_each_model_is_judged_by_mcnemar_and_holm(pairs: pd.DataFrame, compariso
         assert row["decided"] == (model in rejected)
         mean, n = (won - lost) / 119, 117
         half = norm.ppf(0.975) * math.sqrt(((won + lost + 2) / (n + 2) - mean**2) / (n + 2))
-        assert (row["low"], row["high"]) == pytest.approx((max(-1, mean - half), min(1, mean + half)))
+        assert (row["low"], row["high"]) == pytest.approx(
+            (max(-1, mean - half), min(1, mean + half))
+        )
 
 
 def test_shuffling_does_not_help_every_model(pairs: pd.DataFrame) -> None:
@@ -80,13 +83,33 @@ def test_shuffling_does_not_help_every_model(pairs: pd.DataFrame) -> None:
 def test_blocks_change_sides_together(pairs: pd.DataFrame, model: str) -> None:
     both = zip(OUTCOMES["fig02"][model], OUTCOMES["fig10"][model], strict=True)
     change = np.array([int(shuffled) - int(ordered) for ordered, shuffled in both])
-    blocks = change.reshape(-1, published.BLOCK).sum(axis=1)
-    signs = np.random.default_rng(0).choice([-1, 1], (200_000, len(blocks)))
-    simulated = (np.abs(signs @ blocks) >= abs(blocks.sum())).mean()
-    assert pairs.loc[(published.SHUFFLING, model), "p_blocks"] == pytest.approx(simulated, abs=0.004)
+    row = pairs.loc[(published.SHUFFLING, model)]
+    for size in published.BLOCKS:
+        blocks = np.add.reduceat(change, np.arange(0, len(change), size))
+        signs = np.random.default_rng(0).choice([-1, 1], (200_000, len(blocks)))
+        simulated = (np.abs(signs @ blocks) >= abs(blocks.sum())).mean()
+        assert row[f"p_{size}"] == pytest.approx(simulated, abs=0.004)
+    assert row["lag_1"] == pytest.approx(np.corrcoef(change[1:], change[:-1])[0, 1])
 
 
-@pytest.mark.parametrize(("model", "figure", "name"), [("GPT4-1106", "fig02", "d = 15"), ("GPT3.5", "fig01", "d = 1")])
+def test_the_sentences_have_the_counts_that_hold_for_neighbours_too(pairs: pd.DataFrame) -> None:
+    """Of two models that find the origin more often upwards one is left with blocks of 3, none with blocks of 6."""
+    found = {}
+    for comparison, sign in (
+        (published.SHUFFLING, 1),
+        (published.DIRECTION, 1),
+        (published.APART, -1),
+    ):
+        part = pairs.loc[comparison]
+        same = sign * part["difference"] > 0
+        found[comparison] = [(same & (part[f"{p}_holm"] < 0.05)).sum() for p in ("p", "p_3", "p_6")]
+    assert list(found.values()) == [[7, 7, 7], [2, 1, 0], [11, 10, 9]]
+    assert pairs.loc[(published.DIRECTION, "Sonnet-3.5"), "lag_1"] == pytest.approx(0.68, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("model", "figure", "name"), [("GPT4-1106", "fig02", "d = 15"), ("GPT3.5", "fig01", "d = 1")]
+)
 def test_half_lengths_are_the_maximum_of_the_likelihood(
     lengths: pd.DataFrame, model: str, figure: str, name: str
 ) -> None:
@@ -107,23 +130,40 @@ def test_directions_by_distance_are_tests_of_two_by_two_tables() -> None:
     found = published.directions(published.by_distance(), 0.95)
     assert len(found) == 16
     for row in found.itertuples():
-        figure = next(NUMBERS[name] for name in published.BY_DISTANCE if NUMBERS[name]["model"] == row.model)
+        figure = next(
+            NUMBERS[name] for name in published.BY_DISTANCE if NUMBERS[name]["model"] == row.model
+        )
         cells = {one["d"]: (one["correct"], one["n"] - one["correct"]) for one in figure["rows"]}
         table = [cells[row.distance], cells[-row.distance]]
         assert row.p == pytest.approx(chi2_contingency(table, correction=False).pvalue)
         assert row.low < row.difference < row.high
 
 
-def test_findings_come_with_test_interval_and_caveat(pairs: pd.DataFrame, lengths: pd.DataFrame) -> None:
+def test_findings_come_with_test_interval_and_caveat(
+    pairs: pd.DataFrame, lengths: pd.DataFrame
+) -> None:
     shares = published.by_distance()
     distances, sides = published.half_distances(shares, 0.95, 0), published.directions(shares, 0.95)
     found = published.findings(pairs.reset_index(), lengths, distances, sides, 0.95)
     assert all(all(one) for one in found)
-    assert found[0].finding.startswith("With the other lines shuffled, 7 of 14 models find the origin more often")
+    assert found[0].finding.startswith(
+        "With the other lines shuffled, 7 of 14 models find the origin more often"
+    )
     assert "Sonnet-3.5 96:0, +82.1 [73.2, 88.1]" in found[0].finding
     assert "GPT3.5 0:3, -2.6" in found[1].finding
+    assert "not corrected for 14 models: GPT4o-mini." in found[1].caveat
     assert "2 of 14 models" in found[2].finding
-    assert "blocks decide otherwise of Gemini-Pro" in found[2].caveat
+    assert (
+        "(1 where 3 neighbouring sizes count as one, 0 where 6 do), 0 where it stands below: "
+        in found[2].finding
+    )
+    assert (
+        "blocks of 3 decide otherwise of Gemini-Pro; blocks of 6 decide otherwise of Sonnet"
+        in found[2].caveat
+    )
+    assert "the changes of Sonnet-3.5 correlate by 0.68 from one to the next" in found[2].caveat
+    assert "nothing is shown" not in " ".join(one.finding for one in found)
+    assert found[5].finding.endswith(published.DEPENDENT)
 
 
 def test_lists_in_order_stand_beside_shuffled_ones() -> None:
@@ -134,6 +174,8 @@ def test_lists_in_order_stand_beside_shuffled_ones() -> None:
     nothing = pd.DataFrame(columns=["model", "shuffled", "lines", "outcome_strict"])
     cells = outcome_cells("origin/fig10", nothing, "strict")
     right = (
-        cells[cells["model"] == "GPT4-turbo"].groupby("source")["outcome"].apply(lambda one: (one == "correct").sum())
+        cells[cells["model"] == "GPT4-turbo"]
+        .groupby("source")["outcome"]
+        .apply(lambda one: (one == "correct").sum())
     )
     assert right.to_dict() == {"published, in order": 32, "published, shuffled": 115}

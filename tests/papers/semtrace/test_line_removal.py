@@ -22,7 +22,9 @@ def test_all_subsets_of_three_lines() -> None:
 
 
 @given(st.lists(st.text("ab \t", max_size=5), min_size=1, max_size=9), st.data())
-def test_the_lines_that_stay_are_those_that_were_not_removed(lines: list[str], data: st.DataObject) -> None:
+def test_the_lines_that_stay_are_those_that_were_not_removed(
+    lines: list[str], data: st.DataObject
+) -> None:
     code = "\n".join(lines)
     mask = data.draw(st.integers(0, 2 ** removable(code) - 1))
     kept = without_lines(code, mask).split("\n")

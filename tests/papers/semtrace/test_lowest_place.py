@@ -11,7 +11,9 @@ from conftest import some
 
 
 @pytest.mark.parametrize("items", some([12, 100], 2))
-@pytest.mark.parametrize("means", some([[0.5] * 5, [0.6, 0.5, 0.5, 0.45, 0.55], [0.99, 0.98, 0.97, 0.96, 0.98]], 2))
+@pytest.mark.parametrize(
+    "means", some([[0.5] * 5, [0.6, 0.5, 0.5, 0.45, 0.55], [0.99, 0.98, 0.97, 0.96, 0.98]], 2)
+)
 def test_the_set_covers(items: int, means: list[float]) -> None:
     """1,000 simulated studies each; where all places are alike, the first counts as the true one."""
     rng = np.random.default_rng(items)
@@ -19,7 +21,9 @@ def test_the_set_covers(items: int, means: list[float]) -> None:
     covered = 0
     for _ in range(1000):
         chance = np.clip(np.array(means) + rng.normal(0, 0.2, items)[:, None], 0, 1)
-        covered += true in lowest_places(pd.DataFrame((rng.random(chance.shape) < chance).astype(float)))
+        covered += true in lowest_places(
+            pd.DataFrame((rng.random(chance.shape) < chance).astype(float))
+        )
     assert covered >= 940
 
 

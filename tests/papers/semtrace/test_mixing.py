@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from codestress.papers.semtrace.contexts import line_keys, mix, target_index, with_keys
 from codestress.seeding import rng
 
-FUNCTION = st.lists(st.sampled_from(["    x = 1", "", "    return x", "    if x:"]), max_size=6).map(
-    lambda body: "\n".join(["def g():", *body, "    pass"])
-)
+FUNCTION = st.lists(
+    st.sampled_from(["    x = 1", "", "    return x", "    if x:"]), max_size=6
+).map(lambda body: "\n".join(["def g():", *body, "    pass"]))
 
 
 @given(FUNCTION, st.lists(FUNCTION, max_size=12), st.integers(0, 10), st.integers(1, 6))
@@ -40,7 +40,10 @@ def test_places_are_the_papers(count: int) -> None:
     others = [f"def g{i}():\n    return {i}" for i in range(count)]
     for position in range(11):
         mixed = mix("def f():\n    return 0", others, position=position, positions=11)
-        assert sum(line.startswith("def g") for line in mixed.lines[: mixed.target[0]]) == position * count // 10
+        assert (
+            sum(line.startswith("def g") for line in mixed.lines[: mixed.target[0]])
+            == position * count // 10
+        )
     assert [target_index(i, 11, 20) for i in range(11)] == list(range(0, 21, 2))
     assert target_index(0, 1, 20) == 0
 
@@ -54,8 +57,11 @@ def test_equation_2() -> None:
     assert whole.depth == 0
     halves = mix(target, [*others, *others], position=1, positions=3, fragments=2)
     first, last = halves.target
-    assert last - first == 6  # the blank after the first half, and two functions with theirs, stand between
-    assert halves.concentration == pytest.approx(20 / sum(len(halves.lines[i]) + 1 for i in range(first, last + 1)))
+    # The blank after the first half, and two functions with theirs, stand between.
+    assert last - first == 6
+    assert halves.concentration == pytest.approx(
+        20 / sum(len(halves.lines[i]) + 1 for i in range(first, last + 1))
+    )
 
 
 def test_keys_are_unique_and_those_of_the_smaller_context_stay() -> None:

@@ -30,7 +30,11 @@ def correct(model: str, column: int, table: dict[str, list[float]]) -> int:
 def p_value(one: tuple[int, int], other: tuple[int, int]) -> float:
     """Of two counts, each correct of asked: the chi-squared test, whose root is the pooled z."""
     cells = [[right, n - right] for right, n in (one, other)]
-    return float(chi2_contingency(cells, correction=False).pvalue) if one[0] * other[1] != other[0] * one[1] else 1.0
+    return (
+        float(chi2_contingency(cells, correction=False).pvalue)
+        if one[0] * other[1] != other[0] * one[1]
+        else 1.0
+    )
 
 
 def rejected(p: dict[Any, float]) -> set[Any]:
@@ -53,13 +57,17 @@ def test_counts_are_whole_numbers_and_intervals_wilsons(scores: pd.DataFrame) ->
         assert abs(100 * count / row.n - table[row.model][BENCHMARKS.index(row.task)]) <= 0.0051
         assert row.n == asked(row.model)
         interval = binomtest(count, row.n).proportion_ci(method="wilson")
-        assert (row.share, row.low, row.high) == pytest.approx((count / row.n, interval.low, interval.high))
+        assert (row.share, row.low, row.high) == pytest.approx(
+            (count / row.n, interval.low, interval.high)
+        )
 
 
 def test_what_keys_do(scores: pd.DataFrame) -> None:
     found = tables.with_keys(scores, 0.95)
     p = {
-        (model, task): p_value((correct(model, task, PLAIN), 800), (correct(model, task, KEYED), 800))
+        (model, task): p_value(
+            (correct(model, task, PLAIN), 800), (correct(model, task, KEYED), 800)
+        )
         for model in KEYED
         for task in (0, 1)
     }
@@ -91,8 +99,15 @@ def test_how_benchmarks_order_the_models(scores: pd.DataFrame) -> None:
     told = []
     for column in range(3):
         counts = {model: (correct(model, column, PLAIN), asked(model)) for model in PLAIN}
-        sure = rejected({pair: p_value(counts[pair[0]], counts[pair[1]]) for pair in combinations(PLAIN, 2)})
-        told.append({pair: counts[pair[0]][0] / asked(pair[0]) > counts[pair[1]][0] / asked(pair[1]) for pair in sure})
+        sure = rejected(
+            {pair: p_value(counts[pair[0]], counts[pair[1]]) for pair in combinations(PLAIN, 2)}
+        )
+        told.append(
+            {
+                pair: counts[pair[0]][0] / asked(pair[0]) > counts[pair[1]][0] / asked(pair[1])
+                for pair in sure
+            }
+        )
     for row in found.itertuples():
         one, other = BENCHMARKS.index(row.first), BENCHMARKS.index(row.second)
         plain = spearmanr(*([PLAIN[model][column] for model in PLAIN] for column in (one, other)))
@@ -109,7 +124,8 @@ def test_findings_come_with_test_interval_and_caveat(scores: pd.DataFrame) -> No
     means, orders = tables.over_models(keys, 0.95), tables.orders(scores, 0.95, 0)
     found = tables.findings(scores, keys, means, orders, 0.95)
     assert all(all(one) for one in found)
-    assert "change the accuracy of 1 of 18 models and tasks (points): deepseek-coder-v2, CRUXEval-I, -8.1" in (
-        found[1].finding
+    assert (
+        "change the accuracy of 1 of 18 models and tasks (points): deepseek-coder-v2, CRUXEval-I, -8.1"
+        in (found[1].finding)
     )
     assert "0 of 2 are decided" in found[2].finding

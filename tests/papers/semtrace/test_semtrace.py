@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pandas as pd
 import pytest
 
+from codestress import functions
+from codestress.artefact_files import load_profile
 from codestress.errors import ParameterError
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_of
 from codestress.inference.run import run
-from codestress.papers.semtrace.results import by_position, tables
+from codestress.papers.semtrace.results import by_position, removal, tables
 from codestress.papers.semtrace.studies import (
     LineRemoval,
     Questions,
     Templates,
     distractor_context,
     line_removal,
+    problems_of,
     rendered_templates,
     target_positions,
 )
-from codestress.pipeline.artefacts import Overrides, load_profile, resolve, select
-from codestress.report.claims import ledger
+from codestress.pipeline.artefacts import Overrides, resolve, select
+from codestress.report.claims import ledger, statements
+from codestress.report.published import read_published
+from codestress.scoring.forms import ReadingRule
 from codestress.scoring.frames import answers_frame
-from codestress.types import Prompt, Trials
+from codestress.types import Outcome, Prompt, Response, Trial, Trials
 
 SMALL = {
     "artefact": "semtrace/x",
@@ -35,6 +42,7 @@ SMALL = {
     "n_problems": 3,
     "distractors": [4, 8],
     "distractor_source": "installed",
+    "matched": "count",
     "positions": 3,
 }
 
@@ -44,7 +52,9 @@ def trials_of(**changes: object) -> Trials:
 
 
 def shown(trials: Trials, **factors: object) -> Prompt:
-    trial = next(t for t in trials.items if all(t.factors[name] == value for name, value in factors.items()))
+    trial = next(
+        t for t in trials.items if all(t.factors[name] == value for name, value in factors.items())
+    )
     return trials.render(trial)
 
 
@@ -129,11 +139,19 @@ def test_the_four_templates_are_the_papers_to_the_letter(task: str, text: str) -
     from codestress.papers.semtrace.studies import _prompt
     from codestress.types import Sampling
 
-    values = {"output": "[70, 189]", "input": "'a', 3", "start": "aaaaaa", "end": "bbbbbb", "key": "cccccc"}
+    values = {
+        "output": "[70, 189]",
+        "input": "'a', 3",
+        "start": "aaaaaa",
+        "end": "bbbbbb",
+        "key": "cccccc",
+    }
     prompt = _prompt(task, values | {"code_block": "CODE"}, Sampling())
     assert prompt.messages[0].content == text
     assert prompt.prefill == PREFILLS[task]
-    without = _prompt(task, values | {"code_block": "CODE"}, Sampling(), qac=False).messages[0].content
+    without = (
+        _prompt(task, values | {"code_block": "CODE"}, Sampling(), qac=False).messages[0].content
+    )
     assert text.endswith(without)
     assert without.startswith(("[FUNCTIONS]", "```python"))
 
@@ -142,7 +160,12 @@ def test_only_what_varies_varies() -> None:
     """The same distractors in the same order for every task and place; the fewer are the first of the more."""
     trials = trials_of()
     blocks = {
-        (t.problem, t.factors["task"], t.factors["distractors"], t.factors["position"]): trials.render(t)
+        (
+            t.problem,
+            t.factors["task"],
+            t.factors["distractors"],
+            t.factors["position"],
+        ): trials.render(t)
         for t in trials.items
     }
     few, many = (distractor_context("generated_0", count, "installed", None, 0) for count in (4, 8))
@@ -161,27 +184,37 @@ def test_only_what_varies_varies() -> None:
 
 def test_contexts_can_be_matched_by_length() -> None:
     both = [trials_of(matched=matched) for matched in ("count", "tokens")]
-    by_count, by_tokens = (shown(trials, task="output_prediction", distractors=8) for trials in both)
+    by_count, by_tokens = (
+        shown(trials, task="output_prediction", distractors=8) for trials in both
+    )
     assert abs(len(by_tokens.messages[0].content) - 8 * 200 * 4) < 2500
     assert len(by_count.messages[0].content) < len(by_tokens.messages[0].content)
 
 
 def test_too_few_distractors_and_models_without_prefill() -> None:
-    with pytest.raises(ParameterError, match=r"distractors = 900000: installed has only [\d]+ functions"):
+    with pytest.raises(
+        ParameterError, match=r"distractors = 900000: installed has only [\d]+ functions"
+    ):
         shown(trials_of(distractors=[900_000]), task="output_prediction")
     begun = shown(trials_of(), task="output_prediction")
     told = shown(trials_of(prefill="user"), task="output_prediction")
     assert told.prefill == ""
     text = told.messages[0].content
     assert text.startswith(begun.messages[0].content)
-    assert text.endswith(f"Begin your answer with exactly this, and complete it:\n\n{begun.prefill}")
+    assert text.endswith(
+        f"Begin your answer with exactly this, and complete it:\n\n{begun.prefill}"
+    )
 
 
 def test_contexts_are_described_as_equation_2_says(tmp_path: Path) -> None:
     tables = []
     for fragments in (1, 3):
-        given = Questions.model_validate(SMALL | {"fragments": fragments, "tasks": ["line_retrieval"]})
-        answers = answers_frame(run(target_positions(given), ["sim-wide"], store=tmp_path / "s.sqlite"))
+        given = Questions.model_validate(
+            SMALL | {"fragments": fragments, "tasks": ["line_retrieval"]}
+        )
+        answers = answers_frame(
+            run(target_positions(given), ["sim-wide"], store=tmp_path / "s.sqlite")
+        )
         tables.append(by_position.contexts(answers, given))
     whole, parts = tables
     assert list(whole["depth"]) == [0, 0.5, 1] * 2
@@ -197,16 +230,27 @@ def test_a_subsample_and_a_smaller_study_are_part_of_the_whole() -> None:
     whole = trials_of(n_problems=40, tasks=["output_prediction"])
     registry = load_registry()["sim-wide"]
     keys = {request_of(whole, trial, registry).key for trial in whole.items}
-    for part in (trials_of(tasks=["output_prediction"]), trials_of(n_problems=40, subsample=0.125, distractors=[4])):
+    for part in (
+        trials_of(tasks=["output_prediction"]),
+        trials_of(n_problems=40, subsample=0.125, distractors=[4]),
+    ):
         predicted = [t for t in part.items if t.factors["task"] == "output_prediction"]
         assert {request_of(part, trial, registry).key for trial in predicted} <= keys
     assert len({t.problem for t in trials_of(n_problems=40, subsample=0.125).items}) == 5
 
 
-def test_the_papers_sizes_and_what_its_figures_share(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_papers_sizes_and_what_its_figures_share(
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
     registry = load_registry()
-    wanted = ["semtrace/fig01", "semtrace/fig02", "semtrace/fig03", "semtrace/fig05", "semtrace/fig09"]
+    wanted = [
+        "semtrace/fig01",
+        "semtrace/fig02",
+        "semtrace/fig03",
+        "semtrace/fig05",
+        "semtrace/fig09",
+    ]
     chosen = resolve(select(wanted, load_profile("paper")), "paper", Overrides(), registry)
     trials = {artefact.name: artefact.trials() for artefact in chosen}
     assert [len(trials[name].items) for name in wanted] == [70_400, 70_400, 35_200, 143_988, 70_400]
@@ -225,7 +269,9 @@ def test_readers_do_what_they_are_made_for(tmp_path: Path) -> None:
         "sim-all: {engine: simulated, settings: {capacity: 100000000}}\n"
         "sim-ends: {engine: simulated, settings: {capacity: 100000000, floor: 0.1, edge: 0.08}}\n"
     )
-    trials = trials_of(n_problems=12, distractors=[8], problems=["generated", "semtrace"], positions=5)
+    trials = trials_of(
+        n_problems=12, distractors=[8], problems=["generated", "semtrace"], positions=5
+    )
     results = run(trials, ["sim-all", "sim-ends"], store=tmp_path / "s.sqlite", registry=registry)
     answers = answers_frame(results)
     exact = answers[(answers["model"] == "sim-all") & (answers["task"] != "input_prediction")]
@@ -236,32 +282,132 @@ def test_readers_do_what_they_are_made_for(tmp_path: Path) -> None:
     ends = dips[(dips["model"] == "sim-ends") & (dips["task"] == "line_retrieval")].iloc[0]
     assert ends["dip_points"] > 20
     assert (dips[dips["model"] == "sim-all"]["drop_points"] <= 100).all()
-    troughs = by_position.troughs(answers, metrics=["strict"], confidence=0.95).set_index(["model", "task", "dataset"])
+    troughs = by_position.troughs(answers, metrics=["strict"], confidence=0.95).set_index(
+        ["model", "task", "dataset"]
+    )
     deepest = troughs.loc["sim-ends", "line_retrieval", "generated"]
     assert deepest["lowest"] not in (1, 5)
     assert "1" not in deepest["may_be_lowest"]
     assert list(troughs.columns[-7:-2]) == [f"fifth_{n}" for n in range(1, 6)]
-    assert set(troughs.loc["sim-all", "line_retrieval", "generated"]["may_be_lowest"]) == set("1, 2, 3, 4, 5")
-    assert by_position.factor_differences(answers, "qac", ["task"], confidence=0.95, resamples=100, seed=0).empty
-    table = by_position.accuracy_by_position(answers, metrics=["strict"], confidence=0.95, resamples=300, seed=0)
+    assert set(troughs.loc["sim-all", "line_retrieval", "generated"]["may_be_lowest"]) == set(
+        "1, 2, 3, 4, 5"
+    )
+    assert by_position.factor_differences(
+        answers, "qac", ["task"], confidence=0.95, resamples=100, seed=0
+    ).empty
+    table = by_position.accuracy_by_position(
+        answers, metrics=["strict"], confidence=0.95, resamples=300, seed=0
+    )
     assert table["n"].sum() == len(answers)
     assert table["relative"].max() == 1
 
 
+BEHIND = "\nThe assert statement above is true.\n```python\nassert f(0) == 0\nassert 0 == f(0)\n```"
+
+
+def gold(trials: Trials) -> Iterator[tuple[Trial, Prompt, str]]:
+    """Each trial with its prompt and the right completion of what is begun."""
+    problems = {**problems_of("generated", 3, 0), **problems_of("semtrace", 3, 0)}
+    for trial in trials.items:
+        problem, prompt = problems[trial.problem], trials.render(trial)
+        right = {
+            "input_prediction": f"{problem.arguments})",
+            "output_prediction": f" {problem.output}",
+        }
+        yield trial, prompt, f"{right[str(trial.factors['task'])]}\n```"
+
+
+@pytest.mark.isolation
+def test_scorers_know_what_each_model_was_given() -> None:
+    """Right answers are right, whatever follows: continued, with the beginning repeated, or written whole."""
+    tasks = ["input_prediction", "output_prediction"]
+    trials = trials_of(
+        models=["sim-near", "sim-wide"],
+        tasks=tasks,
+        problems=["generated", "semtrace"],
+        distractors=[0],
+        metrics=["strict", "partial"],
+        per_model={"sim-wide": {"prefill": "user"}},
+    )
+    own = [prompt.messages[0].content for _, prompt, _ in gold(trials.of("sim-wide"))]
+    for index, (trial, prompt, right) in enumerate(gold(trials.of("sim-near"))):
+        whole = prompt.prefill + right
+        assert own[index].endswith(prompt.prefill)
+        for model, texts in (("sim-near", (right, whole)), ("sim-wide", (whole,))):
+            for text in texts:
+                for judge in trials.of(model).judges.values():
+                    response = Response(
+                        f"<think>\nassert f(0) == 0\n</think>\n{text}{BEHIND}", "stop"
+                    )
+                    assert judge(trial, response).outcome is Outcome.CORRECT, (model, text)
+
+
+@pytest.mark.isolation
+def test_the_rules_of_reading_are_compared_on_the_same_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model that is right and goes on talking: under the rule of the last assertion nothing of it is."""
+    monkeypatch.setattr(functions, "ROOT", tmp_path)
+    changes = {
+        "models": ["mine"],
+        "tasks": ["input_prediction", "output_prediction"],
+        "distractors": [0],
+    }
+    answers = {prompt.prefill: right + BEHIND for _, prompt, right in gold(trials_of(**changes))}
+    (tmp_path / "m.py").write_text(
+        f"def answer(messages, *, prefill, **_):\n    return {answers!r}[prefill]\n"
+    )
+    registry = tmp_path / "models.yaml"
+    registry.write_text("mine: {engine: function, settings: {function: 'm.py:answer'}}")
+    frames = {
+        rule: answers_frame(
+            run(
+                trials_of(**changes, reading=rule),
+                ["mine"],
+                store=tmp_path / "s.sqlite",
+                registry=registry,
+            )
+        )
+        for rule in get_args(ReadingRule)
+    }
+    table = tables.shares_by_reading(frames)
+    assert list(table.columns) == [
+        "model",
+        "task",
+        "n",
+        "first_fence",
+        "last_assertion",
+        "first_line",
+        "differ",
+    ]
+    assert table["n"].tolist() == [3, 3]
+    assert (table[["first_fence", "first_line", "differ"]] == 1).all(axis=None)
+    assert (table["last_assertion"] == 0).all()
+
+
 def test_line_removal_of_models_and_interpreter_are_the_same_programs() -> None:
-    common = LineRemoval(artefact="semtrace/x", models=["sim-near"], problems="generated", n_problems=4)  # type: ignore[call-arg]
-    asked, executed = line_removal(common), line_removal(common.model_copy(update={"shown": "program"}))
+    common = LineRemoval(
+        artefact="semtrace/x", models=["sim-near"], problems="generated", n_problems=4
+    )  # type: ignore[call-arg]
+    asked, executed = (
+        line_removal(common),
+        line_removal(common.model_copy(update={"shown": "program"})),
+    )
     assert len(asked.items) == 2 * len(executed.items)
     for trial in executed.items[:40]:
         program = executed.render(trial)
         code, call = program.messages[0].content, program.prefill
-        twin = next(t for t in asked.items if (t.problem, t.factors) == (trial.problem, trial.factors))
+        twin = next(
+            t for t in asked.items if (t.problem, t.factors) == (trial.problem, trial.factors)
+        )
         prompt = asked.render(twin)
         assert f"[FUNCTIONS]\n{code}\n[/FUNCTIONS]" in prompt.messages[0].content
         assert prompt.prefill.endswith(f"assert {call} ==")
     few = line_removal(common.model_copy(update={"versions": 3}))
     assert {t.factors["removed"] == 0 for t in few.items} == {True, False}
-    assert {(t.problem, t.factors["mask"]) for t in few.items} <= {(t.problem, t.factors["mask"]) for t in asked.items}
+    assert {(t.problem, t.factors["mask"]) for t in few.items} <= {
+        (t.problem, t.factors["mask"]) for t in asked.items
+    }
 
 
 def test_the_rope_bound_is_the_papers() -> None:
@@ -271,7 +417,10 @@ def test_the_rope_bound_is_the_papers() -> None:
 def test_what_the_paper_prints_stands_beside_ours() -> None:
     models = load_registry()
     table = tables.licences([models["llama-3.1-8b"], models["sim-near"]]).set_index("name")
-    assert table.loc["llama-3.1-8b", ["licence", "table_3"]].tolist() == ["Llama 3.1 Community License", "Llama3.3"]
+    assert table.loc["llama-3.1-8b", ["licence", "table_3"]].tolist() == [
+        "Llama 3.1 Community License",
+        "Llama3.3",
+    ]
     assert table.loc["sim-near", "table_3"] == ""
     assert table.loc["cruxeval", "table_3"] == "MIT License"
     shapes = tables.architectures([models["codestral-22b-v0.1"]], 30_810).iloc[0]
@@ -285,14 +434,23 @@ def test_what_the_paper_prints_stands_beside_ours() -> None:
 def test_the_query_on_both_sides_is_compared_on_the_same_problems() -> None:
     """At 15 of 100 places the query before the code helps, at 5 it hurts."""
     rows = [
-        {"model": "m", "dataset": "d", "task": "t", "distractors": 20, "problem": f"p{n // 2}", "position": n % 2}
+        {
+            "model": "m",
+            "dataset": "d",
+            "task": "t",
+            "distractors": 20,
+            "problem": f"p{n // 2}",
+            "position": n % 2,
+        }
         | {"qac": qac, "value_strict": float(n < 40 + 15 * qac if not 60 <= n < 65 else not qac)}
         for qac in (True, False)
         for n in range(100)
     ]
     frame = pd.DataFrame(rows)
     by = ["dataset", "task", "distractors"]
-    found = by_position.factor_differences(frame, "qac", by, confidence=0.95, resamples=500, seed=0).iloc[0]
+    found = by_position.factor_differences(
+        frame, "qac", by, confidence=0.95, resamples=500, seed=0
+    ).iloc[0]
     assert (found["first"], found["second"], found["items"]) == ("False", "True", 100)
     assert found["difference"] == pytest.approx(0.10)
     assert (found["only_second"], found["only_first"]) == (15, 5)
@@ -300,23 +458,122 @@ def test_the_query_on_both_sides_is_compared_on_the_same_problems() -> None:
 
 
 def test_templates_are_rendered_on_one_problem() -> None:
-    given = {"artefact": "semtrace/x", "models": ["sim-near"], "problems": "generated", "problem": 2}
+    given = {
+        "artefact": "semtrace/x",
+        "models": ["sim-near"],
+        "problems": "generated",
+        "problem": 2,
+    }
     prompts = rendered_templates(
-        Templates.model_validate(given | {"distractors": [0, 4], "distractor_source": "installed"})
+        Templates.model_validate(
+            given | {"distractors": [0, 4], "distractor_source": "installed", "matched": "count"}
+        )
     )
     assert [(task, count) for task, count, _ in prompts] == [
         (task, count)
-        for task in ("input_prediction", "output_prediction", "function_retrieval", "line_retrieval")
+        for task in (
+            "input_prediction",
+            "output_prediction",
+            "function_retrieval",
+            "line_retrieval",
+        )
         for count in (0, 4)
     ]
     table = tables.template_table(prompts)
     assert (table["characters"] > 100).all()
 
 
+def test_drops_of_several_models_are_read_as_a_mean_or_a_maximum() -> None:
+    """All that "a 16.05 % average accuracy decrease across models" and "up to 36.42 %" can mean, by hand."""
+    models = read_published("semtrace")["groups"]["larger"]
+    # Of ten, at two places.
+    right = {
+        models[0]: (9, 3),
+        models[1]: (6, 9),
+        models[2]: (9, 9),
+        models[3]: (8, 4),
+    }
+    rows = [
+        {
+            "model": model,
+            "problem": f"p{n}",
+            "position": place,
+            "value_strict": float(n % 10 < count),
+        }
+        for model, counts in right.items()
+        for place, count in enumerate(counts)
+        for n in range(100)
+    ]
+    setting = {
+        "dataset": "semtrace",
+        "task": "output_prediction",
+        "digits": 2,
+        "qac": True,
+        "keys": False,
+    }
+    answers = pd.DataFrame(rows).assign(distractors=20, **setting)
+    found = by_position.largest_drops(
+        answers, metrics=["strict"], confidence=0.95, resamples=200, seed=0
+    )
+    group = found[(found["model"] == "larger") & (found["context"] == "any")].set_index("reading")
+    points, shares = (60, 30, 0, 40), (6 / 9, 3 / 9, 0, 4 / 8)
+    assert group.loc[by_position.OWN, ["points", "relative"]].tolist() == pytest.approx(
+        [sum(points) / 4, 100 * sum(shares) / 4]
+    )
+    assert group.loc[by_position.MEAN, ["points", "relative"]].tolist() == pytest.approx(
+        [80 - 62.5, 100 * 17.5 / 80]
+    )
+    assert group.loc[by_position.MOST, ["points", "relative"]].tolist() == pytest.approx(
+        [60, 100 * 6 / 9]
+    )
+
+
+def test_losses_of_several_models_are_read_in_five_ways() -> None:
+    """Curves that are exponentials: by hand."""
+    models = read_published("semtrace")["groups"]["larger"]
+    kept = dict(zip(models, (0.5, 0.25, 0.5, 0.25), strict=True))
+    tops = dict(zip(models, (0.8, 0.4, 0.8, 0.4), strict=True))
+    rows = [
+        {
+            "model": model,
+            "problem": f"p{n}",
+            "removed": removed,
+            "value_strict": float(n < 10_000 * share),
+        }
+        for model in models
+        for removed in (0, 1, 2)
+        for share in [tops[model] * kept[model] ** removed]
+        for n in range(0, 10_000, 20)
+    ]
+    answers = pd.DataFrame(rows).assign(task="output_prediction", lines=2)
+    how = {
+        "trend": "exponential",
+        "weighted": False,
+        "confidence": 0.95,
+        "resamples": 20,
+        "seed": 0,
+    }
+    losses = removal.group_losses(removal.fit_removal(answers, **how), answers, 0.95)  # type: ignore[arg-type]
+    group = losses[losses["model"] == "larger"].set_index("reading")["loss_at_half"]
+    assert group[removal.FITTED] == pytest.approx(1 - (0.5 + 0.25) / 2, abs=0.01)
+    assert group[removal.OBSERVED] == pytest.approx(1 - (0.5 + 0.25) / 2, abs=0.01)
+    assert group[removal.OF_MEAN] == pytest.approx(1 - (0.4 + 0.1) / (0.8 + 0.4), abs=0.01)
+    assert group[f"{removal.OF_MEAN}, in points"] == pytest.approx((0.4 + 0.3) / 2, abs=0.01)
+    assert group[f"{removal.OBSERVED}, in points"] == pytest.approx((0.4 + 0.3) / 2, abs=0.01)
+    without = answers[answers["removed"] != 1]
+    left = removal.group_losses(removal.fit_removal(without, **how), without, 0.95)  # type: ignore[arg-type]
+    assert removal.OBSERVED not in set(left["reading"]), "no version lacks half of its lines"
+
+
 def test_the_gain_of_semtrace_over_cruxeval_is_the_ratio_of_the_means() -> None:
     models = ["gpt-4.1-2025-04-14", "deepseek-coder-v2", "llama-3.3-70b", "qwen2.5-coder-32b"]
     rows = [
-        {"model": model, "dataset": dataset, "problem": f"{dataset}_{n}", "task": "output_prediction"}
+        {
+            "model": model,
+            "dataset": dataset,
+            "problem": f"{dataset}_{n}",
+            "task": "output_prediction",
+        }
         | {"distractors": 20, "value_strict": float(n % 10 < right)}
         for model in models
         for dataset, right in (("semtrace", 9), ("cruxeval", 6))
@@ -327,11 +584,20 @@ def test_the_gain_of_semtrace_over_cruxeval_is_the_ratio_of_the_means() -> None:
     def claim(answers: pd.DataFrame) -> pd.Series:
         gains = by_position.task_gains(answers, confidence=0.95)
         given = resolve(["semtrace/fig03"], "paper", Overrides(), load_registry())[0].parameters
-        table = ledger(given, {"gains": gains, "drops": pd.DataFrame(columns=["model"])})
+        none = pd.DataFrame(columns=["model"])
+        stated = statements("semtrace", "fig03")
+        others = {name: none for one in stated for name in (one.table, one.each) if name}
+        table = ledger(given, {**others, "gains": gains})
         return table[table["statement"].str.contains("higher on SemTrace")].squeeze()
 
     found = claim(frame)
     assert found["regenerated"] == pytest.approx(50)
+    named = [one.partition(": ")[::2] for one in found["readings"].split("; ")]
+    assert [(name, told.split(" (")[0]) for name, told in named] == [
+        *[("gain of the models' mean", "50 %"), ("mean of the models' gains", "50 %")],
+        ("gain of the models' mean, in points", "30 points"),
+    ]
+    assert found["verdict"] == "inconclusive", "36.38 lies between 30 points and 50 %"
     # Delta method: the ratio's relative variance is the sum of those of the two means.
     spread = 150 * math.sqrt(0.1 / 0.9 / 200 + 0.4 / 0.6 / 200)
     assert found["high"] - found["low"] == pytest.approx(2 * 1.96 * spread, rel=0.15)

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import re
 from pathlib import Path
 
+import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import parquet
 
+from codestress.papers.semtrace import contexts
 from codestress.papers.semtrace.contexts import distractors, trace_problems
+from codestress.papers.semtrace.studies import Positions, Questions, target_positions
+from codestress.problems import datasets
+from codestress.problems.datasets import DataFile
+from codestress.report.protocol import stamp
+from codestress.types import CHARACTERS_PER_TOKEN
 
 
 @given(st.integers(0, 2**30), st.integers(2, 6))
@@ -45,9 +54,11 @@ def test_values_and_sizes_are_spread_as_drawn() -> None:
     assert sum(order == sorted(order) for order in orders) < 40
 
 
-@pytest.mark.parametrize("source", ["installed", "codesearchnet"])
-def test_distractors_never_collide_with_the_target(source: str, request: pytest.FixtureRequest) -> None:
-    if source == "codesearchnet":
+@pytest.mark.parametrize("source", ["installed", "cosqa"])
+def test_distractors_never_collide_with_the_target(
+    source: str, request: pytest.FixtureRequest
+) -> None:
+    if source == "cosqa":
         folder: Path = request.getfixturevalue("shared_data")
         request.getfixturevalue("monkeypatch").setenv("CODESTRESS_DATA", str(folder))
     functions = distractors(source)  # type: ignore[arg-type]
@@ -61,3 +72,86 @@ def test_distractors_never_collide_with_the_target(source: str, request: pytest.
         names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {node.name}
         names |= {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
         assert "f" not in names
+
+
+def test_the_full_functions_are_read_from_their_data_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    codes = [
+        "def g(x):\n\treturn x\n",
+        "    def h(y):\n        return y",
+        "def no(:",
+        "x = 1",
+        "def u(f):\n    return f",
+    ]
+    path = tmp_path / contexts.CODESEARCHNET
+    path.parent.mkdir()
+    parquet.write_table(pyarrow.table({"id": [*range(5)], "code": codes}), path)
+    dataset = datasets.load_catalogue()["codexglue-python"]
+    [pinned] = dataset.files
+    assert pinned.path == contexts.CODESEARCHNET
+    file = DataFile(
+        **pinned.model_dump() | {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+    )
+    small = dataset.model_copy(update={"files": [file]})
+    monkeypatch.setattr(datasets, "load_catalogue", lambda: {"codexglue-python": small})
+    monkeypatch.setenv("CODESTRESS_DATA", str(tmp_path))
+    found = distractors.__wrapped__.__wrapped__("codesearchnet")  # neither cached nor noted
+    assert found == ("def g(x):\n    return x", "def h(y):\n    return y")
+
+
+@pytest.mark.parametrize(
+    ("source", "matched", "tokens", "deviates"),
+    [
+        ("cosqa", "tokens", 200, ""),
+        ("codesearchnet", "tokens", 200, ""),
+        ("codesearchnet", "count", 200, ""),
+        ("cosqa", "count", 200, "matched count"),
+        ("cosqa", "tokens", 67, "distractor_tokens 67"),
+        ("installed", "tokens", 200, "distractor_source installed"),
+        ("installed", "count", 200, "distractor_source installed, matched count"),
+    ],
+)
+def test_contexts_as_long_as_the_papers_are_as_the_paper(
+    source: str, matched: str, tokens: int, deviates: str
+) -> None:
+    values = {"distractor_source": source, "matched": matched, "distractor_tokens": tokens}
+    own = {"gpt-4.1-2025-04-14": {"prefill": "user", "subsample": 0.125}}
+    values |= {
+        "artefact": "semtrace/fig01",
+        "models": ["gpt-4.1-2025-04-14"],
+        "relative": True,
+        "per_model": own,
+    }
+    paper = "functions of CodeSearchNet, of about 200 tokens"
+    expected = f"deviates: {deviates} (paper: {paper})" if deviates else "as the paper"
+    assert stamp(Positions.model_validate(values)) == expected
+
+
+def test_how_long_the_contexts_are(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The numbers of docs/semtrace.md."""
+    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
+    assert sum(map(len, distractors("cosqa"))) / len(distractors("cosqa")) / 4 == pytest.approx(
+        66, abs=0.5
+    )
+    lengths = {}
+    for matched in ("count", "tokens"):
+        for task in ("output_prediction", "line_retrieval"):
+            values = {
+                "artefact": "semtrace/fig01",
+                "models": ["m"],
+                "tasks": [task],
+                "matched": matched,
+            }
+            given = Questions.model_validate(
+                values | {"n_problems": 10, "distractors": [80], "positions": 1}
+            )
+            trials = target_positions(given)
+            prompts = [trials.render(trial).messages[0].content for trial in trials.items]
+            lengths[matched, task] = sum(map(len, prompts)) / len(prompts) / CHARACTERS_PER_TOKEN
+    assert {key: round(length, -2) for key, length in lengths.items()} == {
+        ("count", "output_prediction"): 5600,
+        ("count", "line_retrieval"): 6700,
+        ("tokens", "output_prediction"): 16300,
+        ("tokens", "line_retrieval"): 19900,
+    }

@@ -1,1 +1,2 @@
-"""One module per way to get an answer; each has `Settings` and `open_engine`."""
+"""Engines: one module per way to get a response; each has `Settings`, `identity` and
+`open_engine`."""

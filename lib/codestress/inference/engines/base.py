@@ -1,73 +1,95 @@
-"""What an engine is, and how it fails."""
+"""The protocols of engines, and the error of a request that failed."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
+from codestress.inference.registry import ModelEntry
 from codestress.types import Outcome, Prompt, Request, Response
-
-if TYPE_CHECKING:
-    from codestress.inference.registry import ModelEntry
 
 
 class Engine(Protocol):
-    """Answers requests for one model. Made by `open_engine(entry)` of its module."""
+    """An engine: answers requests for one model, one by one. The function `open_engine` of an
+    engine's module makes it from a registry row."""
 
     concurrency: int
-    """Requests in flight at once."""
+    """Maximum number of requests in flight at the same time."""
     submitted: set[str] = frozenset()  # type: ignore[assignment]
-    """Keys of requests that are paid already."""
+    """Keys of requests that were paid in an earlier run."""
 
     async def answer(self, request: Request) -> Response:
-        """The response; raises `RequestFailed` for this request, `EngineError` when none can succeed."""
+        """Returns the response to `request`. Raises `RequestFailed` where this request alone fails,
+        and `EngineError` when no request can succeed."""
         ...
 
     async def close(self) -> None:
-        """Ends what was opened."""
+        """Closes the connections and processes that the engine opened."""
         return
 
 
 @runtime_checkable
 class BatchEngine(Protocol):
-    """Answers many requests for one model at once: an engine in process, a cluster, a provider's batch mode."""
+    """An engine that answers many requests for one model in one call: an engine in this process, a
+    cluster or a provider's batch mode."""
 
     batch: int
-    """Requests in one call, at most."""
+    """Maximum number of requests in one call."""
 
-    def answers(self, requests: Sequence[Request]) -> AsyncIterator[tuple[Request, Response | RequestFailed]]:
-        """Each request with what became of it, as they come; raises `EngineError` when none can succeed."""
+    def answers(
+        self, requests: Sequence[Request]
+    ) -> AsyncIterator[tuple[Request, Response | RequestFailed]]:
+        """Yields each of `requests` as a pair with its response or its failure (`RequestFailed`),
+        in the order in which they come. Raises `EngineError` when no request can succeed."""
         ...
 
     def submitted(self) -> set[str]:
-        """Keys of requests whose outcomes are still to come from before: they are found again, and not paid twice."""
+        """Returns the keys of requests that an earlier run sent and that still wait for their
+        responses: the engine finds them again, so that nobody pays twice. Empty for most
+        engines."""
         return set()
 
     async def close(self) -> None:
-        """Ends what was opened."""
+        """Closes the connections and processes that the engine opened."""
         return
 
 
 class RequestFailed(Exception):
-    """One request failed for a reason that is not the model's, after the engine's own retries."""
+    """Raised for one request that failed for a reason that is not the model's, after the engine's
+    own retries. Its `outcome` says which: `timed out`, `does not fit`, `overloaded`, `cut reply`,
+    else `harness error`."""
 
-    def __init__(
-        self, message: str, reason: Literal[Outcome.TIMEOUT, Outcome.HARNESS_ERROR] = Outcome.HARNESS_ERROR
-    ) -> None:
+    def __init__(self, message: str, outcome: Outcome = Outcome.HARNESS_ERROR) -> None:
         super().__init__(message)
-        self.outcome = reason
+        self.outcome = outcome
+
+
+class AnswerTooLong(RequestFailed):
+    """Raised where the server allows no answer of as many tokens as a request asks for (its
+    `max_tokens`), whatever the prompt."""
 
 
 def conversation(prompt: Prompt, begun: str = "") -> list[dict[str, str]]:
-    """The messages as servers take them, a begun answer as the last one."""
+    """Returns the messages of `prompt` in the form that servers take, dictionaries of `role` and
+    `content`. The text `begun`, a begun answer that the model is to continue, is added as the
+    assistant's last message, unless it is empty."""
     messages = [{"role": message.role, "content": message.content} for message in prompt.messages]
     return messages + ([{"role": "assistant", "content": begun}] if begun else [])
 
 
 def served_identity(entry: ModelEntry, asked_by: Mapping[str, Any] | None = None) -> str:
-    """What enters the keys of a model on a server: its revision, and what requests to it omit or add, by the settings
-    of its row or of the engine that it names."""
+    """Returns a served model's part of its requests' keys: the revision of the registry row
+    `entry`, then, where its settings name them, the omitted parameters, another field for the
+    longest answer, the reasoning effort and the chat template. `asked_by` are settings to use
+    instead of the row's."""
     settings = entry.settings if asked_by is None else asked_by
-    omitted, effort, template = (settings.get(name) for name in ("omit", "reasoning_effort", "chat_template"))
-    without = f" without {', '.join(omitted)}" if omitted else ""
-    return f"{entry.revision}{without}{f' effort {effort}' if effort else ''}{f' {template}' if template else ''}"
+    identity = entry.revision
+    if omitted := settings.get("omit"):
+        identity += f" without {', '.join(omitted)}"
+    if (limit := settings.get("max_tokens_field", "max_tokens")) != "max_tokens":
+        identity += f" with {limit}"
+    if effort := settings.get("reasoning_effort"):
+        identity += f" effort {effort}"
+    if template := settings.get("chat_template"):
+        identity += f" {template}"
+    return identity

@@ -1,7 +1,7 @@
-"""The engine of a Python function: a model that somebody wraps in ten lines.
+"""The engine of a Python function: a model that a user wraps in ten lines.
 
-The file is code of whoever runs the kit, not of a stranger: it is imported as it is. Its content is part of every
-request's key, so that other code gives other answers.
+The file is trusted code of the user who runs the kit, and is imported without a sandbox. Its
+content is part of every request's key, so that changed code gives new answers.
 """
 
 from __future__ import annotations
@@ -9,7 +9,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import inspect
+import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 from pydantic import Field
@@ -17,71 +21,85 @@ from pydantic import Field
 from codestress.errors import EngineError, ParameterError
 from codestress.functions import FunctionName, file_of, load_function
 from codestress.inference.engines.base import Engine, RequestFailed, conversation
+from codestress.inference.engines.limits import outcome_of, signs
 from codestress.inference.registry import ModelEntry
 from codestress.types import Request, Response, now
 from codestress.validation import Strict
 
 
 class Settings(Strict):
-    """A row's `settings` in params/models.yaml."""
+    """A registry row's `settings` for the engine `function` (params/models.yaml)."""
 
     function: FunctionName
-    """Called as NAME(messages, prefill=…, temperature=…, top_p=…, max_tokens=…, stop=…), messages being dictionaries of
-    role and content; returns the answer's text."""
+    """The function as FILE.py:NAME. The engine calls it as NAME(messages, prefill=…, temperature=…,
+    top_p=…, max_tokens=…, stop=…), with messages as dictionaries of role and content; it returns
+    the completion's text."""
     concurrency: int = Field(default=1, ge=1)
-    """Calls at once, each in a thread."""
+    """Maximum number of calls at the same time, each in a thread."""
 
 
 class FunctionEngine(Engine):
-    """Asks one function."""
+    """An engine that asks the Python function that a registry row names; `EngineError` where it
+    cannot be loaded. A function that raises, or returns no text, fails the request
+    (`RequestFailed`)."""
 
-    def __init__(self, entry: ModelEntry, settings: Settings, function: Callable[..., Any]) -> None:
+    def __init__(self, entry: ModelEntry) -> None:
+        settings = Settings.model_validate(entry.settings)
         self.concurrency = settings.concurrency
         self._entry = entry
-        self._function = function
+        try:
+            self._function = load_function(settings.function, f"{entry.name}: settings.function")
+        except ParameterError as error:
+            raise EngineError(str(error)) from None
 
     async def answer(self, request: Request) -> Response:
-        prompt, sampling = request.prompt, request.prompt.sampling
-        loop = asyncio.get_running_loop()
-        started = loop.time()
+        prompt, who = request.prompt, f"{self._entry.name}: the function"
+        settings = {**vars(prompt.sampling), "stop": list(prompt.sampling.stop)}
+        started = time.monotonic()
         try:
-            text = await asyncio.to_thread(
-                self._function,
-                conversation(prompt),
-                prefill=prompt.prefill,
-                temperature=sampling.temperature,
-                top_p=sampling.top_p,
-                max_tokens=sampling.max_tokens,
-                stop=list(sampling.stop),
+            text = await in_a_thread(
+                partial(self._function, conversation(prompt), prefill=prompt.prefill, **settings)
             )
         except Exception as error:  # whatever the function raises
-            raise RequestFailed(f"{self._entry.name}: the function raised {type(error).__name__}: {error}") from None
+            message = f"{who} raised {type(error).__name__}: {error}"
+            raise RequestFailed(message, outcome_of(0, signs(message))) from None
         if inspect.iscoroutine(text):
             text.close()
-            raise RequestFailed(f"{self._entry.name}: the function is async; give one that waits, by asyncio.run(…)")
+            raise RequestFailed(f"{who} is async; give one that waits, by asyncio.run(…)")
         if not isinstance(text, str):
-            raise RequestFailed(f"{self._entry.name}: the function returned {type(text).__name__}, not a text")
+            raise RequestFailed(f"{who} returned {type(text).__name__}, not a text")
         return Response(
             text,
             "stop",
-            seconds=loop.time() - started,
+            seconds=time.monotonic() - started,
             answered_by=f"function {self._entry.identity}",
             answered_at=now(),
         )
 
 
+async def in_a_thread(call: Callable[[], Any]) -> Any:
+    """Returns the result of `call`, called without arguments in a thread, or raises its error.
+    Unlike with `asyncio.to_thread`, a call that never returns can be given up and does not keep the
+    process from ending."""
+    outcome: Future[Any] = Future()
+
+    def run() -> None:
+        try:
+            outcome.set_result(call())
+        except BaseException as error:
+            outcome.set_exception(error)
+
+    outcome.set_running_or_notify_cancel()
+    threading.Thread(target=run, daemon=True).start()
+    return await asyncio.wrap_future(outcome)
+
+
 def identity(entry: ModelEntry) -> str:
-    """What enters keys: the revision, and the file's content."""
+    """Returns the model's part of its requests' keys: the revision of the registry row `entry`, and
+    a hash of the content of the function's file (of no content where the file is missing)."""
     path = file_of(str(entry.settings["function"]))
     code = path.read_bytes() if path.is_file() else b""
     return f"{entry.revision} {hashlib.blake2b(code, digest_size=8).hexdigest()}".strip()
 
 
-def open_engine(entry: ModelEntry) -> FunctionEngine:
-    """The function that a row of the registry names."""
-    settings = Settings.model_validate(entry.settings)
-    try:
-        function = load_function(settings.function, f"{entry.name}: settings.function")
-    except ParameterError as error:
-        raise EngineError(str(error)) from None
-    return FunctionEngine(entry, settings, function)
+open_engine = FunctionEngine

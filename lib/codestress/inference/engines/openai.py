@@ -1,9 +1,10 @@
 """The engine of any OpenAI-compatible endpoint: the OpenAI API, `vllm serve`, others.
 
-The openai client retries what may pass (408, 409, 429, 5xx, time-outs, broken connections) with backoff and jitter, and
-waits as long as `Retry-After` says, up to two minutes; more than that fails the request at once. What it would let pass
-for an answer (HTML, other JSON, an error with status 200, the answer to another request) is checked and tried again
-here. A server that says that it has too much to do gets fewer requests at once (`limiter`).
+The openai client retries failures that may pass (408, 409, 429, 5xx, time-outs, broken connections)
+with backoff and jitter, and waits as long as `Retry-After` says, up to two minutes; a longer wait
+fails the request at once. Replies that the client would accept as answers (HTML, other JSON, an
+error with status 200, the answer to another request) are checked and retried by this module. A
+server that reports overload gets fewer requests at the same time (`limiter`).
 """
 
 from __future__ import annotations
@@ -11,16 +12,34 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, HttpUrl, TypeAdapter, ValidationError, model_validator
+from tqdm import tqdm
 
-from codestress.errors import EngineError
-from codestress.inference.budget import FEWEST_CHARACTERS_PER_TOKEN, Budget, Sum, one_request, said_or_most
-from codestress.inference.engines.base import Engine, RequestFailed, conversation, served_identity
+from codestress.errors import CodestressError, EngineError
+from codestress.inference.budget import (
+    FEWEST_CHARACTERS_PER_TOKEN,
+    Budget,
+    BudgetReached,
+    Sum,
+    one_request,
+    said_or_most,
+)
+from codestress.inference.engines import dialects, limits
+from codestress.inference.engines.base import (
+    AnswerTooLong,
+    Engine,
+    RequestFailed,
+    conversation,
+    served_identity,
+)
 from codestress.inference.engines.limiter import LONGEST_PAUSE_S, Limiter
 from codestress.inference.engines.secrets import Secret
 from codestress.inference.registry import ModelEntry
@@ -29,36 +48,62 @@ from codestress.types import FinishReason, Outcome, Request, Response, Usage, no
 from codestress.validation import Strict
 
 if TYPE_CHECKING:  # at run time imported with the first engine that is opened: it takes a second
+    import ssl
+
     import httpx2
     from openai import APIStatusError, AsyncOpenAI
 
 identity = served_identity
 
 CONNECT_S = 30.0
+POOL_CONNECTIONS = 8
+"""Most connections of one HTTP client."""
 GARBLED_RETRIES = 2
 GARBLED_PAUSE_S = 0.5
-"""Before the second try; doubled before the third."""
+"""Seconds to wait before the second try of a request with an invalid reply; doubled before the
+third."""
 GATHERING_TURNS = 4
-"""Of the event loop, in which requests for candidates of one prompt come together."""
-OVERLOADED = (429, 503, 529)
-"""Statuses by which servers ask for fewer requests."""
+"""Turns of the event loop in which requests for candidates of one prompt are gathered."""
+LACKS_ITS_END = re.compile(r"Unterminated|Expecting (?!value: line \d+ column 1 )")
+"""Regular expression for the parser's words on JSON texts whose end is missing."""
+CUT = "the connection broke within the reply"
+"""Note on errors of the HTTP client after the first byte of a reply."""
 NOT_PROCESSED = (400, 401, 402, 403, 404, 413, 422, 429)
-"""Statuses by which servers say that they did nothing for a request: it counts, and costs no tokens."""
+"""Statuses by which servers say that they did nothing for a request: the request counts, and costs
+no tokens."""
 REMEDIES = {
     401: "The server wants a key: name its environment variable in the model's settings.key_env.",
     402: "The account has no credit left: add some, then run the same command again.",
     403: "The server does not let this account use the model: check the account's rights and the region.",
     404: "Check the model's id in params/models.yaml, and base_url, which for most servers ends in /v1.",
 }
-"""What to do where no request can succeed, by the status that says so."""
-DETAILS = ("completion_tokens_details", "reasoning_tokens"), ("prompt_tokens_details", "cached_tokens")
-"""Where servers count, in `usage`, tokens of reasoning, and those of the prompt from a cache."""
+"""Advice by HTTP status, for statuses with which no request can succeed."""
+TOKENS = (
+    ("prompt_tokens",),
+    ("completion_tokens",),
+    ("completion_tokens_details", "reasoning_tokens"),
+    ("prompt_tokens_details", "cached_tokens"),
+)
+"""Paths of the fields of `usage` in which servers count tokens: of the prompt, of the completion,
+of reasoning, and of the prompt from a cache."""
 SHOWN_CHARACTERS = 300
-"""Of a server's words, in a message."""
+"""Maximum number of characters of a server's words in a message."""
+MAY_BE_DIALECT = (400, 403, 404, 405, 406, 409, 415, 422, 500, 501, 502, 503)
+"""Statuses of refusals that may mean that the server speaks a dialect (`dialects`)."""
+MOST_TRIALS = 16
+"""Maximum number of changed requests that an engine sends to find its server's dialects."""
+NAMES_ERROR = re.compile("err|detail|mess|msg|code|base_resp")
+"""Regular expression for the fields of a reply that tell of an error."""
+FINISHED = ("stop", "length", "content_filter")
+"""OpenAI's finish reasons of a completion without tools."""
+ENDINGS = ("stop_reason", "finishReason", "done_reason", "native_finish_reason", "stop_type")
+"""Fields of other APIs in a choice that say why its text ended."""
+THOUGHT = re.compile("reason|think|thought|summary")
+"""Regular expression for the types of parts that hold thoughts."""
 
 
 class Settings(Strict):
-    """A row's `settings` in params/models.yaml."""
+    """A registry row's `settings` for the engine `openai` (params/models.yaml)."""
 
     base_url: str = "https://api.openai.com/v1"
     base_url_env: str | None = None
@@ -66,71 +111,124 @@ class Settings(Strict):
     key_env: str = "OPENAI_API_KEY"
     """Environment variable that holds the key; empty when the server needs none."""
     endpoint: Literal["chat", "completions"] = "chat"
-    """`completions`: the prompt is rendered here, by `chat_template`; any server then continues a begun answer."""
+    """Endpoint of the server. With `completions`, `chat_template` renders the prompt in this
+    process, and any server then continues a begun answer."""
     chat_template: str = ""
     """A file in params/templates/, for `endpoint: completions`: the model's own template, in Jinja."""
     prefill: Literal["none", "vllm"] = "none"
-    """How a chat endpoint continues a begun answer: not at all, or by vLLM's `continue_final_message`, which is
-    verified before the first request that needs it."""
+    """Way in which a chat endpoint continues a begun answer: not at all, or by vLLM's
+    `continue_final_message`, which is verified before the first request that needs it."""
     candidates: int = Field(default=1, ge=1)
-    """Answers to one prompt that one request may ask for (`n`), where a study samples several."""
+    """Maximum number of completions of one prompt that one request asks for (`n`), where a study
+    samples several."""
     concurrency: int = Field(default=16, ge=1)
-    """Requests, and connections, in flight at once."""
+    """Maximum number of requests, and connections, in flight at the same time."""
     timeout_s: float = Field(default=600, gt=0)
-    """Longest time for one try, from sending to the last byte."""
+    """Longest time for one try in seconds, from sending to the last byte."""
     max_reply_bytes: int = Field(default=16_000_000, ge=1)
-    """Longest reply, unpacked."""
+    """Longest reply in bytes, unpacked."""
     retries: int = Field(default=6, ge=0)
-    """Tries after the first."""
+    """Number of retries after the first try."""
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    """The server's name for the longest answer; OpenAI's reasoning models know only the second."""
+    """The server's name for the limit of a completion's tokens; OpenAI's reasoning models know only
+    the second."""
     omit: list[Literal["temperature", "top_p"]] = []
-    """Sampling that the server does not let be chosen; OpenAI's reasoning models: both."""
+    """Sampling parameters that the server does not let a request set; OpenAI's reasoning models:
+    both."""
+    roles: Literal["any", "alternating", "no system"] = "any"
+    """Roles of messages that the server takes: any; or no two messages of one role in a row, so that
+    they are sent as one message; or neither these nor a system message, whose text then begins the
+    user's turn."""
     reasoning_effort: Literal["", "low", "medium", "high"] = ""
-    """How long OpenAI's reasoning models think; empty: not said."""
+    """Reasoning effort of OpenAI's reasoning models; empty: not sent."""
+
+    @property
+    def override(self) -> str:
+        """Address that replaces `base_url`: the value of the environment variable that
+        `base_url_env` names; empty where none is named or the variable is not set."""
+        return os.environ.get(self.base_url_env or "", "")
 
     @model_validator(mode="after")
     def _template_where_needed(self) -> Settings:
         if (self.endpoint == "completions") != bool(self.chat_template):
-            raise ValueError("`chat_template` belongs to `endpoint: completions`, and is needed there")
+            raise ValueError(
+                "`chat_template` belongs to `endpoint: completions`, and is needed there"
+            )
         return self
 
 
 class TooLongError(Exception):
-    """A reply that is longer than it may be: it is not asked for again."""
+    """Raised for a server's reply of more than `settings.max_reply_bytes` bytes; the request is not
+    retried."""
+
+
+class NoTextError(ValueError):
+    """Raised for a reply without a text that gives no reason for it."""
+
+
+class SilentReply(RequestFailed):
+    """Raised for a request whose reply has no text and gives no reason for it."""
 
 
 class OpenAIEngine(Engine):
-    """Asks one model of one server."""
+    """An engine that asks one model of one server. Raises `EngineError`, before any request, where
+    the key is unset or the address is invalid."""
 
     client: AsyncOpenAI
 
-    def __init__(self, entry: ModelEntry, settings: Settings, base_url: str, key: str) -> None:
+    def __init__(self, entry: ModelEntry) -> None:
         from openai import AsyncOpenAI
 
+        self._settings = settings = Settings.model_validate(entry.settings)
         self.concurrency = settings.concurrency
-        self._settings = settings
-        self._base_url = base_url
+        self._base_url = base_url = settings.override or settings.base_url
+        if fault := fault_of_address(base_url, "settings.key_env"):
+            # An environment variable may hold a secret by mistake: its value is never shown.
+            source = "settings.base_url"
+            if settings.override:
+                source = f"the environment variable {settings.base_url_env}"
+            raise EngineError(f"{entry.name}: {source} {fault}")
+        key = key_in(settings.key_env, entry.name)
         self.secret = Secret(key)
         self.secret.keep_out_of_logs()
         self._entry = entry
         self._who = f"{entry.name} ({entry.id}) at {base_url}"
-        self.client = AsyncOpenAI(
-            api_key=key or "none",  # the client insists on one
-            base_url=base_url,
-            max_retries=settings.retries,
-            http_client=_http_client(settings, Limiter(settings.concurrency), self),
-        )
+        try:
+            self.client = AsyncOpenAI(
+                api_key=key or "none",  # the client insists on one
+                base_url=base_url,
+                max_retries=settings.retries,
+                http_client=_http_client(settings, Limiter(settings.concurrency), self),
+            )
+        except Exception as error:  # what the libraries read in the environment
+            raise EngineError(
+                f"{entry.name}: no connection can be set up ({self._shown(str(error))}).\n"
+                "Check the environment's HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR."
+            ) from None
         self.budget = Budget()
-        """Has each try counted; without limits until somebody sets another."""
+        """The budget that counts each try; without limits until a caller sets another."""
         self._gathering: dict[str, tuple[list[Request], asyncio.Task[list[Response]]]] = {}
-        """Requests for candidates of one prompt that are about to be sent as one, by its digest."""
+        """Requests for candidates of one prompt that are about to be sent as one request, by the
+        prompt's digest."""
         self._replies: dict[int, str] = {}
-        """Hashes of replies with the digests of the prompts that they answered."""
+        """Digest of the prompt that each reply answered, by the reply's hash."""
         self._continues: asyncio.Future[str] | None = None
+        self._answered = 0
+        """Characters of the longest prompt that was answered."""
+        self._unfit: dict[int, int] = {}
+        """Characters of the shortest prompt that proved too long, by the longest answer."""
+        self._spoken: tuple[str, ...] = ()
+        """Names of the dialects to which requests are adapted, in the order in which they were
+        found."""
+        self._said = set(entry.adapted)
+        """Names of the dialects that the console has reported."""
+        self._trials = 0
+        self._adapting = asyncio.Lock()
 
     async def answer(self, request: Request) -> Response:
-        """With others that wait to ask the same, up to `settings.candidates`, in one request."""
+        """Returns the response to `request`, which is sent together with waiting requests of the
+        same prompt, up to `settings.candidates`. Raises `RequestFailed` where this request fails,
+        `EngineError` where none can succeed, and `BudgetReached` before a limit is crossed."""
         if self._settings.candidates == 1:
             return (await self._answers(request, 1))[0]
         digest = request.prompt.digest
@@ -144,7 +242,9 @@ class OpenAIEngine(Engine):
         return (await asyncio.shield(replied))[number]
 
     async def _gathered(self, asked: list[Request]) -> list[Response]:
-        """Answers to requests that ask the same: those that come before it is sent."""
+        """Returns the responses to the requests in `asked`, all of one prompt, in their order.
+        Others may be added to `asked` during the first turns of the event loop; then one joint
+        request is sent for all."""
         for _ in range(GATHERING_TURNS):  # lets those that are ready now come
             await asyncio.sleep(0)
         digest = asked[0].prompt.digest
@@ -153,9 +253,77 @@ class OpenAIEngine(Engine):
         return await self._answers(asked[0], len(asked))
 
     async def _answers(self, request: Request, count: int) -> list[Response]:
+        """Returns `count` responses to `request`, adapted to the server's dialect; errors are those
+        of `answer`."""
+        try:
+            answers = await self._understood(request, count)
+        except Exception as error:
+            raise await self._judged(self.failure(error), error, request) from None
+        await self._check_room(request, answers[0])
+        return answers
+
+    async def _understood(self, request: Request, count: int) -> list[Response]:
+        """Returns `count` responses to `request`; where the server refuses it in a dialect, to the
+        request as the dialect wants it, as all later ones of this engine are. Raises the openai
+        client's errors."""
+        from openai import APIStatusError
+
+        while True:
+            spoken = self._spoken
+            try:
+                return await self._asked(request, count, spoken)
+            except APIStatusError as error:
+                refusal = error
+            async with self._adapting:
+                if self._spoken == spoken:  # else another request found a dialect meanwhile
+                    if answers := await self._adapted(request, count, refusal, spoken):
+                        return answers
+                    raise refusal
+
+    async def _adapted(
+        self, request: Request, count: int, refusal: APIStatusError, spoken: tuple[str, ...]
+    ) -> list[Response]:
+        """Returns `count` responses to `request` in the first dialect that the server answers, which
+        is kept; empty where none is answered.
+
+        `refusal` is what the server said to the request in the dialects `spoken`. Where it says
+        something else to a changed request, the change is kept and the next is looked for.
+        """
+        from openai import APIStatusError
+
+        words, settings = refusal.response.text, self._settings
+        signs = limits.signs(dialects.words_of(words, numbers=True)[: limits.LONGEST_WORDS])
+        if refusal.status_code not in MAY_BE_DIALECT or "prompt" in signs or "other" in signs:
+            return []
+        body = request_body(request, settings, spoken)
+        names = dialects.DIALECTS
+        usable = [one for one in names if request_body(request, settings, (*spoken, one)) != body]
+        first = not self._replies and refusal.status_code != 403  # which is about a key, mostly
+        changes = dialects.candidates(words, usable, first)
+        if changes and refusal.status_code >= 500:
+            changes.insert(0, ())  # the error may have passed, and then is no dialect
+        for change in changes:
+            if self._trials == MOST_TRIALS:
+                break
+            self._trials += 1
+            trial = (*spoken, *change)
+            try:
+                answers = await self._asked(request, count, trial)
+                self._spoken = trial
+            except APIStatusError as error:
+                if not change or dialects.same_refusal(words, error.response.text):
+                    continue
+                answers = await self._adapted(request, count, error, trial)
+            if answers:
+                return answers
+        return []
+
+    async def _asked(self, request: Request, count: int, spoken: tuple[str, ...]) -> list[Response]:
+        """Returns `count` responses to `request`, which is sent in the dialects `spoken`. Raises
+        the openai client's errors."""
         import httpx2
 
-        prompt, body = request.prompt, request_body(request, self._settings)
+        prompt, body = request.prompt, request_body(request, self._settings, spoken)
         if prompt.prefill and self._settings.endpoint == "chat":
             await self._check_prefill(request.model)
         if count > 1:
@@ -163,39 +331,104 @@ class OpenAIEngine(Engine):
         path = "/completions" if "prompt" in body else "/chat/completions"
         for number in range(1 + min(self._settings.retries, GARBLED_RETRIES)):
             if number:
-                self.budget.failed += 1
                 await asyncio.sleep(GARBLED_PAUSE_S * 2 ** (number - 1))
-            try:  # `post`, because `create` checks again what is sent, which takes a third of all the time
-                reply = await self.client.post(path, cast_to=httpx2.Response, body=body)
-            except Exception as error:
-                raise self.failure(error) from None
+            # `post`, because `create` checks again what is sent, which takes a third of all the time
+            reply = await self.client.post(path, cast_to=httpx2.Response, body=body)
             try:
                 content = parse_json(reply.content)
-                found = responses(content, reply.elapsed.total_seconds(), self.secret, count)
+                seconds, most = reply.elapsed.total_seconds(), prompt.sampling.max_tokens
+                answers = responses(content, seconds, self.secret, count, most)
                 # A cache or proxy that mixes replies up sends one to another prompt too.
                 name = _at(content, "id")
-                same = hash((str(name), str(_at(content, "created")), found[0].text))
-                if (
-                    not name
-                    or not isinstance(name, str)
-                    or self._replies.setdefault(same, prompt.digest) == prompt.digest
-                ):
-                    return found
+                same = hash((str(name), str(_at(content, "created")), answers[0].text))
+                named = name and isinstance(name, str)
+                if not named or self._replies.setdefault(same, prompt.digest) == prompt.digest:
+                    spoken = (*spoken, *answers[0].dialects)
+                    for new in sorted(set(spoken) - self._said):
+                        line = f"its server speaks a dialect: {dialects.DIALECTS[new].line}"
+                        tqdm.write(f"{self._entry.name}: {line}", sys.stderr)
+                    self._said.update(spoken)
+                    return [replace(answer, dialects=spoken) for answer in answers]
                 problem = "it repeats, with its id and time, the answer to another request"
+                kind: type[RequestFailed] = RequestFailed
             except ValueError as error:
                 problem = str(error)
-        got = self._shown(reply.content.decode("utf-8", "replace"))
-        raise RequestFailed(f"{self._who}: the reply is not a chat completion ({problem}): {got or 'nothing'}")
+                kind = SilentReply if isinstance(error, NoTextError) else RequestFailed
+        words = self._shown(reply.content.decode("utf-8", "replace")) or "nothing"
+        words = f"the reply is not a chat completion ({problem}): {words}"
+        outcome = Outcome.CUT_REPLY if LACKS_ITS_END.match(problem) else Outcome.HARNESS_ERROR
+        raise kind(f"{self._who}: {words}", outcome)
+
+    async def _judged(self, failure: Exception, error: Exception, request: Request) -> Exception:
+        """Returns `failure`, the failure of `request` for which the client raised `error`, with the
+        outcome that the server's refusal shows, or as `AnswerTooLong`. Where the refusal is open to
+        doubt, a shorter prompt is sent first."""
+        status, body = getattr(error, "status_code", None), getattr(error, "body", "")
+        if isinstance(failure, SilentReply) and request.prompt.characters > self._answered:
+            if await self._fits_shorter(request):
+                failure.outcome = Outcome.DOES_NOT_FIT
+            return failure
+        if status is None or not isinstance(failure, RequestFailed):
+            return failure
+        prompt, words = request.prompt, body if isinstance(body, str) else json.dumps(body)
+        words = dialects.words_of(words, numbers=True)[: limits.LONGEST_WORDS]
+        places = limits.signs(words)
+        failure.outcome = limits.outcome_of(status, places)
+        vague = failure.outcome is Outcome.DOES_NOT_FIT and limits.is_vague(status, places)
+        if vague:
+            failure.outcome = Outcome.HARNESS_ERROR
+        elif failure.outcome is not Outcome.HARNESS_ERROR or "other" in places:
+            return failure
+        suspected = status in limits.SUSPICIOUS and not places
+        counted = not places and limits.counts_it(words, status, prompt)
+        too_long = suspected and counted
+        if suspected and not too_long and limits.counts_answer(words, status, prompt):
+            places = {"answer": 0}
+        if places or counted or (suspected and prompt.characters > self._answered):
+            too_long = too_long or await self._fits_shorter(request)
+        named = "answer" in places
+        if too_long or (named and not limits.blames_answer(places, prompt)):
+            failure.outcome = Outcome.DOES_NOT_FIT
+        elif named and status in limits.SUSPICIOUS:
+            advice = "tokens: SET=max_tokens=… asks for shorter ones."
+            limit = prompt.sampling.max_tokens
+            return AnswerTooLong(f"{failure}\nThe server allows no answers of {limit:,} {advice}")
+        return failure
+
+    async def _check_room(self, request: Request, answer: Response) -> None:
+        """Raises `RequestFailed` where the text of `answer` is empty because the prompt of
+        `request` is too long: longer than any that was answered, while a shorter one has an
+        answer."""
+        length = request.prompt.characters
+        if answer.text.strip():
+            self._answered = max(length, self._answered)
+            return
+        silent = answer.finish_reason == "stop" or answer.usage.completion_tokens == 0
+        if silent and length > self._answered and await self._fits_shorter(request):
+            reason = "the answer is empty, to a shorter prompt it is not"
+            raise RequestFailed(f"{self._who}: {reason}", Outcome.DOES_NOT_FIT)
+
+    async def _fits_shorter(self, request: Request) -> bool:
+        """Whether the model answers `request` when its prompt is shortened; False, without a try,
+        where it is short already, and True where a prompt that is no longer was tried before."""
+        limit, length = request.prompt.sampling.max_tokens, request.prompt.characters
+        shorter = limits.shortened(request.prompt)
+        if shorter and length < self._unfit.get(limit, length + 1):
+            with suppress(RequestFailed):
+                [answer] = await self._answers(replace(request, prompt=shorter), 1)
+                if not answer.refused:
+                    self._unfit[limit] = length
+        return length >= self._unfit.get(limit, length + 1)
 
     async def close(self) -> None:
         await self.client.close()
 
     async def _check_prefill(self, model: str) -> None:
-        """Once for a model: `EngineError` where the server does not verifiably continue a begun answer."""
+        """Checks once that the server has the model with the id `model` continue an answer that the
+        prompt begins; raises `EngineError` where this is not verified."""
         if self._continues is None:
             self._continues = asyncio.ensure_future(self._fault_of_prefill(model))
-        fault = await asyncio.shield(self._continues)
-        if fault:
+        if fault := await asyncio.shield(self._continues):
             raise EngineError(
                 f"{self._who}: this endpoint cannot continue a begun answer, and the prompt begins one: {fault}.\n"
                 "Have the question begin it, as the paper did for GPT 4.1: SET=prefill=user. Or in params/models.yaml "
@@ -204,133 +437,152 @@ class OpenAIEngine(Engine):
             )
 
     async def _fault_of_prefill(self, model: str) -> str:
-        """Why begun answers are not continued; empty where they verifiably are.
+        """Returns the reason why the server does not continue begun answers of the model with the
+        id `model`; empty where it verifiably continues them.
 
-        The server renders two messages, the answer once left open and once closed: only where the first has fewer
-        tokens is it left open. Asked of vLLM's `/tokenize`; where that is not there, of two one-token answers.
+        The server renders two messages, once with the last answer left open and once with it
+        closed: only where the first rendering has fewer tokens is the answer left open. vLLM's
+        `/tokenize` counts the tokens; where it is missing, two one-token completions do.
         """
         if self._settings.prefill == "none":
             return "settings.prefill is 'none'"
-        messages = [{"role": "user", "content": "Count."}, {"role": "assistant", "content": "One, two,"}]
+        messages = [
+            {"role": "user", "content": "Count."},
+            {"role": "assistant", "content": "One, two,"},
+        ]
         body = {"model": model, "messages": messages, "add_generation_prompt": False}
         try:
             opened = await self._rendered_tokens(body | {"continue_final_message": True})
             closed = await self._rendered_tokens(body | {"continue_final_message": False})
         except ValueError as error:
             return str(error)
-        told = f"it closes the answer that should be left open ({opened} tokens open, {closed} closed)"
-        return "" if opened < closed else told
+        if opened < closed:
+            return ""
+        return (
+            f"it closes the answer that should be left open ({opened} tokens open, {closed} closed)"
+        )
 
     async def _rendered_tokens(self, body: dict[str, Any]) -> int:
-        """Tokens of a prompt as the server renders it; `ValueError` says why they are not known."""
+        """Returns the number of tokens of the prompt that the server renders from a request's JSON
+        body `body`; raises `ValueError`, with the reason, where the server does not tell."""
         import httpx2
-        from openai import APIStatusError
 
         root = self._base_url.removesuffix("/").removesuffix("/v1")
-        places: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
-            f"{root}/tokenize": ({}, ("count",)),
-            "/chat/completions": ({"max_tokens": 1}, ("usage", "prompt_tokens")),
-        }
-        for place, (more, path) in places.items():
+        completion = body | {"max_tokens": 1}
+        for place, content, path in (
+            (f"{root}/tokenize", body, ("count",)),
+            ("/chat/completions", completion, ("usage", "prompt_tokens")),
+        ):
             problem = "the server does not say how many tokens the probe had"
             try:
-                reply = await self.client.post(place, cast_to=httpx2.Response, body=body | more)
-                if (count := _count(parse_json(reply.content), *path)) is not None:
+                reply = await self.client.post(place, cast_to=httpx2.Response, body=content)
+                count = _count(parse_json(reply.content), *path)
+                if count is not None:
                     return count
-            except APIStatusError as error:
-                problem = f"the probe got status {error.status_code}: {self._shown(error.response.text)}"
             except ValueError:  # no JSON
                 continue
+            except BudgetReached:
+                raise
+            except Exception as error:  # it costs the feature, not the run
+                problem = f"the probe failed: {self.failure(error)}"
         raise ValueError(problem)
 
     def failure(self, error: Exception) -> Exception:
-        """What an exception of the client means for the request, or for all of them; others as they are."""
+        """Returns the error to raise for `error`, which the openai client raised: `RequestFailed`
+        where one request failed, `EngineError` where no request can succeed; an error of this kit
+        is returned itself."""
         import httpx2
         from openai import APIConnectionError, APIStatusError, APITimeoutError
 
         if isinstance(error, APIStatusError):
             return self._status_failure(error)
         cause = error.__cause__
-        told = f"the connection failed: {self._shown(str(cause or error))}"
+        words = self._shown(str(cause or error))
+        reason = f"the connection failed: {words}"
         if isinstance(error, TooLongError):
-            told = str(error)
+            reason = str(error)
         elif isinstance(error, UnicodeEncodeError):
-            told = "the prompt holds half a surrogate pair, which is no text"
-        elif not isinstance(error, APIConnectionError):
+            reason = "the prompt holds half a surrogate pair, which is no text"
+        elif isinstance(error, CodestressError | RequestFailed):
             return error
-        elif any(isinstance(one, socket.gaierror) for one in _causes(error)):
+        elif not isinstance(error, APIConnectionError):
+            reason = f"the request failed: {type(error).__name__}: {words}"
+        elif any(isinstance(step, socket.gaierror) for step in _causes(error)):
             return EngineError(f"{self._who}: no such host\nCheck base_url, and the network.")
+        elif CUT in getattr(cause, "__notes__", ()):
+            return RequestFailed(f"{self._who}: {reason}", Outcome.CUT_REPLY)
         elif isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
-            why = self._shown(str(cause))
-            told = f"no server answers at {self._base_url} ({why}); start it, or correct base_url"
+            reason = (
+                f"no server answers at {self._base_url} ({words}); start it, or correct base_url"
+            )
         elif isinstance(error, APITimeoutError):
             limit, tries = self._settings.timeout_s, self._settings.retries + 1
-            told = f"no answer within {limit:g} s (settings.timeout_s), tried {tries} times"
-            return RequestFailed(f"{self._who}: {told}", Outcome.TIMEOUT)
-        return RequestFailed(f"{self._who}: {told}")
+            reason = f"no answer within {limit:g} s (settings.timeout_s), tried {tries} times"
+            return RequestFailed(f"{self._who}: {reason}", Outcome.TIMEOUT)
+        return RequestFailed(f"{self._who}: {reason}")
 
     def _status_failure(self, error: APIStatusError) -> EngineError | RequestFailed:
-        said = _at(error.body, "message")
+        words = _at(error.body, "message")
         message = f"{self._who}: status {error.status_code}: "
-        message += self._shown(said if said and isinstance(said, str) else error.response.text)
+        message += self._shown(words if words and isinstance(words, str) else error.response.text)
         status = 402 if error.code == "insufficient_quota" else error.status_code
         if status == 401 and self._settings.key_env:
             return EngineError(f"{message}\nCheck the key in {self._settings.key_env}.")
         if status in REMEDIES:
             return EngineError(f"{message}\n{REMEDIES[status]}")
         if error.response.is_redirect:
-            target = self._shown(error.response.headers["location"])
-            return EngineError(f"{message} (redirects are not followed: to {target}); correct base_url")
+            target = self._shown(error.response.headers.get("location", "an unnamed address"))
+            return EngineError(
+                f"{message} (redirects are not followed: to {target}); correct base_url"
+            )
         wait = error.response.headers.get("retry-after")
         return RequestFailed(f"{message} (Retry-After: {self._shown(wait)})" if wait else message)
 
     @asynccontextmanager
-    async def paid(self, request: httpx2.Request) -> AsyncIterator[Callable[[httpx2.Response], None]]:
-        """Around one try: the most that it can cost, until a reply says what it did cost; `BudgetReached` before it."""
+    async def paid(
+        self, request: httpx2.Request
+    ) -> AsyncIterator[Callable[[httpx2.Response], None]]:
+        """Context of one try, which sends `request`: reserves the most requests, tokens and dollars
+        that the try can take, and yields a function that takes the reply and counts the real ones;
+        without limits neither is done. Raises `BudgetReached` before a try that could cross a
+        limit."""
         import httpx2
 
         if request.method != "POST" or not self.budget.limited:
             yield lambda _: None
             return
         most = _most_tokens(json.loads(request.content))
-        failed = True
         async with self.budget.paying(one_request(self._entry, *most)) as paid:
 
             def came(reply: httpx2.Response) -> None:
-                nonlocal failed
-                failed = reply.status_code in OVERLOADED
-                free = (0, 0) if reply.status_code in NOT_PROCESSED else most
-                paid.append(one_request(self._entry, *said_or_most(_said_tokens(reply.content), free)))
+                most_now = (0, 0) if reply.status_code in NOT_PROCESSED else most
+                tokens = said_or_most(_said_tokens(reply.content), most_now)
+                paid.append(one_request(self._entry, *tokens))
 
             try:
                 yield came
             except (httpx2.ConnectError, httpx2.ConnectTimeout):
                 paid.append(Sum())  # nothing was sent
                 raise
-            finally:
-                self.budget.failed += failed
 
     def _shown(self, words: str) -> str:
-        """On one line, printable, shortened, without the key."""
+        """Returns `words`, a server's text, on one line: printable, cut to `SHOWN_CHARACTERS`, and
+        with the key replaced."""
         words = self.secret.out_of_message(words)
         line = " ".join("".join(c if c.isprintable() else " " for c in words).split())
         return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1] + "…"
 
 
-def open_engine(entry: ModelEntry) -> OpenAIEngine:
-    """The engine of a row; `EngineError` before any request where the key is unset or the address is none."""
-    settings = Settings.model_validate(entry.settings)
-    override = os.environ.get(settings.base_url_env) if settings.base_url_env else None
-    base_url = override or settings.base_url
-    if fault := fault_of_address(base_url, "settings.key_env"):
-        # An environment variable may hold a secret by mistake: its value is never shown.
-        source = f"the environment variable {settings.base_url_env}" if override else "settings.base_url"
-        raise EngineError(f"{entry.name}: {source} {fault}")
-    return OpenAIEngine(entry, settings, base_url, key_in(settings.key_env, entry.name))
+open_engine = OpenAIEngine
 
 
 def fault_of_address(url: str, key_env: str) -> str:
-    """What keeps a server's address from being asked; empty where nothing does. It may hold a secret: not shown."""
+    """Returns the reason why the server's address `url` cannot be used, as the end of a message;
+    empty where it can. The reason does not show the address, which may hold a secret.
+
+    `key_env` is the name, for the message, of the setting in which a person names the key's
+    environment variable.
+    """
     try:
         parts = TypeAdapter(HttpUrl).validate_python(url)
     except ValidationError:
@@ -341,7 +593,9 @@ def fault_of_address(url: str, key_env: str) -> str:
 
 
 def key_in(variable: str, who: str) -> str:
-    """The key that an environment variable holds; empty where none is named."""
+    """Returns the key that the environment variable `variable` holds; empty where `variable` is
+    empty. Raises `EngineError`, which begins with `who`, where the variable is unset, or its value
+    holds spaces, line breaks or letters outside ASCII."""
     key = os.environ.get(variable, "").strip() if variable else ""
     if variable and not key:
         raise EngineError(
@@ -356,9 +610,17 @@ def key_in(variable: str, who: str) -> str:
     return key
 
 
-def request_body(request: Request, settings: Settings) -> dict[str, Any]:
-    """What is sent to the endpoint for a request."""
-    sampling, prefill = request.prompt.sampling, request.prompt.prefill
+def request_body(
+    request: Request, settings: Settings, spoken: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Returns the JSON body, as a dictionary, that is sent for `request`: with messages for the
+    chat endpoint, or, where `settings.endpoint` is `completions`, with one text rendered by the
+    chat template. `spoken` names dialects (`dialects`) to which it is adapted beside the settings.
+    Raises `EngineError` where the template fails."""
+    if spoken:
+        settings = Settings.model_validate(dialects.applied(settings.model_dump(), spoken))
+    prompt = dialects.shown_to(request.prompt, settings.roles)
+    sampling, prefill = prompt.sampling, prompt.prefill
     body: dict[str, Any] = {
         "model": request.model,
         "temperature": sampling.temperature,
@@ -374,9 +636,9 @@ def request_body(request: Request, settings: Settings) -> dict[str, Any]:
     if settings.endpoint == "completions":
         from codestress.inference.engines.chat_template import render  # here: few need jinja2
 
-        body["prompt"] = render(settings.chat_template, conversation(request.prompt)) + prefill
+        body["prompt"] = render(settings.chat_template, conversation(prompt)) + prefill
         return body
-    body["messages"] = conversation(request.prompt, prefill)
+    body["messages"] = conversation(prompt, prefill)
     if prefill:
         # Without both flags vLLM closes the begun turn and starts another, silently.
         body |= {"add_generation_prompt": False, "continue_final_message": True}
@@ -384,14 +646,16 @@ def request_body(request: Request, settings: Settings) -> dict[str, Any]:
 
 
 def _most_tokens(body: dict[str, Any]) -> tuple[int, int]:
-    """The most tokens that what is sent and what comes back can have."""
+    """Returns upper bounds of the tokens of a request with the JSON body `body`, as a pair: of its
+    prompt, by the number of characters, and of all its completions together."""
     texts = [body.get("prompt", ""), *(message["content"] for message in body.get("messages", ()))]
     answer = body.get("max_completion_tokens", body.get("max_tokens", 0))
     return -(-sum(map(len, texts)) // FEWEST_CHARACTERS_PER_TOKEN), answer * body.get("n", 1)
 
 
 def _said_tokens(content: bytes) -> tuple[int | None, int | None]:
-    """What the server says that it counted, whatever else is wrong with its reply."""
+    """Returns the tokens of prompt and completion that the reply `content` counts, as a pair; None
+    for a count that it lacks, both where it is no JSON. Its other faults do not matter."""
     try:
         body = parse_json(content)
     except ValueError:
@@ -400,9 +664,12 @@ def _said_tokens(content: bytes) -> tuple[int | None, int | None]:
 
 
 def _http_client(settings: Settings, limiter: Limiter, engine: OpenAIEngine) -> httpx2.AsyncClient:
-    """A connection for each request in flight, and a deadline for each try.
+    """Returns an HTTP client with at most `settings.concurrency` connections, and the deadline
+    `settings.timeout_s` for each try. It tells `limiter` of successes and overload, and has
+    `engine` count what each try costs.
 
-    httpx's own read time-out starts again with every byte, so a server that trickles would hold a request for ever.
+    httpx's own read time-out starts again with every byte, so a server that trickles would hold a
+    request for ever.
     """
     import httpx2
 
@@ -411,111 +678,247 @@ def _http_client(settings: Settings, limiter: Limiter, engine: OpenAIEngine) -> 
             async with limiter.slot() as sent_in, engine.paid(request) as came:
                 try:
                     async with asyncio.timeout(settings.timeout_s):
-                        reply = await super().send(request, **{**options, "stream": True})
-                        await _read(reply, settings.max_reply_bytes)
+                        async with pools.least_busy() as pool:
+                            reply = await pool.send(request, **{**options, "stream": True})
+                            await _read(reply, settings.max_reply_bytes)
                     came(reply)
+                    if reply.is_success:
+                        reply.status_code = _status_of(reply.content) or reply.status_code
                 except TimeoutError:
                     limiter.overloaded(sent_in)
                     raise httpx2.ReadTimeout("deadline", request=request) from None
-                if reply.status_code in OVERLOADED:
+                if reply.status_code in limits.OVERLOADED:
                     wait = _seconds(reply.headers.get("retry-after"))
                     if wait > min(settings.timeout_s, LONGEST_PAUSE_S):
-                        reply.headers["x-should-retry"] = "false"  # fails at once, and holds nobody else back
+                        # The request fails at once, and holds nobody else back.
+                        reply.headers["x-should-retry"] = "false"
                         wait = 0.0
                     limiter.overloaded(sent_in, wait)
                 elif reply.is_success:
                     limiter.answered()
                 return reply
 
-    return Client(
-        timeout=httpx2.Timeout(settings.timeout_s, connect=min(CONNECT_S, settings.timeout_s)),
-        limits=httpx2.Limits(max_connections=settings.concurrency, max_keepalive_connections=settings.concurrency),
-        follow_redirects=False,
-    )
+        async def aclose(self) -> None:
+            await pools.close()
+            await super().aclose()
+
+    timeout = httpx2.Timeout(settings.timeout_s, connect=min(CONNECT_S, settings.timeout_s))
+    certificates = httpx2.create_ssl_context()
+    pools = Pools(settings.concurrency, timeout, certificates)
+    return Client(verify=certificates, timeout=timeout, follow_redirects=False)
+
+
+class Pools:
+    """HTTP clients that together hold at most `concurrency` connections.
+
+    httpx looks at all its connections for each request, which takes a sixth of the time where it
+    has 64; each of these clients has at most `POOL_CONNECTIONS`.
+    """
+
+    def __init__(
+        self, concurrency: int, timeout: httpx2.Timeout, certificates: ssl.SSLContext
+    ) -> None:
+        import httpx2
+
+        sizes = [
+            min(POOL_CONNECTIONS, concurrency - start)
+            for start in range(0, concurrency, POOL_CONNECTIONS)
+        ]
+        self._clients = [
+            httpx2.AsyncClient(
+                verify=certificates,
+                timeout=timeout,
+                limits=httpx2.Limits(max_connections=size, max_keepalive_connections=size),
+                follow_redirects=False,
+            )
+            for size in sizes
+        ]
+        self._free = dict(enumerate(sizes))
+
+    @asynccontextmanager
+    async def least_busy(self) -> AsyncIterator[httpx2.AsyncClient]:
+        """Context in which one connection of the client that it yields is taken: the client with
+        most free connections."""
+        chosen = max(self._free, key=self._free.__getitem__)
+        self._free[chosen] -= 1
+        try:
+            yield self._clients[chosen]
+        finally:
+            self._free[chosen] += 1
+
+    async def close(self) -> None:
+        """Closes the connections of all clients."""
+        for client in self._clients:
+            await client.aclose()
 
 
 async def _read(reply: httpx2.Response, most: int) -> None:
-    """Reads all of a reply; one that is longer than `most`, unpacked, or packed in an unknown way, is none."""
+    """Reads the content of `reply` in full and keeps it in `reply`; returns nothing. Raises
+    `TooLongError` for more than `most` bytes unpacked, and `DecodingError` for a reply that is
+    packed otherwise than by gzip or deflate."""
     import httpx2
 
     try:
         packed = reply.headers.get("content-encoding", "").strip().lower()
-        if packed not in ("", "identity", "gzip", "deflate"):  # others unpack a few bytes to any length at once
-            raise httpx2.DecodingError(f"unknown Content-Encoding {packed[:40]!r}", request=reply.request)
-        parts, length = [], 0
+        # Others unpack a few bytes to any length at once.
+        if packed not in ("", "identity", "gzip", "deflate"):
+            message = f"unknown Content-Encoding {packed[:40]!r}"
+            raise httpx2.DecodingError(message, request=reply.request)
+        content = bytearray()
         async for part in reply.aiter_bytes():
-            parts.append(part)
-            length += len(part)
-            if length > most:
-                raise TooLongError(f"the reply is longer than {most:,} bytes (settings.max_reply_bytes)")
+            content += part
+            if len(content) > most:
+                raise TooLongError(
+                    f"the reply is longer than {most:,} bytes (settings.max_reply_bytes)"
+                )
+    except httpx2.TransportError as error:
+        error.add_note(CUT)
+        raise
     finally:
         await reply.aclose()
-    reply._content = b"".join(parts)
+    reply._content = bytes(content)
+
+
+def _status_of(content: bytes) -> int | None:
+    """Returns the HTTP status of the error in the reply `content`, which some servers send with
+    status 200: the one that it names, or 400 where it names a limit of lengths; None for others."""
+    if b'"choices"' in content and b'"error"' not in content:
+        return None
+    try:
+        body = parse_json(content)
+    except ValueError:
+        return None
+    choices = _at(body, "choices") or [None]
+    error = _at(body, "error") or (_at(choices[0], "error") if isinstance(choices, list) else None)
+    if error is None and isinstance(body, dict) and choices == [None]:
+        error = {name: value for name, value in body.items() if NAMES_ERROR.search(name)}
+    if not error:
+        return None
+    for code in (_at(error, "code"), _at(error, "status"), _at(body, "code"), _at(body, "status")):
+        if type(code) is int and 400 <= code < 600:
+            return code
+    words = dialects.words_of(json.dumps(error), numbers=True)
+    limit = limits.signs(words[: limits.LONGEST_WORDS])
+    return 400 if limit and "other" not in limit else None
 
 
 def _seconds(retry_after: str | None) -> float:
-    """What a Retry-After header says in seconds; 0 for a date, which the client itself waits for."""
+    """Returns the seconds that the Retry-After header `retry_after` names, at least 0; 0 without a
+    header, and for a date, which the client itself waits for."""
     try:
         return max(0.0, float(retry_after or 0))
     except ValueError:
         return 0.0
 
 
-def responses(body: Any, seconds: float, secret: Secret, count: int = 1) -> list[Response]:
-    """The answers in a reply; `ValueError` says why it is none. Of several the first carries the tokens of all, which
-    the server counts together."""
+def responses(
+    body: Any, seconds: float, secret: Secret, count: int = 1, most: int | None = None
+) -> list[Response]:
+    """Returns the `count` responses in the JSON body `body` of a reply, in order, with the key of
+    `secret` replaced in their texts; raises `ValueError`, with the reason, where the body is no
+    valid reply or has another number of choices.
+
+    `seconds` is the time that each response gets. The first response carries the tokens of all,
+    which the server counts together; the others carry 0. `most` is the largest number of tokens of
+    one completion that was asked for: one of so many tokens is cut off where the server does not
+    say why it ended.
+    """
     choices = _at(body, "choices") or []
     if _at(body, "error") is not None:  # some servers report one with status 200
         raise ValueError("error")
-    if not isinstance(choices, list) or len(choices) != count:
-        raise ValueError(f"{len(choices) if isinstance(choices, list) else 'no list of'} choices, not {count}")
-    names = ("prompt_tokens",), ("completion_tokens",), *DETAILS
-    total = Usage(*(_count(body, "usage", *name) for name in names))
-    by = secret.out_of(" ".join(filter(None, (_text(body, "model"), _text(body, "system_fingerprint")))))
-    answered_at, found = now(), list[Response]()
+    if not isinstance(choices, list):
+        raise ValueError(f"no list of choices, not {count}")
+    if len(choices) != count:
+        kind = NoTextError if _at(body, "choices") == [] else ValueError
+        raise kind(f"{len(choices)} choices, not {count} as asked")
+    usage = Usage(*(_count(body, "usage", *path) for path in TOKENS))
+    names = _text(body, "model"), _text(body, "system_fingerprint")
+    by, at = secret.out_of(" ".join(filter(None, names))), now()
+    answers = list[Response]()
     for number, choice in enumerate(choices):
         text, reason = _said(choice, f"choices.{number}")
-        usage = Usage(0, 0, 0, 0) if found else total
-        found.append(Response(secret.out_of(text), reason, usage, seconds, answered_by=by, answered_at=answered_at))
-    return found
+        odd = {
+            "finish_reason": _at(choice, "finish_reason") not in FINISHED,
+            "parts": isinstance(_at(choice, "message", "content"), list),
+        }
+        full = most is not None and (usage.completion_tokens or 0) >= most * count
+        if full and reason == "stop" and odd["finish_reason"]:
+            reason = "length"
+        spoken = tuple(name for name in odd if odd[name])
+        said = secret.out_of(text)
+        answers.append(Response(said, reason, usage, seconds, by, at, dialects=spoken))
+        usage = Usage(0, 0, 0, 0)
+    return answers
 
 
 def _said(choice: Any, place: str) -> tuple[str, FinishReason]:
-    """What one of a reply's choices says, and why it ended."""
-    message, reason = _at(choice, "message"), _at(choice, "finish_reason")
+    """Returns the text of `choice`, one of a reply's choices, and the reason why it ended:
+    `content_filter` for a refusal, `reasoning` for thoughts without a text, else the server's.
+    Raises `ValueError`, which names the choice by `place`, for an invalid choice."""
+    message, said = _at(choice, "message"), _at(choice, "finish_reason")
     if message is None and _at(choice, "text") is None:
         raise ValueError(f"{place}: neither message nor text")
     if not isinstance(message, dict | None):
-        raise ValueError(f"{place}.message: must be a mapping")
+        raise ValueError(f"the reply's {place}.message must be a mapping")
     refusal, content = _text(message, "refusal", place), _text(message, "content", place)
-    if reason not in ("stop", "length", "content_filter"):
-        raise ValueError(f"{place}.finish_reason: {reason!r}")
+    if message is None:
+        content = _text(choice, "text", place)
+    parts = isinstance(_at(message, "content"), list)
+    thought = _at(message, "reasoning_content") or _at(message, "reasoning") or parts
+    reason = said
+    if said not in FINISHED:
+        reason = dialects.ending(said, *(_at(choice, name) for name in ENDINGS))
+        whole = content.strip() or thought or refusal
+        if reason is None or (reason == "stop" and not whole):
+            kind = ValueError if reason is None else NoTextError
+            raise kind(f"{place}.finish_reason: {said!r}")
     if refusal:
         return refusal, "content_filter"
-    thought = not content.strip() and (_at(message, "reasoning_content") or _at(message, "reasoning"))
-    text = content if message is not None else _text(choice, "text", place)
-    return text, "reasoning" if thought and reason == "stop" else reason
+    if thought and not content.strip() and reason == "stop":
+        return content, "reasoning"
+    return content, reason
 
 
 def _at(body: Any, *path: str) -> Any:
-    """What stands inside mappings, whose shape differs between servers; None where it is not there."""
+    """Returns the value to which the keys `path` lead, one after the other, in `body` and the
+    mappings inside; None where a key is missing or no mapping is there."""
     for name in path:
         body = body.get(name) if isinstance(body, dict) else None
     return body
 
 
 def _text(body: Any, name: str, place: str = "") -> str:
-    """A text, which may hold half a surrogate pair; empty where there is none."""
-    found = _at(body, name)
-    if not isinstance(found, str | None):
-        raise ValueError(f"{place}{'.message.' if place else ''}{name}: must be a text")
-    return found or ""
+    """Returns the text field `name` of the mapping `body`, which may hold half a surrogate pair;
+    empty where it is missing, and joined where it is a list of parts. Raises `ValueError`, which
+    names the mapping by `place`, where the field is neither."""
+    text = _at(body, name)
+    if isinstance(text, list) and all(isinstance(part, dict) for part in text):
+        text = "".join(_text_of(part, place) for part in text)
+    if not isinstance(text, str | None):
+        field = f"{place}.message.{name}" if place else name
+        raise ValueError(f"the reply's {field} must be a text")
+    return text or ""
+
+
+def _text_of(part: dict[str, Any], place: str) -> str:
+    """Returns the text of `part`, one of the parts of an answer; empty for a thought, and for a
+    part of another kind, such as an image. Raises `ValueError`, as `_text` does, where the part
+    has neither a kind nor a text."""
+    kind = part.get("type", "text" if "text" in part else None)
+    if not isinstance(kind, str):
+        raise ValueError(f"the reply's {place}.message.content must be a text")
+    if "text" not in kind or THOUGHT.search(kind) or part.get("thought") is True:
+        return ""
+    if isinstance(part.get("text"), dict):
+        return _text(part["text"], "value", place)
+    return _text(part, "text", place)
 
 
 def _count(body: Any, *path: str) -> int | None:
-    """A number of tokens."""
-    found = _at(body, *path)
-    return max(0, found) if type(found) is int else None
+    """Returns the number of tokens to which the keys `path` lead in `body`, a negative one as 0;
+    None where no integer is there."""
+    count = _at(body, *path)
+    return max(0, count) if type(count) is int else None
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -1,7 +1,7 @@
 """The engine of OpenAI's batch mode: a file of requests, answered within a day at half the price.
 
-Which batches are open is written down before they are waited for, so that a run that was stopped finds them again and
-pays for nothing twice.
+Open batches are written to a file before the engine waits for them, so that a run that was stopped
+finds them again and pays for nothing twice.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import io
 import json
 import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import Field, TypeAdapter
 from tqdm import tqdm
@@ -19,6 +19,7 @@ from tqdm import tqdm
 from codestress.errors import EngineError
 from codestress.inference.engines import openai
 from codestress.inference.engines.base import BatchEngine, RequestFailed, served_identity
+from codestress.inference.engines.limits import LONGEST_WORDS, outcome_of, signs
 from codestress.inference.registry import ModelEntry
 from codestress.literals import parse_json
 from codestress.paths import OUTPUTS, shown, write_whole
@@ -30,51 +31,61 @@ if TYPE_CHECKING:
 identity = served_identity
 
 LARGEST_FILE = 100_000_000
-"""Bytes; the API takes 200 MB."""
+"""Largest file of requests, in bytes; the API takes 200 MB."""
+ENDPOINT: Final = "/v1/chat/completions"
 ENDED = ("completed", "failed", "expired", "cancelled")
 _BATCHES = TypeAdapter(dict[str, list[str]])
-"""Batches that are under way, with the keys of their requests."""
+"""Validator of the file of open batches: keys of requests by batch."""
 
 
 class Settings(openai.Settings):
-    """A row's `settings` in params/models.yaml: those of the engine `openai`, and how to wait."""
+    """A registry row's `settings` for the engine `openai_batch` (params/models.yaml): the settings
+    of the engine `openai`, and how to wait."""
 
     batch: int = Field(default=20_000, ge=1, le=50_000)
-    """Requests in one file, at most."""
+    """Maximum number of requests in one file."""
     poll_s: float = Field(default=60, gt=0)
-    """Seconds between two looks at whether a batch has ended."""
+    """Seconds between two checks of whether a batch has ended."""
 
 
 class OpenAIBatch(BatchEngine):
-    """One model, asked in files."""
+    """An engine that asks one model by OpenAI's batch mode, with files of requests; `EngineError`
+    for another endpoint than `chat`."""
 
-    def __init__(self, entry: ModelEntry, settings: Settings) -> None:
+    def __init__(self, entry: ModelEntry) -> None:
+        self._settings = settings = Settings.model_validate(entry.settings)
         if settings.endpoint != "chat":
             raise EngineError(f"{entry.name}: batch mode is for endpoint: chat")
         self.batch = settings.batch
         self._entry = entry
-        self._settings = settings
         own = settings.model_dump(include=set(openai.Settings.model_fields))
         self._engine = openai.open_engine(entry.model_copy(update={"settings": own}))
         self._client = self._engine.client
         self._open_batches = OUTPUTS / "batches" / f"{entry.fingerprint}.json"
 
-    async def answers(self, requests: Sequence[Request]) -> AsyncIterator[tuple[Request, Response | RequestFailed]]:
-        """Of batches that are open from before first; the others in new ones."""
+    async def answers(
+        self, requests: Sequence[Request]
+    ) -> AsyncIterator[tuple[Request, Response | RequestFailed]]:
+        """Yields each of `requests` as a pair with its response or failure as batches end, from
+        batches that were open before and from new batches. Raises `EngineError` where no request
+        can succeed, and `RequestFailed` where a call about files or batches fails."""
         waiting = {request.key: request for request in requests}
         try:
             batches = self._read()
             known = self.submitted()
             for part in self._files([request for request in requests if request.key not in known]):
                 content = io.BytesIO(b"".join(part.values()))
-                file = await self._client.files.create(file=("requests.jsonl", content), purpose="batch")
+                file = await self._client.files.create(
+                    file=("requests.jsonl", content), purpose="batch"
+                )
                 batch = await self._client.batches.create(
-                    input_file_id=file.id, endpoint="/v1/chat/completions", completion_window="24h"
+                    input_file_id=file.id, endpoint=ENDPOINT, completion_window="24h"
                 )
                 batches[batch.id] = [*part]
                 self._write(batches)
             tqdm.write(
-                f"{self._entry.name}: {len(batches)} batches open; this may take a day, and may be stopped", sys.stderr
+                f"{self._entry.name}: {len(batches)} batches open; this may take a day, and may be stopped",
+                sys.stderr,
             )
             while batches:
                 for identifier in list(batches):
@@ -91,14 +102,17 @@ class OpenAIBatch(BatchEngine):
             raise self._engine.failure(error) from None
 
     def submitted(self) -> set[str]:
-        """Keys in batches that are open from before."""
+        """Returns the keys of requests in batches that were opened before and are not known to have
+        ended."""
         return {key for keys in self._read().values() for key in keys}
 
     async def close(self) -> None:
         await self._engine.close()
 
     def _files(self, requests: Sequence[Request]) -> Iterator[dict[str, bytes]]:
-        """Lines of requests by their keys, as many as a file takes."""
+        """Yields the content of each file to send: lines of JSON, one for each of `requests`, by
+        request key, as many as a file may hold. Raises `EngineError` for a request that begins the
+        answer."""
         part: dict[str, bytes] = {}
         size = 0
         for request in requests:
@@ -118,11 +132,15 @@ class OpenAIBatch(BatchEngine):
                 "a model with settings.prefill, or have the question begin the answer: SET=prefill=user."
             )
         body = openai.request_body(request, self._settings)
-        line = {"custom_id": request.key, "method": "POST", "url": "/v1/chat/completions", "body": body}
+        line = {"custom_id": request.key, "method": "POST", "url": ENDPOINT, "body": body}
         return json.dumps(line).encode() + b"\n"
 
-    async def _outcomes(self, batch: Batch, keys: list[str]) -> AsyncIterator[tuple[str, Response | RequestFailed]]:
-        """For each key of a batch that has ended what became of it."""
+    async def _outcomes(
+        self, batch: Batch, keys: list[str]
+    ) -> AsyncIterator[tuple[str, Response | RequestFailed]]:
+        """Yields each of `keys`, the requests' keys in the ended batch `batch`, as a pair with its
+        response, or with `RequestFailed` where the request failed or the batch has no answer to
+        it."""
         left = dict.fromkeys(keys)
         for file in filter(None, (batch.output_file_id, batch.error_file_id)):
             content = (await self._client.files.content(file)).content
@@ -135,10 +153,11 @@ class OpenAIBatch(BatchEngine):
                 if key in left:
                     del left[key]
                     yield key, self._outcome(row)
-        why = "; ".join(error.message or "" for error in (batch.errors.data or [])) if batch.errors else ""
+        errors = batch.errors.data or [] if batch.errors else []
+        why = "; ".join(error.message or "" for error in errors)
+        message = f"{self._entry.name}: batch {batch.id} {batch.status} without an answer {why}"
         for key in left:
-            told = f"{self._entry.name}: batch {batch.id} {batch.status} without an answer {why}"
-            yield key, RequestFailed(told.strip())
+            yield key, RequestFailed(message.strip())
 
     def _outcome(self, row: dict[str, Any]) -> Response | RequestFailed:
         reply = row.get("response")
@@ -148,11 +167,16 @@ class OpenAIBatch(BatchEngine):
                 return openai.responses(reply.get("body"), 0.0, self._engine.secret)[0]
             except ValueError as error:
                 return RequestFailed(f"{self._entry.name}: no chat completion: {error}")
-        said = self._engine.secret.out_of_message(json.dumps(row.get("error") or reply.get("body")))
-        return RequestFailed(f"{self._entry.name}: status {reply.get('status_code')}: {said[:300]}")
+        status = reply.get("status_code")
+        words = json.dumps(row.get("error") or reply.get("body"), ensure_ascii=False)
+        shown = self._engine.secret.out_of_message(words)[:300]
+        outcome = outcome_of(status or 0, signs(words[:LONGEST_WORDS]))
+        return RequestFailed(f"{self._entry.name}: status {status}: {shown}", outcome)
 
     def _read(self) -> dict[str, list[str]]:
-        """Batches that are not known to have ended, with the keys of their requests."""
+        """Returns the keys of the requests in each batch that is not known to have ended, by the
+        batch's id, from the file of open batches; empty without a file. Raises `EngineError` where
+        the file is damaged."""
         try:
             return _BATCHES.validate_json(self._open_batches.read_bytes())
         except FileNotFoundError:
@@ -171,6 +195,4 @@ class OpenAIBatch(BatchEngine):
             write_whole(self._open_batches, json.dumps(batches))
 
 
-def open_engine(entry: ModelEntry) -> OpenAIBatch:
-    """The model that a row of the registry describes."""
-    return OpenAIBatch(entry, Settings.model_validate(entry.settings))
+open_engine = OpenAIBatch

@@ -1,7 +1,9 @@
-"""The engine of a cluster: Ray Data hands the requests to workers on many machines, each with an engine of its own.
+"""The engine of a cluster: Ray Data hands requests to workers on many machines, each with its own
+engine.
 
-Requests go out as Parquet and come back as Parquet, a file for each batch, written by the worker before anything else
-happens: a worker, a machine or this process may die, and what was answered is found again.
+Requests and responses travel as Parquet, a file for each batch. A worker writes its file before
+anything else happens: a worker, a machine or this process may die, and the responses are found
+again.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import os
 import shutil
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,66 +24,78 @@ from pydantic import Field
 
 from codestress.errors import EngineError
 from codestress.inference.budget import LIMITS
-from codestress.inference.engines.base import BatchEngine, RequestFailed, served_identity
+from codestress.inference.engines.base import BatchEngine, Engine, RequestFailed, served_identity
 from codestress.inference.registry import ModelEntry, engine_module
-from codestress.paths import OUTPUTS
+from codestress.paths import OUTPUTS, ROOT
 from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling, Usage
 from codestress.validation import Strict
 
 
 class Worker(Strict):
-    """The engine inside each worker, with its own settings."""
+    """Settings of the workers of the engine `ray`: the engine inside each worker, and its
+    settings."""
 
     engine: Literal["openai", "vllm"]
     settings: dict[str, Any] = {}
 
 
 class Settings(Strict):
-    """A row's `settings` in params/models.yaml."""
+    """A registry row's `settings` for the engine `ray` (params/models.yaml)."""
 
     worker: Worker
     workers: int = Field(default=2, ge=1)
-    """How many; for vLLM one for each copy of the model."""
+    """Number of workers; for vLLM one for each copy of the model."""
     gpus: float = Field(default=0, ge=0)
-    """For each worker; with vLLM its `tensor_parallel`."""
+    """GPUs for each worker; with vLLM its `tensor_parallel`."""
     cpus: float = Field(default=0.5, gt=0)
-    """For each worker. A pool that takes all processors leaves none for reading, and waits for ever."""
+    """CPUs for each worker. A pool that takes all processors leaves none for reading, and waits for
+    ever."""
     batch: int = Field(default=10_000, ge=1)
-    """Requests handed to the cluster at once."""
+    """Maximum number of requests handed to the cluster in one call."""
     task: int = Field(default=64, ge=1)
-    """Requests that a worker takes and writes at once: what is lost at most when it dies."""
+    """Requests that a worker takes and writes together: the most that is lost when a worker
+    dies."""
     address: str = ""
-    """Of a running cluster (`auto` inside one); empty: Ray on this machine alone."""
+    """Address of a running cluster (`auto` inside a cluster); empty: Ray on this machine alone."""
     folder: str = ""
-    """Where Parquet files go, seen by all machines; empty: outputs/ray/."""
+    """Folder for Parquet files, which all machines must see; empty: outputs/ray/."""
 
 
 class RayEngine(BatchEngine):
-    """One model, on the workers of a cluster."""
+    """An engine that asks one model on the workers of a cluster; `EngineError` where Ray is not
+    installed or does not start."""
 
-    def __init__(self, entry: ModelEntry, settings: Settings) -> None:
+    def __init__(self, entry: ModelEntry) -> None:
         try:
             import ray
             import ray.data
         except ImportError:
-            raise EngineError(f"{entry.name}: ray is not installed here: pip install -e '.[cluster]'") from None
+            raise EngineError(
+                f"{entry.name}: ray is not installed here: pip install -e '.[cluster]'"
+            ) from None
         self._ray = ray
-        self.batch = settings.batch
         self._entry = entry
-        self._settings = settings
-        self._folder = (Path(settings.folder) if settings.folder else OUTPUTS / "ray") / entry.fingerprint
+        self._settings = settings = Settings.model_validate(entry.settings)
+        self.batch = settings.batch
+        self._folder = ROOT / (settings.folder or OUTPUTS / "ray") / entry.fingerprint
         self._started = not ray.is_initialized()
         if self._started:
             try:
-                ray.init(address=settings.address or None, include_dashboard=False, log_to_driver=False)
-            except (ConnectionError, ValueError, RuntimeError) as error:
+                ray.init(
+                    address=settings.address or None, include_dashboard=False, log_to_driver=False
+                )
+            except Exception as error:  # Ray raises bare ones
+                ray.shutdown()
                 where = settings.address or "this machine"
                 raise EngineError(f"{entry.name}: Ray does not start on {where}: {error}") from None
-        context = ray.data.DataContext.get_current()
-        context.enable_progress_bars = False
+        ray.data.DataContext.get_current().enable_progress_bars = False
 
-    async def answers(self, requests: Sequence[Request]) -> AsyncIterator[tuple[Request, Response | RequestFailed]]:
-        """What an earlier call left behind first; then what the workers answer, as it is written."""
+    async def answers(
+        self, requests: Sequence[Request]
+    ) -> AsyncIterator[tuple[Request, Response | RequestFailed]]:
+        """Yields each of `requests` as a pair with its response or failure: first the responses
+        that an earlier call left behind, then the workers' outcomes as they are written. Raises
+        `EngineError` where the cluster fails."""
         waiting = {request.key: request for request in requests}
         for key, outcome in self._written(set()):
             if key in waiting and isinstance(outcome, Response):
@@ -105,7 +119,10 @@ class RayEngine(BatchEngine):
         try:
             await job
         except Exception as error:  # whatever Ray raises; what was answered has been handed on
-            raise EngineError(f"{self._entry.name}: the cluster gave up: {str(error)[-600:]}") from None
+            raise EngineError(
+                f"{self._entry.name}: the Ray cluster failed: {str(error)[-600:]}\n"
+                "Its answers so far are kept; the same command asks for the others."
+            ) from None
         shutil.rmtree(self._folder, ignore_errors=True)
 
     async def close(self) -> None:
@@ -117,13 +134,15 @@ class RayEngine(BatchEngine):
         (self._folder / "in").mkdir()
         for number, start in enumerate(range(0, len(requests), self._settings.task)):
             part = requests[start : start + self._settings.task]
-            rows = [{"key": request.key, "request": _dumped(asdict(request))} for request in part]
+            # JSON escapes lone surrogates: Parquet's texts are UTF-8.
+            rows = [{"request": json.dumps(asdict(request))} for request in part]
             pq.write_table(pa.Table.from_pylist(rows), self._folder / "in" / f"{number:06}.parquet")
 
     def _ask(self) -> None:
-        """Blocks until every file of requests has its file of answers."""
-        files = sorted(str(path) for path in (self._folder / "in").glob("*.parquet"))
-        parts = self._ray.data.from_items([{"file": file} for file in files], override_num_blocks=len(files))
+        """Has the workers answer all files in the folder `in`, and returns when every file has its
+        file of outcomes."""
+        files = [{"file": str(path)} for path in sorted((self._folder / "in").glob("*.parquet"))]
+        parts = self._ray.data.from_items(files, override_num_blocks=len(files))
         done = parts.map_batches(
             AskFile,
             batch_size=1,
@@ -138,14 +157,18 @@ class RayEngine(BatchEngine):
             pass
 
     def _worker(self) -> dict[str, Any]:
-        """What each worker runs. Within a budget a request is sent once: here, where it counts, retries are unseen."""
+        """Returns the engine inside the workers and its settings as a dictionary. Where the
+        environment sets a budget, the engine `openai` sends a request once: retries in a worker
+        would not be counted."""
         worker = self._settings.worker.model_dump()
         if worker["engine"] == "openai" and any(os.environ.get(limit) for limit in LIMITS):
             worker["settings"]["retries"] = 0
         return worker
 
     def _written(self, seen: set[str]) -> Iterator[tuple[str, Response | RequestFailed]]:
-        """Outcomes in files of answers that were not seen yet."""
+        """Yields pairs of a request's key and its response or failure, from the workers' files of
+        outcomes whose names are not yet in `seen`, and adds the names. A damaged file is passed
+        over."""
         for path in sorted((self._folder / "out").glob("*.parquet")):
             if path.name not in seen:
                 seen.add(path.name)
@@ -155,11 +178,13 @@ class RayEngine(BatchEngine):
 
 
 class AskFile:
-    """A worker: answers a file of requests, and writes the file of answers beside it."""
+    """A worker of the cluster: answers files of requests, and writes for each a file of outcomes in
+    the folder `out`, beside the folder of requests."""
 
     def __init__(self, row: dict[str, Any], worker: dict[str, Any]) -> None:
         self._entry = ModelEntry.model_validate({**row, **worker})
-        self._engine = engine_module(self._entry).open_engine(self._entry)
+        module = engine_module(self._entry.engine)
+        self._engine: Engine | BatchEngine = module.open_engine(self._entry)
         self._loop = asyncio.new_event_loop()
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
@@ -168,29 +193,27 @@ class AskFile:
             target = path.parent.parent / "out" / path.name
             if not target.exists():  # else a worker died after it wrote
                 rows = pq.read_table(path).to_pylist()
-                outcomes = self._loop.run_until_complete(self._answered([_request(row["request"]) for row in rows]))
+                requests = [_request(row["request"]) for row in rows]
+                outcomes = self._loop.run_until_complete(self._answered(requests))
                 part = target.with_suffix(".part")
-                pq.write_table(pa.Table.from_pylist([{"key": key, "outcome": text} for key, text in outcomes]), part)
+                pq.write_table(pa.Table.from_pylist(outcomes), part)
                 part.replace(target)
         return {"file": batch["file"]}
 
-    async def _answered(self, requests: list[Request]) -> list[tuple[str, str]]:
-        if isinstance(self._engine, BatchEngine):
-            return [(request.key, _dump(outcome)) async for request, outcome in self._engine.answers(requests)]
-        slots = asyncio.Semaphore(self._engine.concurrency)
+    async def _answered(self, requests: list[Request]) -> list[dict[str, str]]:
+        engine = self._engine
+        if isinstance(engine, BatchEngine):
+            return [_row(*pair) async for pair in engine.answers(requests)]
+        slots = asyncio.Semaphore(engine.concurrency)
 
-        async def one(request: Request) -> tuple[str, str]:
+        async def answered(request: Request) -> dict[str, str]:
             async with slots:
                 try:
-                    return request.key, _dump(await self._engine.answer(request))  # type: ignore[union-attr]
+                    return _row(request, await engine.answer(request))
                 except RequestFailed as failure:
-                    return request.key, _dump(failure)
+                    return _row(request, failure)
 
-        return list(await asyncio.gather(*(one(request) for request in requests)))
-
-
-def _dumped(content: dict[str, Any]) -> str:
-    return json.dumps(content, ensure_ascii=True)  # lone surrogates escaped: Parquet's texts are UTF-8
+        return await asyncio.gather(*map(answered, requests))
 
 
 def _request(text: str) -> Request:
@@ -207,24 +230,28 @@ def _request(text: str) -> Request:
     )
 
 
-def _dump(outcome: Response | RequestFailed) -> str:
+def _row(request: Request, outcome: Response | RequestFailed) -> dict[str, str]:
+    """Returns the outcome of `request`, a response or a failure, as a row of a worker's file: the
+    column `key` has the request's key, the column `outcome` the outcome as JSON text."""
     if isinstance(outcome, RequestFailed):
-        return _dumped({"failed": str(outcome), "reason": outcome.outcome.value})
-    return _dumped({name: value for name, value in asdict(outcome).items() if name != "earlier"})
+        content = {"failed": str(outcome), "reason": outcome.outcome}
+    else:
+        content = asdict(replace(outcome, earlier=()))
+    return {"key": request.key, "outcome": json.dumps(content)}
 
 
 def _outcome(text: str) -> Response | RequestFailed:
     row = json.loads(text)
     if "failed" in row:
-        return RequestFailed(row["failed"], Outcome(row["reason"]))  # type: ignore[arg-type]
-    return Response(**{**row, "usage": Usage(**row["usage"])})
+        return RequestFailed(row["failed"], Outcome(row["reason"]))
+    dialects = tuple(row.get("dialects", ()))
+    return Response(**{**row, "usage": Usage(**row["usage"]), "earlier": (), "dialects": dialects})
 
 
 def identity(entry: ModelEntry) -> str:
-    """What enters keys: as of the engine that its workers use."""
+    """Returns the model's part of its requests' keys: `served_identity` of the registry row
+    `entry`, with the settings of the engine inside the workers."""
     return served_identity(entry, entry.settings.get("worker", {}).get("settings", {}))
 
 
-def open_engine(entry: ModelEntry) -> RayEngine:
-    """The cluster that a row of the registry describes."""
-    return RayEngine(entry, Settings.model_validate(entry.settings))
+open_engine = RayEngine

@@ -1,4 +1,5 @@
-"""The key reaches no output: what a server sends back is searched for it, plain and as servers encode it."""
+"""Protection of the server's key: texts and logs are searched for it, plain and encoded as servers
+encode it, and it is replaced."""
 
 from __future__ import annotations
 
@@ -8,30 +9,35 @@ import re
 
 SHOWN = "[key]"
 SHORTEST = 6
-"""Characters of a key that is looked for in answers: a shorter one may be any word."""
+"""Minimum number of characters of a key that is searched for in answers, twice as many for a key of
+letters alone: a shorter key may be any word."""
 LIBRARIES = ("openai", "httpx2", "httpcore2")
 
 
 class Secret:
-    """A key, and how to take it out of texts and logs."""
+    """A server's key, with methods that replace it in texts and logs."""
 
     def __init__(self, key: str) -> None:
-        self._plain = re.compile(re.escape(key)) if key else None
-        forms = _forms(key) if len(key) >= SHORTEST and not (key.isalpha() and len(key) < 2 * SHORTEST) else set()
-        longest_first = sorted(map(re.escape, forms), key=len, reverse=True)
-        spelled = "".join(map(_spelled, key))
-        self._encoded = re.compile("|".join([spelled, *longest_first]), re.IGNORECASE) if forms else None
+        self._key = key
+        self._encoded: re.Pattern[str] | None = None
+        if len(key) >= SHORTEST and not (key.isalpha() and len(key) < 2 * SHORTEST):
+            forms = sorted(map(re.escape, _forms(key)), key=len, reverse=True)
+            spelled = "".join(map(_spelled, key))
+            self._encoded = re.compile("|".join([spelled, *forms]), re.IGNORECASE)
 
     def out_of(self, text: str) -> str:
-        """A text of a server, without the key."""
+        """Returns `text`, a server's, with the key replaced by "[key]"; a key too short to be told
+        from a word (see `SHORTEST`) stays."""
         return self._encoded.sub(SHOWN, text) if self._encoded else text
 
     def out_of_message(self, text: str) -> str:
-        """The same of what is only shown: the shortest key, too."""
-        return self.out_of(self._plain.sub(SHOWN, text) if self._plain else text)
+        """Returns `text`, which a message is to show, with the key replaced by "[key]", however
+        short the key is."""
+        return self.out_of(text.replace(self._key, SHOWN) if self._key else text)
 
     def keep_out_of_logs(self) -> None:
-        """What the libraries log of requests and replies is searched as well."""
+        """Has the key replaced by "[key]" in all later log records of the HTTP libraries
+        (`LIBRARIES`)."""
         for name in [*LIBRARIES, *logging.root.manager.loggerDict]:
             if name.partition(".")[0] in LIBRARIES:
                 logging.getLogger(name).addFilter(self._cleaned)
@@ -39,20 +45,24 @@ class Secret:
     def _cleaned(self, record: logging.LogRecord) -> bool:
         record.msg, record.args = self.out_of_message(record.getMessage()), None
         if record.exc_info:
-            record.exc_text = self.out_of_message(logging.Formatter().formatException(record.exc_info))
+            record.exc_text = self.out_of_message(
+                logging.Formatter().formatException(record.exc_info)
+            )
             record.exc_info = None
         return True
 
 
 def _spelled(character: str) -> str:
-    """A pattern: a character as it is, or as addresses, JSON and HTML may have it."""
+    """Returns a regular expression that matches `character`, or its form in addresses, JSON or
+    HTML."""
     number = ord(character)
     percent = "".join(f"%{byte:02x}" for byte in character.encode())
     return rf"(?:{re.escape(character)}|{percent}|\\u{number:04x}|&#x0*{number:x};|&#0*{number};)"
 
 
 def _forms(key: str) -> set[str]:
-    """What stays of the key in Base64 wherever it begins there, and in hexadecimal."""
+    """Returns the texts by which an encoded text shows `key`: its hexadecimal form, and the parts
+    of its Base64 form, at any offset, that do not depend on the text around it."""
     raw = key.encode()
     forms = {raw.hex()}
     for before in range(3):

@@ -1,6 +1,7 @@
-"""The engine of vLLM in this process: offline batches on the GPU (or CPU) of this machine.
+"""The engine of vLLM in this process: offline batches on this machine's GPU (or CPU).
 
-Needs the extra `serve` (environment-gpu.yml). A batch's requests share prefixes in vLLM's own cache.
+It needs the extra `serve` (environment-gpu.yml). A batch's requests share prefixes in vLLM's own
+cache.
 """
 
 from __future__ import annotations
@@ -15,7 +16,12 @@ from typing import Any, Literal
 from pydantic import Field
 
 from codestress.errors import EngineError, ParameterError
-from codestress.inference.engines.base import BatchEngine, RequestFailed, conversation, served_identity
+from codestress.inference.engines.base import (
+    BatchEngine,
+    RequestFailed,
+    conversation,
+    served_identity,
+)
 from codestress.inference.registry import ModelEntry
 from codestress.types import Request, Response, Usage, now
 from codestress.validation import Strict
@@ -24,33 +30,36 @@ identity = served_identity
 
 
 class Settings(Strict):
-    """A row's `settings` in params/models.yaml; also what `make serve` starts a server with."""
+    """A registry row's `settings` for the engine `vllm` (params/models.yaml); `make serve` starts a
+    server with the same settings."""
 
     model: str = ""
-    """Where the weights are: a name on the hub, or a folder; empty: the row's id."""
+    """Source of the weights: a name on the hub, or a folder; empty: the row's id."""
     revision: str = ""
-    """A commit on the hub; empty: the newest."""
+    """Commit on the hub; empty: the newest."""
     batch: int = Field(default=1000, ge=1)
-    """Requests in one call: what is lost at most when the process is killed."""
+    """Maximum number of requests in one call: the most that is lost when the process is killed."""
     tensor_parallel: int = Field(default=1, ge=1)
-    """GPUs that hold one copy of the model."""
+    """Number of GPUs that hold one copy of the model."""
     data_parallel: int = Field(default=1, ge=1)
-    """Copies of the model side by side, for `make serve`."""
+    """Number of copies of the model side by side, for `make serve`."""
     max_model_len: int | None = Field(default=None, gt=0)
-    """Longest prompt and answer together, in tokens; empty: the model's own."""
+    """Longest prompt and completion together, in tokens; None: the model's own limit."""
     dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto"
     quantization: Literal["", "fp8"] = ""
-    """Of weights that are stored without; empty: as they are stored."""
+    """Quantization of weights that are stored unquantized; empty: the weights stay as stored."""
     enforce_eager: bool = False
-    """Starts sooner, runs slower."""
+    """Whether vLLM runs without CUDA graphs: it starts sooner and runs slower."""
     batch_invariant: bool = False
-    """Answers that do not depend on what else is in the batch (VLLM_BATCH_INVARIANT): slower, newer GPUs only."""
+    """Whether answers are independent of the rest of the batch (VLLM_BATCH_INVARIANT): slower,
+    newer GPUs only."""
 
 
 class VLLMEngine(BatchEngine):
-    """One model in this process."""
+    """An engine that runs one model by vLLM in this process; `EngineError` where vLLM is not
+    installed or cannot load the model."""
 
-    def __init__(self, entry: ModelEntry, settings: Settings) -> None:
+    def __init__(self, entry: ModelEntry) -> None:
         try:
             import vllm
         except ImportError:
@@ -58,6 +67,7 @@ class VLLMEngine(BatchEngine):
                 f"{entry.name}: vllm is not installed here. On a GPU machine: conda env create -f environment-gpu.yml; "
                 "elsewhere use engine: openai and the address of a vLLM server."
             ) from None
+        settings = Settings.model_validate(entry.settings)
         self.batch = settings.batch
         self._vllm = vllm
         self._entry = entry
@@ -66,12 +76,17 @@ class VLLMEngine(BatchEngine):
         try:
             self._model = vllm.LLM(**arguments(entry, settings), disable_log_stats=True)
         except Exception as error:  # whatever vLLM raises: nothing can be asked
-            raise EngineError(f"{entry.name}: vLLM cannot load {settings.model or entry.id}: {error}") from None
+            raise EngineError(
+                f"{entry.name}: vLLM cannot load {settings.model or entry.id}: {error}"
+            ) from None
         invariant = " batch-invariant" if settings.batch_invariant else ""
         self._answered_by = f"{entry.id} vllm {vllm.__version__}{invariant}"
 
-    async def answers(self, requests: Sequence[Request]) -> AsyncIterator[tuple[Request, Response | RequestFailed]]:
-        """The batch in at most two calls: with and without a begun answer."""
+    async def answers(
+        self, requests: Sequence[Request]
+    ) -> AsyncIterator[tuple[Request, Response | RequestFailed]]:
+        """Yields each of `requests` as a pair with its response or failure, from at most two calls
+        of vLLM: one for those without a begun answer, one for those with."""
         ordered = sorted(requests, key=lambda request: bool(request.prompt.prefill))
         for begun, group in groupby(ordered, key=lambda request: bool(request.prompt.prefill)):
             part = list(group)
@@ -85,20 +100,15 @@ class VLLMEngine(BatchEngine):
         del self._model
 
     def _generate(self, requests: list[Request], begun: bool) -> list[Any]:
-        sampling = [
-            self._vllm.SamplingParams(
-                temperature=one.temperature,
-                top_p=one.top_p,
-                max_tokens=one.max_tokens,
-                stop=list(one.stop),
-                seed=request.sample if one.temperature else None,
-            )
-            for request in requests
-            for one in [request.prompt.sampling]
-        ]
+        parameters = []
+        for request in requests:
+            sampling = request.prompt.sampling
+            settings = {**vars(sampling), "stop": list(sampling.stop)}
+            seed = request.sample if sampling.temperature else None
+            parameters.append(self._vllm.SamplingParams(**settings, seed=seed))
         outputs: list[Any] = self._model.chat(
             [conversation(request.prompt, request.prompt.prefill) for request in requests],
-            sampling,
+            parameters,
             use_tqdm=False,
             add_generation_prompt=not begun,
             continue_final_message=begun,
@@ -108,7 +118,9 @@ class VLLMEngine(BatchEngine):
     def _outcome(self, output: Any, seconds: float) -> Response | RequestFailed:
         answer = output.outputs[0]
         if answer.finish_reason not in ("stop", "length"):
-            return RequestFailed(f"{self._entry.name}: vLLM ended the answer with {answer.finish_reason!r}")
+            return RequestFailed(
+                f"{self._entry.name}: vLLM ended the answer with {answer.finish_reason!r}"
+            )
         return Response(
             text=answer.text,
             finish_reason=answer.finish_reason,
@@ -124,7 +136,8 @@ class VLLMEngine(BatchEngine):
 
 
 def arguments(entry: ModelEntry, settings: Settings) -> dict[str, Any]:
-    """Of `vllm.LLM`, and of a server."""
+    """Returns the arguments of `vllm.LLM`, by name, for the registry row `entry` and `settings`,
+    those of the engine `vllm`; a server takes the same."""
     return {
         "model": settings.model or entry.id,
         "revision": settings.revision or None,
@@ -139,12 +152,18 @@ def arguments(entry: ModelEntry, settings: Settings) -> dict[str, Any]:
 
 
 def server_command(entry: ModelEntry, python: str, port: int) -> tuple[list[str], dict[str, str]]:
-    """vLLM's OpenAI-compatible server as this kit needs it, and what must stand in its environment.
+    """Returns a pair: the command line of vLLM's OpenAI-compatible server for the registry row
+    `entry`'s model, on `port` of this machine, and a dictionary of the environment variables that
+    it needs. `python` is the interpreter to run it with.
 
-    The model's own defaults for sampling are left out: they would come on top of what the papers say.
+    The model's own defaults for sampling are left out: they would be added to the papers' settings.
+    Raises `ParameterError` for a model that answers in the kit's process or at a paid server.
     """
     if entry.local or entry.needs_key:
-        raise ParameterError(f"{entry.name}: its weights cannot be served here (engine {entry.engine})")
+        raise ParameterError(
+            f"{entry.name}: cannot be served by vLLM (engine {entry.engine}: in this process, or a "
+            "paid server); name a model with engine vllm or `serve` settings"
+        )
     settings = Settings.model_validate(entry.settings if entry.engine == "vllm" else entry.serve)
     flags = arguments(entry, settings) | {
         "served_model_name": entry.id,
@@ -161,6 +180,4 @@ def server_command(entry: ModelEntry, python: str, port: int) -> tuple[list[str]
     return command, {"VLLM_BATCH_INVARIANT": "1"} if settings.batch_invariant else {}
 
 
-def open_engine(entry: ModelEntry) -> VLLMEngine:
-    """The model that a row of the registry describes."""
-    return VLLMEngine(entry, Settings.model_validate(entry.settings))
+open_engine = VLLMEngine

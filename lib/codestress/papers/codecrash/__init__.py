@@ -1,1 +1,2 @@
-"""CodeCrash: programs rewritten to the same meaning, and programs whose comments lie."""
+"""Reproduction of the paper CodeCrash: predictions about programs that are rewritten to the same
+meaning, or that carry misleading comments, prints and hints."""

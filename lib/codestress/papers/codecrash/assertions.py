@@ -1,8 +1,11 @@
-"""Answers as assertions between tags: `[ANSWER] f("a") == "b" [/ANSWER]` (CodeCrash, appendix D).
+"""Scoring of answers that are assertions between tags: `[ANSWER] f("a") == "b" [/ANSWER]`
+(CodeCrash, appendix D).
 
-`strict` reads the assertion as an expression, takes its sides apart and judges them as `predictions` does. `reference`
-does what the paper's artifact does: the text is cut at `==` and pasted behind `assert`; what cannot be extracted counts
-as None, so it is right where the output is None; the call, echoed, passes as its own output.
+The `strict` rule parses the assertion as an expression, separates its two sides, and scores them as
+`scoring/predictions.py` does. The `reference` rule follows the paper's artifact: it splits the text
+at `==` and pastes the answer after `assert`. Under that rule, an answer that cannot be extracted
+counts as None, so it is correct where the output is None, and a repeated call passes as its own
+output.
 """
 
 from __future__ import annotations
@@ -12,68 +15,43 @@ import json
 import re
 from contextlib import suppress
 from functools import lru_cache, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from codestress.literals import LONGEST_TEXT, NotLiteral, literal_of, parse_literal, parse_program
-from codestress.papers.codecrash.perturbations.javascript_guards import part, text_at
+from codestress.mutate.perturbations.javascript_guards import part, text_at
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Outcome as Ending
-from codestress.sandbox.executor import Program
+from codestress.sandbox.executor import Program, shared_executor
 from codestress.sandbox.runtimes import parser, text_of
-from codestress.scoring.input_answers import Arguments, parse_arguments
-from codestress.scoring.judging import said, shared_executor, unanswered, unread
-from codestress.scoring.predictions import REASONS, Answer, Task, score_answers, score_output
-from codestress.types import Outcome, Response, Score, Source
+from codestress.scoring.forms import END_TAG, TAG, alone, tagged, without_thoughts
+from codestress.scoring.input_answers import (
+    Arguments,
+    asserted,
+    asserted_expression,
+    parse_arguments,
+)
+from codestress.scoring.judging import unanswered, unread
+from codestress.scoring.predictions import REASONS, Answer, score_answers, score_output
+from codestress.types import Outcome, Response, Score, Source, Task
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-OPENING, CLOSING = "[ANSWER]", "[/ANSWER]"
-MARKED = r"(?:(\*{1,3}|_{1,3}|`{1,3})%s:?\1|%s):?"
-"""A tag, in bold type or as code, or as it is, and a colon behind it."""
-OPENINGS, CLOSINGS = (re.compile(MARKED % (re.escape(tag), re.escape(tag))) for tag in (OPENING, CLOSING))
-
 
 def score_assertion(problem: Problem, task: Task, response: Response) -> Score:
-    """The strict score. A block that does not parse is a syntax error (appendix D); no block is unparsable."""
+    """Returns the score of a `response` by the `strict` rule. It is 1 where the assertion between
+    the answer tags has the right value (`task` is `output`), or arguments with which the program of
+    `problem` returns its output (`input`; run in the sandbox); else 0 with its reason. A block that
+    does not parse is a syntax error (appendix D); one that asserts anything else, or a response
+    without a block, is unparsable, and a response that was cut off before its block is truncated.
+    """
     if score := unanswered(response):
         return score
-    content = last_block(said(response.text), open_ended=response.finish_reason != "length")
+    content = tagged(without_thoughts(response.text), open_ended=response.finish_reason != "length")
     if content is None:
-        return unread(response, f"no {OPENING}")
+        return unread(response, f"no {TAG}")
     return _strict(problem, task, content)
-
-
-def last_block(text: str, *, open_ended: bool = False) -> str | None:
-    """What stands behind the last opening tag, up to the closing one or, where that may be missing (a stop sequence
-    leaves it out), the text's end; None where there is no such block."""
-    blocks = [*OPENINGS.finditer(text)]
-    if not blocks:
-        return None
-    rest = text[blocks[-1].end() :]
-    closing = CLOSINGS.search(rest)
-    if not closing and not open_ended:
-        return None
-    return (rest[: closing.start()] if closing else rest).strip()
-
-
-WRAPPINGS = (
-    r"```(?:[\w+-]*[ \t]*\n|(?:python3?|py|javascript|js)\s)?(.*?)(?:```)?",
-    r"\*{1,3}(.*?)\*{1,3}",
-    r"`(.*)`",
-    r"(.*?)(?:;|```|\*\*)",
-)
-"""A fence, bold type, code, and what stands behind an answer and is no part of it."""
-DEEPEST_WRAPPING = 5
-
-
-def _unwrapped(text: str) -> str:
-    """An answer without the fence, the bold type, the backticks and the semicolon that may stand around it."""
-    text = text.strip()
-    for wrapping in WRAPPINGS * DEEPEST_WRAPPING:
-        if whole := re.fullmatch(wrapping, text, re.S):
-            text = whole[1].strip()
-    return text
 
 
 @lru_cache(maxsize=100_000)
@@ -90,43 +68,43 @@ def _strict(problem: Problem, task: Task, content: str) -> Score:
 
 
 def assertion_parts(content: str, problem: Problem) -> tuple[str, str]:
-    """Both sides of an assertion as Python expressions; of a text without `==`, the text twice.
+    """Returns the left and right side of the assertion `content`, as texts of Python expressions (a
+    JavaScript call stays JavaScript). Both are the asserted text where it does not compare by `==`
+    (or by `is` with None, True or False).
 
-    `SyntaxError` where it is no expression, `ValueError` where the left side is no call of the problem's function or
-    the right side no value.
+    Raises `SyntaxError` where the text is no expression or assertion, and `ValueError` where the
+    left side is no call of the function of `problem` or the right side is no value.
     """
-    text = _unwrapped(content)
+    text = alone(content)
     if problem.language == "javascript":
         return assertion_sides(text, problem.function)
-    body = parse_program(text).body
-    match body:
-        case [ast.Assert(test=node, msg=None | ast.Constant())] | [ast.Expr(value=node)]:
-            pass
-        case _:
-            raise SyntaxError("neither an expression nor an assertion")
+    node = asserted_expression(text)
     # The sides as they were written: a value may be arithmetic, and a text may hold anything.
     written = partial(ast.get_source_segment, text)
+    sides = asserted(node, problem.function)
+    if sides:
+        literal_of(sides[1])
+        return written(sides[0]) or "", written(sides[1]) or ""
     match node:
-        case ast.Compare(left, [ast.Eq()], [right]) | ast.Compare(
-            left, [ast.Is()], [ast.Constant(None | True | False) as right]
+        case ast.Compare(_, [ast.Eq()], [_]) | ast.Compare(
+            _, [ast.Is()], [ast.Constant(None | True | False)]
         ):
-            called = left.func if isinstance(left, ast.Call) else None
-            if not (isinstance(called, ast.Name) and called.id == problem.function):
-                raise ValueError(f"the left side is no call of {problem.function}")
-            literal_of(right)
-            return written(left) or "", written(right) or ""
-    whole = text if isinstance(body[0], ast.Expr) else written(node) or ""
+            raise ValueError(f"the left side is no call of {problem.function}")
+    whole = written(node) or ""
     return whole, whole
 
 
 def score_assertion_as_run(problem: Problem, task: Task, response: Response) -> Score:
-    """The score by the artifact's rule. JavaScript, for which there is no artifact, is judged strictly."""
+    """Returns the score of a `response` by the `reference` rule, that of the paper's artifact: the
+    side that `task` asks for (the right one for `output`) is compared by `==`, as after `assert`,
+    in the sandbox if need be. A response without an assertion is compared as the answer `None`.
+    JavaScript has no artifact, so its assertions are scored strictly."""
     if problem.language != "python":
         return score_assertion(problem, task, response)
     if score := unanswered(response):
         return score
-    text = said(response.text)
-    content = text.rpartition(OPENING)[2].partition(CLOSING)[0].strip() if OPENING in text else ""
+    text = without_thoughts(response.text)
+    content = text.rpartition(TAG)[2].partition(END_TAG)[0].strip() if TAG in text else ""
     return _as_run(problem, task, content)
 
 
@@ -146,8 +124,12 @@ def _as_run(problem: Problem, task: Task, content: str) -> Score:
             return Score(Outcome.CORRECT if right else Outcome.INCORRECT, float(right), answer)
     else:
         assertion = f"{answer} == {problem.output}"
-    source = problem.source if task == "input" and _only_calls(assertion, problem) else Source.STRANGER
-    (execution,) = shared_executor().run([Program(f"{problem.code}\nassert {assertion}", source=source)])
+    source = (
+        problem.source if task == "input" and _only_calls(assertion, problem) else Source.STRANGER
+    )
+    (execution,) = shared_executor().run(
+        [Program(f"{problem.code}\nassert {assertion}", source=source)]
+    )
     if execution.outcome is Ending.RETURNED:
         return Score(Outcome.CORRECT, 1.0, answer)
     if execution.detail.startswith("AssertionError"):
@@ -156,7 +138,8 @@ def _as_run(problem: Problem, task: Task, content: str) -> Score:
 
 
 def _only_calls(assertion: str, problem: Problem) -> bool:
-    """Whether an assertion, as a program, is one statement that compares a call on values with a value."""
+    """Whether the text `assertion`, put behind `assert`, is one statement that compares a call of
+    the problem's function on values with a value; false where it does not parse."""
     with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
         match ast.parse(f"assert {assertion}").body:
             case [ast.Assert(ast.Compare(ast.Call() as call, [_], [value]), None)]:
@@ -167,25 +150,36 @@ def _only_calls(assertion: str, problem: Problem) -> bool:
 
 # --- JavaScript: parsed by tree-sitter, never evaluated ---
 
+ASSERT = re.compile(r"^\s*(?:console\.)?assert\b|\s+$")
 DEEPEST = 200
 
 
 def assertion_sides(text: str, function: str) -> tuple[str, str]:
-    """The call, and the value as a Python literal, of `f(…) === VALUE`; of a value alone the value twice.
+    """Returns both sides of a JavaScript assertion `f(…) === VALUE`, as texts: the call, and the
+    value as a Python literal. A text that holds a value alone gives that value twice.
 
-    `SyntaxError` where the text is no expression, `ValueError` where the left side is no call of `function` or the
-    right side no value.
+    Raises `SyntaxError` where the text is no expression, and `ValueError` where the left side is no
+    call of `function`, the right side is no value, or the text is too long.
     """
     if len(text) > LONGEST_TEXT:
-        raise ValueError(f"longer than {LONGEST_TEXT:,} characters")
-    root = parser("javascript").parse(f"({text.strip().rstrip(';')}\n)".encode("utf-8", "replace")).root_node
+        raise ValueError(f"the answered assertion is longer than {LONGEST_TEXT:,} characters")
+    root = (
+        parser("javascript")
+        .parse(f"({ASSERT.sub('', text).rstrip(';')}\n)".encode("utf-8", "replace"))
+        .root_node
+    )
     statement = root.named_children[0] if len(root.named_children) == 1 else None
     if root.has_error or statement is None or statement.type != "expression_statement":
         raise SyntaxError("not an expression")
-    node = _inner(statement.named_children[0])
+    node = _inner(_parts(statement)[0])
     if node.type == "binary_expression" and text_at(node, "operator") in ("==", "==="):
         left, right = part(node, "left"), part(node, "right")
-        if left is None or right is None or left.type != "call_expression" or text_at(left, "function") != function:
+        if (
+            left is None
+            or right is None
+            or left.type != "call_expression"
+            or text_at(left, "function") != function
+        ):
             raise ValueError(f"the left side is no call of {function}")
         return text_of(left), repr(value_of(_inner(right)))
     value = repr(value_of(node))
@@ -193,13 +187,19 @@ def assertion_sides(text: str, function: str) -> tuple[str, str]:
 
 
 def _inner(node: Node) -> Node:
-    while node.type == "parenthesized_expression" and len(node.named_children) == 1:
-        node = node.named_children[0]
+    while node.type == "parenthesized_expression" and len(_parts(node)) == 1:
+        node = _parts(node)[0]
     return node
 
 
+def _parts(node: Node) -> list[Node]:
+    return [child for child in node.named_children if child.type != "comment"]
+
+
 def value_of(node: Node, depth: int = 0) -> Any:
-    """The value of a literal as Python data; `ValueError` for anything else. undefined counts as null."""
+    """Returns the value of a JavaScript literal, the syntax tree's `node`, as Python data; None for
+    null and undefined. Raises `ValueError` for anything else, and where `depth`, the number of
+    literals around the node, is over `DEEPEST`."""
     if depth > DEEPEST:
         raise ValueError("nested too deeply")
     text = text_of(node)
@@ -213,9 +213,12 @@ def value_of(node: Node, depth: int = 0) -> Any:
         case "string":
             return _string(text)
         case "array":
-            return [value_of(child, depth + 1) for child in node.named_children]
+            types = [child.type for child in node.children if child.type != "comment"]
+            if {("[", ","), (",", ",")} & {*pairwise(types)}:
+                raise ValueError("an array with holes")
+            return [value_of(child, depth + 1) for child in _parts(node)]
         case "object":
-            return dict(_pair(child, depth) for child in node.named_children)
+            return dict(_pair(child, depth) for child in _parts(node))
         case "unary_expression" if text.startswith("-"):
             value = value_of(node.named_children[0], depth + 1)
             if isinstance(value, int | float) and not isinstance(value, bool):
@@ -241,7 +244,8 @@ def _number(text: str) -> int | float:
 
 
 def _string(text: str) -> str:
-    """The content of a quoted text, its quotes made those of JSON."""
+    """Returns the content of `text`, a JavaScript string with its quotes, decoded as a JSON string.
+    Raises `ValueError` where JSON has no such string."""
     content = re.sub(r"\\'", "'", text[1:-1])
     if text[0] == "'":
         content = re.sub(r'(?<!\\)"', '\\"', content)

@@ -1,9 +1,10 @@
-"""CodeCrash's charts: differences to vanilla, reasoning tokens, growing doubt, messages put in, what became of
-perturbations, what the published Pass@1 says."""
+"""CodeCrash's charts: differences to vanilla, reasoning tokens, growing doubt, densities of
+messages, statuses of perturbations, and the published Pass@1."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,185 +12,325 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from codestress.fitting.proportions import DOUBTED
 from codestress.papers.codecrash.reasoning import STAGES
-from codestress.papers.codecrash.results.conditions import SPOKEN, WORDS
+from codestress.papers.codecrash.results.conditions import WORDS, row_names, spelled
 from codestress.papers.codecrash.results.reasoning import Collapse
 from codestress.report.curves import (
     draw_curves,
     forest,
     interval,
     legend_above,
-    look,
-    mark_truth,
     name_rows,
     panels,
     say,
-    say_lack,
 )
-from codestress.report.style import COLOURS, HATCHES, PUBLISHED, WRONG, styled_figure
+from codestress.report.marks import mark
+from codestress.report.style import (
+    HATCHES,
+    MARKERS,
+    PUBLISHED,
+    WIDTHS,
+    WRONG,
+    add_note,
+    looks,
+    styled_figure,
+)
 
-LONGEST_TITLE = 40
+TALLEST_DRAWN = 7.9
+"""Largest height of a figure in inches, without its title and the notes below it."""
 STATUSES = {
-    **{"applied": ("#CDEBE1", HATCHES[0]), "unchanged": ("#777777", HATCHES[1])},
-    **{"refused": (PUBLISHED, HATCHES[2]), "rejected": (WRONG, HATCHES[3])},
+    "applied": ("#CDEBE1", HATCHES[0]),
+    "unchanged": ("#777777", HATCHES[1]),
+    "refused": (PUBLISHED, HATCHES[2]),
+    "rejected": (WRONG, HATCHES[3]),
 }
 
 
-def difference_dots(points: pd.DataFrame, published: pd.DataFrame, *, xlabel: str, told: str) -> Figure:
-    """Differences to vanilla (tables): `points` has model, panel, condition, value, low, high. `published`: panel,
-    condition, value (a row for each of the paper's models), drawn as small grey dots with a bar at their mean, and
-    named `told` in the legend; where points have no such panel, in one of their own. Three panels stand side by side,
-    other numbers in two columns; what was said to models, or done to programs before, is a row beside the one without,
-    and rows of which nothing is known are left out."""
+def difference_dots(
+    points: pd.DataFrame, published: pd.DataFrame, *, xlabel: str, told: str
+) -> Figure:
+    """Draws differences to vanilla as dots with intervals (the paper's tables); returns the figure.
+
+    `points` has the columns model, panel, condition, value, low, high. `published` has panel,
+    condition, value, beside (its data set), with a row for each of the paper's models: small grey
+    dots above the row's others, with a bar at their mean, named `told` in the legend. Data sets
+    stand side by side, settings below each other. A condition with a defence (a request to ignore
+    comments, or a clean-up) is a row below its condition without the defence. Rows without a known
+    value are left out.
+    """
     points, published = _settings_as_rows(points), _settings_as_rows(published)
-    models, known = list(dict.fromkeys(points["model"])), points[points["value"].notna()]
-    points = known if len(known) else points  # of none, as of what part is lost where nothing was right
-    conditions = _beside_their_like(list(dict.fromkeys(points["condition"])))
+    models, known = list(points["model"].unique()), points.dropna(subset="value")
+    # Of none, as of what part is lost where nothing was right.
+    points = known if len(known) else points
+    conditions = _beside_their_like(list(points["condition"].unique()))
     published = published[published["condition"].isin(conditions)]
-    titles = list(dict.fromkeys([*points["panel"], *published["panel"]]))
-    height = 0.5 + max(0.2, 0.1 + 0.09 * len(models)) * len(conditions)
-    figure, axes = _panels(titles, conditions, 0.8, height, xlabel, across=3 if len(titles) == 3 else 2)
-    for ax, panel in zip(axes, titles, strict=True):
+    beside = dict(zip(published["panel"], published["beside"], strict=True))
+    figure, axes = _condition_panels(points, conditions, len(models) + bool(beside), xlabel, beside)
+    slots = _slots(len(models), published=bool(beside))
+    for panel, ax in axes.items():
         ax.axvline(0, color="black", linewidth=0.8)
         theirs = published[published["panel"] == panel]
-        for place, condition in enumerate(conditions):
-            values = theirs.loc[theirs["condition"] == condition, "value"].to_numpy(float)
-            if len(values):
-                ax.plot(values, [place] * len(values), "o", color=PUBLISHED, alpha=0.3, markersize=2.5, zorder=1)
-                ax.plot([values.mean()] * 2, [place - 0.3, place + 0.3], color=PUBLISHED, linewidth=1.5, zorder=1)
-            elif panel.startswith("published"):
-                beside: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "va": "center", "color": "#555555"}
-                say(ax, "no published numbers at hand", (0.03, place), **beside)
-        _dots(ax, points[points["panel"] == panel], models, conditions, "value", markersize=3.5, elinewidth=1)
-        if not (len(known) or panel.startswith("published")):
+        for condition, values in theirs.groupby("condition", sort=False)["value"]:
+            place = conditions.index(str(condition)) + slots[0]
+            _published_dots(ax, place, values.to_numpy(float))
+        own = points[points["panel"] == panel]
+        _dots(ax, own, models, conditions, "value", slots[-len(models) :], markersize=3.5)
+        if not len(known):
             ax.text(0.5, 0.5, "no difference is known", ha="center", transform=ax.transAxes)
-    if len(published):  # as an error bar, so that its legend comes after those of the models
-        axes[0].errorbar([], [], fmt="o", markersize=2.5, color=PUBLISHED, alpha=0.5, label=told)
-    legend_above(figure, axes[0], most=4)
+    first = next(iter(axes.values()))
+    if beside:  # as an error bar, so that its legend comes after those of the models
+        first.errorbar([], [], fmt="o", markersize=2.5, color=PUBLISHED, alpha=0.5, label=told)
+    _legend(figure, first)
     return figure
 
 
-SAID = {WORDS[name][value]: word for name in ("ignore", "refactor") for value, word in SPOKEN[name].items()}
-"""Settings that stand in the names of panels, and what they are called in those of rows."""
+def share_dots(points: pd.DataFrame, *, xlabel: str) -> Figure:
+    """Draws shares in % as dots with intervals (Tables 3, 11 and 12), as `difference_dots` does;
+    returns the figure. `points`: model, panel, condition, value, low, high, and hollow (a second
+    value, drawn as a hollow dot), if any."""
+    models, conditions = (list(points[name].unique()) for name in ("model", "condition"))
+    figure, axes = _condition_panels(points, conditions, len(models), xlabel, {})
+    for panel, ax in axes.items():
+        own = points[points["panel"] == panel]
+        _dots(ax, own, models, conditions, "value", _slots(len(models)), markersize=3.5)
+        ax.set_xlim(-3, 103)
+    _legend(figure, next(iter(axes.values())))
+    return figure
+
+
+def _slots(count: int, *, published: bool = False) -> np.ndarray:
+    """Returns the heights, relative to their row, of `count` series beside each other, after that
+    of the published series if `published`."""
+    slots = count + published
+    return -0.36 + (np.arange(slots) + 0.5) * (0.72 / slots)
+
+
+def _legend(figure: Figure, *axes: Axes) -> None:
+    names = [name for ax in axes for name in ax.get_legend_handles_labels()[1]]
+    legend_above(figure, *axes, most=4 if max(map(len, names)) < 22 else 3)
+
+
+def _published_dots(ax: Axes, place: float, values: np.ndarray) -> None:
+    """Draws the paper's models as grey dots at the x values `values` at the height `place` of the
+    panel `ax`, with a bar at their mean."""
+    ax.plot(
+        values, [place] * len(values), "o", color=PUBLISHED, alpha=0.3, markersize=2.5, zorder=1
+    )
+    mean, ends = values.mean(), [place - 0.1, place + 0.1]
+    ax.plot([mean, mean], ends, color=PUBLISHED, linewidth=1.5, zorder=1)
+    mark(ax, pd.DataFrame(index=["mean"]), mean, place, published=True)
+
+
+DEFENCES = {
+    WORDS["ignore"][True]: "told to ignore",
+    WORDS["ignore"][False]: "",
+    WORDS["refactor"][True]: "cleaned up",
+    WORDS["refactor"][False]: "",
+}
+"""Settings that a figure shows in the names of rows in place of panels: the panel's word, and the
+row's (empty: none)."""
 
 
 def _settings_as_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with these settings in its conditions in place of its panels."""
-    parts = [str(panel).split(", ") for panel in frame["panel"]]
-    said = [", ".join(SAID[part] for part in some if SAID.get(part)) for some in parts]
-    panels = [", ".join(part for part in some if part not in SAID) or "all" for some in parts]
-    names = [f"{one}, {more}" if more else one for one, more in zip(frame["condition"], said, strict=True)]
-    return frame.assign(panel=panels, condition=names)
+    """Returns the frame without the words for a defence (`DEFENCES`) in its column `panel`; the
+    words for a defence that is on follow the name in its column `condition`. A panel left without
+    words is `all`."""
+    panels, conditions = [], []
+    for panel, condition in zip(frame["panel"], frame["condition"], strict=True):
+        parts = panel.split(", ")
+        panels.append(", ".join(part for part in parts if part not in DEFENCES) or "all")
+        moved = [DEFENCES[part] for part in parts if DEFENCES.get(part)]
+        conditions.append(", ".join([condition, *moved]))
+    return frame.assign(panel=panels, condition=conditions)
 
 
 def _beside_their_like(conditions: Sequence[str]) -> list[str]:
-    """Those of one perturbation one after the other."""
+    """Returns the names `conditions` sorted so that those of one perturbation (the name before the
+    first comma) follow each other."""
     kinds = list(dict.fromkeys(name.split(", ")[0] for name in conditions))
     return sorted(conditions, key=lambda name: kinds.index(name.split(", ")[0]))
 
 
 def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
-    """Average (filled, with interval) and most (hollow) reasoning tokens, on a logarithmic scale (Table 4).
+    """Draws reasoning tokens on a logarithmic scale (Table 4), from the average (filled, with
+    interval) to the maximum (hollow); returns the figure.
 
-    `points`: model, panel, condition, average, low, high, most. `published`: panel, condition, average, most (a row
-    for each of the paper's models), in grey; panels that points do not have are their own.
+    `points`: model, panel, condition, average, low, high, hollow (the maximum). `published`: the
+    same for the paper's models, and beside (its data set), in grey.
     """
-    conditions, models = (list(dict.fromkeys(points[name])) for name in ("condition", "model"))
-    titles = list(dict.fromkeys([*points["panel"], *published["panel"]]))
-    xlabel = "reasoning tokens (grey: the paper's models; hollow: most)"
-    figure, axes = _panels(titles, conditions, 0.9, 0.42 * len(conditions), xlabel)
-    for ax, panel in zip(axes, titles, strict=True):
-        for place, condition in enumerate(conditions):
-            theirs = published[(published["panel"] == panel) & (published["condition"] == condition)]
-            for column, face in (("average", PUBLISHED), ("most", "none")):
-                shown: dict[str, Any] = {"color": PUBLISHED, "markerfacecolor": face, "alpha": 0.35, "markersize": 2.5}
-                ax.plot(theirs[column], [place] * len(theirs), "o", **shown)
-        _dots(ax, points[points["panel"] == panel], models, conditions, "average", markersize=4)
+    conditions, models = (list(points[name].unique()) for name in ("condition", "model"))
+    beside = dict(zip(published["panel"], published["beside"], strict=True))
+    theirs = list(published["model"].unique())
+    slots = _slots(len(theirs) + len(models))
+    xlabel = "reasoning tokens: average (filled) to maximum (hollow)"
+    figure, axes = _condition_panels(points, conditions, len(slots), xlabel, beside)
+    for panel, ax in axes.items():
+        for model, slot, marker in zip(theirs, slots, MARKERS, strict=False):
+            part = published[(published["panel"] == panel) & (published["model"] == model)]
+            part = part.set_index("condition").reindex(conditions)
+            places = np.arange(len(conditions)) + slot
+            style: dict[str, Any] = {"color": PUBLISHED, "alpha": 0.6, "markersize": 3}
+            name = f"{model}, published"
+            ax.errorbar(part["average"], places, fmt=marker, label=name, **style)
+            mark(ax, part, part["average"], places, published=True)
+            ax.plot(part["hollow"], places, marker, mfc="none", **style)
+            ax.hlines(places, part["average"], part["hollow"], PUBLISHED, lw=0.5, alpha=0.5)
+        own = points[points["panel"] == panel]
+        _dots(ax, own, models, conditions, "average", slots[len(theirs) :], markersize=4)
         ax.set_xscale("log")
-    legend_above(figure, axes[0], most=4)
+    _legend(figure, next(iter(axes.values())))
     return figure
 
 
-def _panels(
-    titles: Sequence[str], rows: Sequence[str], margin: float, height: float, xlabel: str, across: int = 2
-) -> tuple[Figure, list[Axes]]:
-    """A figure of panels, each so many inches high, whose rows are conditions, from above."""
-    shown = [title if len(title) < LONGEST_TITLE else title.replace(", ", ",\n", 1) for title in titles]
-    down = -(-len(titles) // min(across, len(titles)))
-    figure, axes = panels(shown, across, margin + down * height, sharex=True, sharey=True)
-    for ax in axes:
-        name_rows(ax, rows, 0.45, length=None)
+def _condition_panels(
+    points: pd.DataFrame,
+    conditions: Sequence[str],
+    slots: int,
+    xlabel: str,
+    beside: Mapping[str, str],
+) -> tuple[Figure, dict[str, Axes]]:
+    """Returns a figure and its panels by name: those of `points` in its column `panel`. Panels with
+    the same words after the first comma stand side by side, and these words below their title,
+    with the name of the published data set that `beside` gives.
+
+    The names of `conditions` label the rows, each high enough for `slots` series; perturbations'
+    codes stand in the names of the first panels alone.
+    """
+    titles = list(points["panel"].unique())
+    rest = list(dict.fromkeys(title.partition(", ")[2] for title in titles))
+    titles.sort(key=lambda title: rest.index(title.partition(", ")[2]))
+    columns = len({title.partition(", ")[0] for title in titles})
+    across = columns if columns <= 3 else 2
+    down = -(-len(titles) // across)
+    height = (0.14 + 0.075 * slots) * len(conditions) + 0.55
+    height = min(0.7 + 0.05 * slots + down * height, TALLEST_DRAWN)
+    figure, axes = panels([""] * len(titles), across, height, sharex=True, sharey="row")
+    names = row_names(conditions)
+    for number, (ax, title) in enumerate(zip(axes, titles, strict=True)):
+        own = beside.get(title, "")
+        above = titles[number - across] if number >= across else ""
+        _name_panel(ax, title, own if beside.get(above) != own else "")
+        if above:
+            names = [re.sub(r" \([A-Z-]+\)", "", name) for name in names]
+        name_rows(ax, names, 0.45, length=None)
     figure.supxlabel(xlabel, fontsize=8)
-    return figure, axes
+    return figure, dict(zip(titles, axes, strict=True))
+
+
+def _name_panel(ax: Axes, title: str, beside: str = "") -> None:
+    """Writes the first words of `title` above the panel `ax`, and below them in small type those
+    after the first comma and the name of the published data set `beside`, if any."""
+    first, _, rest = title.partition(", ")
+    below = "; ".join(filter(None, [rest, beside and f"published: {beside}"]))
+    ax.set_title(first, fontsize=8.5, pad=14 if below else 4)
+    words = ax.annotate(
+        below,
+        (0, 1),
+        xytext=(0, 4),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        fontsize=6.5,
+        color="#555555",
+    )
+    words.set_in_layout(False)
 
 
 def _dots(
-    ax: Axes, points: pd.DataFrame, models: Sequence[str], rows: Sequence[str], column: str, **options: Any
+    ax: Axes,
+    points: pd.DataFrame,
+    models: Sequence[str],
+    rows: Sequence[str],
+    column: str,
+    slots: np.ndarray,
+    **options: Any,
 ) -> None:
-    """The models' dots with intervals, beside each other in each row; hollow, where they have it, their `most`."""
-    for number, model in enumerate(models):
+    """Draws each model's dots in the panel `ax`, one in each row of `rows` (names of conditions) at
+    the model's height in `slots`, at the value in the column `column` of `points`, with its
+    interval; hollow dots, joined to them, show the column `hollow`, if any."""
+    for (model, (colour, marker)), slot in zip(looks(models).items(), slots, strict=True):
         part = points[points["model"] == model].set_index("condition").reindex(rows)
         value, reach = interval(part, column, 1)
-        places = [place - 0.35 + (number + 0.5) * (0.7 / len(models)) for place in range(len(rows))]
-        colour, marker = look(number)
-        label = f"{model}, average" if "most" in part else model
-        ax.errorbar(value, places, xerr=reach, fmt=marker, color=colour, capsize=1.5, label=label, **options)
-        if "true" in part:
-            mark_truth(ax, part["true"], places, around=True)
-        if "most" in part:
-            hollow: dict[str, Any] = {"color": colour, "mfc": "none", "markersize": 4, "linestyle": ""}
-            ax.plot(part["most"], places, marker, label=f"{model}, most", **hollow)
+        places = np.arange(len(rows)) + slot
+        style: dict[str, Any] = {"color": colour, "elinewidth": 1, "capsize": 1.5, "label": model}
+        ax.errorbar(value, places, xerr=reach, fmt=marker, **style, **options)
+        mark(ax, part, value, places)
+        if "hollow" in part:
+            ax.hlines(places, value, part["hollow"], colour, lw=0.5)
+            ax.plot(
+                part["hollow"], places, marker, color=colour, mfc="white", markersize=4.5, mew=0.8
+            )
+            mark(ax, part, part["hollow"], places)
 
 
 def doubt_growth(found: Collapse, stages: pd.DataFrame) -> Figure:
-    """Words of doubt up to each token of a response, a quadratic through them, where it begins to repeat itself, and
-    its stages (Figure 3). `stages`: stage, first_token."""
-    figure = styled_figure(7.0, 2.9)
+    """Draws the growing number of words of doubt in a response (Figure 3), a column wide: the count
+    up to each token, a quadratic fit, which the legend calls rejected where it does not describe
+    the counts, the start of a collapse (one unit repeated to the end), and the stages; returns the
+    figure. `found` is the result of `doubt_curve`; `stages` has the columns stage, first_token."""
+    figure = styled_figure(WIDTHS["column"], 2.7)
     ax = figure.subplots()
-    ax.plot("tokens", "doubts", ".", data=found.curve, color=COLOURS[0], markersize=4, label="words of doubt so far")
-    end = float(found.curve["tokens"].max())
+    tokens, counts = found.curve["tokens"], found.curve["doubts"]
+    ax.step(tokens, counts, where="post", color=looks([found.model])[found.model].colour)
     coefficients = [found.growth[name] for name in ("c0", "c1", "c2")]
-    if end and not np.isnan(coefficients).any():
-        x = np.linspace(0, end, 200)
-        ax.plot(x, np.polynomial.Polynomial(coefficients)(x), color=COLOURS[1], lw=1, label="quadratic fit")
+    if tokens.max() and not np.isnan(coefficients).any():
+        x = np.linspace(0, tokens.max(), 200)
+        fit = np.polynomial.Polynomial(coefficients)(x)
+        p_value = found.lacks["quadratic"]
+        doubted = f" (rejected, p < {DOUBTED:g})" if p_value < DOUBTED else ""
+        ax.plot(x, fit, "k:", lw=1, label=f"quadratic fit{doubted}")
     if found.collapse_at is not None:
-        label = "one unit repeated to the end"
+        label = f"one unit repeated to token {found.tokens:,}"
         shown = min(found.tokens, 1.2 * found.collapse_at)  # the rest of it is as grey
         ax.axvspan(found.collapse_at, shown, color="#BBBBBB", alpha=0.5, linewidth=0, label=label)
         ax.set_xlim(-0.02 * shown, shown)
-        if shown < found.tokens:
-            say(ax, f"to token\n{found.tokens:,} →", (shown, 0), (-3, 6), size=7, ha="right")
     for number, row in enumerate(stages[stages["stage"] != STAGES[-1]].itertuples(), start=1):
         ax.axvline(row.first_token, color=PUBLISHED, linewidth=0.7, linestyle=":")
         place = (row.first_token, 1 - 0.09 * number)
         say(ax, str(row.stage), place, (3, 0), size=7, xycoords=("data", "axes fraction"))
-    title = f"{found.model} on {found.problem}, {found.perturbation}"
-    ax.set(xlabel="tokens of the response", ylabel="words of doubt", title=title)
-    legend_above(figure, ax, most=3)
-    say_lack(figure, {"the quadratic": found.lacks["quadratic"], "a straight line": found.lacks["line"]})
+    asked = f"{found.problem}, {spelled(found.perturbation, code=True)}"
+    ax.set(xlabel=f"tokens of the response\n({asked})", ylabel="words of doubt so far")
+    if ax.get_legend_handles_labels()[1]:
+        legend_above(figure, ax, most=1)
     return figure
 
 
 def status_bars(table: pd.DataFrame) -> Figure:
-    """What became of perturbations, as stacked bars of shares; how many of those that were not applied is written in
-    words. `table`: panel, condition, and the counts applied, unchanged, refused, rejected. A panel for each data set
-    and language, whose title says what was left as it was."""
-    rows = table.groupby("panel", sort=False).size()
-    figure, axes = panels(list(rows.index), 1, 0.6 + 0.2 * rows.sum() + 0.35 * len(rows), height_ratios=list(rows))
-    for ax, (panel, part) in zip(axes, table.groupby("panel", sort=False), strict=True):
+    """Draws the statuses of perturbed programs as stacked bars of shares; beside each bar stand its
+    counts of programs that are not applied, or `all applied`. Returns the figure.
+
+    `table`: panel, condition, and the counts applied, unchanged, refused, rejected. Each data set
+    and language has a panel, whose title says how many perturbations change every program.
+    """
+    parts = dict(list(table.groupby("panel", sort=False)))
+    sizes = [len(part) for part in parts.values()]
+    height = min(0.6 + 0.2 * len(table) + 0.35 * len(parts), TALLEST_DRAWN)
+    figure, axes = panels(list(parts), 1, height, height_ratios=sizes)
+    for ax, (panel, part) in zip(axes, parts.items(), strict=True):
         total = part[list(STATUSES)].sum(axis=1)
         left = pd.Series(0.0, index=part.index)
+        places = range(len(part))
         for status, (colour, hatch) in STATUSES.items():
             width = 100 * part[status] / total
-            ax.barh(range(len(part)), width, 0.8, left, color=colour, hatch=hatch, edgecolor="white", label=status)
+            ax.barh(
+                places,
+                width,
+                0.8,
+                left,
+                color=colour,
+                hatch=hatch,
+                edgecolor="white",
+                label=status,
+            )
             left = left + width
-        other = {status: part[status] for status in STATUSES if status != "applied"}
-        for place in range(len(part)):
-            told = [f"{counts.iloc[place]} {status}" for status, counts in other.items() if counts.iloc[place]]
+        for place, counts in enumerate(part[list(STATUSES)[1:]].to_dict("records")):
+            told = [f"{count} {status}" for status, count in counts.items() if count]
             say(ax, ", ".join(told) or "all applied", (1, place), va="center")
-        whole = part.loc[part["applied"] == total, "condition"]
-        ax.set_yticks(range(len(part)), part["condition"])
-        title = f"{panel}: {len(whole)} of {len(part)} perturbations change every program ({total.max()})"
+        whole = int((part["applied"] == total).sum())
+        ax.set_yticks(places, [spelled(name, code=ax is axes[0]) for name in part["condition"]])
+        title = (
+            f"{panel}: {whole} of {len(part)} perturbations change every program ({total.max()})"
+        )
         ax.set(ylim=(len(part) - 0.4, -0.6), xlim=(0, 100), title=title)
         ax.grid(False)
     axes[-1].set_xlabel("programs (%)")
@@ -198,67 +339,102 @@ def status_bars(table: pd.DataFrame) -> Figure:
 
 
 def density_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
-    """`points`: model, panel, density (what is put in), value, low, high. A panel for each kind of thing put in
-    (Figure 4)."""
-    models, parts = list(dict.fromkeys(points["model"])), dict(list(points.groupby("panel", sort=False)))
-    figure, axes = panels(list(parts), 2, 0.7 + 2.1 * -(-len(parts) // 2), sharex=True, sharey=True)
-    for ax, part in zip(axes, parts.values(), strict=True):
+    """Draws results against the density of messages (Figure 4), with a panel for each kind of
+    message; returns the figure. `ylabel` names the results.
+
+    `points`: model, panel, density (share of the places that get a message), value, low, high.
+    """
+    models = list(points["model"].unique())
+    parts = dict(list(points.groupby("panel", sort=False)))
+    kinds = list(dict.fromkeys(title.partition(", ")[0] for title in parts))
+    across = 2 if len(parts) <= 4 else 3 if len(parts) <= 9 else 4
+    height = 0.9 + 0.05 * len(models) + 1.9 * -(-len(parts) // across)
+    figure, axes = panels(
+        [""] * len(parts), across, min(height, TALLEST_DRAWN), sharex=True, sharey=True
+    )
+    message = "a message" if len(kinds) > 1 else f"one of the {spelled(kinds[0], code=True)}"
+    said: set[str] = {*kinds} if len(kinds) == 1 else set()
+    for ax, (title, part) in zip(axes, parts.items(), strict=True):
+        kind, _, rest = title.partition(", ")
+        name = f"{spelled(kind, code=kind not in said)}, {rest}"
+        _name_panel(ax, rest if rest and len(kinds) == 1 else name)
+        said.add(kind)
         draw_curves(ax, part, models, "density", value="value", scale=1, size=3.5)
-    figure.supxlabel("share of the places that get a message (p)", fontsize=8)
+    figure.supxlabel(f"share of the places that get {message} (p)", fontsize=8)
     figure.supylabel(ylabel, fontsize=8)
-    legend_above(figure, *axes, most=4)
+    _legend(figure, *axes)
     return figure
 
 
 def published_chart(
-    ranks: pd.DataFrame, alike: pd.DataFrame, vanilla: pd.DataFrame, datasets: pd.DataFrame, names: dict[str, str]
+    ranks: pd.DataFrame,
+    alike: pd.DataFrame,
+    vanilla: pd.DataFrame,
+    datasets: pd.DataFrame,
+    names: dict[str, str],
 ) -> Figure:
-    """Ranks of the models on unperturbed programs, how alike perturbations order them, what goes with the vanilla
-    score, and the difference between the data sets.
+    """Draws the findings from the published Pass@1, and returns the figure: ranks of the models on
+    unperturbed programs, agreement of perturbations on the order of models, correlation of losses
+    with the vanilla score, and the difference between data sets.
 
-    The tables of `results/published.py`; `names` are those of the data sets, two. Hollow: not decided.
+    The tables `ranks`, `alike`, `vanilla` and `datasets` are the results of `rankings`,
+    `agreement`, `by_vanilla` and `between_datasets` in `results/published.py`; `names` maps the two
+    data sets to their names in the chart. The tests do not decide what a hollow mark shows.
     """
-    figure = styled_figure(7.0, 8.4)
+    figure = styled_figure(WIDTHS["page"], 7.7)
     above, below = figure.subfigures(2, 1, height_ratios=[1.25, 1.0], squeeze=False)[:, 0]
     left, right = above.subplots(1, 2, width_ratios=[1.0, 1.15])
     plain = ranks[ranks["perturbation"] == "VAN"].assign(series=ranks["dataset"].map(names))
     models = plain[plain["dataset"] == next(iter(names))].sort_values("rank")["label"].tolist()
-    told: dict[str, Any] = {"title": "ranks that tests leave open", "xlabel": "rank on unperturbed programs"}
-    forest(left, plain, models, (0.5, len(models) + 0.5), value="rank", series="series", **told)
+    limits = (0.5, len(models) + 0.5)
+    forest(left, plain, models, limits, value="rank", series="series", published=True)
+    left.set(title="ranks that tests leave open", xlabel="rank on unperturbed programs")
     left.set_xticks(range(1, len(models) + 1, 4))
     above.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=2)
     perturbations = list(datasets["perturbation"])
     _matrix(right, alike, perturbations, list(names))
     first, second = names.values()
-    right.set(title="do perturbations order models alike?", xlabel=f"Spearman; below: {first}, above: {second}")
+    right.set(
+        title="do losses order models alike?",
+        xlabel=f"Spearman; above: {second}",
+    )
     left, right = below.subplots(1, 2, sharey=True)
     shown = vanilla.assign(series=vanilla["dataset"].map(names))
-    options: dict[str, Any] = {"label": "perturbation", "value": "correlation", "series": "series", "decided": True}
-    told = {"title": "share lost and vanilla score", "xlabel": "correlation over models"}
-    forest(left, shown, perturbations, (-1, 1), **options, **told)
-    options = {"label": "perturbation", "value": "difference", "scale": 100, "decided": True}
-    told = {"title": f"{second} - {first}", "xlabel": "share lost, paired by model (points)"}
-    forest(right, datasets, perturbations, (-20, 30), **options, **told)
+    options: dict[str, Any] = {"label": "perturbation", "decided": True, "published": True}
+    forest(left, shown, perturbations, (-1, 1), value="correlation", series="series", **options)
+    left.set(title="share lost and vanilla score", xlabel="correlation over models")
+    left.set_xticks([-1, -0.5, 0, 0.5, 1])
+    forest(right, datasets, perturbations, (-20, 30), value="difference", scale=100, **options)
+    right.set(title=f"{second} - {first}", xlabel="share lost, paired by model (points)")
     for ax in (left, right):
         ax.axvline(0, color="#999999", linewidth=0.6)
-    note = (
-        "REN names, RTF conditions, GBC unused code, PSC-ALL structural (all three), MCC misleading comments, "
-        "MPS misleading prints,\nMHC misleading hint. Filled, or bold: decided (Holm). Hollow: not."
-    )
-    figure.text(0.005, -0.005, note, fontsize=6.5, va="top", color="#555555")
+    left.set_yticks(range(len(perturbations)), row_names(perturbations))
+    add_note(figure, "filled, or bold: decided (Holm); hollow: not")
     return figure
 
 
 def _matrix(ax: Axes, alike: pd.DataFrame, names: list[str], datasets: list[str]) -> None:
-    """Correlations of the first data set below the diagonal, of the second above."""
+    """Draws, in `ax`, a matrix of the correlations between the perturbations `names`, from `alike`,
+    the result of `agreement`: the first of `datasets` below the diagonal, the second above; decided
+    ones are bold."""
     cells = np.full((len(names), len(names)), np.nan)
     for row in alike.itertuples():
         ends = sorted((names.index(str(row.first)), names.index(str(row.second))))
         x, y = ends if row.dataset == datasets[0] else reversed(ends)
         cells[y, x] = row.correlation
-        weight = "bold" if row.decided else "normal"
+        mark(ax, pd.DataFrame(index=[0]), x, y, 1, 1, published=True)
         colour = "white" if abs(row.correlation) > 0.6 else "black"
-        ax.text(x, y, f"{row.correlation:.2f}", ha="center", va="center", color=colour, fontsize=6.5, fontweight=weight)
+        weight = "bold" if row.decided else "normal"
+        ax.text(
+            x,
+            y,
+            f"{row.correlation:.2f}",
+            ha="center",
+            va="center",
+            color=colour,
+            fontsize=6.5,
+            fontweight=weight,
+        )
     ax.imshow(cells, cmap="PuOr", vmin=-1, vmax=1, aspect="auto")
     ax.set_xticks(range(len(names)), names, rotation=60)
     ax.set_yticks(range(len(names)), names)

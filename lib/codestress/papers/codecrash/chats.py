@@ -1,19 +1,26 @@
-"""What nano sees of CodeCrash: programs that are perturbed."""
+"""CodeCrash's perturbed programs in the training chats of nano, the kit's small transformer."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from codestress.mutate.perturbations.edits import NotPerturbed
+from codestress.mutate.perturbations.messages import Trace, insert_messages
+from codestress.mutate.perturbations.rewriting import (
+    insert_garbage,
+    reformat_conditions,
+    rename,
+)
 from codestress.nano.chats import pick
-from codestress.papers.codecrash.perturbations.edits import NotPerturbed
-from codestress.papers.codecrash.perturbations.messages import Trace, insert_messages
-from codestress.papers.codecrash.perturbations.rewriting import insert_garbage, reformat_conditions, rename
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem
 
 
 def perturbed(random: np.random.Generator, problem: Problem) -> Problem:
-    """By one of CodeCrash's perturbations, which keep what the program returns; the same where none can be made."""
+    """Returns `problem` under a perturbation of CodeCrash that `random` picks and that keeps what
+    the program returns: new names (REN), rewritten conditions (RTF), unused code (GBC) or
+    misleading comments (MCC). Returns `problem` itself where the picked perturbation cannot be
+    made."""
     draw = Draw(random)
     try:
         match pick(random, ("REN", "RTF", "GBC", "MCC")):
@@ -24,7 +31,9 @@ def perturbed(random: np.random.Generator, problem: Problem) -> Problem:
             case "GBC":
                 return insert_garbage(problem, draw).problem
             case _:
-                return insert_messages(problem, draw, style="comment", density=0.5, trace=Trace()).problem
+                return insert_messages(
+                    problem, draw, style="comment", density=0.5, trace=Trace()
+                ).problem
     except NotPerturbed:
         return problem
 

@@ -1,4 +1,5 @@
-"""`codestress perturb`: anybody's programs, perturbed; `codestress write`: texts that a model writes for CodeCrash."""
+"""Commands `codestress perturb`, which perturbs the user's programs, and `codestress write`, which
+has a model write material for CodeCrash."""
 
 from __future__ import annotations
 
@@ -13,45 +14,100 @@ from codestress.paths import shown
 
 
 @click.command()
-@click.argument("what", type=click.Choice(["hints", "translations"]))
-@click.option("--problems", required=True, help="cruxeval, livecodebench, generated or contest.")
-@click.option("--n-problems", default=0, show_default=True, help="How many, from the first on; 0 for all.")
-@click.option("--task", type=click.Choice(["output", "input"]), default="output", show_default=True, help="Of hints.")
+@click.argument("what", type=click.Choice(["hints", "messages", "translations"]))
+@click.option(
+    "--problems",
+    default="",
+    help="Of hints and translations: cruxeval, livecodebench, generated, contest.",
+)
+@click.option(
+    "--n-problems", default=0, show_default=True, help="How many, from the first on; 0 for all."
+)
+@click.option(
+    "--task",
+    type=click.Choice(["output", "input"]),
+    default="output",
+    show_default=True,
+    help="Of hints.",
+)
 @click.option("--model", required=True, help="A name from params/models.yaml; the paper: GPT-4o.")
-@click.option("--output", "-o", required=True, type=click.Path(path_type=Path), help="The JSON Lines file to write.")
-@click.option("--seed", default=0, show_default=True, help="As in the artefacts that will use the file.")
+@click.option(
+    "--output", "-o", required=True, type=click.Path(path_type=Path), help="The file to write."
+)
+@click.option(
+    "--seed", default=0, show_default=True, help="As in the artefacts that will use the file."
+)
 def write(
-    what: str, problems: str, n_problems: int, task: Literal["output", "input"], model: str, output: Path, seed: int
+    what: str,
+    problems: str,
+    n_problems: int,
+    task: Literal["output", "input"],
+    model: str,
+    output: Path,
+    seed: int,
 ) -> None:
-    """Has a model write CodeCrash's hints or JavaScript translations; only what passes its check by running is kept.
+    """Has a model write hints, messages or translations for CodeCrash, checks them, and gives a
+    reason for each rejected one.
 
-    Name the file in the parameters `hints` or `translations`. Answers are stored: the same command again asks only
-    what is missing.
+    Hints and translations (JSON Lines) are checked by running them; other rows of the file stay. Messages (YAML) are a
+    list to review. What was rejected lies beside the file, each with its reason. Name the file in the parameter of the
+    same name. Answers are stored: the same command again asks only what is missing.
     """
+    from codestress.papers.codecrash import writing
     from codestress.papers.codecrash.studies import SOURCES, checked_problems
-    from codestress.papers.codecrash.writing import write_hints, write_translations
     from codestress.problems.problem_files import own_sets
 
-    _check("--problems", problems, "source", (*SOURCES, *own_sets()), "params/problems.yaml")
-    usable, faults = checked_problems(problems, "python", n_problems, "", seed)
-    if what == "hints":
-        written = write_hints(usable, task, model, seed=seed)
+    beside = output.with_name(f"{output.stem}.rejected.jsonl")
+    if what == "messages":
+        if output.exists():
+            raise ParameterError(
+                f"{shown(output)}: exists already and may have been reviewed; name another file"
+            )
+        written = writing.write_messages(model, seed=seed)
+        told, content = "a list to review", writing.messages_to_review(written, model)
     else:
-        written = write_translations(usable, model, seed=seed)
+        _check("--problems", problems, "source", (*SOURCES, *own_sets()), "params/problems.yaml")
+        usable, faults = checked_problems(problems, "python", n_problems, "", seed)
+        told = f"{len(usable)} problems, {len(faults)} others cannot be used"
+        if what == "hints":
+            written = writing.write_hints(usable, task, model, seed=seed)
+        else:
+            written = writing.write_translations(usable, model, seed=seed)
+        content = writing.with_other_rows(written, written.rows, output)
     output.parent.mkdir(parents=True, exist_ok=True)
-    lines = [json.dumps(row, ensure_ascii=False) for row in written.rows]
-    output.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    output.write_text(content, encoding="utf-8")
+    beside.write_text(writing.with_other_rows(written, written.rejected, beside), encoding="utf-8")
     counts = ", ".join(f"{count} {kind}" for kind, count in written.counts.most_common())
-    click.echo(f"{shown(output.resolve())}: {len(usable)} problems: {counts}; {len(faults)} cannot be used")
+    click.echo(
+        f"{shown(output.resolve())}: {told}: {counts}; rejected ones: {shown(beside.resolve())}"
+    )
 
 
 @click.command()
 @click.argument("problems", type=click.Path(path_type=Path))
-@click.option("--conditions", default="VAN,REN,RTF,GBC,PSC-ALL,MCC,MPS,MHC", show_default=True, help="Perturbations.")
-@click.option("--language", type=click.Choice(["python", "javascript"]), default="python", show_default=True)
+@click.option(
+    "--conditions",
+    default="VAN,REN,RTF,GBC,PSC-ALL,MCC,MPS,MHC",
+    show_default=True,
+    help="Perturbations.",
+)
+@click.option(
+    "--language", type=click.Choice(["python", "javascript"]), default="python", show_default=True
+)
 @click.option("--seed", default=0, show_default=True, help="The same seed makes the same variants.")
-@click.option("--truth", type=click.Choice(["false", "any"]), default="false", show_default=True, help="Of messages.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON Lines: a row for each problem and condition.")
+@click.option(
+    "--truth",
+    type=click.Choice(["false", "any"]),
+    default="false",
+    show_default=True,
+    help="Of messages.",
+)
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print JSON Lines: a row for each problem and condition.",
+)
 def perturb(
     problems: Path,
     conditions: str,
@@ -60,31 +116,41 @@ def perturb(
     truth: Literal["false", "any"],
     as_json: bool,
 ) -> None:
-    """Rewrites programs to the same meaning, and says of each whether it could be: PROBLEMS is a file of JSON Lines
+    """Rewrites programs to the same meaning, with a status for each. PROBLEMS is a file of JSON Lines
     with id, code, function and input (the arguments of a call).
 
-    Each variant is run on the input and on others near by, isolated; programs of strangers run no other way.
+    Each variant is run on the input and on others near by, always in isolation. A row that holds no problem that can
+    be run is rejected, with its reason; the others are made.
     """
-    from codestress.papers.codecrash.perturbations.outside import perturbed_rows
-    from codestress.papers.codecrash.perturbations.own import own_perturbations
-    from codestress.papers.codecrash.perturbations.variants import PERTURBATIONS
+    from codestress.mutate.perturbations.outside import perturbed_rows
+    from codestress.mutate.perturbations.own import own_perturbations
+    from codestress.mutate.perturbations.variants import PERTURBATIONS
 
     wanted = conditions.replace(",", " ").split()
     for name in wanted:
         known = (*PERTURBATIONS, *own_perturbations())
         _check("--conditions", name, "perturbation", known, "params/perturbations.yaml")
-    for row in perturbed_rows(problems, wanted, language, seed, truth):
+    rows = perturbed_rows(problems, wanted, language, seed, truth)
+    for row in rows:
         if as_json:
             click.echo(json.dumps(row))
         else:
-            click.echo(f"{row['id']:20} {row['condition']:8} {row['state']:9} {row['reason']}".rstrip())
+            click.echo(
+                f"{row['id']:20} {row['condition']:8} {row['state']:9} {row['reason']}".rstrip()
+            )
+    names = {row["id"] for row in rows}
+    left = names - {row["id"] for row in rows if row["state"] != "rejected"}
+    if left:
+        click.echo(f"{len(left):,} of {len(names):,} problems rejected", err=True)
 
 
 def _check(option: str, name: str, kind: str, known: tuple[str, ...], file: str) -> None:
     from codestress.validation import nearest
 
     if name not in known:
-        raise ParameterError(f"{option} {name}: no such {kind}{nearest(name, known)}; your own are rows of {file}")
+        raise ParameterError(
+            f"{option} {name}: no such {kind}{nearest(name, known)}; your own are rows of {file}"
+        )
 
 
 COMMANDS = (write, perturb)

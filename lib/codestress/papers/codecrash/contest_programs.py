@@ -1,46 +1,80 @@
-"""Contest programs of the kit's own, each in Python and in JavaScript: several functions, classes, imports, called by
-keyword, as LiveCodeBench's are. They stand in contest/, with calls and their outputs in contest/calls.json."""
+"""The kit's contest programs, each in Python and in JavaScript. Like LiveCodeBench's, they have
+several functions, classes, imports and keyword arguments. `params/codecrash/contest` holds the
+programs, and their calls and outputs in `calls.json`."""
 
 from __future__ import annotations
 
 import ast
 import json
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
+from codestress.errors import DataError
+from codestress.paths import PARAMS, shown
+from codestress.problems.problem_files import read_text
 from codestress.problems.program import Problem, literal_text
 from codestress.types import Language, Source
 
+FOLDER = PARAMS / "codecrash" / "contest"
 SUFFIXES: dict[Language, str] = {"python": "py", "javascript": "js"}
+
+
+def contest_files() -> list[Path]:
+    """Returns the paths of all files of the contest programs (programs and `calls.json`), sorted by
+    name."""
+    return sorted(FOLDER.glob("*.*"))
 
 
 @cache
 def contest_problems(language: Language = "python") -> list[Problem]:
-    """Every call of every program, by name; the same ids in both languages.
+    """Returns one problem for each call of each contest program, in `language`. Ids are the same in
+    all languages: the program's name and the call's number, from 0. Raises `DataError` where a file
+    is missing.
 
-    Neighbours are different programs: the first n problems have as many programs as possible.
+    The first calls of all programs come first, then all second calls and so on, so the first n
+    problems cover as many programs as possible.
     """
-    folder = files(__package__) / "contest"
-    calls: dict[str, Any] = json.loads((folder / "calls.json").read_text(encoding="utf-8"))
+    calls: dict[str, Any] = json.loads(_content("calls.json"))
+    codes = {name: _content(f"{name}.{SUFFIXES[language]}").rstrip("\n") for name in calls}
     problems = []
     for number in range(max(len(program["calls"]) for program in calls.values())):
         for name, program in calls.items():
-            if number < len(program["calls"]):
-                code = (folder / f"{name}.{SUFFIXES[language]}").read_text(encoding="utf-8").rstrip("\n")
-                arguments, output = program["calls"][number]
-                if language != "python":
-                    arguments = positional(arguments, program["parameters"], language)
-                problems.append(
-                    Problem(
-                        f"{name}_{number}", code, program["function"], arguments, output, language, source=Source.KIT
-                    )
-                )
+            if number >= len(program["calls"]):
+                continue
+            arguments, output = program["calls"][number]
+            if language != "python":
+                arguments = positional(arguments, program["parameters"], language)
+            problem = Problem(
+                f"{name}_{number}",
+                codes[name],
+                program["function"],
+                arguments,
+                output,
+                language,
+                source=Source.KIT,
+            )
+            problems.append(problem)
     return problems
 
 
+def _content(name: str) -> str:
+    """Returns the text of the file `name` in the folder of the contest programs; raises `DataError`
+    with the remedy where the file is missing."""
+    path = FOLDER / name
+    if not path.is_file():
+        raise DataError(
+            f"{shown(path)}: this file of the kit's contest programs is missing; "
+            f"restore it: git checkout -- {shown(FOLDER)}"
+        )
+    return read_text(path)
+
+
 def positional(arguments: str, parameters: list[str], language: Language) -> str:
-    """Keyword arguments of Python as the arguments of a language that has none, in the order of the parameters."""
+    """Returns `arguments`, the text of a Python call's arguments, as positional ones in the source
+    of `language`, which has no keywords, in the order of `parameters` (names). Raises `ValueError`
+    for an argument that is no literal, `SyntaxError` for a text that is no list of arguments,
+    `KeyError` for a parameter without one."""
     call = ast.parse(f"f({arguments})", mode="eval").body
     assert isinstance(call, ast.Call)
     values = dict(zip(parameters, (ast.literal_eval(node) for node in call.args), strict=False))

@@ -1,4 +1,5 @@
-"""How a simulated reader works out what a program does, and how it lets comments mislead it (CodeCrash)."""
+"""Simulated reader for CodeCrash: a program in place of a model, which works out what the asked
+program does and may believe misleading comments."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from itertools import islice, product
 from typing import Any
 
 from codestress.literals import NotLiteral, parse_literal, same_value
+from codestress.mutate.perturbations.neutral import is_neutral
 from codestress.sandbox.executor import Program
 from codestress.simulated.reading import Reading
 from codestress.simulated.runs import first_right, run_piece
@@ -16,72 +18,93 @@ from codestress.types import Language, Source
 ASKED = re.compile(r"\[ANSWER\] (.*?) (===?) (.*?) \[/ANSWER\]\s*$", re.S)
 HINT = re.compile(r"(?:#|//) The (return value|function call) is (.*)$")
 PRINTED = re.compile(r"^\s*(?:print|console\.log)\(('.*'|\".*\")\);?$")
-COMMENTED = re.compile(r"^(.*?\S)?\s*(?:#|//) [A-Z][^'\"]*(?:'[^']*'[^'\"]*)?\.$")
+COMMENTED = re.compile(r"^(.*?\S)?\s*(?:#|//) (?P<said>[A-Z][^'\"]*(?:'[^']*'[^'\"]*)?\.)$")
 DOUBTFUL = 4
-"""A message about a line is believed this many times more seldom than a hint about the result."""
+"""Factor by which a message about a line is believed less often than a hint about the result."""
 HINT_DOUBTS, MESSAGE_DOUBTS, COLLAPSE_DOUBTS = 5, 0.25, 24
-"""Rounds of doubt that a contradicted hint, a message, and a collapse cost a reasoning reader."""
+"""Numbers of paragraphs of doubt (`AGAIN`) that a reasoning reader writes: for a contradicted hint,
+for each message (one for four messages), and for a collapse."""
 AGAIN = (
-    " Let me go through the program again from its first line to its last, with the value of every variable after each "
+    "Let me go through the program again from its first line to its last, with the value of every variable after each "
     "of the lines, and see whether I come to what I had before, or to what the text beside the code says instead."
 )
 
 
 def complete_assertion(reading: Reading, _prefill: str) -> str | None:
-    """Runs the lines that were kept, believed lies included, and completes the assertion."""
+    """Returns a simulated reader's answer, as text, to a prompt that asks to complete an assertion:
+    `[ANSWER] f(1) == 2 [/ANSWER]`, after thoughts where the reader or the prompt wants them; None
+    where the question of `reading` is no such request. The reader runs the program lines that it
+    kept, with believed messages taken as true; a believed hint is its answer."""
     asked = ASKED.search(reading.question)
     if not asked or "??" not in asked[0]:
         return None
     lines = _program(reading)
     if not any(line.strip() for line in lines):
         lines = []
-    language: Language = "javascript" if asked[2] == "===" else "python"
-    thoughtful = any("[THOUGHT]" in text for _, text in reading.kept) or reading.reader.style == "reasoning"
-    told = any(text.startswith("Please ignore the comments") for _, text in reading.kept)
+    left, sign, right = asked.groups()
+    language: Language = "javascript" if sign == "===" else "python"
+    reasons = reading.reader.style == "reasoning"
+    texts = [text for _, text in reading.kept]
+    thoughtful = reasons or any("[THOUGHT]" in text for text in texts)
+    told = any(text.startswith("Please ignore the comments") for text in texts)
     credulity = reading.reader.credulity / (2 if thoughtful else 1) / (2 if told else 1)
-    hint = next((m for line in lines if (m := HINT.search(line))), None)
+    hint = next(filter(None, map(HINT.search, lines)), None)
     believed = hint if hint and reading.random.random() < credulity else None
-    source = "\n".join(_as_believed(lines, credulity / DOUBTFUL, reading, language))
-    if "??" in asked[1]:
-        text = _input(asked[1].partition("(")[0], asked[3], source, believed, reading.source)
+    code = "\n".join(_as_believed(lines, credulity / DOUBTFUL, reading, language))
+    if "??" in left:
+        text = _input(left.partition("(")[0], right, code, believed, reading.source)
     else:
-        value = believed[2] if believed else _output(asked[1], source, language, reading.source)
-        text = f"{asked[1]} {asked[2]} {value}"
+        value = believed[2] if believed else _output(left, code, language, reading.source)
+        text = f"{left} {sign} {value}"
     answer = f"[ANSWER] {text} [/ANSWER]"
-    if reading.reader.style == "reasoning":
+    if reasons:
         return _thought(lines, hint is not None and believed is None, reading) + answer
     if thoughtful:
-        return "\n".join(["[THOUGHT]", *(f"`{line.strip()}`" for line in lines), "[/THOUGHT]", answer])
+        thoughts = [f"`{line.strip()}`" for line in lines]
+        return "\n".join(["[THOUGHT]", *thoughts, "[/THOUGHT]", answer])
     return answer
 
 
 def clean_program(reading: Reading, _prefill: str) -> str | None:
-    """Writes the kept lines without comments and printed messages."""
+    """Returns a simulated reader's answer, as text, to a prompt that asks to clean up a program:
+    its kept lines in a fenced block, without comments and printed messages; None where the question
+    of `reading` is no such request."""
     asked = re.search(r"^Refactor the (\w+) program above", reading.question)
     if not asked:
         return None
-    lines = [re.sub(r"\s*(?:#|//) .*$", "", line) for line in _program(reading) if not PRINTED.match(line)]
+    lines = [line for line in _program(reading) if not PRINTED.match(line)]
+    lines = [re.sub(r"\s*(?:#|//) .*$", "", line) for line in lines]
     return "\n".join([f"```{asked[1].lower()}", *(line for line in lines if line.strip()), "```"])
 
 
 def _program(reading: Reading) -> list[str]:
-    """The kept lines of the last program that is shown."""
-    lines = [
-        text for _, text in reading.kept if text not in reading.question or not reading.question.startswith("Refactor")
-    ]
-    heads = [number for number, text in enumerate(lines) if text.startswith(("Now this program", "Here is a program"))]
+    """Returns the lines that the reader of `reading` kept of the last program in the prompt,
+    without fences and answers; empty where neither the program's announcement nor any function's
+    head was kept."""
+    lines = [text for _, text in reading.kept]
+    if reading.question.startswith("Refactor"):
+        lines = [text for text in lines if text not in reading.question]
     # Without its head the program begins where the examples end: at the last function that is called as asked.
-    functions = [number for number, text in enumerate(lines) if re.match(r"(?:def|function) ", text)]
-    start = heads[-1] + 1 if heads else [len(lines), *functions][-1]
+    starts, functions = list[int](), [len(lines)]
+    for number, text in enumerate(lines):
+        if text.startswith(("Now this program", "Here is a program")):
+            starts.append(number + 1)
+        if re.match(r"(?:def|function) ", text):
+            functions.append(number)
+    start = (functions + starts)[-1]
     return [line for line in lines[start:] if not line.startswith(("```", "[ANSWER]"))]
 
 
-def _as_believed(lines: list[str], belief: float, reading: Reading, language: Language) -> list[str]:
-    """The program as it would be if the messages that are believed were true."""
+def _as_believed(
+    lines: list[str], belief: float, reading: Reading, language: Language
+) -> list[str]:
+    """Returns the program `lines` without the messages (comments and prints) among them. Each
+    message is believed with probability `belief`; its line of code, or else the next one, is then
+    changed to have no effect."""
     source: list[str] = []
     disbelieved = False
     for line in lines:
-        printed, commented = PRINTED.match(line), COMMENTED.match(line)
+        printed, commented = PRINTED.match(line), _claims(line)
         if printed or commented:
             disbelieved = disbelieved or reading.random.random() < belief
         code = "" if printed else (commented[1] or "") if commented else line
@@ -91,8 +114,17 @@ def _as_believed(lines: list[str], belief: float, reading: Reading, language: La
     return source
 
 
+def _claims(line: str) -> re.Match[str] | None:
+    """Returns the match of `COMMENTED` for a line whose comment says something about the line; None
+    for neutral comments and for lines without such a comment."""
+    commented = COMMENTED.match(line)
+    return commented if commented and not is_neutral(commented["said"]) else None
+
+
 def _without_effect(line: str, language: Language) -> str:
-    """A line that does nothing any more."""
+    """Returns the program's `line` rewritten so that it has no effect (in Python `pass`, `if
+    False:`, …; in JavaScript an empty text). Lines on which the rest of the program depends, such
+    as a function's head, stay as they are."""
     indent = line[: len(line) - len(line.lstrip())]
     word = line.strip().partition(" ")[0].rstrip(":(")
     if language == "javascript":
@@ -107,7 +139,9 @@ def _without_effect(line: str, language: Language) -> str:
 
 
 def _output(call: str, code: str, language: Language, source: Source) -> str:
-    """What the pieced-together program returns, else its first argument."""
+    """Returns, as text, the literal of the value that the text `call` has in the reader's program
+    `code`; where the call fails or returns None, its first argument, or `None` if that is no
+    literal."""
     name, _, rest = call.partition("(")
     arguments = rest.rpartition(")")[0]
     try:
@@ -127,35 +161,42 @@ def _output(call: str, code: str, language: Language, source: Source) -> str:
         return "None"
 
 
-def _input(function: str, expected: str, code: str, believed: re.Match[str] | None, source: Source) -> str:
-    """Arguments for which the program gives the value, from some likely ones; else the value itself."""
+def _input(
+    function: str, expected: str, code: str, believed: re.Match[str] | None, source: Source
+) -> str:
+    """Returns the assertion `f(ARGUMENTS) == VALUE`, as text, with `expected` as its value: the
+    call is that of the hint, if `believed`; else the first of 40 likely ones for which the program
+    `code` returns the value; else one with the value itself as the argument."""
     if believed:
         return f"{believed[2]} == {expected}"
     try:
         output: Any = parse_literal(expected).value
     except NotLiteral:
         output = None
-    likely = [expected, *(repr(value) for value in ("ab", "a b", [1, 2], ["a", "b"], 1, 3, 0, "", {"a": 1}))]
+    values = ("ab", "a b", [1, 2], ["a", "b"], 1, 3, 0, "", {"a": 1})
     head = re.search(rf"def {re.escape(function)}\((.*?)\)", code)
     parameters = head[1].count(",") + 1 if head else 1
-    tries = [", ".join(chosen) for chosen in islice(product(likely, repeat=parameters), 40)]
-    programs = [Program(code, call=f"{function}({arguments})", source=source) for arguments in tries]
+    chosen = islice(product([expected, *map(repr, values)], repeat=parameters), 40)
+    calls = [f"{function}({', '.join(arguments)})" for arguments in chosen]
+    programs = [Program(code, call=call, source=source) for call in calls]
     found = first_right(programs, lambda value: same_value(value, output))
-    return f"{function}({expected if found is None else tries[found]}) == {expected}"
+    call = f"{function}({expected})" if found is None else calls[found]
+    return f"{call} == {expected}"
 
 
 def _thought(lines: list[str], contradicted: bool, reading: Reading) -> str:
-    """Thinking aloud: each line once, then rounds of doubt, each with one word of doubt more than the last."""
-    messages = sum(1 for line in lines if COMMENTED.match(line) or PRINTED.match(line))
-    rounds = int(messages * MESSAGE_DOUBTS) + (HINT_DOUBTS if contradicted else 0)
+    """Returns the reasoning text of a reader: each of the program's `lines` once, then paragraphs
+    of doubt, each with one word of doubt more than the last, more of them where a hint is
+    `contradicted`; then `</think>`, or endless repetition instead (by chance, only where
+    contradicted)."""
+    messages = sum(1 for line in lines if _claims(line) or PRINTED.match(line))
     collapses = contradicted and reading.random.random() < reading.reader.collapse
-    rounds += COLLAPSE_DOUBTS if collapses else 0
+    rounds = int(messages * MESSAGE_DOUBTS)
+    rounds += HINT_DOUBTS * contradicted + COLLAPSE_DOUBTS * collapses
     parts = [f"The line `{line.strip()}` comes next, and I note what it does." for line in lines]
-    for number in range(1, rounds + 1):
-        parts.append(" ".join(["Wait."] * number) + AGAIN)
-    if collapses:
-        return "\n".join(["<think>", *parts, "Hmm " * 200_000])
-    return "\n".join(["<think>", *parts, "</think>", ""])
+    parts += ["Wait. " * number + AGAIN for number in range(1, rounds + 1)]
+    ending = ["Hmm " * 200_000] if collapses else ["</think>", ""]
+    return "\n".join(["<think>", *parts, *ending])
 
 
 TASKS = (complete_assertion, clean_program)

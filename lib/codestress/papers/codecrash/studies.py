@@ -1,13 +1,14 @@
-"""CodeCrash: predictions on programs that were rewritten to the same meaning, or carry comments and prints that lie.
+"""CodeCrash's studies: predictions about programs that were rewritten to the same meaning, or that
+carry misleading comments and prints.
 
-Every condition asks about the same problems: a problem that does not return its recorded output is left out of all of
-them, a variant that does not mean the same as its program is never asked.
+Every condition asks about the same problems: a problem that does not return its recorded output is
+left out of all conditions, and a variant with another meaning than its program is never asked.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import product
@@ -17,105 +18,183 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from codestress.errors import DataError, ParameterError, SandboxError
+from codestress.errors import DataError, NotWrittenError, ParameterError, SandboxError
 from codestress.functions import file_of
-from codestress.generation.prompts import prompt_text
 from codestress.literals import parse_json
-from codestress.notes import noted
-from codestress.papers.codecrash import further_readings
-from codestress.papers.codecrash.assertions import score_assertion, score_assertion_as_run
-from codestress.papers.codecrash.contest_programs import contest_problems, positional
-from codestress.papers.codecrash.perturbations.edits import Guard
-from codestress.papers.codecrash.perturbations.own import own_perturbations
-from codestress.papers.codecrash.perturbations.python import PythonProgram
-from codestress.papers.codecrash.perturbations.variants import (
+from codestress.mutate.perturbations.edits import GlobalNames, Guard
+from codestress.mutate.perturbations.inputs import NotJson, json_values
+from codestress.mutate.perturbations.messages import KIT, PRINTED
+from codestress.mutate.perturbations.own import own_perturbations
+from codestress.mutate.perturbations.python import PythonProgram
+from codestress.mutate.perturbations.variants import (
+    NEUTRAL,
     Checked,
     Perturbation,
     Variant,
     check_problems,
     make_variants,
 )
-from codestress.parameters import Asked, Interval, RecomputedByDraws, Seeded, Study, for_each_model, no_questions
-from codestress.paths import shown
+from codestress.notes import noted
+from codestress.papers.codecrash.assertions import score_assertion, score_assertion_as_run
+from codestress.papers.codecrash.contest_programs import contest_files, contest_problems, positional
+from codestress.papers.codecrash.parameters import DifferenceCalibration
+from codestress.parameters import (
+    Asked,
+    Interval,
+    RecomputedByDraws,
+    Seeded,
+    Study,
+    for_each_model,
+    no_questions,
+)
+from codestress.paths import ROOT, shown
 from codestress.problems.generated import generated_problems
-from codestress.problems.problem_files import cruxeval, known_source, livecodebench, own_problems, read_text
+from codestress.problems.problem_files import (
+    cruxeval,
+    known_source,
+    livecodebench,
+    own_problems,
+    read_text,
+)
 from codestress.problems.program import Problem, from_stranger
+from codestress.prompts import prompt_text
 from codestress.sandbox.executor import Executor
 from codestress.sandbox.runtimes import missing
+from codestress.scoring.forms import fenced_program, without_thoughts
 from codestress.scoring.judging import unread
-from codestress.scoring.predictions import Task
 from codestress.simulated.reading import segments
-from codestress.types import LANGUAGE_NAMES, Language, Message, NotRun, Prompt, Response, Sampling, Score, Trial, Trials
+from codestress.types import (
+    LANGUAGE_NAMES,
+    Language,
+    Message,
+    NotRun,
+    Prompt,
+    Response,
+    Sampling,
+    Scalar,
+    Score,
+    Task,
+    Trial,
+    Trials,
+)
 
 SOURCES = ("cruxeval", "livecodebench", "generated", "contest")
 Source = Annotated[str, known_source(*SOURCES)]
 Mode = Literal["direct", "cot"]
-Truth = Annotated[Literal["any", "false"], BeforeValidator(lambda value: "false" if value is False else value)]
-"""YAML reads a bare `false` as no text."""
+Truth = Annotated[
+    Literal["any", "false"], BeforeValidator(lambda value: "false" if value is False else value)
+]
+"""Parameter `truth`: whether messages in a program are all false in the asked call (`false`), or
+may be true (`any`). A bare `false`, which YAML reads as a boolean, becomes the text "false"."""
 Density = Annotated[float, Field(gt=0, le=1)]
 COMMENT = re.compile(r"\s*(?:#|//) .*$")
-MESSAGES = ("MCC", "MPS")
-"""What a density applies to."""
+MESSAGES = ("MCC", "MPS", NEUTRAL)
+"""Perturbations that put messages into a program, to which a density applies: misleading comments,
+misleading prints, neutral comments."""
 
 
 class Perturbed(Seeded):
-    """Section 2: programs and perturbations. Defaults are the paper's."""
+    """Parameters of studies that perturb programs: programs, perturbations, their settings (section
+    2). Defaults are the paper's."""
+
+    FILES = {"translations": ("",), "hints": ("generated",), "messages": (KIT, PRINTED)}
 
     problems: list[Source] = Field(
         ["cruxeval", "livecodebench"],
         min_length=1,
         description="generated and contest are the kit's own, the others data sets",
     )
-    n_problems: int = Field(0, ge=0, description="how many of each, from the first on; 0: all (generated: 800)")
+    n_problems: int = Field(
+        0, ge=0, description="how many of each, from the first on; 0: all (generated: 800)"
+    )
     languages: list[Literal["python", "javascript"]] = Field(
-        ["python"], min_length=1, description="of the programs; javascript: contest has twins, others need translations"
+        ["python"],
+        min_length=1,
+        description="of the programs; javascript: contest has twins, others need translations",
     )
-    translations: str = Field("", description="JSON Lines of id and code: JavaScript written by a model")
-    task: Literal["output", "input"] = Field("output", description="what is predicted; livecodebench: outputs only")
+    translations: str = Field(
+        "", description="JSON Lines of id and code: JavaScript written by a model"
+    )
+    task: Literal["output", "input"] = Field(
+        "output", description="what is predicted; livecodebench: outputs only"
+    )
     perturbations: list[Perturbation] = Field(
-        ["VAN", "PSC-ALL", "MCC", "MPS", "MHC"], min_length=1, description="VAN is the program as it is"
+        ["VAN", "PSC-ALL", "MCC", "MPS", "MHC"],
+        min_length=1,
+        description="VAN is the program as it is",
     )
-    densities: list[Density] = Field([1.0], min_length=1, description="share of the places that get a message (p)")
-    hints: str = Field("generated", description="MHC's values: generated, or a JSON Lines file of id, task and value")
+    densities: list[Density] = Field(
+        [1.0], min_length=1, description="share of the places that get a message (p)"
+    )
+    hints: str = Field(
+        "outputs/data/codecrash.hints.jsonl",
+        description="MHC's values: a model's, a file that `codestress write hints` makes; or generated",
+    )
+    messages: str = Field(
+        "printed",
+        description="of MCC and MPS: the kit's, with the four that Table 3 prints, or without (kit); or a file",
+    )
     guard: Guard = Field(
-        "tag", description="what the text does not prove to mean the same: refuse it, or tag it and count it"
+        "tag",
+        description="a perturbation that the rules refuse to a program: refuse it, or tag it and count it",
     )
-    truth: Truth = Field("any", description="of messages in the asked call: false ones alone, or any, as in the paper")
+    globals_of: GlobalNames = Field(
+        "parameters",
+        description="whose names GBC declares as globals: parameters, or both: local variables too",
+    )
+    truth: Truth = Field(
+        "any",
+        description="of messages in the asked call: false ones alone, or any, as in the paper",
+    )
 
 
 class Questions(Perturbed, Asked):
-    """Sections 2 and 3: what is asked."""
+    """Parameters of studies that ask models about perturbed programs: those of `Perturbed`, prompts
+    and their sampling (sections 2 and 3)."""
 
     SINGLE = (
         *("n_problems", "modes", "samples_direct", "samples_cot", "temperature", "top_p"),
         *("max_tokens_direct", "max_tokens_cot"),
     )
+    OPEN = ("densities", "globals_of")
 
-    modes: list[Mode] = Field(["direct"], min_length=1, description="direct: 2 examples; cot: step by step, 1 example")
-    ignore: list[bool] = Field([False], min_length=1, description="the model is told to ignore comments")
-    refactor: list[bool] = Field([False], min_length=1, description="the model first cleans the program up")
+    modes: list[Mode] = Field(
+        ["direct"], min_length=1, description="direct: 2 examples; cot: step by step, 1 example"
+    )
+    ignore: list[bool] = Field(
+        [False], min_length=1, description="the model is told to ignore comments"
+    )
+    refactor: list[bool] = Field(
+        [False], min_length=1, description="the model first cleans the program up"
+    )
     samples_direct: int = Field(3, ge=1, description="candidates, direct")
     samples_cot: int = Field(1, ge=1, description="candidates, step by step")
     temperature: float = Field(0.2, ge=0, le=2, description="of all requests")
     top_p: float = Field(0.95, gt=0, le=1, description="of all requests")
     max_tokens_direct: int = Field(200, ge=1, description="longest direct answer")
-    max_tokens_cot: int = Field(2000, ge=1, description="longest answer step by step, and longest clean program")
+    max_tokens_cot: int = Field(
+        2000, ge=1, description="longest answer step by step, and longest clean program"
+    )
 
 
 class Shares(Questions, Interval):
-    """What needs intervals of shares."""
+    """Parameters of studies that give shares of correct answers: those of `Questions`, and the
+    confidence of intervals."""
 
 
 class Predictions(Shares):
-    """Differences to vanilla."""
+    """Parameters of studies that show differences to vanilla (unperturbed) programs: those of
+    `Shares`, and the unit of the differences."""
 
     relative: bool = Field(True, description="differences to vanilla in % of it; false: in points")
 
 
 class DensitySweep(Predictions):
-    """Section 4.1: Figure 4 and Table 6."""
+    """Parameters of the sweep over densities of messages (section 4.1: Figure 4 and Table 6)."""
 
-    show: Literal["accuracy", "tokens"] = Field("accuracy", description="what is drawn against the density")
+    show: Literal["accuracy", "tokens"] = Field(
+        "accuracy", description="what is drawn against the density"
+    )
 
 
 @cache
@@ -123,7 +202,15 @@ class DensitySweep(Predictions):
 def checked_problems(
     source: str, language: Language, n_problems: int, translations: str, seed: int
 ) -> tuple[list[Checked], dict[str, str]]:
-    """The problems of a source that can be used, and the others with what is wrong, by id."""
+    """Returns the usable problems of a source in `language` as `Checked`, with their executions,
+    and a dict of each other problem's fault in words by its id (it does not parse, does not return
+    its recorded output, or varies).
+
+    `source` is one of `SOURCES` or a custom set (params/problems.yaml); `n_problems` takes only the
+    first ones (0: all, or 800 generated). `translations` is the file for `translated`; `seed` draws
+    generated problems and the inputs of the check. Raises `DataError` for a missing or faulty file, and
+    `ParameterError` where `translations` is empty but needed (JavaScript, all but `contest`).
+    """
     if source == "generated":
         problems = generated_problems(n_problems or 800, seed=seed)
     elif source == "contest":
@@ -140,31 +227,47 @@ def checked_problems(
 
 
 def translated(problems: list[Problem], path: str, source: str) -> list[Problem]:
-    """JavaScript versions of problems, from a file that `codestress write translations` made."""
+    """Returns JavaScript versions of `problems`, which come from `source` (named in errors), by the
+    file `path` that `codestress write translations` made.
+
+    Problems without a row in the file are left out. Raises `ParameterError` where `path` is empty,
+    and `DataError` where the file is faulty or a problem's arguments have no JSON form.
+    """
     if not path:
         raise ParameterError(
             f"languages = ['javascript']: {source} has no JavaScript programs; make them with "
             "`codestress write translations` and name the file in translations, or take problems = ['contest']"
         )
-    codes = {row["id"]: row["code"] for row in read_rows(path, ("id", "code"))}
-    found = []
+    codes = {row["id"]: row["code"] for row in read_rows(ROOT / path, ("id", "code"))}
+    versions = []
     for problem in problems:
-        if problem.id in codes:
-            arguments = javascript_arguments(problem)
-            found.append(from_stranger(problem, code=codes[problem.id], arguments=arguments, language="javascript"))
-    return found
+        if problem.id not in codes:
+            continue
+        try:
+            changed = {"code": codes[problem.id], "arguments": javascript_arguments(problem)}
+        except NotJson as error:
+            raise DataError(
+                f"{path}, {problem.id}: {error}; or take the row out: "
+                "`codestress write translations` writes none of such a problem"
+            ) from None
+        versions.append(from_stranger(problem, **changed, language="javascript"))
+    return versions
 
 
-def read_rows(path: str, fields: tuple[str, ...]) -> list[dict[str, str]]:
-    """Rows of a JSON Lines file that all have these fields as texts; `DataError` names the line that does not."""
+def read_rows(path: Path, fields: tuple[str, ...]) -> list[dict[str, str]]:
+    """Returns the rows of the JSON Lines file `path` as dicts, in each of which all of `fields` are
+    texts. Raises `DataError` with the number of the first line that is no such object, and where
+    the file cannot be read."""
     rows = []
-    for number, line in enumerate(read_text(Path(path)).splitlines(), start=1):
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
         try:
             row = parse_json(line, unique=True)
             if not all(isinstance(row[field], str) for field in fields):
                 raise TypeError
         except (ValueError, TypeError, KeyError):
-            raise DataError(f"{shown(Path(path))}, line {number}: not an object with {', '.join(fields)}") from None
+            raise DataError(
+                f"{shown(path)}, line {number}: not an object with {', '.join(fields)}"
+            ) from None
         rows.append(row)
     return rows
 
@@ -172,211 +275,296 @@ def read_rows(path: str, fields: tuple[str, ...]) -> list[dict[str, str]]:
 def variants(
     given: Perturbed, source: str, language: Language, perturbation: Perturbation, density: float
 ) -> dict[str, Variant]:
-    """What became of each problem of a source under a perturbation, by id."""
-    how = {"seed": given.seed, "task": given.task, "guard": given.guard, "truth": given.truth}
-    return _variants(source, language, given.n_problems, given.translations, perturbation, density, given.hints, **how)
+    """Returns the `Variant` of each usable problem of a `source` in `language` under a
+    `perturbation`, as a dict by problem id: the perturbed problem, or the vanilla one where the
+    status is not `applied`.
+
+    `density` is the share of the places for messages that get one; `given` has all other settings.
+    Raises `DataError` for a missing or faulty file of problems, hints or translations.
+    """
+    problems = source, language, given.n_problems, given.translations, given.seed
+    return _variants(
+        problems,
+        perturbation,
+        given.hints,
+        density=density,
+        task=given.task,
+        guard=given.guard,
+        truth=given.truth,
+        globals_of=given.globals_of,
+        wording=given.messages,
+    )
 
 
 @cache
 @noted
 def _variants(
-    source: str,
-    language: Language,
-    n_problems: int,
-    translations: str,
+    of: tuple[str, Language, int, str, int],
     perturbation: Perturbation,
-    density: float,
     hints: str,
     **how: Any,
 ) -> dict[str, Variant]:
-    problems, _ = checked_problems(source, language, n_problems, translations, how["seed"])
+    source, *_, seed = of
+    problems, _ = checked_problems(*of)
     written = None
     if perturbation == "MHC" and hints != "generated":
-        rows = read_rows(hints, ("id", "task", "value"))
-        written = {row["id"]: row["value"] for row in rows if row["task"] == how["task"]}
+        written = written_hints(hints, source, how["task"], {one.problem.id for one in problems})
     with Executor() as executor:
-        return make_variants(problems, perturbation, executor, density=density, written_hints=written, **how)
+        return make_variants(
+            problems, perturbation, executor, seed=seed, written_hints=written, **how
+        )
+
+
+def written_hints(path: str, source: str, task: Task, problems: set[str]) -> dict[str, str]:
+    """Returns wrong values that a model wrote for MHC, the misleading hint, as a dict by problem
+    id: from the rows of the file `path` about this `task` and the ids `problems`. Raises
+    `NotWrittenError` where there are none or the file is missing (not where `problems` is empty);
+    the message names the command that writes them for `source`."""
+    file = ROOT / path
+    rows = read_rows(file, ("id", "task", "value")) if file.is_file() else []
+    values = {row["id"]: row["value"] for row in rows if row["task"] == task}
+    values = {name: value for name, value in values.items() if name in problems}
+    if problems and not values:
+        ask = f"codestress write hints --problems {source} --task {task} --model gpt-4o-2024-05-13 -o {path}"
+        raise NotWrittenError(
+            f"hints = {path}: no {task} of {source}: `{ask}`, or hints = generated, which deviates",
+            {"hints": "generated"},
+        )
+    return values
 
 
 def made_variants(
     given: Perturbed,
 ) -> Iterator[tuple[str, Language, Perturbation, float, dict[str, Variant]]]:
-    """Each source, language, perturbation and density (1 where none applies), and what became of its problems."""
-    for source, language, perturbation in product(given.problems, runnable(given.languages), given.perturbations):
-        for density in given.densities if perturbation in MESSAGES else [1.0]:
-            yield source, language, perturbation, density, variants(given, source, language, perturbation, density)
+    """Yields (source, language, perturbation, density, variants by problem id) for each combination
+    of these parameters in `given`; the density is 1 for perturbations that insert no messages.
+    Languages that cannot run here are left out; raises `SandboxError` where none can."""
+    for condition in product(given.problems, runnable(given.languages), given.perturbations):
+        for density in given.densities if condition[-1] in MESSAGES else [1.0]:
+            yield *condition, density, variants(given, *condition, density)
+
+
+VariantTable = dict[tuple[str, str, str, float], dict[str, Variant]]
+"""Mapping from (source, language, perturbation, density) to the variants by problem id."""
 
 
 @for_each_model
 def predictions(given: Questions) -> Trials:
-    """Every question about every variant. What was refused or rejected is not asked; what a perturbation left
-    unchanged is the vanilla question again, so it is asked once. Vanilla programs have no comments to be ignored
-    (Table 8)."""
-    if given.task == "input" and ("livecodebench" in given.problems or "javascript" in given.languages):
-        raise ParameterError("task = 'input': not for livecodebench (one input is recorded, section 3.1) or JavaScript")
-    table: dict[tuple[Any, ...], dict[str, Variant]] = {tuple(key): found for *key, found in made_variants(given)}
+    """Returns the trials (`Trials`) for every prompt about every variant, in each mode and defence
+    of `given`.
+
+    Refused and rejected variants are not asked. A variant that a perturbation left unchanged has
+    the vanilla prompt, so the request is sent only once. Vanilla programs have no comments to
+    ignore, so they are not asked with `ignore` (Table 8). With `refactor`, a trial first asks for a
+    clean program, then about it. Raises `ParameterError` where inputs are asked of livecodebench or
+    JavaScript.
+    """
+    if given.task == "input" and (
+        "livecodebench" in given.problems or "javascript" in given.languages
+    ):
+        raise ParameterError(
+            "task = 'input': not for livecodebench (one input is recorded, section 3.1) or JavaScript"
+        )
+    table: VariantTable = {
+        (source, language, perturbation, density): by_id
+        for source, language, perturbation, density, by_id in made_variants(given)
+    }
+    return Trials(
+        list(_question_trials(given, table)),
+        partial(_first_prompt, given, table),
+        {
+            "strict": partial(_judge, given, table, score_assertion),
+            "reference": partial(_judge, given, table, score_assertion_as_run),
+        },
+        follow_up=partial(_question_on_cleaned, given, table) if any(given.refactor) else None,
+        steps=lambda trial: 2 if trial.factors["refactor"] else 1,
+        not_run=not_run(given.languages),
+    )
+
+
+def _question_trials(given: Questions, table: VariantTable) -> Iterator[Trial]:
     samples = {"direct": given.samples_direct, "cot": given.samples_cot}
-    trials = [
-        Trial(
-            problem=name,
-            factors={
+    for (source, language, perturbation, density), by_id in table.items():
+        for mode, ignore, refactor in product(given.modes, given.ignore, given.refactor):
+            if ignore and perturbation == "VAN":
+                continue
+            factors: dict[str, Scalar] = {
                 "dataset": source,
                 "language": language,
                 "task": given.task,
                 "mode": mode,
                 "perturbation": perturbation,
-                "density": density if perturbation in MESSAGES else 0.0 if perturbation in ("VAN", "AGAIN") else 1.0,
-                "ignore": told,
-                "refactor": cleaned,
-                "status": variant.status,
-                "question": variant.problem.question or name,
-            },
-            seed=given.seed,
-            sample=sample + (samples[mode] if perturbation == "AGAIN" else 0),
-        )
-        for (source, language, perturbation, density), found in table.items()
-        for mode in given.modes
-        for told in given.ignore
-        if not (told and perturbation == "VAN")
-        for cleaned in given.refactor
-        for name, variant in found.items()
-        if variant.status in ("applied", "unchanged")
-        for sample in range(samples[mode])
-    ]
+                "density": 0.0 if perturbation in ("VAN", "AGAIN") else density,
+                "ignore": ignore,
+                "refactor": refactor,
+            }
+            # The vanilla question asked again has samples of its own.
+            first = samples[mode] if perturbation == "AGAIN" else 0
+            for name, variant in by_id.items():
+                if variant.status in ("applied", "unchanged"):
+                    own = {"status": variant.status, "question": variant.problem.question or name}
+                    for sample in range(first, first + samples[mode]):
+                        yield Trial(name, factors | own, given.seed, sample=sample)
 
-    def problem_of(trial: Trial) -> Problem:
-        of = trial.factors
-        density = of["density"] if of["perturbation"] in MESSAGES else 1.0
-        return table[of["dataset"], of["language"], of["perturbation"], density][trial.problem].problem
 
-    def asked(trial: Trial, problem: Problem) -> Prompt:
-        mode: Mode = "cot" if trial.factors["mode"] == "cot" else "direct"
-        sampling = Sampling(
-            given.temperature, given.top_p, given.max_tokens_cot if mode == "cot" else given.max_tokens_direct
-        )
-        return question(problem, given.task, mode, bool(trial.factors["ignore"]), sampling)
+def _variant_problem(table: VariantTable, trial: Trial) -> Problem:
+    factors = trial.factors
+    density = factors["density"] if factors["perturbation"] in MESSAGES else 1.0
+    condition = factors["dataset"], factors["language"], factors["perturbation"], density
+    return table[condition][trial.problem].problem  # type: ignore[index]
 
-    def render(trial: Trial) -> Prompt:
-        problem = problem_of(trial)
-        if trial.factors["refactor"]:
-            return cleaning(problem, Sampling(given.temperature, given.top_p, given.max_tokens_cot))
-        return asked(trial, problem)
 
-    def follow_up(trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
-        if not trial.factors["refactor"] or len(responses) > 1:
-            return None
-        code = fenced_program(responses[0].text)
-        return asked(trial, written_by_model(problem_of(trial), code)) if code else None
+def _asked(given: Questions, trial: Trial, problem: Problem) -> Prompt:
+    mode: Mode = "cot" if trial.factors["mode"] == "cot" else "direct"
+    max_tokens = given.max_tokens_cot if mode == "cot" else given.max_tokens_direct
+    sampling = Sampling(given.temperature, given.top_p, max_tokens)
+    return question(problem, given.task, mode, bool(trial.factors["ignore"]), sampling)
 
-    def judge(rule: Callable[[Problem, Task, Response], Score], trial: Trial, response: Response) -> Score:
-        if trial.factors["refactor"] and not response.earlier:
-            return unread(response, "no program in a fenced block")
-        return rule(problem_of(trial), given.task, response)
 
-    def chance(trial: Trial, prompt: Prompt, settings: Mapping[str, Any]) -> float | None:
-        after = (asked(trial, problem_of(trial)),) if trial.factors["refactor"] else ()
-        known = further_readings.readings(settings, prompt, *after)
-        return known.right if known else None
+def _first_prompt(given: Questions, table: VariantTable, trial: Trial) -> Prompt:
+    problem = _variant_problem(table, trial)
+    if trial.factors["refactor"]:
+        return cleaning(problem, Sampling(given.temperature, given.top_p, given.max_tokens_cot))
+    return _asked(given, trial, problem)
 
-    return Trials(
-        trials,
-        render,
-        {"strict": partial(judge, score_assertion), "reference": partial(judge, score_assertion_as_run)},
-        follow_up=follow_up if any(given.refactor) else None,
-        steps=lambda trial: 2 if trial.factors["refactor"] else 1,
-        chance=chance,
-        known=f"estimated from {further_readings.FURTHER} further readings of each question",
-        not_run=not_run(given.languages),
-    )
+
+def _question_on_cleaned(
+    given: Questions, table: VariantTable, trial: Trial, responses: tuple[Response, ...]
+) -> Prompt | None:
+    """Returns the prompt that asks, second, about the program that the model cleaned up in the
+    first of `responses`; None where `trial` has no clean-up, that response has no program, or the
+    second response is there."""
+    if not trial.factors["refactor"] or len(responses) > 1:
+        return None
+    problem = _variant_problem(table, trial)
+    code = fenced_program(without_thoughts(responses[0].text), problem.function)
+    return _asked(given, trial, written_by_model(problem, code)) if code else None
+
+
+def _judge(
+    given: Questions,
+    table: VariantTable,
+    rule: Callable[[Problem, Task, Response], Score],
+    trial: Trial,
+    response: Response,
+) -> Score:
+    if trial.factors["refactor"] and not response.earlier:
+        return unread(response, "no program in a fenced block")
+    return rule(_variant_problem(table, trial), given.task, response)
 
 
 def question(problem: Problem, task: Task, mode: Mode, ignore: bool, sampling: Sampling) -> Prompt:
-    """The prompt of appendix D's form: instruction, examples, program, assertion to complete. The kit's own words but
-    for the two sentences that the paper prints."""
+    """Returns the prompt about a `problem` in appendix D's form: instruction (with `ignore`, to
+    ignore comments too), examples, program, assertion to complete, by `task` and `mode`. The words
+    are the kit's own, except for two sentences that the paper prints: `Ensure the provided
+    expression syntax is correct. Do NOT output any extra information.`"""
     language = problem.language
-    parts = [prompt_text(f"codecrash.{task}.{mode}")]
-    parts += [prompt_text("codecrash.ignore")] if ignore else []
-    parts += [prompt_text(f"codecrash.examples.{task}.{mode}.{language}"), prompt_text("codecrash.question")]
+    names = [f"{task}.{mode}", f"examples.{task}.{mode}.{language}", "question"]
+    if ignore:
+        names.insert(1, "ignore")
+    parts = [prompt_text(f"codecrash.{name}") for name in names]
     text = Template("\n\n".join(parts)).substitute(
-        language=LANGUAGE_NAMES[language], fence=language, code=problem.code, asked=assertion_to_complete(problem, task)
+        language=LANGUAGE_NAMES[language],
+        fence=language,
+        code=problem.code,
+        asked=assertion_to_complete(problem, task),
     )
     messages = (Message("system", prompt_text("codecrash.system")), Message("user", text))
     return Prompt(messages, sampling, source=problem.source)
 
 
 def assertion_to_complete(problem: Problem, task: Task) -> str:
-    """`f(1) == ??`, or `f(??) == 2`."""
+    """Returns the assertion about a `problem`, as text, that the model completes: `f(1) == ??` for
+    the `task` `output` (`===` in JavaScript), `f(??) == 2` for `input`."""
     if task == "input":
         return f"{problem.function}(??) == {problem.output}"
     return f"{problem.call} {'===' if problem.language == 'javascript' else '=='} ??"
 
 
 def cleaning(problem: Problem, sampling: Sampling) -> Prompt:
-    """The first request of the refactoring pipeline (section 4.3)."""
+    """Returns the prompt that asks for a clean version of the program of `problem`: the first of
+    two steps in the refactoring pipeline (section 4.3)."""
     text = Template(prompt_text("codecrash.refactor")).substitute(
-        language=LANGUAGE_NAMES[problem.language], function=problem.function, fence=problem.language, code=problem.code
+        language=LANGUAGE_NAMES[problem.language],
+        function=problem.function,
+        fence=problem.language,
+        code=problem.code,
     )
     return Prompt((Message("user", text),), sampling)
 
 
-def fenced_program(text: str) -> str:
-    """The content of the last fenced block; empty where there is none."""
-    blocks = re.findall(r"```[\w]*\n(.*?)\n```", text, re.S)
-    return str(blocks[-1]) if blocks else ""
-
-
 def written_by_model(problem: Problem, code: str) -> Problem:
-    """The problem with a program that a model wrote from it.
+    """Returns the problem with `code` as its program, which a model wrote from the problem's
+    program.
 
-    It stays the kit's own only where it is made of pieces of the shown program (lines, sentences of long ones), in
-    their order, comments taken away: that is all that a reader does.
+    The result's origin is untrusted (`Source.STRANGER`) unless `code` consists of pieces of the
+    problem's program (lines, sentences of long lines) in order, with or without comments: simulated
+    readers do no more than that.
     """
     shown = iter(segments(problem.code))
-    known = all(any(line in (one, COMMENT.sub("", one)) for one in shown) for line in segments(code))
+    known = all(
+        any(line in (one, COMMENT.sub("", one)) for one in shown) for line in segments(code)
+    )
     return replace(problem, code=code) if known else from_stranger(problem, code=code)
 
 
 def javascript_arguments(problem: Problem) -> str:
-    """Arguments of a Python problem as JSON, in the order of the parameters."""
-    return positional(problem.arguments, PythonProgram(problem).parameters(), "javascript")
+    """Returns the arguments of a Python `problem` as JSON values separated by commas, in the order
+    of the parameters; raises `NotJson` where the arguments have no JSON form."""
+    try:
+        arguments = positional(problem.arguments, PythonProgram(problem).parameters(), "javascript")
+        json_values(arguments)
+    except (TypeError, ValueError, KeyError, SyntaxError, RecursionError):
+        raise NotJson(problem.arguments) from None
+    return arguments
 
 
 def not_run(languages: Sequence[Language]) -> tuple[NotRun, ...]:
-    """The languages whose programs cannot be run here, and why not."""
+    """Returns a `NotRun`, which names a gap and its reason, for each of `languages` whose programs
+    cannot run on this computer; empty where all can."""
     why = {language: missing(language) for language in languages}
-    return tuple(NotRun("language", name, LANGUAGE_NAMES[name], reason) for name, reason in why.items() if reason)
+    return tuple(
+        NotRun("language", name, LANGUAGE_NAMES[name], reason)
+        for name, reason in why.items()
+        if reason
+    )
 
 
 def runnable(languages: Sequence[Language]) -> list[Language]:
-    """The languages whose programs can be run here; `SandboxError` where none of them can."""
-    left = not_run(languages)
+    """Returns those of `languages` whose programs can run on this computer, in the given order;
+    raises `SandboxError` with the reasons where none can, or none is named."""
+    left = {one.value: f"{one.label}: {one.why}" for one in not_run(languages)}
     if len(left) == len(languages):
-        raise SandboxError("; ".join(f"{one.label}: {one.why}" for one in left))
-    return [language for language in languages if language not in {one.value for one in left}]
+        raise SandboxError("; ".join(left.values()) or "languages = []: name at least one")
+    return [language for language in languages if language not in left]
 
 
 def nothing_asked(given: Perturbed) -> Trials:
-    """For tables of what was made, not of what was answered."""
+    """Returns a `Trials` without a trial, for tables about variants alone: no model is asked.
+    Languages of `given` that cannot run on this computer stand in its `not_run`."""
     return replace(no_questions(given), not_run=not_run(given.languages))
 
 
-def custom_files(given: Perturbed) -> list[Path]:
-    """Files of the custom perturbations that are named."""
-    return [file_of(own.function) for name, own in own_perturbations().items() if name in given.perturbations]
-
-
-def files_of_answers(given: Perturbed) -> list[Path]:
-    """These, and what is known of simulated readers."""
-    return [further_readings.READINGS, *custom_files(given)]
+def files_of(given: Perturbed) -> list[Path]:
+    """Returns the paths of the files that a study with the parameters `given` reads: the contest
+    programs, the modules of custom perturbations, and the files of hints, messages and
+    translations, each where `given` names it. A file need not exist."""
+    files = contest_files() if "contest" in given.problems else []
+    for name, own in own_perturbations().items():
+        if name in given.perturbations:
+            files.append(file_of(own.function))
+    named = {name: getattr(given, name) for name in given.FILES}
+    return files + [ROOT / path for name, path in named.items() if path not in given.FILES[name]]
 
 
 STUDIES = {
-    "answers": Study(Questions, predictions, files_of_answers),
-    "shares": Study(Shares, predictions, files_of_answers),
-    "means": Study(Shares, predictions, files_of_answers),
-    "predictions": Study(Predictions, predictions, files_of_answers),
-    "density": Study(DensitySweep, predictions, files_of_answers),
+    "answers": Study(Questions, predictions, files_of),
+    "shares": Study(Shares, predictions, files_of),
+    "means": Study(Shares, predictions, files_of),
+    "predictions": Study(Predictions, predictions, files_of),
+    "density": Study(DensitySweep, predictions, files_of),
     "published": Study(RecomputedByDraws, no_questions),
-    "variants": Study(Perturbed, nothing_asked, custom_files),
+    "calibration": Study(DifferenceCalibration, no_questions),
+    "variants": Study(Perturbed, nothing_asked, files_of),
 }
-"""What params/codecrash/*.yaml may name as `study: codecrash.NAME`."""
+"""Studies by name; params/codecrash/*.yaml may name them as `study: codecrash.NAME`."""

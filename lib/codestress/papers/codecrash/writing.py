@@ -1,6 +1,8 @@
-"""Material that a model writes for CodeCrash and that is checked by running it: hints, and JavaScript translations.
+"""Material that a model writes for CodeCrash: hints and JavaScript translations, which are checked
+by running them, and misleading messages, which a person reviews.
 
-Written once to a file, so that all models are asked about the same material and others can look at it.
+The material is written to a file once, so that all models get the same material and others can
+inspect the file.
 """
 
 from __future__ import annotations
@@ -8,69 +10,124 @@ from __future__ import annotations
 import itertools
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
 
-from codestress.generation.prompts import prompt_text
-from codestress.inference.run import run, stored_responses
+import yaml
+
+from codestress.inference.run import run
+from codestress.inference.store import stored_responses
 from codestress.literals import parse_literal, same_value
-from codestress.papers.codecrash.assertions import assertion_parts, last_block
-from codestress.papers.codecrash.perturbations.inputs import NEAR
-from codestress.papers.codecrash.perturbations.variants import Checked, run_calls
-from codestress.papers.codecrash.studies import fenced_program, javascript_arguments
+from codestress.mutate.perturbations.inputs import NEAR
+from codestress.mutate.perturbations.messages import (
+    fault_of,
+    messages,
+    read_trace,
+    traced,
+    truth_of,
+)
+from codestress.mutate.perturbations.programs import program_of, vanilla
+from codestress.mutate.perturbations.variants import Checked, run_calls
+from codestress.papers.codecrash.assertions import assertion_parts
+from codestress.papers.codecrash.contest_programs import contest_problems
+from codestress.papers.codecrash.studies import javascript_arguments, read_rows
 from codestress.paths import STORE
 from codestress.problems.program import Problem, from_stranger
+from codestress.prompts import prompt_text
 from codestress.sandbox.executor import Execution, Executor
 from codestress.sandbox.executor import Outcome as Ending
+from codestress.scoring.forms import fenced_program, tagged, without_thoughts
 from codestress.scoring.input_answers import parse_arguments
-from codestress.scoring.judging import said, unanswered
-from codestress.scoring.predictions import Task
-from codestress.types import Message, Outcome, Prompt, Sampling, Score, Trial, Trials
+from codestress.scoring.judging import unanswered
+from codestress.types import (
+    Message,
+    Outcome,
+    Prompt,
+    Response,
+    Sampling,
+    Score,
+    Task,
+    Trial,
+    Trials,
+)
 
 TRIES = 3
-"""Answers that a model may give to one question before it counts as rejected (appendix B.3 leaves it open)."""
+"""Largest number of times that a model is asked for one piece of material; without an accepted
+response it is then rejected (appendix B.3 gives no number)."""
 LONGEST = 4000
-"""Tokens of an answer."""
+"""Largest number of tokens of a response (`max_tokens` of its request)."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """What came of it: the rows of the file, and how often each outcome occurred, `accepted` among them."""
+    """Material that a model wrote, after its check: `rows`, the accepted rows, ready to be written
+    to the file of material, and `rejected`, the other rows, each with a `reason`."""
 
     rows: list[dict[str, str]]
-    counts: Counter[str]
+    rejected: list[dict[str, str]]
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Counter of the rows by outcome: `accepted`, and each reason for a rejection."""
+        reasons = (row["reason"] for row in self.rejected)
+        return Counter(["accepted"] * len(self.rows) + [*reasons])
 
 
 class Candidate(NamedTuple):
-    """What an answer holds, and how it is checked."""
+    """Material read from one response of a model, with the calls that check it."""
 
     row: dict[str, str]
-    """Of the file, where it is accepted."""
+    """Row of the file if the candidate is accepted."""
     calls: list[tuple[Problem, str]]
-    """What must be run: problems and arguments."""
+    """Calls to run for the check: problems and argument texts."""
     expected: list[Any]
-    """What each of them must return, or must not, where a wrong value is wanted."""
+    """Value that each call must return; if `wrong` is set, the values must not all be returned."""
     wrong: bool = False
 
 
 class Unfit(Exception):
-    """The answer holds nothing that could be checked; the message says why."""
+    """Raised where a response holds nothing to check; the message gives the reason."""
 
 
-def write_translations(problems: Sequence[Checked], model: str, *, seed: int, store: Path = STORE) -> Written:
-    """JavaScript versions of Python problems (section 4.2): rows of id, code. Accepted is what returns the same under
-    Node as the Python program, on the problem's input and on those near by."""
+def write_translations(
+    problems: Sequence[Checked], model: str, *, seed: int, store: Path = STORE
+) -> Written:
+    """Returns JavaScript versions of the Python `problems`, written by `model` (section 4.2):
+    `Written` with rows of id, code, model; rejected rows have id, reason, answer.
+
+    A translation is accepted if Node returns the same values as Python, on the problem's input and
+    on inputs near by. Responses in the file `store` are not requested again.
+    """
     return _write(problems, model, "codecrash.translate", _translation, seed, store)
 
 
-def write_hints(problems: Sequence[Checked], task: Task, model: str, *, seed: int, store: Path = STORE) -> Written:
-    """Wrong values for MHC (appendix B.3): rows of id, task, value. Accepted is an output of the true one's type that
-    is not the true one, or an input with which the program returns something else or fails."""
-    return _write(problems, model, f"codecrash.hint.{task}", partial(_hint, task), seed, store)
+def write_hints(
+    problems: Sequence[Checked], task: Task, model: str, *, seed: int, store: Path = STORE
+) -> Written:
+    """Returns wrong values for MHC, the misleading hint, about `problems`, written by `model`
+    (appendix B.3): `Written` with rows of id, task, value, model; rejected rows have id, task,
+    reason, answer. Responses in the file `store` are not requested again.
+
+    A hint is accepted if it is a wrong output of the true output's type (`task` is `output`), or an
+    input for which the program returns something else or fails (`input`).
+    """
+    written = _write(problems, model, f"codecrash.hint.{task}", partial(_hint, task), seed, store)
+    return Written(written.rows, [{**row, "task": task} for row in written.rejected])
+
+
+def with_other_rows(written: Written, rows: Sequence[dict[str, str]], path: Path) -> str:
+    """Returns the text of a JSON Lines file to replace that at `path`: its rows (if it exists)
+    about other problems or tasks than those in `written`, then `rows`. Raises `DataError` where a
+    line of the old file is no object with an id."""
+    asked = {(row["id"], row.get("task")) for row in [*written.rows, *written.rejected]}
+    before = read_rows(path, ("id",)) if path.is_file() else []
+    others = [row for row in before if (row["id"], row.get("task")) not in asked]
+    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in [*others, *rows])
 
 
 def _write(
@@ -81,49 +138,73 @@ def _write(
     seed: int,
     store: Path,
 ) -> Written:
-    """Asks about every problem until an answer is accepted, at most `TRIES` times."""
+    """Returns the material that `model` wrote about `problems`, each asked about until a response
+    is accepted, at most `TRIES` times. `prompt` names the file of the question; `read` makes a
+    candidate from a problem and a response's text, or raises `Unfit`, which rejects the response.
+    """
     by_name = {one.problem.id: one for one in problems}
     accepted: dict[str, dict[str, str]] = {}
     reasons: dict[str, str] = {}
+    last: dict[str, str] = {}
 
-    def asked(trial: Trial) -> Prompt:
-        problem = by_name[trial.problem].problem
-        values = {"code": problem.code, "function": problem.function, "call": problem.call, "output": problem.output}
-        text = Template(prompt_text(prompt)).substitute(values)
-        return Prompt((Message("user", text),), Sampling(0.7, 1.0, LONGEST))
+    def asked(name: str) -> str:
+        problem = by_name[name].problem
+        values = {name: getattr(problem, name) for name in ("code", "function", "call", "output")}
+        return Template(prompt_text(prompt)).substitute(values)
 
-    for number in range(TRIES):
-        trials = Trials(
-            [Trial(name, {}, seed, number) for name in by_name if name not in accepted],
-            asked,
-            # Nothing is judged here: what counts is whether the text passes its check.
-            {"strict": lambda _, response: unanswered(response) or Score(Outcome.CORRECT, 0.0)},
-        )
-        if not trials.items:
-            break
+    def left() -> list[str]:
+        return [name for name in by_name if name not in accepted]
+
+    for texts in _responses(asked, left, model, seed, store):
+        last |= texts
         candidates: dict[str, Candidate] = {}
-        answers = run(trials, [model], store=store).answers
-        texts = stored_responses([answer.key for answer in answers], store)
-        for answer in answers:
-            name = answer.trial.problem
+        for name, text in texts.items():
             try:
-                candidates[name] = read(by_name[name], said(texts[answer.key].text))
+                candidates[name] = read(by_name[name], text)
             except Unfit as error:
                 reasons[name] = str(error)
+        calls = [call for candidate in candidates.values() for call in candidate.calls]
         with Executor() as executor:
-            executions = iter(run_calls([call for one in candidates.values() for call in one.calls], executor))
-            for name, candidate in candidates.items():
-                runs = [next(executions) for _ in candidate.calls]
-                reasons[name] = _fault(candidate, runs)
-                if not reasons[name]:
-                    accepted[name] = candidate.row
+            executions = iter(run_calls(calls, executor))
+        for name, candidate in candidates.items():
+            runs = list(itertools.islice(executions, len(candidate.calls)))
+            reasons[name] = _fault(candidate, runs)
+            if not reasons[name]:
+                accepted[name] = candidate.row
     rows = [{"id": name, **accepted[name], "model": model} for name in by_name if name in accepted]
-    rejected = Counter(reasons[name] for name in by_name if name not in accepted)
-    return Written(rows, Counter({"accepted": len(rows)}) + rejected)
+    rejected = [{"id": name, "reason": reasons[name], "answer": last[name]} for name in left()]
+    return Written(rows, rejected)
+
+
+def _responses(
+    asked: Callable[[str], str], left: Callable[[], list[str]], model: str, seed: int, store: Path
+) -> Iterator[dict[str, str]]:
+    """Yields the responses of `model`, as a dict of texts by name, up to `TRIES` times: each time
+    to the prompts `asked(name)` of the names that `left()` returns; nothing when none is left."""
+
+    def prompt(trial: Trial) -> Prompt:
+        return Prompt((Message("user", asked(trial.problem)),), Sampling(0.7, 1.0, LONGEST))
+
+    for number in range(TRIES):
+        items = [Trial(name, {}, seed, number) for name in left()]
+        if items:
+            answers = run(
+                Trials(items, prompt, {"strict": _unjudged}), [model], store=store
+            ).answers
+            texts = stored_responses([answer.key for answer in answers], store)
+            yield {one.trial.problem: without_thoughts(texts[one.key].text) for one in answers}
+
+
+def _unjudged(_: Trial, response: Response) -> Score:
+    """Returns the score 0 for any `response`, as only the later check of the material counts; its
+    outcome is `correct` for a response with text, else that of a refused or empty one."""
+    return unanswered(response) or Score(Outcome.CORRECT, 0.0)
 
 
 def _fault(candidate: Candidate, runs: Sequence[Execution]) -> str:
-    """What is wrong with a candidate, by what became of its calls; empty where it is accepted."""
+    """Returns the reason to reject a `candidate`, from `runs`, the executions of its calls, by the
+    values that it expects (or, if it is to be wrong, does not expect); empty where it is accepted.
+    """
     ends = [run.outcome for run in runs if run.outcome is not Ending.RETURNED]
     same = not ends and all(map(same_value, [run.value for run in runs], candidate.expected))
     if candidate.wrong:
@@ -132,12 +213,12 @@ def _fault(candidate: Candidate, runs: Sequence[Execution]) -> str:
 
 
 def _translation(one: Checked, text: str) -> Candidate:
-    code = fenced_program(text)
+    code = fenced_program(text, one.problem.function)
     if not code:
         raise Unfit("no program in a fenced block")
     calls, expected = [], []
     # What a language does at the edges of its types, where inputs stand that a perturbation must survive, is its own.
-    for given, execution in itertools.islice(zip(one.inputs, one.executions, strict=True), 1 + NEAR):
+    for given, execution in list(zip(one.inputs, one.executions, strict=True))[: 1 + NEAR]:
         if execution.outcome is not Ending.RETURNED:
             continue
         try:
@@ -149,15 +230,13 @@ def _translation(one: Checked, text: str) -> Candidate:
             continue
         problem = from_stranger(one.problem, code=code, arguments=arguments, language="javascript")
         calls.append((problem, arguments))
-
     return Candidate({"code": code}, calls, expected)
 
 
 def _hint(task: Task, one: Checked, text: str) -> Candidate:
-    content = last_block(text)
+    content, true = tagged(text), one.executions[0].value
     if content is None:
         raise Unfit("no answer")
-    true = one.executions[0].value
     try:
         left, right = assertion_parts(content, one.problem)
         if task == "output":
@@ -167,8 +246,106 @@ def _hint(task: Task, one: Checked, text: str) -> Candidate:
     except (SyntaxError, ValueError):
         raise Unfit("not a value" if task == "output" else "not a call") from None
     if task == "output":
-        if type(value) is not type(true) or same_value(value, true):
-            raise Unfit("of another type" if type(value) is not type(true) else "not wrong")
+        if type(value) is not type(true):
+            raise Unfit("of another type")
+        if same_value(value, true):
+            raise Unfit("not wrong")
         return Candidate({"task": task, "value": repr(value)}, [], [], wrong=True)
     arguments = left.strip()[len(one.problem.function) + 1 : -1]
-    return Candidate({"task": task, "value": arguments}, [(from_stranger(one.problem), arguments)], [true], wrong=True)
+    calls = [(from_stranger(one.problem), arguments)]
+    return Candidate({"task": task, "value": arguments}, calls, [true], wrong=True)
+
+
+# --- messages -------------------------------------------------------------------------------------------------------
+
+WORDS = yaml.safe_load((files(__package__) / "writing.yaml").read_text(encoding="utf-8"))
+"""Words for the prompt that asks for messages (writing.yaml), for each kind of place in a program
+and each kind of claim."""
+SPARE = 1.5
+"""Number of messages that are requested, divided by the number that the paper kept (20 for each
+kind of place, 5 for each method whose calls are places)."""
+
+
+def write_messages(model: str, *, seed: int, store: Path = STORE) -> Written:
+    """Returns misleading messages that `model` wrote for every kind of place in a program (appendix
+    B.2), for a person to review: `Written` with rows of id (the kind), claim (a word for what the
+    message says of the run), text; rejected rows have a reason too. Responses in the file `store`
+    are not requested again.
+
+    A message is accepted if it names nothing, holds no code and is no duplicate. A kind is asked
+    again, up to `TRIES` times, while it has fewer messages than the paper.
+    """
+    accepted: dict[str, list[dict[str, str]]] = {kind: [] for kind in messages()}
+    rejected: list[dict[str, str]] = []
+
+    def left() -> list[str]:
+        return [kind for kind, own in messages().items() if len(accepted[kind]) < len(own)]
+
+    for texts in _responses(_messages_wanted, left, model, seed, store):
+        for kind, response in texts.items():
+            for line in (tagged(response) or "").splitlines():
+                claim, _, text = (part.strip() for part in line.partition(":"))
+                row = {"id": kind, "claim": claim, "text": text}
+                known = {row["text"] for row in accepted[kind]}
+                fault = "twice" if text in known else fault_of(kind, claim, text)
+                if fault:
+                    rejected.append({**row, "reason": fault})
+                else:
+                    accepted[kind].append(row)
+    return Written([row for rows in accepted.values() for row in rows], rejected)
+
+
+REVIEW = """\
+# Messages that a model wrote for MCC and MPS. As the paper has it (section 2.2), somebody looks through them: strike
+# out what does not fit every program, or is not surely false; then say `reviewed: true`, and name the file in the
+# parameter `messages`.
+"""
+
+
+def messages_to_review(written: Written, model: str) -> str:
+    """Returns the text of a YAML file of the messages in `written`, which `model` wrote, for a
+    person to review, and then for the parameter `messages`.
+
+    A comment above the messages of each kind of place counts the places in the kit's contest
+    programs at which each claim is true, false or undecided in a run.
+    """
+    parts = [REVIEW, yaml.safe_dump({"reviewed": False, "written_by": model}, sort_keys=False)]
+    truths = claims_at_places()
+    for kind in dict.fromkeys(row["id"] for row in written.rows):
+        own = [row for row in written.rows if row["id"] == kind]
+        for claim in dict.fromkeys(row["claim"] for row in own):
+            true, false, open_ = (truths[kind, claim, truth] for truth in (True, False, None))
+            counts = f"false at {false} places, true at {true}, not decided at {open_}"
+            parts.append(f"# {claim}: {counts}\n")
+        listed = [{row["claim"]: row["text"]} for row in own]
+        parts.append(yaml.safe_dump({kind: listed}, sort_keys=False, width=200))
+    return "".join(parts)
+
+
+def _messages_wanted(kind: str) -> str:
+    own = messages()[kind]
+    claims = {claim for claim, _ in own}
+    told = [f"{claim}: {words}" for claim, words in WORDS["claims"].items() if claim in claims]
+    values = {
+        "count": round(SPARE * len(own)),
+        "place": WORDS["places"].get(kind, f"a call of the method {kind}"),
+        "named": ". It holds {value}, in braces, once" if kind == "return" else "",
+        "claims": "\n".join(told),
+    }
+    return Template(prompt_text("codecrash.messages")).substitute(values)
+
+
+def claims_at_places() -> Counter[tuple[str, str, bool | None]]:
+    """Returns the number of places in the kit's contest programs at which a message with a claim
+    would be true, false or undecided (None) in a run of the program's first call, as a counter by
+    (kind of place, claim, truth)."""
+    problems = [vanilla(problem) for problem in contest_problems() if problem.id.endswith("_0")]
+    found: Counter[tuple[str, str, bool | None]] = Counter()
+    with Executor() as executor:
+        runs = run_calls([(traced(problem), problem.arguments) for problem in problems], executor)
+    for problem, execution in zip(problems, runs, strict=True):
+        trace = read_trace(execution.value, problem.language)
+        for number, site in enumerate(program_of(problem).message_sites()):
+            for claim in {claim for claim, _ in messages()[site.kind]}:
+                found[site.kind, claim, truth_of(claim, site.kind, number, trace)] += 1
+    return found

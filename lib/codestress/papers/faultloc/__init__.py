@@ -1,1 +1,2 @@
-"""Fault Localizability: which line is wrong, and whether it is found again after changes that mean nothing."""
+"""Fault Localizability: can a model name the faulty line, and name it again after neutral
+mutations?"""

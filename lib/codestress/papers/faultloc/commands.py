@@ -1,5 +1,5 @@
-"""`codestress faults` and `codestress mutate`: anybody's programs, with one fault each, or with changes that mean
-nothing."""
+"""Commands `codestress faults` and `codestress mutate`, which make one-line faults or neutral
+mutations in any program."""
 
 from __future__ import annotations
 
@@ -11,14 +11,19 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from codestress.errors import DataError, ParameterError
+from codestress.literals import UNREADABLE, reason_of
 from codestress.types import Language
 
 if TYPE_CHECKING:
-    from codestress.papers.faultloc.faults.neutral import Spm
+    from codestress.mutate.faults.neutral import Spm
     from codestress.papers.faultloc.program_files import ProgramFile
 
-PROGRAMS = click.argument("programs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PROGRAM…")
-LANGUAGE = click.option("--language", type=click.Choice(["python", "java"]), help="Default: by the file's ending.")
+PROGRAMS = click.argument(
+    "programs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PROGRAM…"
+)
+LANGUAGE = click.option(
+    "--language", type=click.Choice(["python", "java"]), help="Default: by the file's ending."
+)
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 
 
@@ -27,24 +32,48 @@ AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON Lines
 @LANGUAGE
 @AS_JSON
 def faults(programs: tuple[Path, ...], language: Language | None, as_json: bool) -> None:
-    """Every fault of one line that can be made in programs, Python or Java: its line, and the line before and after.
+    """Lists every fault of one line that can be made in Python or Java programs, with the line after it.
 
-    Programs are parsed, not run. Exit status 1 where a file cannot be read.
+    With --json also the line before and the whole program. Programs are parsed, not run. A file that cannot be read,
+    or holds no program, is rejected; the others are not.
     """
     from codestress.papers.faultloc.program_files import faulty_rows
 
     nothing = {"fault": None, "line": None, "code": None, "before": None, "after": None}
     for row in _rows(programs, language, lambda file, _: faulty_rows(file), [nothing]):
-        changed = f"{row['line']:>6} {row['fault']:22} {row['after'].strip()}" if row["fault"] else row["reason"]
+        changed = (
+            f"{row['line']:>6} {row['fault']:22} {row['after'].strip()}"
+            if row["fault"]
+            else row["reason"]
+        )
         click.echo(json.dumps(row) if as_json else f"{row['program']}: {changed}")
 
 
 @click.command()
 @PROGRAMS
-@click.option("--line", default=1, show_default=True, type=click.IntRange(min=1), help="A line to be followed.")
-@click.option("--mutations", default="comments,names,dead_code,functions", show_default=True, help="Which of them.")
-@click.option("--strength", default=1, show_default=True, type=click.IntRange(1, 8), help="Applications of each.")
-@click.option("--seed", default=0, show_default=True, help="The same seed makes the same mutations.")
+@click.option(
+    "--line",
+    default=1,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="A line to be followed.",
+)
+@click.option(
+    "--mutations",
+    default="comments,names,dead_code,functions",
+    show_default=True,
+    help="Which of them.",
+)
+@click.option(
+    "--strength",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1, 8),
+    help="Applications of each.",
+)
+@click.option(
+    "--seed", default=0, show_default=True, help="The same seed makes the same mutations."
+)
 @LANGUAGE
 @AS_JSON
 def mutate(
@@ -58,9 +87,9 @@ def mutate(
 ) -> None:
     """Changes programs, Python or Java, without changing their meaning, and says where a line went.
 
-    Programs are parsed, not run. Exit status 1 where a file cannot be read.
+    Programs are parsed, not run. A file that cannot be read, or holds no program, is rejected; the others are not.
     """
-    from codestress.papers.faultloc.faults.neutral import SPMS
+    from codestress.mutate.faults.neutral import SPMS
     from codestress.papers.faultloc.program_files import mutated_row
     from codestress.validation import nearest
 
@@ -73,7 +102,10 @@ def mutate(
     def mutated(file: ProgramFile, name: str) -> list[dict[str, Any]]:
         return [mutated_row(file, name, spm, line, strength, seed) for spm in chosen]
 
-    nothing = [{"mutation": spm, "state": "rejected", "reason": "", "code": None, "line": None} for spm in chosen]
+    nothing = [
+        {"mutation": spm, "state": "rejected", "reason": "", "code": None, "line": None}
+        for spm in chosen
+    ]
     for row in _rows(programs, language, mutated, nothing):
         where = f"{row['line']:>6}" if row["line"] else "     –"
         told = f"{row['program']}: {where} {row['mutation']:22} {row['state']:9} {row['reason']}".rstrip()
@@ -86,19 +118,25 @@ def _rows(
     made: Callable[[ProgramFile, str], list[dict[str, Any]]],
     nothing: list[dict[str, Any]],
 ) -> Iterator[dict[str, Any]]:
-    """The rows of each program; of what is none, rows with nothing but the reason. Exit status 1 at the end where a
-    file could not be read."""
-    from codestress.papers.faultloc.program_files import NoProgram, read_program
+    """Yields rows for each file in `programs`, with the added column program (the path): the rows
+    that `made` returns for a program and the file's name. `language` is that of all programs; None
+    if the file's ending decides. A file without a program is rejected: it has the rows of `nothing`, with the added
+    column reason. At the end, says on standard error how many were rejected, if any, and exits with
+    status 1 if a file could not be read."""
+    from codestress.papers.faultloc.program_files import read_program
 
-    unread = False
+    rejected, unread = 0, False
     for path in programs:
         try:
             rows = made(read_program(path, language), path.name)
-        except (NoProgram, DataError) as error:
+        except (DataError, *UNREADABLE) as error:
+            rejected += 1
             unread = unread or isinstance(error, DataError)
-            rows = [row | {"reason": str(error)} for row in nothing]
+            rows = [row | {"reason": reason_of(error)} for row in nothing]
         for row in rows:
             yield {"program": str(path)} | row
+    if rejected:
+        click.echo(f"{rejected:,} of {len(programs):,} files rejected", err=True)
     if unread:
         raise click.exceptions.Exit(1)
 

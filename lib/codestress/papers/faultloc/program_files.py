@@ -1,60 +1,74 @@
-"""Anybody's programs from files, line for line as they are: whatever ends their lines, labels count as editors do."""
+"""Programs read from any user's files with all lines unchanged; labels count lines as editors do,
+whatever the line ends."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from codestress.errors import DataError
-from codestress.papers.faultloc.faults.neutral import FaultyProgram, Spm, bank
-from codestress.papers.faultloc.faults.sites import fault_sites
-from codestress.papers.faultloc.programs import parses
+from codestress.mutate.faults.neutral import FaultyProgram, Spm, bank
+from codestress.mutate.faults.sites import fault_sites
+from codestress.papers.faultloc.programs import parse_fault, parses
 from codestress.papers.faultloc.studies import drawn_mutation
+from codestress.sandbox.runtimes import parser
 from codestress.types import Language
 
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
 MARK = "\ufeff"
+DEEPEST = 300
+"""Most levels of a Java program's syntax tree; Python's own parser bounds Python programs."""
 SUFFIXES: dict[str, Language] = {".py": "python", ".java": "java"}
 
 
 class NoProgram(ValueError):
-    """The file holds no program of the language; the message says why."""
+    """Raised if a file that can be read holds no Python or Java program; the message says why."""
 
 
 @dataclass(frozen=True)
 class ProgramFile:
-    """A program as its file has it."""
+    """A program exactly as its file holds it: lines with their line ends, byte-order mark and
+    language."""
 
     lines: tuple[str, ...]
-    """With what ends them: a line feed, a carriage return, both, or nothing."""
+    """Lines with their line ends: a line feed, a carriage return, both, or nothing."""
     mark: str
-    """The byte-order mark, or nothing."""
+    """Byte-order mark of the file, or an empty text."""
     language: Language
 
     @property
     def code(self) -> str:
-        """The program as parsers read it: as many lines, as many characters in each, but one kind of line end."""
+        """Program as parsers read it: without the byte-order mark, and with a line feed for every
+        line end."""
         return "".join(re.sub(r"\r\n?$", "\n", line) for line in self.lines)
 
     @property
     def end(self) -> str:
-        """What ends the lines, where that is the same for all; else a line feed."""
+        """Line end of the file if all its lines have the same; otherwise, or without any, a line
+        feed."""
         ends = {_end(line) for line in self.lines} - {""}
         return ends.pop() if len(ends) == 1 else "\n"
 
 
 def read_program(path: Path, language: Language | None = None) -> ProgramFile:
-    """The program in a file, in the language of its name's ending where none is given.
+    """Returns the program in the file `path` as a `ProgramFile`. Without `language`, the ending of
+    the file's name decides (.py, .java).
 
-    `DataError` where the file cannot be read, `NoProgram` where it holds no program.
+    Raises `DataError` if the file cannot be read, `NoProgram` if it is not UTF-8, is empty, does
+    not parse, or has another ending while `language` is None.
     """
     try:
         text = path.read_bytes().decode("utf-8")
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise NoProgram(f"not a UTF-8 text: {error.reason} at byte {error.start}") from None
+        line = error.object.count(b"\n", 0, error.start) + 1
+        byte = error.object[error.start]
+        raise NoProgram(f"line {line}: byte 0x{byte:02x} is not UTF-8; save it as UTF-8") from None
     spoken = language or SUFFIXES.get(path.suffix)
     if spoken is None:
         raise NoProgram(f"neither {' nor '.join(SUFFIXES)}; say --language")
@@ -62,15 +76,29 @@ def read_program(path: Path, language: Language | None = None) -> ProgramFile:
     found = ProgramFile(tuple(re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)), mark, spoken)
     if not found.code.strip():
         raise NoProgram("empty")
-    if not parses(found.code, spoken):
-        raise NoProgram(f"does not parse as {spoken}")
+    if fault := parse_fault(found.code, spoken):
+        raise NoProgram(f"does not parse as {spoken}: {fault}")
+    if spoken == "java" and _depth(parser("java").parse(found.code.encode()).root_node) > DEEPEST:
+        raise NoProgram("nested too deeply")
     return found
 
 
-def faulty_rows(file: ProgramFile) -> list[dict[str, Any]]:
-    """Every fault that can be made in the program: what was there and what is there now, in whole lines.
+def _depth(root: Node) -> int:
+    """Number of levels of a syntax tree."""
+    level, depth = [root], 0
+    while level:
+        level = [child for node in level for child in node.children]
+        depth += 1
+    return depth
 
-    Left out are mutants that do not parse, and a line behind a last one that has no end: that would change two.
+
+def faulty_rows(file: ProgramFile) -> list[dict[str, Any]]:
+    """Returns a dictionary for each one-line fault that can be made in the program `file`: fault
+    (its kind), line (number, from 1), code (the faulty program), before and after (the whole line;
+    before is empty if the fault inserts a line).
+
+    Left out are faulty programs that do not parse, and a line inserted behind a last line without a
+    line end, since that would change two lines.
     """
     code, rows = file.code, []
     for site in fault_sites(code, file.language):
@@ -90,21 +118,31 @@ def faulty_rows(file: ProgramFile) -> list[dict[str, Any]]:
 
 
 def _end(line: str) -> str:
-    """What ends a line."""
+    """Line end of `line` (a line feed, a carriage return or both); empty if it has none."""
     return line[len(line.rstrip("\r\n")) :]
 
 
-def mutated_row(file: ProgramFile, name: str, spm: Spm, line: int, strength: int, seed: int) -> dict[str, Any]:
-    """What becomes of the program under a mutation, and where a line of it went."""
+def mutated_row(
+    file: ProgramFile, name: str, spm: Spm, line: int, strength: int, seed: int
+) -> dict[str, Any]:
+    """Returns the program `file` under the mutation `spm` as a dictionary: mutation, state
+    (applied, unchanged, refused or rejected), reason (of the last two, else empty), code, and line
+    (the number that the line numbered `line` has now).
+
+    If refused (no neutral mutation) or rejected (no such line), code and line are as given.
+    `strength` is the number of applications; `seed` and `name` decide the random draws of places
+    and texts.
+    """
     body = file.code.rstrip("\n")
     given = file.mark + "".join(file.lines)
     count = body.count("\n") + 1
-    made: FaultyProgram | str = f"no line {line}: the program has {count}"
-    if line <= count:
-        program = FaultyProgram(body, line)
-        made = drawn_mutation(program, file.language, name, spm, strength, bank(file.language), seed)
+    as_given = {"mutation": spm, "state": "rejected", "reason": "", "code": given, "line": line}
+    if line > count:
+        return as_given | {"reason": f"no line {line}: the program has {count}"}
+    program = FaultyProgram(body, line)
+    made = drawn_mutation(program, file.language, name, spm, strength, bank(file.language), seed)
     if isinstance(made, str):
-        return {"mutation": spm, "state": "refused", "reason": made, "code": given, "line": line}
+        return as_given | {"state": "refused", "reason": made}
     code = file.mark + (made.code + file.code[len(body) :]).replace("\n", file.end)
     state = "unchanged" if made.code == body else "applied"
     return {"mutation": spm, "state": state, "reason": "", "code": code, "line": made.line}

@@ -1,13 +1,13 @@
-"""Programs with a specification, into which faults are put (Fault Localizability, section IV-A).
+"""Programs with a specification, in which faults are made (Fault Localizability, section IV-A).
 
-Offline: functions, classes and modules of the packages that the lock file pins, with their docstrings, Java programs of
-the kit's own, and N-Queens in both languages. The paper's two data sets are read where they are at hand.
+Available offline: functions, classes and modules of the packages that the lock file pins, with
+their docstrings, and the kit's own Java programs. The paper's two data sets are read if they are at
+hand.
 """
 
 from __future__ import annotations
 
 import ast
-import gzip
 import inspect
 import itertools
 import json
@@ -19,38 +19,43 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Literal
 
-from codestress.generation.edits import first_line
-from codestress.problems.datasets import data_file
+from codestress.literals import UNREADABLE, odd_character, program_fault
+from codestress.mutate.edits import first_line
+from codestress.mutate.faults.sites import FaultSite
+from codestress.papers.faultloc.artifact import packed_rows
 from codestress.problems.installed import PACKAGES, installed_modules
-from codestress.sandbox.runtimes import parser
+from codestress.sandbox.runtimes import parser, syntax_fault
 from codestress.types import Language
 
-Source = Literal["installed", "java", "queens", "alpaca", "codesearchnet"]
+Source = Literal["installed", "java", "alpaca", "codesearchnet"]
 
-Selection = Literal["kit", "artifact"]
-"""Programs that pass the kit's filters, or all of the public artifact's, as they are."""
+Selection = Literal["kit", "artifact", "drifted"]
+"""Selection of programs: `kit`, the programs that pass the kit's filters; `artifact`, all of the
+paper's public artifact, unchanged; `drifted`, the kit's programs, with labels (numbers of faulty
+lines) from before the programs were formatted anew, as in the artifact."""
 ARTIFACT: tuple[Source, ...] = ("alpaca", "codesearchnet")
 
 
 @dataclass(frozen=True)
 class CorrectProgram:
-    """A program without a fault."""
+    """A program without a fault, with its specification, from one of the kit's sources of
+    programs."""
 
     id: str
     code: str
-    """Lines end in a line feed; the text ends without one."""
+    """Text of the program: lines end in a line feed, the last line in nothing."""
     specification: str
     language: Language
     runs: tuple[tuple[str, ...], ...] = ()
-    """Arguments of `main` on which it can be tried."""
+    """Arguments of `main` for test runs, a tuple for each run."""
     relevance: int | None = None
-    """How well people judged specification and program to fit, 0 to 3, where they were asked (CodeSearchNet)."""
+    """Human rating of the fit of specification and program, 0 to 3 (CodeSearchNet); None without a
+    rating."""
     refused: str = ""
-    """Why the kit's filters would not have kept it, where all programs of a source are wanted."""
-    faulty: str = ""
-    """The faulty line that is to be made of it, without its indentation, in the place of others of its kind."""
+    """Reason for which the kit's filters reject the program, set where all programs of a source are
+    wanted; else empty."""
 
     @property
     def lines(self) -> int:
@@ -59,20 +64,26 @@ class CorrectProgram:
 
 @dataclass(frozen=True)
 class ProgramSet:
-    """The programs that are kept, and how many were dropped (or, in a whole source, refused) for which reason."""
+    """Programs of a source (a key of `READERS`) that a selection keeps, and the number of programs
+    that the filters reject, by reason (with the selection `artifact` these are kept all the
+    same)."""
 
     programs: list[CorrectProgram]
     dropped: Counter[str]
     published: int
-    """How many the source has."""
+    """Number of programs in the source."""
 
 
 @cache
-def program_set(source: Source, min_lines: int, max_lines: int, selection: Selection = "kit") -> ProgramSet:
-    """The programs of a source with as many lines as that, each program once; all of the artifact's, where they are
-    selected.
+def program_set(
+    source: Source, min_lines: int, max_lines: int, selection: Selection = "kit"
+) -> ProgramSet:
+    """Returns the programs of `source` (such as `installed` or `alpaca`) that pass the kit's
+    filters: `min_lines` to `max_lines` lines (0: no limit), a specification, no parse error, each
+    text once. With `selection` = `artifact`, the artifact's programs that fail a filter are kept
+    too, with the reason in their `refused`.
 
-    `DataError` with the remedy where a data set is not at hand.
+    Raises `DataError` with the remedy if a data set is not at hand.
     """
     dropped = Counter[str]()
     programs = list(_kept(source, min_lines, max_lines, dropped, selection))
@@ -81,17 +92,31 @@ def program_set(source: Source, min_lines: int, max_lines: int, selection: Selec
 
 
 def first_programs(
-    source: Source, min_lines: int, max_lines: int, count: int, ids: Collection[str] = (), selection: Selection = "kit"
+    source: Source,
+    min_lines: int,
+    max_lines: int,
+    count: int,
+    ids: Collection[str] = (),
+    selection: Selection = "kit",
 ) -> list[CorrectProgram]:
-    """The first programs of the same, no further one is read; 0: all. Where there are ids, those that have them."""
+    """Returns a list of the first `count` programs (0: all) that `program_set` keeps of `source`
+    with the same filters; no further program is read. With `ids`, the kept programs with these ids
+    instead, whatever `count` is; unknown ids are left out. Raises `DataError` as `program_set`
+    does."""
     kept = _kept(source, min_lines, max_lines, Counter(), selection)
-    return [one for one in kept if one.id in ids] if ids else list(itertools.islice(kept, count or None))
+    return (
+        [one for one in kept if one.id in ids]
+        if ids
+        else list(itertools.islice(kept, count or None))
+    )
 
 
 def _kept(
     source: Source, min_lines: int, max_lines: int, dropped: Counter[str], selection: Selection
 ) -> Iterator[CorrectProgram]:
-    """The programs one after the other; what is dropped, or refused and kept all the same, is counted."""
+    """Yields the programs that `program_set` keeps with these arguments one by one. Adds to
+    `dropped`, by reason, each program that fails a filter, also those that `selection` = `artifact`
+    keeps."""
     kept: set[str] = set()
     for program in READERS[source]():
         why = rejection(program, min_lines, max_lines)
@@ -105,7 +130,9 @@ def _kept(
 
 
 def rejection(program: CorrectProgram, min_lines: int, max_lines: int) -> str:
-    """Why a program cannot be a seed; empty where it can."""
+    """Returns the reason for which the kit's filters reject `program`: no specification, fewer than
+    `min_lines` or more than `max_lines` lines (0: no limit), or a parse error; empty if they keep
+    it."""
     if not program.specification.strip():
         return "no specification"
     if program.lines < min_lines:
@@ -116,26 +143,55 @@ def rejection(program: CorrectProgram, min_lines: int, max_lines: int) -> str:
 
 
 def parses(code: str, language: Language) -> bool:
-    """Whether the program is syntactically right: by Python's own parser, or tree-sitter's."""
+    """Whether the program `code` parses: with Python's own compiler or, in another `language`, with
+    tree-sitter."""
+    return not parse_fault(code, language)
+
+
+def parse_fault(code: str, language: Language) -> str:
+    """Reason, with the line where it is known, why the program `code` does not parse; empty where
+    it does (see `parses`)."""
     if language != "python":
-        return not parser(language).parse(code.encode("utf-8", "surrogatepass")).root_node.has_error
+        tree = parser(language).parse(code.encode("utf-8", "surrogatepass"))
+        fault = syntax_fault(tree.root_node)
+        return fault and (odd_character(code) or fault)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             compile(code, "<seed>", "exec", dont_inherit=True)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return False
-    return True
+        except UNREADABLE as error:
+            return program_fault(code, error)
+    return ""
+
+
+@cache
+def _silent() -> dict[str, list[list[str | int]]]:
+    """Faults that no test run of the kit's Java programs shows, by program id: each the fault's
+    kind, the offset of the edit and the text put there. bench/silent.py, which runs all faults,
+    writes the file that is read."""
+    return dict(json.loads((files(__package__) / "silent.json").read_text(encoding="utf-8")))
+
+
+def is_silent(program: CorrectProgram, site: FaultSite) -> bool:
+    """Whether `program` is one of the kit's own Java programs and none of its test runs shows the
+    fault that the edit `site` makes; False for all other programs. Such a fault may change nothing
+    and is not asked about: section IV-B of Fault Localizability asks for faults, not for
+    changes."""
+    return bool(program.runs) and [site.kind, site.start, site.text] in _silent().get(
+        program.id, []
+    )
 
 
 def normalised(code: str) -> str:
-    """Line ends as line feeds, without a byte-order mark and without form feeds: so that every tool counts the same
-    lines."""
+    """Returns the program `code` with line feeds as line ends, spaces for form feeds, no byte-order
+    mark and no line end at its end, so that every tool counts the same lines."""
     return re.sub(r"\r\n?", "\n", code.removeprefix("\ufeff")).replace("\f", " ").rstrip("\n")
 
 
 def _installed() -> Iterator[CorrectProgram]:
-    """Functions and classes at the top level of modules, and whole modules; a module of each package in turn."""
+    """Yields the programs of the source `installed`: top-level functions and classes of the modules
+    of Python packages, and whole modules, with their docstrings as specifications. In each round
+    every package gives one module."""
     packages = [installed_modules(package).items() for package in PACKAGES]
     for turn in itertools.zip_longest(*packages):
         for name, text in filter(None, turn):
@@ -144,12 +200,17 @@ def _installed() -> Iterator[CorrectProgram]:
             for node in tree.body:
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                     code = textwrap.dedent("\n".join(lines[first_line(node) - 1 : node.end_lineno]))
-                    yield CorrectProgram(f"{name}.{node.name}", code, _purpose(ast.get_docstring(node)), "python")
-            yield CorrectProgram(name, "\n".join(lines), _purpose(ast.get_docstring(tree)), "python")
+                    yield CorrectProgram(
+                        f"{name}.{node.name}", code, _purpose(ast.get_docstring(node)), "python"
+                    )
+            yield CorrectProgram(
+                name, "\n".join(lines), _purpose(ast.get_docstring(tree)), "python"
+            )
 
 
 def _purpose(docstring: str | None) -> str:
-    """The first paragraphs of a docstring, up to 600 characters."""
+    """Beginning of `docstring` in one line: as many whole paragraphs as fit in 600 characters, at
+    least the first, which is cut at 900; empty for None."""
     told = inspect.cleandoc(docstring or "")
     parts: list[str] = []
     for paragraph in told.split("\n\n"):
@@ -175,25 +236,6 @@ def _java() -> list[CorrectProgram]:
     ]
 
 
-QUEENS = (
-    "Finds all arrangements of N queens on a board of N times N fields in which no queen attacks another: no two stand "
-    "in one row, in one column or on one diagonal."
-)
-
-
-def _queens() -> Iterator[CorrectProgram]:
-    """N-Queens in both languages, with section II's fault: the lower diagonal is looked at for one row too few."""
-    folder = files(__package__) / "queens"
-    python, java = "for below in range(row + 1, size - 1):", "for (int below = row + 1; below < size - 1; below++) {"
-    rows: list[tuple[Language, str, str, str]] = [
-        ("python", "python.txt", "Each is a list of rows, one for each column.", python),
-        ("java", "NQueens.java", "N is the argument; each is printed as its rows, one for each column.", java),
-    ]
-    for language, name, told, faulty in rows:
-        code = normalised((folder / name).read_text(encoding="utf-8"))
-        yield CorrectProgram(f"NQueens.{language}", code, f"{QUEENS} {told}", language, faulty=faulty)
-
-
 def _alpaca() -> Iterator[CorrectProgram]:
     for row in packed_rows("python_seed_programs.jsonl.gz"):
         yield CorrectProgram(str(row["id"]), normalised(row["code"]), row["instruction"], "python")
@@ -203,16 +245,11 @@ def _codesearchnet() -> Iterator[CorrectProgram]:
     for row in packed_rows("java_seed_programs.jsonl.gz"):
         judged = row.get("csn_relevance") or []
         best = max(judged) if isinstance(judged, list) and judged else None
-        yield CorrectProgram(str(row["id"]), normalised(row["code"]), row["instruction"], "java", (), best)
+        yield CorrectProgram(
+            str(row["id"]), normalised(row["code"]), row["instruction"], "java", (), best
+        )
 
 
 READERS: dict[Source, Callable[[], Iterable[CorrectProgram]]] = {
-    **{"installed": _installed, "java": _java, "queens": _queens, "alpaca": _alpaca, "codesearchnet": _codesearchnet}
+    **{"installed": _installed, "java": _java, "alpaca": _alpaca, "codesearchnet": _codesearchnet}
 }
-
-
-def packed_rows(name: str) -> Iterator[dict[str, Any]]:
-    """Rows of a file of the public artifact (data set `llmcodeimpact`)."""
-    with gzip.open(data_file("llmcodeimpact", f"llmcodeimpact/{name}"), "rt", encoding="utf-8") as file:
-        for line in file:
-            yield json.loads(line)

@@ -1,7 +1,8 @@
-"""How a simulated reader looks for a fault: by what lines look like, never by knowing (Fault Localizability).
+"""Simulated reader's search for a fault: the look of lines decides, never knowledge of the answer
+(Fault Localizability).
 
-Each kept line of the program gets a suspicion from its text; comments that speak of a fault draw suspicion to the line
-below them; the line that is named is drawn in proportion to suspicion.
+Each kept line of the program gets a suspicion from its text. A comment that speaks of a fault draws
+suspicion to the line below. The named line is drawn in proportion to suspicion.
 """
 
 from __future__ import annotations
@@ -23,20 +24,67 @@ SUSPICIOUS = (
     (re.compile(r"\bfor\b|\bwhile\b"), 1.0),
     (re.compile(r"\bif (?:\(?false\)?|False|0|1 > 2)\b"), 4.0),
 )
-"""Patterns and the suspicion that they add."""
+"""Patterns of suspicious lines, each with the suspicion that it adds."""
 BASE = 0.02
-ALARM = re.compile(r"wrong|fault|bug|error|off by|too far|careful|fragile|incorrect|fails|broken|must not", re.I)
+ALARM = re.compile(
+    r"wrong|fault|bug|error|off by|too far|careful|fragile|incorrect|fails|broken|must not", re.I
+)
 ALARMED = 6.0
-"""Suspicion of a line below a comment that speaks of a fault, for who believes comments entirely."""
+"""Suspicion added to a line below a comment that speaks of a fault, for a reader that believes
+comments entirely."""
 
 
 def localize_fault(reading: Reading, _prefill: str) -> str | None:
-    """Names a kept line of the program."""
+    """Returns a simulated reader's answer to the question for a line number, in JSON (for the style
+    `reasoning` behind a thought): a program line that the reader has kept (not missed) in
+    `reading`, drawn in proportion to suspicion; line 1 if none was kept. None for any other
+    question."""
     if '"line_number"' not in reading.question:
         return None
     lines = _program(reading)
     if not lines:
         return json.dumps({"line_number": 1, "line": ""})
+    number, text = _suspect(reading, lines)
+    written = re.match(r"^(\d+): (.*)$", text)
+    if written:
+        number, text = int(written[1]), written[2]
+    answer = json.dumps({"line_number": number, "line": text.strip()})
+    return _thoughtful(reading, text, answer)
+
+
+def point_at_fault(reading: Reading, _prefill: str) -> str | None:
+    """Returns a simulated reader's answer in prose to the printed prompt of section II of Fault
+    Localizability: a line that it has kept (not missed) in `reading` below the question `ASKED`,
+    drawn in proportion to suspicion; without one, a sentence that it sees no program. None if
+    `ASKED` was not kept."""
+    asked = [
+        line for line, (_, text) in zip(reading.lines, reading.kept, strict=True) if ASKED in text
+    ]
+    if not asked:
+        return None
+    placed = zip(reading.lines, reading.kept, strict=True)
+    lines = [(line - asked[0] - 1, text) for line, (_, text) in placed if line > asked[0]]
+    if not lines:
+        return "I cannot see a program."
+    number, text = _suspect(reading, lines)
+    return _thoughtful(reading, text, f"The error is in line {number}:\n\n`{text.strip()}`")
+
+
+ASKED = "Can you identify the specific line of code responsible for the error?"
+
+
+def _thoughtful(reading: Reading, text: str, answer: str) -> str:
+    """Returns `answer`, for a reader of the style `reasoning` with a thought before it, which says
+    that the program line `text` looks wrong."""
+    if reading.reader.style == "reasoning":
+        return f"<think>\nThe line `{text.strip()}` looks wrong to me.\n</think>\n{answer}"
+    return answer
+
+
+def _suspect(reading: Reading, lines: list[tuple[int, str]]) -> tuple[int, str]:
+    """Draws one of `lines`, pairs of number and text, in proportion to suspicion (`seen_as`, and
+    more below a comment that speaks of a fault if the reader believes comments), and returns the
+    pair."""
     weights = []
     alarmed = False
     for _, text in lines:
@@ -50,20 +98,14 @@ def localize_fault(reading: Reading, _prefill: str) -> str | None:
         at -= weight
         if at < 0:
             break
-    number, text = lines[chosen]
-    written = re.match(r"^(\d+): (.*)$", text)
-    if written:
-        number, text = int(written[1]), written[2]
-    answer = json.dumps({"line_number": number, "line": text.strip()})
-    if reading.reader.style == "reasoning":
-        return f"<think>\nThe line `{text.strip()}` looks wrong to me.\n</think>\n{answer}"
-    return answer
+    return lines[chosen]
 
 
 @lru_cache(maxsize=50_000)
 def seen_as(text: str) -> tuple[float, bool]:
-    """How suspicious a line looks (a comment not at all), and whether it is a comment that speaks of a fault: the same
-    lines come again in every mutation of a program."""
+    """Returns the suspicion of the line `text` (0 for a comment), and whether the line is a comment
+    that speaks of a fault. Results are cached, since the same lines come again in every mutation of
+    a program."""
     code = re.sub(r"^\d+: ", "", text)
     if comment := re.match(r"\s*(?:#|//)(.*)", code):
         return 0.0, bool(ALARM.search(comment[1]))
@@ -71,7 +113,9 @@ def seen_as(text: str) -> tuple[float, bool]:
 
 
 def _program(reading: Reading) -> list[tuple[int, str]]:
-    """The kept lines of the program with their numbers, counted from the fence, or from the first kept line."""
+    """Returns the program lines that the reader has kept in `reading`, as pairs of number and text.
+    Line 1 stands below the first kept code fence; without a kept fence, line 0 stands two lines
+    below the first kept line. Empty if no program line was kept."""
     placed = [(line, text) for line, (_, text) in zip(reading.lines, reading.kept, strict=True)]
     fences = [line for line, text in placed if text.startswith("```")]
     start = fences[0] if fences else (placed[0][0] + 2 if placed else 0)
@@ -82,4 +126,4 @@ def _program(reading: Reading) -> list[tuple[int, str]]:
     ]
 
 
-TASKS = (localize_fault,)
+TASKS = (localize_fault, point_at_fault)

@@ -1,91 +1,176 @@
-"""Answers that name a faulty line: `{"line_number": 12, "line": "…"}` (Fault Localizability, section IV-B).
+"""Scoring rules for answers that name a faulty line: JSON such as `{"line_number": 12, "line":
+"…"}` (Fault Localizability, section IV-B), or prose, since the paper's printed prompt asks for no
+form (section II).
 
-`strict` counts exactly the line; `reference` counts lines within two of it, as the public artifact does.
+The rule `strict` accepts the labelled line only; `reference` accepts lines within two of the label,
+as the public artifact does.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from operator import itemgetter
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
 
-from codestress.scoring.judging import said, unanswered, unread
+from codestress.scoring.forms import named_line, without_thoughts
+from codestress.scoring.judging import missed, unanswered, unread
 from codestress.types import Outcome, Response, Score
 
 TOLERANCE = 2
-"""Lines by which the artifact lets an answer be off; the paper says only that numbers are compared."""
-
-DECODER = json.JSONDecoder(strict=False, parse_int=lambda digits: _integer(digits))
+"""Distance from the label, in lines, that the artifact accepts; the paper says only that numbers
+are compared."""
 
 
 def score_location(response: Response, label: int, code: str, tolerance: int) -> Score:
-    """Right when the number is within `tolerance` of the label; a number that is no line of the program is wrong.
+    """Returns the score of `response` in JSON: correct if its line_number is a line of `code` at
+    most `tolerance` lines from `label`, else incorrect; unparsable without such JSON (truncated if
+    it was cut off, only reasoning if it is empty or all thoughts). A refused response is refused.
 
-    The detail says what was named, and whether the quoted line stands there.
+    The score's detail gives the named line, and says if the quoted line stands elsewhere or
+    nowhere.
     """
+    return _scored(
+        response,
+        named_line,
+        "no JSON object with a whole number in line_number",
+        label,
+        code,
+        tolerance,
+    )
+
+
+def score_prose(response: Response, label: int, code: str, tolerance: int) -> Score:
+    """Returns the score of `response` in prose: correct if the line of `code` that it names
+    (`line_in_prose`) is at most `tolerance` lines from `label`, else incorrect; unparsable if it
+    names none (truncated if it was cut off, only reasoning if it is empty or all thoughts). A
+    refused response is refused."""
+    return _scored(
+        response, lambda text: line_in_prose(text, code), "no line is named", label, code, tolerance
+    )
+
+
+def _scored(
+    response: Response,
+    read: Callable[[str], tuple[int, str | None] | None],
+    nothing: str,
+    label: int,
+    code: str,
+    tolerance: int,
+) -> Score:
     if score := unanswered(response):
         return score
-    answer = named_line(said(response.text))
+    answer = read(without_thoughts(response.text))
     if answer is None:
-        return unread(response, "no JSON object with a whole number in line_number")
+        return unread(response, nothing)
     number, quoted = answer
     lines = code.split("\n")
     named = lines[number - 1] if 1 <= number <= len(lines) else None
     right = named is not None and abs(number - label) <= tolerance
     detail = f"line {number}"
-    if quoted is not None and (named is None or named.split() != quoted.split()):  # the same but for white space
-        where = [place for place, line in enumerate(lines, start=1) if line.split() == quoted.split()]
-        detail += f", but the quoted line stands in {where[:3]}" if where else ", but the quoted line is not there"
+    # The same but for white space.
+    if quoted is not None and (named is None or named.split() != quoted.split()):
+        where = [
+            place for place, line in enumerate(lines, start=1) if line.split() == quoted.split()
+        ]
+        detail += (
+            f", but the quoted line stands in {where[:3]}"
+            if where
+            else ", but the quoted line is not there"
+        )
     return Score(Outcome.CORRECT if right else Outcome.INCORRECT, float(right), detail)
 
 
-def named_line(text: str) -> tuple[int, str | None] | None:
-    """Line number and quoted line of the last JSON object that has a number; None where there is none.
+RULES = ("row", "column", "diagonal")
+"""Lines of a chessboard that no two queens may share; the specification of N-Queens (section II of
+Fault Localizability) names all three, and so must an answer."""
 
-    The number is a whole one or a text of digits, and stands where it likes in an object, which stands where it likes
-    in the text. Of what is meant for an object and is none (a quoted line with quotes in it, a dictionary of Python's)
-    the number alone is read.
+
+def score_specification(response: Response) -> Score:
+    """Returns the score of `response`, on the specification of N-Queens: correct if it names rows,
+    columns and diagonals, else incorrect (truncated if it was cut off, only reasoning if it is
+    empty or all thoughts). A refused response is refused. The detail has the absent words."""
+    if score := unanswered(response):
+        return score
+    text = without_thoughts(response.text).lower()
+    absent = [rule for rule in RULES if rule not in text]
+    detail = f"not named: {', '.join(absent)}" if absent else "rows, columns and diagonals"
+    return missed(response, detail) if absent else Score(Outcome.CORRECT, 1.0, detail)
+
+
+NUMBERED = re.compile(r"\blines?[ *_]*(?:number|no\.|#)?[ *_]*:?[ *_`]*(\d{1,5})\b", re.I)
+TOLD_NUMBER = re.compile(r"^\s*(?:[>*-]\s+)?(?:\d+\s*[:|.)]?\s)?")
+"""Pattern of a line number or list mark that an answer may put before a line it quotes."""
+STATEMENT = 2
+"""Largest number of program lines in a passage that still names its first line: a statement may
+take two lines."""
+PIECE = 10
+"""Least number of characters in a quoted piece of a line that can name it."""
+
+
+def line_in_prose(text: str, code: str) -> tuple[int, None] | None:
+    """Returns the number of the line of the program `code` that the free text `text` names, paired
+    with None (no quoted line, unlike answers in JSON); None alone if the text singles out no line.
+
+    Three rules apply in turn: a quoted line decides, then a stated line number, then a quoted piece
+    of code that only one line holds. A quoted line may differ from the program's line in white
+    space; the program's comment lines never count. A stated number may be no line of the program.
     """
-    found: list[tuple[int, tuple[int, str | None]]] = []
-    left = ""  # the text with what was read blotted out
-    at = text.find("{")
-    while at >= 0:
-        try:
-            value, end = DECODER.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            end = at + 1
+    places: dict[str, list[int]] = {}
+    for number, line in enumerate(code.split("\n"), start=1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            places.setdefault(_plain(line), []).append(number)
+    pieces = []
+    for inline, passage in _passages(text):
+        named = _singled_out([_plain(TOLD_NUMBER.sub("", line)) for line in passage], places)
+        if named is not None:
+            return named, None
+        if inline and len(passage[0]) >= PIECE:
+            pieces.append(_plain(passage[0]))
+    told = NUMBERED.search(text)
+    if told:
+        return int(told[1]), None
+    for piece in pieces:
+        holding = [
+            number for line, numbers in places.items() if piece in line for number in numbers
+        ]
+        if len(holding) == 1:
+            return holding[0], None
+    return None
+
+
+def _passages(text: str) -> Iterator[tuple[bool, list[str]]]:
+    """Yields the passages of `text` in order, each as a pair: whether the passage is inline code,
+    and its lines. A passage is a block of fenced code, a piece of inline code, or a line without
+    code."""
+    block: list[str] | None = None
+    for line in text.split("\n"):
+        fence = line.strip().startswith("```") and "`" not in line.strip()[3:]
+        if fence and block is None:
+            block = []
+        elif fence and block is not None:
+            yield False, block
+            block = None
+        elif block is not None:
+            block.append(line)
+        elif "`" in line:
+            yield from ((True, [piece]) for piece in line.split("`")[1::2])
         else:
-            left += text[len(left) : at] + "\0" * (end - at)
-            if named := _named_in(value):
-                found.append((at, named))
-        at = text.find("{", end)
-    left += text[len(left) :]
-    found += [(one.start(), (_integer(one[1]), None)) for one in BROKEN.finditer(left)]
-    return max(found, key=itemgetter(0))[1] if found else None
+            yield False, [line]
+    if block is not None:
+        yield False, block
 
 
-QUOTE = r"\\?[\"'“”]?"  # Python's, a word processor's, or those of an object within a text
-BROKEN = re.compile(rf"[{{,]\s*{QUOTE}line_number{QUOTE}\s*:\s*{QUOTE}\s*([0-9]+)\s*{QUOTE}\s*[,}}]")
+def _plain(line: str) -> str:
+    return " ".join(line.split())
 
 
-def _named_in(value: Any) -> tuple[int, str | None] | None:
-    """What an object names, else the last of those inside it."""
-    if isinstance(value, dict):
-        number, quoted = whole_number(value.get("line_number")), value.get("line")
-        if number is not None:
-            return number, quoted if isinstance(quoted, str) else None
-    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return next((named for one in reversed([*inside]) if (named := _named_in(one))), None)
-
-
-def whole_number(value: Any) -> int | None:
-    """An integer, or the one that a text of digits writes out; None for anything else, true and 4.0 included."""
-    if isinstance(value, str) and re.fullmatch(r"\s*[0-9]+\s*", value):
-        value = _integer(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _integer(digits: str) -> int:
-    """Of more digits than any program has lines, the first ones: such a number names no line, however long it is."""
-    return int(digits.strip()[:20])
+def _singled_out(quoted: list[str], places: Mapping[str, list[int]]) -> int | None:
+    """Returns the number of the program line that the quoted lines `quoted` single out, or None: of
+    the lines that stand only once in the program the first or, if over `STATEMENT` program lines
+    are quoted, the first with a comment behind its code. `places`: the program's line numbers by
+    text."""
+    commented = [line.partition("#")[0].strip() for line in quoted if "#" in line]
+    whole = [line for line in quoted if line in places]
+    for line in commented if len(whole) > STATEMENT else [*whole, *commented]:
+        if len(places.get(line, [])) == 1:
+            return places[line][0]
+    return None

@@ -1,26 +1,25 @@
-"""Fault Localizability: a model that found a fault once, does it still find it after changes that do not matter?
+"""Studies of Fault Localizability: does a model that localized a fault still localize it after
+neutral mutations?
 
-Faults are edits of one line, so their labels are exact; a localized task is asked again under mutations that are
-proved neutral, in the same run.
+Faults are edits of one line, so their labels (the faulty lines' numbers) are exact. The same run
+asks about each localized task again, under mutations that are proved to leave the meaning as it is.
 """
 
 from __future__ import annotations
 
+import ast
 import itertools
-import re
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from string import Template
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from codestress.errors import ParameterError
-from codestress.generation.prompts import prompt_text
-from codestress.literals import parse_json
-from codestress.papers.faultloc import truth
-from codestress.papers.faultloc.faults.neutral import (
+from codestress.mutate.faults.neutral import (
     CONTROLS,
     SPMS,
     Content,
@@ -33,20 +32,36 @@ from codestress.papers.faultloc.faults.neutral import (
     mutate,
     quarter_of,
 )
-from codestress.papers.faultloc.faults.sites import KINDS, FaultSite, Kind, fault_sites, is_silent
-from codestress.papers.faultloc.faults.trees import NotNeutral
+from codestress.mutate.faults.sites import KINDS, FaultSite, Kind, fault_sites
+from codestress.mutate.faults.trees import NotNeutral
+from codestress.papers.faultloc.artifact import packed_rows
+from codestress.papers.faultloc.parameters import Audit
+from codestress.papers.faultloc.printed import Printed, printed
 from codestress.papers.faultloc.programs import (
     CorrectProgram,
     Selection,
     Source,
     first_programs,
+    is_silent,
     normalised,
-    packed_rows,
     parses,
 )
 from codestress.papers.faultloc.scoring import TOLERANCE, score_location
-from codestress.parameters import Asked, Facts, Interval, Recomputed, Seeded, Study, for_each_model, no_questions
+from codestress.parameters import (
+    Asked,
+    Calibration,
+    Facts,
+    Interval,
+    Recomputed,
+    Seeded,
+    Study,
+    for_each_model,
+    no_questions,
+)
+from codestress.paths import ROOT
 from codestress.problems.generated.drawing import Draw
+from codestress.prompts import prompt_text
+from codestress.scoring.forms import text_lists, without_thoughts
 from codestress.seeding import rng
 from codestress.types import (
     LANGUAGE_NAMES,
@@ -65,54 +80,91 @@ from codestress.validation import nearest
 
 Strength = Annotated[int, Field(ge=1, le=8)]
 FEW = 30
-"""Ids that a message may list."""
+"""Largest number of ids that an error message may list."""
 ATTEMPTS = 4
-"""Draws of a mutation before it is given up."""
+"""Number of draws of a mutation's place before the mutation is given up."""
 
 
 class Programs(Seeded):
-    """Section IV: the programs, their faults and mutations. Defaults are the paper's, where it says."""
+    """Parameters of the programs, faults and mutations (section IV of Fault Localizability).
+    Defaults are the paper's where the paper states them."""
 
     programs: list[Source] = Field(
         ["alpaca", "codesearchnet"],
         min_length=1,
-        description="alpaca, codesearchnet: the paper's; installed, java, queens: its packages', the kit's own",
+        description="alpaca, codesearchnet: the paper's; installed, java: its packages', the kit's own",
     )
-    ids: list[str] = Field([], description="single programs, by their ids; empty: the first n_programs")
+    ids: list[str] = Field(
+        [], description="single programs, by their ids; empty: the first n_programs"
+    )
     selection: Selection = Field(
         "kit",
         description="kit: programs that pass the filters; artifact: all of the paper's (section IV-A), with its own "
-        "faulty programs and their labels where they are at hand (Python)",
+        "faulty programs and their labels where they are at hand (Python); drifted: the kit's, made as the artifact's "
+        "(Python, formatted anew after the label was taken)",
     )
     n_programs: int = Field(0, ge=0, description="how many of each, from the first on; 0: all")
     min_lines: int = Field(50, ge=1, description="shortest program")
     max_lines: int = Field(0, ge=0, description="longest program; 0: no limit")
     faults: list[Kind] = Field(list(KINDS), min_length=1, description="kinds of faults")
-    per_quarter: int = Field(1, ge=0, description="faults of a kind in each quarter of a program; 0: all sites")
-    spms: list[Spm] = Field(list(SPMS), description="mutations under which localized faults are asked again")
-    strengths: list[Strength] = Field([1, 2, 4, 6, 8], min_length=1, description="applications of a mutation")
+    per_quarter: int = Field(
+        1, ge=0, description="faults of a kind in each quarter of a program; 0: all sites"
+    )
+    per_quarter_of: dict[Source, Annotated[int, Field(ge=0)]] = Field(
+        {},
+        description="the same for single sources: Java's tasks are not public, its sites are over twice the paper's",
+    )
+    spms: list[Spm] = Field(
+        list(SPMS), description="mutations under which localized faults are asked again"
+    )
+    functions_of: list[Language] = Field(
+        ["java"], description="languages whose functions are shuffled (Table I: only Java)"
+    )
+    strengths: list[Strength] = Field(
+        [1, 2, 4, 6, 8], min_length=1, description="applications of a mutation"
+    )
+
+
+def mutations_of(given: Programs, language: Language) -> list[Spm]:
+    """Returns those names of mutations in `given.spms` that apply to programs in `language`: all,
+    but function shuffling (`functions`) only if `language` is in `given.functions_of`."""
+    return [spm for spm in given.spms if spm != "functions" or language in given.functions_of]
 
 
 class ProgramsFigure(Programs):
-    """The programs themselves (Figure 5 and Table IV)."""
+    """Parameters of the figure of the programs themselves: lengths (the paper's Figure 5) or
+    statistics (Table IV)."""
 
-    show: Literal["sizes", "statistics"] = Field("sizes", description="sizes: how long they are; statistics: the table")
+    show: Literal["sizes", "statistics"] = Field(
+        "sizes", description="sizes: how long they are; statistics: the table"
+    )
 
 
 class Mutations(Programs):
-    """Section IV-C: what the mutations put in."""
+    """Parameters of the misleading comments that mutations insert: what they say, and where they go
+    (section IV-C of Fault Localizability)."""
 
-    comments: Put = Field("replace", description="misleading comments replace those that are there, or are put in")
-    said: list[Said] = Field(["describes"], min_length=1, description="what misleading comments say")
+    comments: Put = Field(
+        "replace", description="misleading comments replace those that are there, or are put in"
+    )
+    said: list[Said] = Field(
+        ["describes"], min_length=1, description="what misleading comments say"
+    )
 
 
 class Localization(Mutations, Asked):
-    """Sections IV and V: what is asked."""
+    """Parameters of the questions for faulty lines, before and after mutations (sections IV and V
+    of Fault Localizability)."""
 
     SINGLE = ("temperature", "max_tokens")
+    OPEN = ("temperature", "max_tokens")
 
-    controls: list[Control] = Field(list(CONTROLS), description="what does nothing, asked again like the mutations")
-    content: Literal["bank", "model"] = Field("model", description="bank: the kit's; model: by the model under test")
+    controls: list[Control] = Field(
+        list(CONTROLS), description="what does nothing, asked again like the mutations"
+    )
+    content: Literal["bank", "model"] = Field(
+        "model", description="bank: the kit's; model: by the model under test"
+    )
     numbered: bool = Field(False, description="lines are shown with their numbers")
     temperature: float = Field(0.0, ge=0, le=2, description="the paper does not say")
     max_tokens: int = Field(512, ge=1, description="longest answer")
@@ -120,48 +172,69 @@ class Localization(Mutations, Asked):
 
 @dataclass(frozen=True)
 class Task:
-    """A program with one fault: of the kit's own sites, or one of the public artifact with the label that it has."""
+    """A program with one fault and its label (the faulty line's number): made by the kit, or taken
+    from the paper's public artifact."""
 
     id: str
     correct: CorrectProgram
     kind: Kind
     program: FaultyProgram
     refused: str
-    """Why the kit's filters would not have kept it."""
+    """Reason for which the kit's filters reject the task; empty if the filters keep the task."""
+    changed: int | None
+    """First line that differs from the correct program; None if no line differs."""
     site: FaultSite | None = None
-    """None for one of the artifact."""
-    changed: int | None = None
-    """The first line of one of the artifact that differs from the program, as it is counted in the data set."""
+    """Edit that made the fault; None for a task of the artifact or with a drifted label."""
 
     @property
     def quarter(self) -> int:
-        """Of the label, 0 to 3; of one behind the last line, 3."""
+        """Quarter of the faulty program, 0 to 3, in which the label (the faulty line's number)
+        stands; a label behind the last line counts as 3."""
         return self.program.quarter
 
     @property
     def label_is_right(self) -> bool:
-        """Whether the labelled line is the one that differs, and undoing the edit gives the program back."""
+        """Whether the label is the line that differs from the correct program. For a task that has
+        the edit that made the fault (its `site`), no other line may differ, and undoing the edit
+        must restore the correct program."""
         if self.site is None:
             return self.changed == self.program.line
-        before, lines, at = self.correct.code.split("\n"), self.program.code.split("\n"), self.program.line - 1
-        now = lines.pop(at)
-        was = before.pop(at) if len(before) > len(lines) else None
-        return now != was and lines == before and self.site.undo(self.program.code) == self.correct.code
+        before, after = self.correct.code.split("\n"), self.program.code.split("\n")
+        changed = self.program.line - 1
+        now = after.pop(changed)
+        was = before.pop(changed) if len(before) > len(after) else None
+        undone = self.site.undo(self.program.code) == self.correct.code
+        return now != was and after == before and undone
 
 
 def tasks_of(given: Programs, source: Source) -> Mapping[str, Task]:
-    """The tasks of a source by id: for each program, kind and quarter as many sites as asked for, drawn by the seed.
+    """Returns the tasks (programs with one fault) of `source` by id: for each program, kind of
+    fault and quarter of the program, up to `given.per_quarter` tasks (0: all; for a source named in
+    `given.per_quarter_of`, the number there), drawn by the seed.
 
-    Mutants that do not parse, and those of the kit's own programs that no run shows, are drawn again. Of the artifact's
-    tasks, where these are selected and at hand, as many are drawn of each place that their labels name.
+    Left out are faulty programs that do not parse, and faults in the kit's own programs that no
+    test run shows. With `given.selection` = `artifact`, Alpaca's tasks are drawn from the paper's
+    public ones; with `drifted`, Python labels are off as the artifact's are. Raises `DataError` if
+    a data set is not at hand.
     """
-    which = (source, given.min_lines, given.max_lines, given.n_programs, tuple(given.ids), given.selection)
-    made = _published_tasks if given.selection == "artifact" and source == "alpaca" else _tasks
-    return made(which, tuple(given.faults), given.per_quarter, given.seed)
+    size = (given.min_lines, given.max_lines, given.n_programs)
+    which = (source, *size, tuple(given.ids), given.selection)
+    per_quarter = given.per_quarter_of.get(source, given.per_quarter)
+    make = _tasks
+    if given.selection == "artifact" and source == "alpaca":
+        make = _published_tasks
+    elif given.selection == "drifted":
+        make = _drifted_tasks
+    return make(which, tuple(given.faults), per_quarter, given.seed)
+
+
+def all_tasks(given: Programs) -> dict[Source, Mapping[str, Task]]:
+    """Returns the tasks of all sources in `given.programs`, by source and then by id."""
+    return {source: tasks_of(given, source) for source in given.programs}
 
 
 Which = tuple[Source, int, int, int, tuple[str, ...], Selection]
-"""What `first_programs` takes."""
+"""Arguments of `first_programs`: source, min_lines, max_lines, count, ids, selection."""
 
 
 @cache
@@ -169,23 +242,55 @@ def _tasks(which: Which, kinds: tuple[Kind, ...], per_quarter: int, seed: int) -
     tasks: dict[str, Task] = {}
     for program in first_programs(*which):
         by_place: dict[tuple[Kind, int], list[FaultSite]] = {}
-        for site in sites_of(program):
+        for site in fault_sites(program.code, program.language):
             total = program.lines + (site.kind == "MisplacedReturn")
             by_place.setdefault((site.kind, quarter_of(site.line, total)), []).append(site)
         for kind, quarter in itertools.product(kinds, range(4)):
             sites = by_place.get((kind, quarter), [])
             order = rng(seed, "sites", program.id, kind, quarter).permutation(len(sites))
-            drawn = (sites[index] for index in order)
-            made = ((site, FaultyProgram(site.apply(program.code), site.line)) for site in drawn)
-            usable = (one for one in made if parses(one[1].code, program.language) and not is_silent(program, one[0]))
-            for number, (site, faulty) in enumerate(itertools.islice(usable, per_quarter or None), start=1):
+            number = 0
+            for site in (sites[index] for index in order):
+                faulty = FaultyProgram(site.apply(program.code), site.line)
+                if not parses(faulty.code, program.language) or is_silent(program, site):
+                    continue
+                number += 1
                 name = f"{program.id}/{kind}/{quarter + 1}.{number}"
-                tasks[name] = Task(name, program, kind, faulty, program.refused, site)
+                changed = first_change(program.code, faulty.code)
+                tasks[name] = Task(name, program, kind, faulty, program.refused, changed, site)
+                if number == per_quarter:
+                    break
+    return tasks
+
+
+def first_change(before: str, after: str) -> int | None:
+    """Returns the number, from 1, of the first line in which the texts `before` and `after` differ
+    (or that one of them lacks); None if the texts are the same."""
+    lines = itertools.zip_longest(before.split("\n"), after.split("\n"))
+    return next((number for number, (was, now) in enumerate(lines, start=1) if was != now), None)
+
+
+@cache
+def _drifted_tasks(
+    which: Which, kinds: tuple[Kind, ...], per_quarter: int, seed: int
+) -> dict[str, Task]:
+    """Returns the tasks that `_tasks` makes with these arguments, by id, with Python labels that
+    drift as the artifact's do: the label belongs to the text before `ast.unparse` formats the
+    program anew. Labels of misplaced returns stay right, since such a fault is inserted as text."""
+    tasks: dict[str, Task] = {}
+    for name, task in _tasks(which, kinds, per_quarter, seed).items():
+        tasks[name] = task
+        if task.correct.language == "python" and task.kind != "MisplacedReturn":
+            before = ast.unparse(ast.parse(task.correct.code))
+            after = ast.unparse(ast.parse(task.program.code))
+            faulty, changed = FaultyProgram(after, task.program.line), first_change(before, after)
+            tasks[name] = replace(task, program=faulty, changed=changed, site=None)
     return tasks
 
 
 @cache
-def _published_tasks(which: Which, kinds: tuple[Kind, ...], per_quarter: int, seed: int) -> dict[str, Task]:
+def _published_tasks(
+    which: Which, kinds: tuple[Kind, ...], per_quarter: int, seed: int
+) -> dict[str, Task]:
     programs = {one.id: one for one in first_programs(*which)}
     by_place: dict[tuple[str, Kind, int], list[Task]] = {}
     for row in packed_rows("python_buggy_tasks.jsonl.gz"):
@@ -201,12 +306,17 @@ def _published_tasks(which: Which, kinds: tuple[Kind, ...], per_quarter: int, se
     return tasks
 
 
-PUBLISHED_KINDS: dict[str, Kind] = {**{kind: kind for kind in KINDS}, "BooleanLogic": "IncorrectBooleanLogic"}
-"""What the artifact calls the faults."""
+PUBLISHED_KINDS: dict[str, Kind] = {
+    **{kind: kind for kind in KINDS},
+    "BooleanLogic": "IncorrectBooleanLogic",
+}
+"""The kit's name of each kind of fault, by the artifact's name."""
 
 
 def _published_task(program: CorrectProgram, kind: Kind, row: Mapping[str, Any]) -> Task:
-    """A row of the artifact, with the first reason for which the kit's filters would have refused it."""
+    """Returns the task in `row`, a row of the artifact about `program`, with the fault `kind`. The
+    task's `id` is the artifact's BASE/SAM/VARIANT (program, kind of fault, number); its `refused`
+    is the first reason for which the kit's filters would reject the task, empty without one."""
     faulty = FaultyProgram(normalised(row["buggy_code"]), int(row["line_no"]))
     reasons = (
         (program.refused, program.refused),
@@ -216,120 +326,183 @@ def _published_task(program: CorrectProgram, kind: Kind, row: Mapping[str, Any])
         (row["changed_line"] != faulty.line, "the label is another line than the changed one"),
     )
     why = next((told for holds, told in reasons if holds), "")
-    name = f"{program.id}/{kind}/{faulty.quarter + 1}.{row['variant']}"
-    return Task(name, program, kind, faulty, why, changed=row["changed_line"])
+    name = f"{program.id}/{row['sam']}/{row['variant']}"
+    return Task(name, program, kind, faulty, why, row["changed_line"])
 
 
-@lru_cache(maxsize=4096)
-def sites_of(program: CorrectProgram) -> list[FaultSite]:
-    """All sites of a program; of the kind of fault that it is to have, only those that make its faulty line."""
-    sites = fault_sites(program.code, program.language)
-    if not program.faulty:
-        return sites
-    meant = [site for site in sites if site.apply(program.code).split("\n")[site.line - 1].strip() == program.faulty]
-    kinds = {site.kind for site in meant}
-    return [site for site in sites if site.kind not in kinds or site in meant]
+class QuarterCalibration(Calibration):
+    """Parameters of the calibration, which compares the accuracy by quarter of the program with
+    that of simulated readers with known parameters."""
+
+    SINGLE = ("n_programs",)
+
+    n_programs: int = Field(40, ge=2, description="how many programs, from the first on")
+    min_lines: int = Field(50, ge=1, description="shortest program")
+    max_lines: int = Field(150, ge=1, description="longest program")
+    numbered: bool = Field(True, description="lines are shown with their numbers")
+
+
+@for_each_model
+def quarters_to_calibrate(given: QuarterCalibration) -> Trials:
+    """Returns trials that ask for the faulty line of unmutated programs from the installed Python
+    packages: in each of `given.n_programs` programs, a fault of each kind in each quarter, if
+    possible."""
+    return localization(localization_of(given))
+
+
+def localization_of(given: QuarterCalibration) -> Localization:
+    """Returns the parameters of `localization` for the calibration: installed packages, no
+    mutations, no controls; models, seed, lengths and numbering from `given`."""
+    values = {
+        "artefact": given.artefact,
+        "models": given.models,
+        "seed": given.seed,
+        "programs": ["installed"],
+        "n_programs": given.n_programs,
+        "min_lines": given.min_lines,
+        "max_lines": given.max_lines,
+        "numbered": given.numbered,
+        "spms": [],
+        "controls": [],
+    }
+    return Localization.model_validate(values)
 
 
 @for_each_model
 def localization(given: Localization) -> Trials:
-    """Every task as it is, and under every mutation at every strength.
+    """Returns trials that ask for the faulty line of every task: unmutated, under `given.controls`
+    (no change, or a blank line), and under every mutation at every strength. Scoring rules: strict
+    (the labelled line), reference (within two lines).
 
-    A mutated task begins with the question about the task as it is, which is asked once for all; only who localizes
-    the fault is asked again. Otherwise, or where no neutral mutation can be made, the trial is skipped and counted.
+    A trial with a mutation or control begins with the question about the unmutated task, which is
+    asked once for all trials. The next question follows only if the model named exactly the faulty
+    line. Otherwise, or if no neutral mutation can be made, the trial is skipped and counted. Raises
+    `ParameterError` for an id in `given.ids` that no task's program has.
     """
-    table = {source: tasks_of(given, source) for source in given.programs}
-    known = {task.correct.id for tasks in table.values() for task in tasks.values()}
-    if unknown := set(given.ids) - known:
-        every = [
-            one.id
-            for source in given.programs
-            for one in first_programs(source, given.min_lines, given.max_lines, 0, (), given.selection)
-        ]
-        other = nearest(min(unknown), every) if len(every) <= FEW and min(unknown) not in every else ""
-        raise ParameterError(
-            f"ids = {given.ids}: of {', '.join(given.programs)}, no program in which one of these faults can be made "
-            f"has the id {min(unknown)!r}{other}"
-        )
-    conditions: list[tuple[str, int, str]] = [("none", 0, "")]
-    if given.spms:
-        conditions += [(control, 1, "") for control in given.controls]
-    for spm in given.spms:
-        told = given.said if "comments" in spm else [""]
-        conditions += [(spm, strength, said) for said in told for strength in given.strengths]
-    trials = []
-    for source, name, task in ((source, *one) for source, tasks in table.items() for one in tasks.items()):
-        correct = task.correct
-        about: dict[str, Scalar] = {"source": source, "language": correct.language, "relevance": correct.relevance}
-        about |= {"fault": task.kind, "quarter": task.quarter + 1}
-        refused: dict[str, Scalar] = {"refused": task.refused} if given.selection == "artifact" else {}
-        for change, times, words in conditions:
-            asked: dict[str, Scalar] = {"spm": change, "strength": times, "said": words}
-            trials.append(Trial(name, about | asked | refused, given.seed))
+    table = all_tasks(given)
+    _check_ids(given, table)
     sampling = Sampling(temperature=given.temperature, max_tokens=given.max_tokens)
 
-    def task_of(trial: Trial) -> Task:
-        return table[trial.factors["source"]][trial.problem]  # type: ignore[index]
-
-    def render(trial: Trial) -> Prompt:
-        task = task_of(trial)
+    # The conditions of a task follow each other, and begin with the same question.
+    @lru_cache(maxsize=64)
+    def plain_prompt(task: Task) -> Prompt:
         return localize_prompt(task.correct, task.program.code, given.numbered, sampling)
 
-    def follow_up(trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
-        task = task_of(trial)
-        left = _steps(given, trial) - len(responses)
-        if not left or not _localized(task, responses[0]):
-            return None
-        if left == 2:
-            return content_prompt(task, trial, sampling)
-        mutated = _mutated(given, task, trial, responses)
-        if isinstance(mutated, str):
-            return None
-        prompt = localize_prompt(task.correct, mutated.code, given.numbered, sampling)
-        return replace(prompt, repetition=int(trial.factors["spm"] == "unchanged"))
+    def render(trial: Trial) -> Prompt:
+        return plain_prompt(task_of(table, trial))
 
-    def judge(trial: Trial, response: Response, tolerance: int) -> Score:
-        asked = asked_about(given, task_of(trial), trial, response)
+    def follow_up(trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
+        return _next_prompt(given, task_of(table, trial), trial, responses, sampling)
+
+    def judge(tolerance: int, trial: Trial, response: Response) -> Score:
+        asked = asked_about(given, task_of(table, trial), trial, response)
         if isinstance(asked, str):
-            return Score(Outcome.SKIPPED, 0.0, asked)
+            return Score(Outcome.SKIPPED, math.nan, asked)
         return score_location(response, asked.line, asked.code, tolerance)
 
-    def chance(trial: Trial, prompt: Prompt, settings: Mapping[str, Any]) -> float | None:
-        """Of what is asked again: of a fault that was localized before, by answers that tell nothing of these."""
-        task = task_of(trial)
-        if trial.factors["spm"] == "none":
-            return truth.named(prompt, settings, task.program.line)
-        mutated = _mutated(given, task, trial, ())
-        if given.content == "model" or isinstance(mutated, str):
-            return None
-        if mutated.code == task.program.code and not given.temperature:
-            return 1.0  # the same question, which is always read the same way
-        again = localize_prompt(task.correct, mutated.code, given.numbered, sampling)
-        return truth.named(again, settings, mutated.line)
-
     return Trials(
-        trials,
+        list(_localization_trials(given, table)),
         render,
-        {
-            "strict": lambda trial, response: judge(trial, response, 0),
-            "reference": lambda trial, response: judge(trial, response, TOLERANCE),
-        },
-        chance=chance,
+        {"strict": partial(judge, 0), "reference": partial(judge, TOLERANCE)},
         follow_up=follow_up if given.spms else None,
         steps=lambda trial: _steps(given, trial),
     )
 
 
+def task_of(table: Mapping[Source, Mapping[str, Task]], trial: Trial) -> Task:
+    """Returns the task that `trial` is about, found in `table` (made by `all_tasks`) by the trial's
+    source and problem."""
+    return table[trial.factors["source"]][trial.problem]  # type: ignore[index]
+
+
+def _check_ids(given: Localization, table: Mapping[Source, Mapping[str, Task]]) -> None:
+    """Raises `ParameterError` if a program id in `given.ids` belongs to no task's program in
+    `table`; the message has the nearest known id, if few are known."""
+    known = {task.correct.id for tasks in table.values() for task in tasks.values()}
+    unknown = set(given.ids) - known
+    if not unknown:
+        return
+    ids = []
+    for source in given.programs:
+        programs = first_programs(source, given.min_lines, given.max_lines, 0, (), given.selection)
+        ids += [program.id for program in programs]
+    first = min(unknown)
+    hint = nearest(first, ids) if len(ids) <= FEW and first not in ids else ""
+    raise ParameterError(
+        f"ids = {given.ids}: of {', '.join(given.programs)}, no program in which one of these faults can be made "
+        f"has the id {first!r}{hint}"
+    )
+
+
+def _conditions(given: Localization, language: Language) -> Iterator[dict[str, Scalar]]:
+    """Yields the factors spm, strength and said (what comments say) of each condition of a task in
+    `language`: as it is, the controls (if there are mutations), every mutation at every
+    strength."""
+    yield {"spm": "none", "strength": 0, "said": ""}
+    if given.spms:
+        for control in given.controls:
+            yield {"spm": control, "strength": 1, "said": ""}
+    for spm in mutations_of(given, language):
+        for words in given.said if "comments" in spm else [""]:
+            for strength in given.strengths:
+                yield {"spm": spm, "strength": strength, "said": words}
+
+
+def _localization_trials(
+    given: Localization, table: Mapping[Source, Mapping[str, Task]]
+) -> Iterator[Trial]:
+    for source, tasks in table.items():
+        for name, task in tasks.items():
+            about: dict[str, Scalar] = {
+                "source": source,
+                "language": task.correct.language,
+                "relevance": task.correct.relevance,
+                "fault": task.kind,
+                "quarter": task.quarter + 1,
+            }
+            for condition in _conditions(given, task.correct.language):
+                if given.selection == "artifact":
+                    condition["refused"] = task.refused
+                yield Trial(name, about | condition, given.seed)
+
+
+def _next_prompt(
+    given: Localization,
+    task: Task,
+    trial: Trial,
+    responses: tuple[Response, ...],
+    sampling: Sampling,
+) -> Prompt | None:
+    """Returns the next question of `trial` (about `task`) after its `responses`: for the texts to
+    insert, if the model writes them, then for the faulty line of the mutated program. None after
+    the last one, if the fault was not localized, or if no mutation is possible."""
+    left = _steps(given, trial) - len(responses)
+    if not left or not _localized(task, responses[0]):
+        return None
+    if left == 2:
+        return content_prompt(task, trial, sampling)
+    mutated = _mutated(given, task, trial, responses)
+    if isinstance(mutated, str):
+        return None
+    prompt = localize_prompt(task.correct, mutated.code, given.numbered, sampling)
+    return replace(prompt, repetition=int(trial.factors["spm"] == "unchanged"))
+
+
 def _steps(given: Localization, trial: Trial) -> int:
-    """Requests of a trial when all goes well."""
+    """Number of requests of `trial` if it is not skipped: 1 for an unmutated task, else 2, or 3 if
+    the model writes the texts that the mutation inserts."""
     if trial.factors["spm"] == "none":
         return 1
     written = not WANTED.keys().isdisjoint(str(trial.factors["spm"]).split("+"))
     return 3 if given.content == "model" and written else 2
 
 
-def asked_about(given: Localization, task: Task, trial: Trial, response: Response) -> FaultyProgram | str:
-    """The program that a response to a trial speaks of, with its faulty line; else why the trial was skipped."""
+def asked_about(
+    given: Localization, task: Task, trial: Trial, response: Response
+) -> FaultyProgram | str:
+    """Returns the faulty program, mutated or not, that the response `response` to `trial` (about
+    `task`) is about; or, as text, why the trial was skipped: the fault was not localized before, or
+    no neutral mutation can be made."""
     if trial.factors["spm"] == "none":
         return task.program
     responses = (*response.earlier, response)
@@ -341,65 +514,90 @@ def asked_about(given: Localization, task: Task, trial: Trial, response: Respons
 
 @lru_cache(maxsize=20_000)
 def _localized(task: Task, response: Response) -> bool:
-    """Whether the fault was found, exactly: worked out once for each response."""
+    """Whether `response` names exactly the faulty line of `task`; computed once for each
+    response."""
     program = task.program
     return score_location(response, program.line, program.code, 0).outcome is Outcome.CORRECT
 
 
-def _mutated(given: Localization, task: Task, trial: Trial, responses: tuple[Response, ...]) -> FaultyProgram | str:
-    """The mutated program, with the kit's content or what the second response wrote, or why there is none."""
-    said: Said = "accuses elsewhere" if trial.factors["said"] == "accuses elsewhere" else "describes"
+def _mutated(
+    given: Localization, task: Task, trial: Trial, responses: tuple[Response, ...]
+) -> FaultyProgram | str:
+    """Returns the mutated program of `trial` (about `task`), with the texts to insert that the
+    second of `responses` has, or the kit's if `given.content` is `bank` or there is no second; or,
+    as text, why no mutation is possible."""
+    said: Said = trial.factors["said"] or "describes"  # type: ignore[assignment]
     if given.content == "bank" or len(responses) < 2:
         content = bank(task.correct.language, said, given.comments)
     else:
         content = read_content(responses[1].text, said, given.comments)
-    return mutated_program(task, trial.factors["spm"], int(trial.factors["strength"] or 1), content, trial.seed)
+    strength = int(trial.factors["strength"] or 1)
+    return mutated_program(task, trial.factors["spm"], strength, content, trial.seed)
 
 
 @lru_cache(maxsize=20_000)
-def mutated_program(task: Task, spm: Spm | Control, strength: int, content: Content, seed: int) -> FaultyProgram | str:
-    """A neutral mutation of a task, else why there is none."""
-    return drawn_mutation(task.program, task.correct.language, task.id, spm, strength, content, seed)
+def mutated_program(
+    task: Task, spm: Spm | Control, strength: int, content: Content, seed: int
+) -> FaultyProgram | str:
+    """Returns the program of `task` under the neutral mutation or control `spm`, with the new
+    number of its faulty line; or, as text, why none can be made. `strength` is the number of
+    applications, `content` has the comments, names and dead code to insert, and `seed` decides the
+    draws."""
+    language = task.correct.language
+    return drawn_mutation(task.program, language, task.id, spm, strength, content, seed)
 
 
 def drawn_mutation(
-    program: FaultyProgram, language: Language, name: str, spm: Spm | Control, times: int, content: Content, seed: int
+    program: FaultyProgram,
+    language: Language,
+    name: str,
+    spm: Spm | Control,
+    times: int,
+    content: Content,
+    seed: int,
 ) -> FaultyProgram | str:
-    """A neutral mutation in a quarter drawn for it, drawn again a few times; else why there is none."""
+    """Returns `program`, in `language`, under the neutral mutation or control `spm` in a randomly
+    drawn quarter, with the new number of its faulty line; or, as text, why `ATTEMPTS` draws made
+    none. `times` is the number of applications, `content` has the texts to insert; `seed` and
+    `name` decide the draws."""
     why = ""
     for attempt in range(ATTEMPTS):
         draw = Draw(rng(seed, "mutate", name, spm, times, attempt))
         quarter = draw.integer(0, 3)
         try:
-            return mutate(program, spm, language, draw, strength=times, quarter=quarter, content=content)
+            return mutate(
+                program, spm, language, draw, strength=times, quarter=quarter, content=content
+            )
         except NotNeutral as error:
             why = str(error)
     return f"no neutral mutation: {why}"
 
 
 def read_content(text: str, said: Said = "describes", put: Put = "replace") -> Content:
-    """What a model wrote to put into its program: the lists of the last JSON object; anything else is left out."""
-    found = re.search(r"\{.*\}", text, re.S)
-    try:
-        value = parse_json(found[0], strict=False) if found else {}
-    except ValueError:
-        value = {}
+    """Returns the `Content` (texts to insert) that a model wrote for mutations: the lists comments,
+    names and dead_code in the last JSON object of its response `text`, empty where missing. `said`
+    and `put` (what comments say and where they go) are stored with it."""
+    lists = text_lists(without_thoughts(text), ("comments", "names", "dead_code"))
 
     def texts(name: str) -> tuple[str, ...]:
-        items = value.get(name) if isinstance(value, dict) else None
-        return tuple(one.strip("\n") for one in items if isinstance(one, str)) if isinstance(items, list) else ()
+        return tuple(item.strip("\n") for item in lists.get(name, ()))
 
     return Content(texts("comments"), texts("names"), texts("dead_code"), said, put)
 
 
-def localize_prompt(program: CorrectProgram, code: str, numbered: bool, sampling: Sampling) -> Prompt:
-    """The question of section II, with a structured answer."""
-    shown = "\n".join(f"{n}: {line}" for n, line in enumerate(code.split("\n"), start=1)) if numbered else code
+def localize_prompt(
+    program: CorrectProgram, code: str, numbered: bool, sampling: Sampling
+) -> Prompt:
+    """Returns the prompt that asks for the faulty line of `code`, a faulty version of `program`:
+    the question of section II of Fault Localizability, to be answered in JSON. `program` gives
+    specification and language. With `numbered`, each line begins with its number."""
+    if numbered:
+        code = "\n".join(f"{n}: {line}" for n, line in enumerate(code.split("\n"), start=1))
     text = Template(prompt_text("localize")).substitute(
         specification=program.specification,
         numbers=prompt_text("localize.numbers") if numbered else "",
         fence=program.language,
-        code=shown,
+        code=code,
     )
     return Prompt((Message("user", text),), sampling)
 
@@ -421,17 +619,21 @@ COMMENTS = {
 
 
 def content_prompt(task: Task, trial: Trial, sampling: Sampling) -> Prompt:
-    """Asks the model under test for what its program is to be mutated with (section IV-C)."""
+    """Returns the prompt that asks the model under test for the texts that the mutation of `trial`
+    inserts into the program of `task`: two comments, names or pieces of dead code for each
+    application (section IV-C of Fault Localizability)."""
     strength = int(trial.factors["strength"] or 1)
-    parts = [part for part in str(trial.factors["spm"]).split("+") if part in WANTED]
-    asked = {part: WANTED[part][0] for part in parts}
-    if "comments" in asked:
-        asked["comments"] += COMMENTS[str(trial.factors["said"])]
-    wanted = "; ".join(f"{2 * strength} {asked[part]}" for part in parts) + "."
+    wanted, form = [], []
+    for part in str(trial.factors["spm"]).split("+"):
+        if part in WANTED:
+            words, list_form = WANTED[part]
+            more = COMMENTS[str(trial.factors["said"])] if part == "comments" else ""
+            wanted.append(f"{2 * strength} {words}{more}")
+            form.append(list_form)
     text = Template(prompt_text("localize.content")).substitute(
         language=LANGUAGE_NAMES[task.correct.language],
-        wanted=wanted,
-        form="{" + ", ".join(WANTED[part][1] for part in parts) + "}",
+        wanted="; ".join(wanted) + ".",
+        form="{" + ", ".join(form) + "}",
         fence=task.correct.language,
         code=task.program.code,
     )
@@ -439,29 +641,69 @@ def content_prompt(task: Task, trial: Trial, sampling: Sampling) -> Prompt:
 
 
 class LocalizationFigure(Localization, Interval):
-    """The figures of section V that share their questions."""
+    """Parameters of the figures of section V of Fault Localizability, which share their questions;
+    its `show` chooses the figure."""
 
-    show: Literal["faults", "quarters", "categories", "versions", "spms", "models", "strengths"] = Field(
-        "faults", description="what the figure tells apart"
+    show: Literal["faults", "quarters", "categories", "versions", "spms", "models", "strengths"] = (
+        Field("faults", description="what the figure tells apart")
     )
 
 
-class Audit(Facts):
-    """The public tasks' labels; nothing is asked."""
+class Relabel(Localization, Interval):
+    """Parameters of the comparison that scores answers about unmutated tasks by their labels and by
+    the lines that differ from the correct programs."""
 
-    tasks: Literal["public", "counted"] = Field(
-        "public", description="public: the tasks, a data set; counted: what was counted in them (tolerance 2)"
+    FILES = {"answers": ("",)}
+
+    answers: str = Field(
+        "", description="a file of answers: JSON Lines of id and line, or an archive; empty: asked"
     )
-    tolerance: int = Field(2, ge=0, description="lines by which the artifact lets an answer be off")
+    spms: list[Spm] = Field([], max_length=0, description="none: tasks as they are")
+
+
+@for_each_model
+def relabelled(given: Relabel) -> Trials:
+    """Returns trials that ask about unmutated tasks, scored by their labels (rules strict, and
+    reference: within two lines) and by the line that differs from the correct program (rules
+    changed, and changed_reference: within two lines; incorrect if no line differs). The factor
+    `changed_quarter` is that line's quarter, 1 to 4, or None."""
+    trials, table = localization(given), all_tasks(given)
+
+    def judge(tolerance: int, trial: Trial, response: Response) -> Score:
+        task = task_of(table, trial)
+        if task.changed is None:
+            return Score(Outcome.INCORRECT, 0.0, "no line of the program changed")
+        return score_location(response, task.changed, task.program.code, tolerance)
+
+    items = []
+    for trial in trials.items:
+        task, quarter = task_of(table, trial), None
+        if task.changed is not None:
+            quarter = quarter_of(task.changed, task.program.lines) + 1
+        factors = {**trial.factors, "changed_quarter": quarter}
+        items.append(replace(trial, factors=factors))
+    changed = {"changed": partial(judge, 0), "changed_reference": partial(judge, TOLERANCE)}
+    return replace(trials, items=items, judges={**trials.judges, **changed})
+
+
+@for_each_model
+def asked_or_read(given: Relabel) -> Trials:
+    """Returns the trials of `relabelled`; no trials if `given.answers` names a file, from which the
+    answers are read instead."""
+    return no_questions(given) if given.answers else relabelled(given)
 
 
 STUDIES = {
     "localization": Study(LocalizationFigure, localization),
-    "example": Study(Localization, localization),
+    "printed": Study(Printed, printed),
     "models": Study(Facts, no_questions),
     "programs": Study(ProgramsFigure, no_questions),
     "mutations": Study(Mutations, no_questions),
     "published": Study(Recomputed, no_questions),
+    "relabel": Study(
+        Relabel, asked_or_read, lambda given: [ROOT / given.answers] if given.answers else []
+    ),
     "audit": Study(Audit, no_questions),
+    "calibration": Study(QuarterCalibration, quarters_to_calibrate),
 }
-"""What params/faultloc/*.yaml may name as `study: faultloc.NAME`."""
+"""Studies that params/faultloc/*.yaml may name as `study: faultloc.NAME`."""

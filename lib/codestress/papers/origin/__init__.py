@@ -1,1 +1,1 @@
-"""Find the Origin (Fraga, 2024): chains in lists of lines, and things to be found in long texts."""
+"""Find the Origin (Fraga, 2024): chains of links in lists of lines, and needles in long texts."""

@@ -1,5 +1,5 @@
-"""Find the Origin's own charts: outcomes at every size, shares against the distance and against the length, and what
-the published outcomes say."""
+"""Charts of Find the Origin: outcomes at every size, accuracy against distance and against length,
+and the findings from the published outcomes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,36 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
-from matplotlib.ticker import FuncFormatter, NullLocator, ScalarFormatter
+from matplotlib.ticker import ScalarFormatter
 
+from codestress.fitting.proportions import DOUBTED
 from codestress.papers.origin.curves import FittedSide
-from codestress.report.curves import draw_points, forest, name_rows, panels, say_lack
-from codestress.report.style import COLOURS, HATCHES, OTHER, RIGHT, WRONG, styled_figure
+from codestress.report.curves import (
+    draw_points,
+    forest,
+    interval,
+    look,
+    name_rows,
+    panels,
+)
+from codestress.report.marks import mark
+from codestress.report.style import (
+    COLOURS,
+    HATCHES,
+    OTHER,
+    PUBLISHED,
+    RIGHT,
+    SMALLEST_TEXT,
+    TALLEST,
+    WIDTHS,
+    WRONG,
+    add_note,
+    styled_figure,
+)
 
 LOOKS: dict[str, dict[str, Any]] = {
     "correct": {"facecolor": RIGHT, "edgecolor": RIGHT, "hatch": ""},
@@ -24,21 +47,29 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-def outcome_map(sources: dict[str, pd.DataFrame], trained: Mapping[str, int] | None = None) -> Figure:
-    """A panel for each source (published, regenerated); x is the number of lines in the list.
+def outcome_map(
+    sources: dict[str, pd.DataFrame], trained: Mapping[str, int] | None = None
+) -> Figure:
+    """Figure with a map of outcomes: a panel for each of `sources` (published, regenerated), a row
+    for each model; x is the number of lines in the list. More than two sources stand in two
+    columns, whose right one has the order of models of the left one.
 
-    `sources`: model, lines (in equal steps), outcome. Correct is dark and plain, incorrect light and hatched, all else
-    (cut off, declined, …) grey and dotted. To the right the numbers of right answers, and what they are in the mean for
-    an instrument (`true`: with which probability each is right). A line marks the longest list on which a model was
-    `trained`, where it was.
+    `sources` is a dict by title of tables with the columns model, lines (in equal steps), outcome.
+    Correct is dark and plain, incorrect light and hatched, all else (truncated, refused, …) grey
+    and dotted. Numbers of correct answers stand on the right. A thick line marks the longest list
+    in a model's training, from `trained` (lines by model; None: no such line).
     """
-    models = {title: dict(list(cells.groupby("model", sort=False))) for title, cells in sources.items()}
-    heights = [len(rows) for rows in models.values()]
-    height = 0.19 * sum(heights) + 0.45 * len(sources) + 0.5
-    figure, axes = panels(list(sources), 1, height, height_ratios=heights, sharex=True)
+    models = [dict(list(cells.groupby("model", sort=False))) for cells in sources.values()]
+    across = 1 if len(models) < 3 else 2
+    heights = [*map(len, models[::across])]
+    height = 0.19 * sum(heights) + 0.5 * len(heights) + 0.5
+    titles = [title.replace(", ", ",\n") if across > 1 else title for title in sources]
+    figure, axes = panels(titles, across, height, height_ratios=heights, sharex=True)
     every = pd.concat(sources.values())
-    step = max(_step(row) for rows in models.values() for row in rows.values())
-    for ax, rows in zip(axes, models.values(), strict=True):
+    step = max(_step(row) for rows in models for row in rows.values())
+    for number, (ax, title, rows) in enumerate(zip(axes, sources, models, strict=True)):
+        column = number % across
+        rows = {model: rows[model] for model in models[number - column]}
         for y, (model, row) in enumerate(rows.items()):
             left = row["lines"].iloc[0] - _step(row) / 2
             for kind, cells in groupby(_looks(row)):  # neighbouring cells of one kind are one bar
@@ -46,27 +77,29 @@ def outcome_map(sources: dict[str, pd.DataFrame], trained: Mapping[str, int] | N
                 edge = 0.0 if kind == "correct" else 0.3
                 ax.broken_barh([(left, width)], (y - 0.38, 0.76), linewidth=edge, **LOOKS[kind])
                 left += width
+            if title.startswith("published"):
+                middle = row["lines"].mean()
+                mark(ax, row.iloc[:1], middle, y, _step(row) * len(row), 0.76, published=True)
+            else:
+                mark(ax, row, row["lines"], y, _step(row), 0.76)
             if longest := (trained or {}).get(model):
                 ax.vlines(longest + step / 2, y - 0.5, y + 0.5, color="black", linewidth=2)
         name_rows(ax, list(rows))
+        ax.tick_params(labelleft=column == 0)
         ax.set_xlim(every["lines"].min() - step / 2, every["lines"].max() + step / 2)
         ax.grid(False)
         ax.spines[["left", "bottom"]].set_visible(False)
-        counts = ax.secondary_yaxis("right")
-        right = [f"{(row['outcome'] == 'correct').sum()}/{len(row)}{_expected(row)}" for row in rows.values()]
-        counts.set_yticks(range(len(rows)), right)
-        counts.tick_params(length=0)
-        counts.spines["right"].set_visible(False)
-    axes[-1].set_xlabel("lines in the list")
+        right = [(row["outcome"] == "correct").sum() for row in rows.values()]
+        _on_the_right(ax, [f"{n}/{len(row)}" for n, row in zip(right, rows.values(), strict=True)])
+    for ax in axes[-across:]:
+        ax.set_xlabel("lines in the list")
     names = {"other": "no answer: cut off, declined, not readable, failed"}
-    handles = [Patch(label=names.get(kind, kind), **LOOKS[kind]) for kind in LOOKS if kind in {*_looks(every)}]
+    kinds = set(_looks(every))
+    handles = [
+        Patch(label=names.get(kind, kind), **look) for kind, look in LOOKS.items() if kind in kinds
+    ]
     figure.legend(handles=handles, loc="outside upper right", ncols=3)
     return figure
-
-
-def _expected(row: pd.DataFrame) -> str:
-    """How many right answers an instrument gives in the mean, where that is known."""
-    return f" (true: {row['true'].sum():.1f})" if "true" in row and row["true"].notna().all() else ""
 
 
 def _looks(cells: pd.DataFrame) -> pd.Series:
@@ -77,77 +110,224 @@ def _step(row: pd.DataFrame) -> int:
     return int(row["lines"].iloc[1] - row["lines"].iloc[0]) if len(row) > 1 else 8
 
 
-def distance_curve(shares: pd.DataFrame, fits: Sequence[FittedSide]) -> Figure:
-    """`shares`: columns label, published (bool), d, share, low, high (0 to 1), one row per point.
+def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
+    """Figure of accuracies with intervals, a panel for each table of `sources`, by title, and a row
+    for each label in it; `xlabel` names the axis. A table has the columns label, condition,
+    accuracy, low, high (0 to 1), and may have cell, the answers behind a row.
 
-    Points with intervals, each series with its own marker; fitted curves are dashed. The published series is grey.
+    One condition is drawn as bars. Several are points, each with its shape, every other one hollow.
+    Published ones, whose title or condition begins with `published`, are grey. The values stand on
+    the right, in the order of the conditions.
     """
-    figure = styled_figure(7.0, 3.3)
+    rows = [frame["label"].nunique() for frame in sources.values()]
+    height = 0.5 + 0.2 * sum(rows) + 0.6 * len(rows)
+    figure, axes = panels(
+        list(sources), 1, height, WIDTHS["column"], height_ratios=rows, sharex=True
+    )
+    for ax, (title, frame) in zip(axes, sources.items(), strict=True):
+        labels = list(dict.fromkeys(frame["label"]))
+        conditions = list(frame.groupby("condition", sort=False))
+        values = []
+        for number, (name, rows_of) in enumerate(conditions):
+            part = rows_of.set_index("label").reindex(labels)
+            places = np.arange(len(labels)) + 0.7 * ((number + 0.5) / len(conditions) - 0.5)
+            colour, marker = look(number)
+            published = "published" in (title[:9], name[:9])
+            colour = PUBLISHED if published else colour
+            share, reach = interval(part)
+            values.append([f"{value:.0f}" for value in share])
+            ends: dict[str, Any] = {"xerr": reach, "elinewidth": 0.9}
+            if len(conditions) > 1:
+                ends |= {"mfc": "white" if number % 2 else colour, "markersize": 3.5}
+                ax.errorbar(share, places, fmt=marker, color=colour, label=name, **ends)
+                mark(ax, part, share, places, published=published)
+            else:
+                ax.barh(places, share, 0.7, color=colour)
+                ax.errorbar(share, places, fmt="none", ecolor="#111111", capsize=2, **ends)
+                mark(ax, part, share / 2, places, share, 0.7, published=published)
+        name_rows(ax, labels)
+        _on_the_right(ax, [" / ".join(row) for row in zip(*values, strict=True)])
+        ax.set_xlim(0, 101)
+        ax.set_xticks(range(0, 101, 20))
+        across = 2 if sum(len(name) for name, _ in conditions) < 34 else 1
+        if len(conditions) > 1:
+            corner: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1)}
+            ax.legend(ncols=across, borderpad=0, borderaxespad=0.3, **corner)
+            ax.set_title(title, pad=4 + 12 * -(-len(conditions) // across))
+    axes[-1].set_xlabel(xlabel)
+    return figure
+
+
+def _on_the_right(ax: Axes, words: Sequence[str]) -> None:
+    """Writes one of `words` on the right of each row of the panel `ax`."""
+    right = ax.secondary_yaxis("right")
+    right.set_yticks(range(len(words)), words)
+    right.tick_params(length=0)
+    right.spines["right"].set_visible(False)
+
+
+def distance_curve(shares: pd.DataFrame, fits: Sequence[FittedSide]) -> Figure:
+    """Figure of accuracy against the distance d. The table `shares` has the columns label,
+    published (bool), d, accuracy, low, high (0 to 1), one row per point; `fits` are the curves of
+    `fit_sides`.
+
+    Points have intervals, and each series its own marker; fitted curves are dashed, and the legend
+    says over how many lines they halve. The published series is grey.
+    """
+    figure = styled_figure(WIDTHS["column"], 2.9)
     ax = figure.subplots()
     places = sorted(shares["d"].unique())
-    colours = draw_points(ax, shares, lambda number, part: part["d"] + 0.12 * (number - 0.5), line="", width=0.9)
-    for fit in fits:
-        if np.isfinite(fit.reach) and fit.reach > 0:
-            x = np.linspace(1, max(abs(d) for d in places), 200)
-            ax.plot(fit.sign * x, 100 * fit.at(x), "--", linewidth=1.0, color=colours[fit.label])
+    colours = draw_points(
+        ax,
+        shares,
+        lambda number, part: part["d"] + 0.5 * (number - 0.5),
+        line="",
+        width=0.9,
+        models=True,
+    )
+    for label, sides in groupby(fits, key=lambda fit: fit.label):
+        drawn = list(sides)
+        dashes: dict[str, Any] = {
+            "linestyle": "--",
+            "linewidth": 1.0,
+            "color": colours[label],
+        }
+        for fit in drawn:
+            if np.isfinite(fit.reach) and fit.reach > 0:
+                x = np.linspace(1, max(abs(d) for d in places), 200)
+                ax.plot(fit.sign * x, 100 * fit.at(x), **dashes)
+        ax.plot([], [], label=fit_words(drawn), **dashes)
     ax.axvline(0, color="#999999", linewidth=0.6)
-    ax.set(xlabel="d: lines from the first link down to the second (negative: up)", ylabel="right answers (%)")
+    ax.set(
+        xlabel="lines down to the second link, d (negative: up)",
+        ylabel="right answers (%)",
+    )
     ax.set_ylim(-3, 105)
     ax.set_xticks(places)
-    figure.legend(loc="outside upper right", ncols=2)
-    say_lack(figure, {f"{fit.label} {'down' if fit.sign > 0 else 'up'}": fit.lack for fit in fits})
+    handles, names = ax.get_legend_handles_labels()
+    figure.legend(handles[::-1], names[::-1], loc="outside upper left", ncols=1)
     return figure
+
+
+def fit_words(fits: Sequence[FittedSide]) -> str:
+    """Name of the curves fitted to both sides of one series: the lines over which each halves, or
+    that it is rejected, which means that it does not describe its points."""
+    words = []
+    for fit in fits:
+        halves = "no fit" if np.isnan(fit.reach) else f"{fit.reach * np.log(2):,.0f}"
+        words.append(
+            f"{'rejected' if fit.lack < DOUBTED else halves} {'down' if fit.sign > 0 else 'up'}"
+        )
+    return f"fit to {fits[0].label}, lines to halve: {', '.join(words)}"
 
 
 def length_curve(
-    shares: pd.DataFrame, outcomes: pd.DataFrame, order: Sequence[str], grid: pd.DataFrame, note: str = ""
+    shares: pd.DataFrame,
+    outcomes: pd.DataFrame,
+    order: Sequence[str],
+    grid: pd.DataFrame,
+    note: str = "",
 ) -> Figure:
-    """Above, the share of right answers; in the middle the same by length and depth, where there are several depths;
-    below, all outcomes of each model, by length.
+    """Figure of outcomes against length, a panel for each label (the model): a bar for each length,
+    with the interval of its right answers, and the published ones as hollow grey points. If `grid`
+    has several depths, a panel above has the accuracy by length and depth.
 
-    `shares`: label, published (bool), characters, share, low, high (0 to 1). `grid`: model, characters, depth, paired
-    (a cell of the paper), accuracy, what is `true` of instruments. `outcomes`: label, characters, outcome, share;
-    `order` lists the outcomes from the best to the worst. `note` stands at the end.
+    The table `shares` has the columns label, published (bool), characters, accuracy, low, high (0
+    to 1); the table `grid`, of the kit's own texts: model (a label), characters, depth, paired
+    (both as in the paper), accuracy; the table `outcomes`: label, characters, outcome, share.
+    `order` lists the outcomes from best to worst. `note` is the footnote (empty: none).
     """
     labels = list(dict.fromkeys(outcomes["label"]))
-    heights = [2.5, *([1.7] if grid["depth"].nunique() > 1 else []), 2.1, *([0.2] if note else [])]
-    figure = styled_figure(7.0, sum(heights))
-    above, *middle, below = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
-    if note:
-        below.text(0.01, 0.5, note, fontsize=7, va="center")
-        below = middle.pop()
-    if middle:
-        _depth_grid(middle[0], grid)
-    ax = above.subplots()
-    draw_points(ax, shares, lambda number, part: part["characters"] * (1 + 0.015 * number), line="-", width=0.8)
-    ax.set_xscale("log")
-    ax.set_xticks(sorted(set(outcomes["characters"])))
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.set(xlabel="characters in the prompt (about)", ylabel="right answers (%)", ylim=(-4, 104))
-    above.legend(loc="outside upper left", ncols=3)
-    panels = below.subplots(1, len(labels), sharey=True, squeeze=False)[0]
-    for panel, label in zip(panels, labels, strict=True):
-        part = outcomes[outcomes["label"] == label]
-        lengths = sorted(part["characters"].unique())
-        bottom = np.zeros(len(lengths))
-        for outcome in order:
-            found = part[part["outcome"] == outcome].set_index("characters")["share"]
-            height = 100 * found.reindex(lengths, fill_value=0).to_numpy(float)
-            colour, hatch = OUTCOMES.get(outcome, (OTHER, HATCHES[5]))
-            look = {"color": colour, "hatch": hatch, "edgecolor": "white", "linewidth": 0.4}
-            panel.bar(range(len(lengths)), height, bottom=bottom, label=outcome, **look)
-            bottom += height
+    theirs = shares[shares["published"]]
+    each, across = (
+        (2 if grid["depth"].nunique() > 1 else 1),
+        min(len(labels), MOST_ACROSS),
+    )
+    blocks = -(-len(labels) // across)
+    height = min(0.8 + 1.6 * each * blocks, TALLEST - 0.6)
+    figure = styled_figure(WIDTHS["page"], height)
+    axes = figure.subplots(each * blocks, across, squeeze=False)
+    for ax in axes.flat[len(labels) :]:
+        ax.set_visible(False)
+    for number, label in enumerate(labels):
+        row, column = each * (number // across), number % across
+        panel = axes[row + each - 1, column]
+        panel.set_visible(True)
+        _outcome_bars(panel, outcomes[outcomes["label"] == label], order)
+        # No number of the kit's own texts is held against the paper's.
+        _right_interval(
+            panel, shares[shares["label"] == label], theirs[: None if grid.empty else 0]
+        )
+        if each > 1 and len(mine := grid[grid["model"] == label]):
+            _depth_grid(axes[row, column], mine)
+            panel = axes[row, column]
+            panel.set_visible(True)
+        elif each > 1:
+            axes[row, column].set_visible(False)
         panel.set_title(label.replace(" (", "\n("))
-        panel.set_xticks(range(len(lengths)), [f"{n / 1000:.1f}k" for n in lengths], rotation=60)
-    panels[0].set_ylabel("outcomes (%)")
-    handles, names = panels[0].get_legend_handles_labels()
-    below.legend(handles, names, loc="outside lower center", ncols=len(order))
+    for row, ax in enumerate(axes[:, 0]):
+        bars = row % each == each - 1
+        ax.set_ylabel("outcomes (%)" if bars else "depth of the clue\n(framed: as in the paper)")
+    for ax in axes[:, 1:].flat:
+        ax.tick_params(labelleft=False)
+    about = "" if grid.empty else ", the kit's own texts"
+    figure.supxlabel(f"characters in the prompt{about}", fontsize=8)
+    handles = axes[each - 1, 0].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside upper left", ncols=4)
+    if note:
+        add_note(figure, note)
     return figure
 
 
+MOST_ACROSS = 6
+"""Maximum number of models beside each other."""
+
+
+def _ticks(lengths: Sequence[int]) -> list[str]:
+    return [f"{n / 1000:.1f}".removesuffix(".0") + "k" for n in lengths]
+
+
+def _outcome_bars(panel: Axes, part: pd.DataFrame, order: Sequence[str]) -> None:
+    """Draws in `panel` a stacked bar of outcomes for each length in `part`, the outcomes of one
+    label, as the docstring of `length_curve` describes them."""
+    lengths = sorted(part["characters"].unique())
+    bottom = np.zeros(len(lengths))
+    for outcome in order:
+        found = part[part["outcome"] == outcome].set_index("characters")["share"]
+        height = 100 * found.reindex(lengths, fill_value=0).to_numpy(float)
+        colour, hatch = OUTCOMES.get(outcome, (OTHER, HATCHES[5]))
+        paint: dict[str, Any] = {"color": colour, "hatch": hatch, "edgecolor": "white"}
+        paint["linewidth"] = 0.4
+        panel.bar(range(len(lengths)), height, bottom=bottom, label=outcome, **paint)
+        bottom += height
+    panel.set_xticks(range(len(lengths)), _ticks(lengths), rotation=60)
+    panel.set_ylim(0, 104)
+
+
+def _right_interval(panel: Axes, mine: pd.DataFrame, theirs: pd.DataFrame) -> None:
+    """Draws in `panel`, over the bars of its lengths, the interval of the right answers in `mine`,
+    and beside them the published share in `theirs`, if `mine` is not published itself."""
+    mine = mine.sort_values("characters").reset_index(drop=True)
+    share, reach = interval(mine)
+    bars: dict[str, Any] = {
+        "fmt": "none",
+        "ecolor": "black",
+        "elinewidth": 0.9,
+        "capsize": 2,
+    }
+    panel.errorbar(mine.index, share, reach, label="interval of the right answers", **bars)
+    mark(panel, mine, mine.index, share / 2, 0.8, share)
+    same = theirs[theirs["characters"].isin(mine["characters"])]
+    if len(same) and not mine["published"].any():
+        at = [mine["characters"].tolist().index(length) + 0.3 for length in same["characters"]]
+        dots: dict[str, Any] = {"color": PUBLISHED, "mfc": "white", "markersize": 4}
+        dots |= {"clip_on": False, "label": same["label"].iloc[0]}
+        panel.plot(at, 100 * same["accuracy"], "o", **dots)
+        mark(panel, same, at, 100 * same["accuracy"], published=True)
+
+
 PART = "#9BD3C1"
-"""Half right: the colour of right answers, paler."""
+"""Colour of partly correct answers: a paler colour of correct answers."""
 OUTCOMES = {
     **dict.fromkeys(("both", "solved", "said it"), (RIGHT, HATCHES[0])),
     **dict.fromkeys(("one", "mentioned it", "attempted"), (PART, HATCHES[4])),
@@ -158,63 +338,85 @@ OUTCOMES = {
     "not told": ("#777777", HATCHES[0]),
     "refused": (OTHER, HATCHES[2]),
 }
-"""Green is right, orange wrong, grey neither, as in all figures."""
+"""Colour and hatch by outcome: green is correct, orange incorrect, grey neither, as in all
+figures."""
 
 
-def _depth_grid(part: SubFigure, grid: pd.DataFrame) -> None:
-    """A panel for each model: accuracy (%) by length and depth, the paper's cells in a frame."""
-    models = list(dict.fromkeys(grid["model"]))
-    told = "true" in grid and bool(grid["true"].notna().all())
-    panels = part.subplots(1, len(models), sharey=True, squeeze=False)[0]
-    for panel, model in zip(panels, models, strict=True):
-        mine = grid[grid["model"] == model]
-        cells = 100 * mine.pivot_table(index="depth", columns="characters", values="accuracy")
-        known = 100 * mine.pivot_table(index="depth", columns="characters", values="true") if told else cells
-        panel.imshow(cells.to_numpy(float), cmap="Blues", vmin=0, vmax=100, aspect="auto")
-        for x, characters in enumerate(cells.columns):
-            for y, depth in enumerate(cells.index):
-                value = cells.loc[depth, characters]
-                text = f"{value:.0f}" + (f"\n({known.loc[depth, characters]:.0f})" if told else "")
-                panel.text(x, y, text, ha="center", va="center", color="white" if value > 60 else "black", fontsize=6)
-        for row in mine[mine["paired"]].itertuples():
-            corner = (list(cells.columns).index(row.characters) - 0.46, list(cells.index).index(row.depth) - 0.46)
-            panel.add_patch(Rectangle(corner, 0.92, 0.92, fill=False, edgecolor="#D55E00", linewidth=1.4))
-        panel.set_title(model)
-        panel.set_xticks(range(len(cells.columns)), [f"{n / 1000:.1f}k" for n in cells.columns])
-        panel.set_yticks(range(len(cells.index)), [f"{depth:g}" for depth in cells.index])
-        panel.grid(False)
-    panels[0].set_ylabel("depth of the clue")
-    brackets = " (in brackets: true)" if told else ""
-    part.supxlabel(f"characters; right answers (%){brackets}; framed: the paper's cells", fontsize=8)
+def _depth_grid(panel: Axes, mine: pd.DataFrame) -> None:
+    """Draws in `panel` the accuracy (%) of one model by length and depth, with a frame around the
+    paper's lengths and depths. The table `mine` is a part of `length_curve`'s `grid`."""
+    cells = 100 * mine.pivot_table("accuracy", "depth", "characters")
+    panel.imshow(cells.to_numpy(float), cmap=SHARES, vmin=0, vmax=100, aspect="auto")
+    for (x, y), value in np.ndenumerate(cells.T):
+        panel.text(x, y, f"{value:.0f}", ha="center", va="center", fontsize=SMALLEST_TEXT)
+    across = cells.columns.get_indexer(mine["characters"])
+    down = cells.index.get_indexer(mine["depth"])
+    mark(panel, mine, across, down, 1, 1)
+    frame: dict[str, Any] = {"fill": False, "edgecolor": "black", "linewidth": 1.2}
+    for x, y, paired in zip(across, down, mine["paired"], strict=True):
+        if paired:
+            panel.add_patch(Rectangle((x - 0.46, y - 0.46), 0.92, 0.92, **frame))
+    panel.set_xticks(range(len(cells.columns)), _ticks(cells.columns))
+    panel.set_yticks(range(len(cells.index)), [f"{depth:g}" for depth in cells.index])
+    panel.grid(False)
+
+
+SHARES = LinearSegmentedColormap.from_list("shares", ["white", RIGHT])
+"""Colours of shares of right answers, on all of which black text can be read."""
+
+
+LISTS = {
+    "d = 1": "adjacent links (d = 1)",
+    "d = 15": "15 lines down (d = 15)",
+    "d = -15": "15 lines up (d = -15)",
+    "d = 15, shuffled": "15 lines down, shuffled",
+}
+"""Names of the published lists in words, by their names in tables."""
 
 
 def published_chart(pairs: pd.DataFrame, lengths: pd.DataFrame, distances: pd.DataFrame) -> Figure:
-    """Above, a panel for each comparison of `pairs`; below, half-lengths and half-distances with their intervals.
+    """Figure of the published findings: above, a panel for each comparison of `pairs`; below,
+    half-lengths and half-distances (the lines at which half of the answers are correct) with their
+    intervals.
 
-    `pairs`: comparison, model, difference, low, high (-1 to 1), decided. `lengths`: model, list, half, low, high
-    (lines), describes. `distances`: the same with side in place of list. Hollow: not decided, or a curve that does not
-    describe its points.
+    The table `pairs` has the columns comparison, model, difference, low, high (-1 to 1), decided;
+    the table `lengths`: model, list, half, low, high, longest (lines), describes (whether the curve
+    describes its points); the table `distances`: model, side, half, low, high, describes. Hollow
+    marks are not decided, or their curve does not describe its points.
     """
     models = list(dict.fromkeys(lengths["model"]))
+    lengths = lengths.replace({"list": LISTS})
     figure = styled_figure(7.0, 7.2)
     above, below = figure.subfigures(2, 1, height_ratios=[1.0, 1.25], squeeze=False)[:, 0]
     comparisons = list(pairs.groupby("comparison", sort=False))
-    for ax, (title, part) in zip(above.subplots(1, len(comparisons), sharey=True), comparisons, strict=True):
-        reach = 105 if 100 * part[["low", "high"]].abs().to_numpy().max() > 50 else 50
+    options: dict[str, Any] = {"label": "model", "decided": True, "published": True}
+    tops = above.subplots(1, len(comparisons), sharey=True)
+    for ax, (title, part) in zip(tops, comparisons, strict=True):
+        reach = 105 if part[["low", "high"]].abs().to_numpy().max() > 0.5 else 50
         ax.axvline(0, color="#999999", linewidth=0.6)
-        columns: dict[str, Any] = {"label": "model", "value": "difference", "scale": 100, "decided": True}
-        forest(ax, part, models, (-reach, reach), **columns, title=title, xlabel="correct (points)")
+        forest(ax, part, models, (-reach, reach), value="difference", scale=100, **options)
+        for line in ax.lines:  # not a condition's colour, which the panels below give
+            line.set_markerfacecolor(
+                "white" if line.get_markerfacecolor() == "white" else PUBLISHED
+            )
+            line.set_color(PUBLISHED)
+        ax.set(title=title, xlabel="correct (points)")
     left, right = below.subplots(1, 2, width_ratios=[1.9, 1.0])
-    for ax, table, series, limits in ((left, lengths, "list", (4, 3000)), (right, distances, "side", (0.3, 30))):
+    for ax, table, series, first, limits in (
+        (left, lengths, "list", 0, (4, 3000)),
+        (right, distances, "side", len(LISTS), (0.3, 30)),
+    ):
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter(ScalarFormatter())
         rows = list(dict.fromkeys(table["model"]))
-        columns = {"label": "model", "value": "half", "series": series, "decided": True}
-        forest(ax, table.rename(columns={"describes": "decided"}), rows, limits, **columns)
+        table = table.rename(columns={"describes": "decided"})
+        forest(ax, table, rows, limits, value="half", series=series, first=first, **options)
         ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.06), ncols=2)
     left.axvline(lengths["longest"].max(), color="#999999", linewidth=0.6)
     left.set(title="half-length", xlabel="lines in the list (grey: the longest list)")
     right.set(title="half-distance", xlabel="lines between the links")
-    note = "Filled: decided (Holm within a panel), below: the curve describes its points. Hollow: not."
-    figure.text(0.005, -0.005, note, fontsize=6.5, va="top", color="#555555")
+    add_note(
+        figure,
+        "filled: decided, sizes taken as independent (Holm within a panel); below: the curve describes its points",
+    )
     return figure

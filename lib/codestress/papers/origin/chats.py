@@ -1,24 +1,25 @@
-"""What nano learns of Find the Origin."""
+"""Training chats for nano, the kit's small model, from Find the Origin."""
 
 from __future__ import annotations
 
 from itertools import pairwise
-from string import Template
 
 import numpy as np
 
-from codestress.generation.prompts import prompt_text
 from codestress.nano.chats import Chat, Size, Split, Task, Turn, Writer, pick, words_of
 from codestress.papers.origin.connections import TARGET, Link, lay_out
+from codestress.prompts import filled
 
 SYSTEM = "You are a helpful assistant."
-"""The system message of the study."""
+"""System message of the study."""
 HELD_OUT = TARGET
-"""The paper's own chain is not trained on."""
+"""The paper's own chain, held out of the training."""
 
 
 def _find_the_origin(random: np.random.Generator, size: Size, split: Split) -> Chat:
-    """Chains of two links at one distance, as in the paper; some lists are shuffled."""
+    """Returns a chat about one list of chains of two links at distance `size.d` (0: drawn), as in
+    the paper: each of at most `size.turns` turns asks for the origin of one whole chain. `random`
+    draws the words, for `split`; if d is drawn, some lists are shuffled."""
     lines = max(2, size.lines)  # a chain's
     d = size.d or pick(random, (1, 1, 1, -1, 1, 2, 3, -2, 4, 5, 6, 8, -4, 10, 15))
     d = max(-lines + 1, min(d, lines - 1))
@@ -33,15 +34,17 @@ def _find_the_origin(random: np.random.Generator, size: Size, split: Split) -> C
         shown = [shown[int(i)] for i in random.permutation(len(shown))]
     inside = set(shown)
     whole = [chain for chain in chains if Link(*chain[:2]) in inside and Link(*chain[1:]) in inside]
-    template = prompt_text("find_the_origin.as_run")
     listed = "\n".join(map(str, shown))
     turns: list[Turn] = []
     for chosen in random.permutation(len(whole))[: size.turns]:
         first, second, third = whole[int(chosen)]
-        text = Template(template).substitute(connections=listed, destination=third)
+        text = filled("find_the_origin.as_run", {"connections": listed, "destination": third})
         question = text.rsplit("\n", 1)[1].split(" Work")[0] if turns else text
         found = (Link(second, third), Link(first, second))
-        steps = [f'To "{link.destination}":\n' + "\n".join(map(str, shown[: shown.index(link) + 1])) for link in found]
+        steps = [
+            f'To "{link.destination}":\n' + "\n".join(map(str, shown[: shown.index(link) + 1]))
+            for link in found
+        ]
         turns.append(Turn(question, "", "\n".join([*steps, f'FINAL ANSWER: "{first}"'])))
     return Chat("find_the_origin", tuple(turns), SYSTEM)
 

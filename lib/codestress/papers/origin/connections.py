@@ -1,6 +1,7 @@
-"""Lists of connections: chains of words, laid out at a distance, and the window of them that a prompt shows.
+"""Lists of connections: chains of words laid out at a distance, and the window of lines that a
+prompt shows.
 
-Find the Origin, section 4; layout and window as the published token counts show them.
+The source is section 4 of Find the Origin; layout and window follow the published token counts.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from codestress.seeding import rng
 TARGET = ("workbench", "dad", "admire")
 """The paper's own chain: workbench -> dad -> admire."""
 LINES = 4002
-"""Lines in the whole list, as in the authors'; a prompt shows a window of it."""
+"""Number of lines in the whole list, as in the authors' list; a prompt shows a window of the
+list."""
 
 
 class Link(NamedTuple):
-    """One line of the list: `origin` is connected to `destination`."""
+    """Record of one line of the list: its `origin` is connected to its `destination`."""
 
     origin: str
     destination: str
@@ -30,9 +32,11 @@ class Link(NamedTuple):
 
 
 def make_links(words: Sequence[str], *, hops: int, seed: int, index: int) -> list[Link]:
-    """All links of list number `index`, chain after chain, the target chain in the middle.
+    """List of all links of list number `index`, chain after chain, with the target chain (the
+    paper's own words at both ends) in the middle.
 
-    Each chain has `hops` links and its own `hops + 1` words. Needs `LINES // hops * (hops + 1)` distinct words.
+    Each chain has `hops` links and its own `hops + 1` words, drawn from `words` by `seed`. Needs
+    `LINES // hops * (hops + 1)` distinct words; `StopIteration` with fewer.
     """
     chains = LINES // hops
     pool = [word for word in words if word not in TARGET]
@@ -46,60 +50,85 @@ def make_links(words: Sequence[str], *, hops: int, seed: int, index: int) -> lis
 
 
 def parse_links(text: str) -> list[Link]:
-    """Links from lines of the form `"A" is connected to "B"`, as in the authors' list, which is known by its hash."""
+    """List of the links in those lines of `text` that have the form `"A" is connected to "B"`, as
+    in the authors' list, a data set checked by its hash; other lines are passed over."""
     return [Link(*pair) for pair in re.findall(r'"([^"]+)" is connected to "([^"]+)"', text)]
 
 
 def lay_out(links: Sequence[Link], *, d: int, hops: int) -> list[Link]:
-    """The same links with each chain's next link `d` lines below its previous one (above, for d < 0).
+    """List of `links` laid out so that each chain's next link stands `d` lines below its previous
+    link (above, for d < 0). `links` go chain after chain, `hops` to a chain.
 
-    Blocks of |d| first links are followed by |d| second links, and so on; for d < 0 the last links come first.
+    Blocks of |d| first links are followed by |d| second links, and so on; for d < 0 the last links
+    come first. `ValueError` for d = 0.
     """
     ranks = [links[rank::hops] for rank in range(hops)]
     if d < 0:
         ranks.reverse()
     block = abs(d)
-    return [link for start in range(0, len(ranks[0]), block) for rank in ranks for link in rank[start : start + block]]
+    laid_out = list[Link]()
+    for start in range(0, len(ranks[0]), block):
+        for rank in ranks:
+            laid_out += rank[start : start + block]
+    return laid_out
 
 
-def window(laid_out: Sequence[Link], *, lines: int, d: int, hops: int, depth: float = 0.5) -> list[Link]:
-    """The `lines` consecutive links that a prompt shows, the target chain at `depth` (0 first, 1 last).
+def window(
+    laid_out: Sequence[Link], *, lines: int, d: int, hops: int, depth: float = 0.5
+) -> list[Link]:
+    """List of the `lines` consecutive links that a prompt shows, with the target chain at `depth`
+    (0 first, 1 last). `laid_out` is the list of `lay_out` for the given `d` and `hops`.
 
-    The lines that are not part of the target's span are split above and below it; chains are cut at the edges.
+    The lines outside the target's span are split above and below that span; chains are cut at the
+    window's edges. Raises `DataError` if the window passes the list's end.
     """
     span = abs(d) * (hops - 1)
-    origin = next(i for i, link in enumerate(laid_out) if link.origin == TARGET[0])
+    origin = _target(laid_out)
     top = origin if d > 0 else origin - span
     start = max(0, top - min(int((lines - span) * depth), lines - span - 1))
     if start + lines > len(laid_out):
-        raise DataError(f"a window of {lines} lines from line {start} passes the list's end ({len(laid_out)} lines)")
+        raise DataError(
+            f"a window of {lines} lines from line {start} passes the list's end ({len(laid_out)} lines)"
+        )
     return list(laid_out[start : start + lines])
 
 
-def shuffle_around_target(shown: Sequence[Link], chain: Sequence[Link], *names: str | int, seed: int) -> list[Link]:
-    """The target's links stay in their places, all others are permuted among the remaining ones."""
+def shuffle_around_target(
+    shown: Sequence[Link], chain: Sequence[Link], *names: str | int, seed: int
+) -> list[Link]:
+    """Shuffled copy of the window `shown`: the target's links (`chain`) stay in their places, and
+    all others are permuted among the remaining places. `names` and `seed` determine the order."""
     free = [i for i, link in enumerate(shown) if link not in chain]
     shuffled = list(shown)
-    for place, source in zip(free, rng(seed, "shuffle", *names).permutation(len(free)), strict=True):
-        shuffled[place] = shown[free[source]]
+    drawn = rng(seed, "shuffle", *names).permutation(free)
+    for place, source in zip(free, drawn, strict=True):
+        shuffled[place] = shown[source]
     return shuffled
 
 
 def lone_links(shown: Sequence[Link], *, hops: int) -> int:
-    """Links whose chain is not wholly in the window: what its edges cut off."""
+    """Number of links in the window `shown` whose chain of `hops` links is not wholly in the
+    window, because an edge cuts the chain."""
     following = {link.origin: link.destination for link in shown}
-    starts = set(following) - {link.destination for link in shown}
+    starts = following.keys() - set(following.values())
     whole = 0
     for word in starts:
         length = 0
         while word in following:
             word = following[word]
             length += 1
-        whole += length if length == hops else 0
+        whole += hops * (length == hops)
     return len(shown) - whole
 
 
 def target_chain(links: Sequence[Link], hops: int) -> Sequence[Link]:
-    """The links from the target's origin to its destination, in a list of chain after chain."""
-    start = next(i for i, link in enumerate(links) if link.origin == TARGET[0])
+    """Links of the target chain (the paper's own, workbench to admire), `hops` in number, out of
+    `links` that go chain after chain; `ValueError` if the target is not among them."""
+    start = _target(links)
     return links[start : start + hops]
+
+
+def _target(links: Sequence[Link]) -> int:
+    """Index in `links` of the target chain's first link, by its origin; `ValueError` if there is
+    none."""
+    return [link.origin for link in links].index(TARGET[0])

@@ -1,8 +1,10 @@
-"""Curves of correct answers: exponential decay with the distance of two links, fitted by least squares, and a stretched
-exponential of counts, by maximum likelihood, whose half says where half of the answers are correct.
+"""Curves of correct answers: exponential decay with the distance of two links, fitted by least
+squares, and a stretched exponential of counts, fitted by maximum likelihood. The half of the
+stretched exponential is the place at which half of the answers are correct.
 
-share(x) = exp(-ln 2 * (x / half) ** steepness), Weibull's survival curve (1951): all correct at 0, half at `half`;
-steepness 1 is exponential decay, a large one a wall. Its answers are taken as independent given the curve.
+share(x) = exp(-ln 2 * (x / half) ** steepness), Weibull's survival curve (1951): all correct at 0,
+half at `half`. Steepness 1 is exponential decay, a large steepness a sudden drop. Answers are taken
+as independent given the curve.
 """
 
 from __future__ import annotations
@@ -24,29 +26,33 @@ from codestress.fitting.proportions import (
 )
 
 LONGEST = 1e6
-"""A reach beyond this counts as no decay: inf."""
+"""Largest reach; a longer reach counts as no decay (inf)."""
 HIGHEST = np.array([1.0, 50.0, 0.0])
-"""Bounds of top and rate (a rate is 1 / reach, and bounded where a reach is not), and of a floor that it has not."""
+"""Upper bounds of a decay's parameters: top, rate and floor. The rate is 1 / reach, and bounded
+where a reach is not; the curve has no floor."""
 
 
 class FittedSide(NamedTuple):
-    """share(x) = top * exp(-(x - 1) / reach), fitted to one side of d = 0."""
+    """Record of a fitted curve share(x) = top * exp(-(x - 1) / reach), on one side of d = 0: its
+    `sign` is 1 (d > 0) or -1, its `label` the name of the series."""
 
     label: str
     sign: int
     top: float
     """Share at x = 1."""
     reach: float
-    """In the unit of x: where the share has fallen to 1/e. inf: nothing decays; nan: nothing to fit."""
+    """Distance over which the share falls to 1/e, in the unit of x. inf: no decay; nan: nothing to
+    fit."""
     top_interval: Interval = UNKNOWN
     reach_interval: Interval = UNKNOWN
     failed: int = 0
-    """Resamples that could not be fitted; they are not in the intervals."""
+    """Number of resamples that could not be fitted; the intervals leave them out."""
     lack: float = math.nan
-    """p-value of its lack of fit."""
+    """p-value of the curve's lack of fit; nan where it cannot be tested."""
 
     def at(self, x: Array) -> Array:
-        """The fitted curve, at distances from 1 on."""
+        """Values of the fitted curve at the distances `x` (k,), all at least 1; nan where nothing
+        was fitted."""
         return np.asarray(curve(x - 1, np.array([[self.top, 1 / self.reach, 0.0]]))[0])
 
 
@@ -60,12 +66,15 @@ def fit_decay(
     resamples: int = 2000,
     rng: np.random.Generator,
 ) -> FittedSide:
-    """Fits shares at distances `x` (k,), all at least 1, from `table` (items, k): 0 to 1, nan where not asked.
+    """Fits exponential decay to shares at distances `x` (k,), all at least 1, from `table` (items,
+    k): scores 0 to 1, nan where not asked. Returns the `FittedSide` with `label` and `sign`; its
+    values are nan if fewer than two distances were asked or nothing was right.
 
-    Points are weighted by their standard errors, from shares with one success and one failure added so that none is
-    certain. Intervals: quantiles of a bootstrap over items, the rows of the table, with as much noise added at each
-    distance as two items make that are right there alone: answers that are all alike leave a doubt too. They are
-    stretched for few items (`stretched`).
+    Points are weighted by their standard errors, from shares with one success and one failure
+    added, so that none is certain. Intervals at the level `confidence` are quantiles of a bootstrap
+    (`resamples`, drawn by `rng`) over items, the rows of `table`, stretched for few items
+    (`stretched`). Each distance gets additional noise, as much as two items make that are right at
+    that distance alone: answers that are all alike leave a doubt too.
     """
     places = np.asarray(x, dtype=float) - 1
     scores = np.asarray(table, dtype=float)
@@ -74,9 +83,9 @@ def fit_decay(
     best = _fit(places, right.sum(axis=0), asked.sum(axis=0))
     if best is None:
         return FittedSide(label, sign, math.nan, math.nan, failed=resamples)
-    weights = cluster_weights(len(scores), resamples, rng)
+    copies = cluster_weights(len(scores), resamples, rng)
     behind = np.maximum(asked.sum(axis=0), 1)
-    drawn, counted = weights @ right, weights @ asked
+    drawn, counted = copies @ right, copies @ asked
     noise = rng.normal(0, 1 / np.sqrt(behind * (behind + 2)), drawn.shape) * counted
     smoothed = np.where(drawn.any(axis=1, keepdims=True), np.clip(drawn + noise, 0, counted), 0)
     means = np.divide(smoothed, counted, out=np.zeros_like(drawn), where=counted > 0)
@@ -87,13 +96,14 @@ def fit_decay(
     reach = Interval(_reach(rates.high), _reach(rates.low))
     top = percentile_interval(draws[:, 0], confidence)
     failed = resamples - len(draws)
-    lack = lack_of_fit(places, right, asked, best, _weights(right.sum(axis=0), asked.sum(axis=0)), 2, rng)
+    weights = _weights(right.sum(axis=0), asked.sum(axis=0))
+    lack = lack_of_fit(places, right, asked, best, weights, 2, rng)
     return FittedSide(label, sign, float(best[0]), _reach(best[1]), top, reach, failed, lack)
 
 
 def _weights(right: Array, asked: Array) -> Array:
-    """Of squared errors: one over the variance of a share with one success and one failure added; 0 where nothing was
-    asked."""
+    """Weights of squared errors (k,) for `right` of `asked` answers: one over the variance of a
+    share with one success and one failure added; 0 where nothing was asked."""
     smooth = (right + 1) / (asked + 2)
     return np.asarray(asked / (smooth * (1 - smooth)))
 
@@ -105,39 +115,50 @@ def _reach(rate: float) -> float:
 
 
 def _fit(x: Array, right: Array, asked: Array) -> Array | None:
-    """Top, rate and no floor; None when it cannot be fitted: fewer than two distances asked, or nothing right
-    anywhere."""
+    """Parameters of the decay as an array (3,), top, rate and a floor of 0, fitted to `right` of
+    `asked` answers at distances minus 1, `x` (all three (k,)). None if fewer than two distances
+    were asked, or if nothing was right."""
     use = asked > 0
     x, right, asked = x[use], right[use], asked[use]
     if len(x) < 2 or right.sum() == 0:
         return None
     slope, level = np.polyfit(x, np.log((right + 1) / (asked + 2)), 1)
     start = np.clip([np.exp(level), -slope], [0.01, 1e-4], [1, 10])
-    return least_squares(x, right / asked, _weights(right, asked) ** -0.5, start, HIGHEST[:2], max_nfev=200)
+    return least_squares(
+        x, right / asked, _weights(right, asked) ** -0.5, start, HIGHEST[:2], max_nfev=200
+    )
 
 
 STEEPNESS = np.geomspace(0.2, 20, 25)
-"""From a long tail to a wall; beyond both ends the data cannot tell curves apart."""
+"""Steepnesses that are tried, from a long tail to a sudden drop; beyond both ends the data cannot
+tell curves apart."""
 BEYOND = 1000.0
-"""Halves are looked for so many times below the least x and above the largest."""
+"""Factor by which the search for halves goes below the least x and above the largest."""
 STEPS = 81
 BLOCKS = 9
-"""Parts of the x-axis in which the curve is held against the answers."""
+"""Number of parts of the x-axis in which the curve is compared with the answers."""
 
 
 class HalfLength(NamedTuple):
-    """The curve with the likelihood interval of its half."""
+    """Record of a fitted stretched exponential, with the likelihood interval of its half, the place
+    at which half of the answers are correct."""
 
     half: float
-    """In the unit of x; 0 where everything is wrong, inf where everything is correct."""
+    """Place at which half of the answers are correct, in the unit of x; 0 if everything is wrong,
+    inf if everything is correct."""
     steepness: float
-    """nan where `half` is 0 or inf."""
+    """Steepness of the curve; nan where `half` is 0 or inf."""
     interval: Interval
-    """Profile likelihood; from 0, or to inf, where the answers bound one side alone."""
+    """Profile likelihood interval of `half`; from 0, or to inf, if the answers bound one side
+    alone."""
 
 
-def fit_half_length(x: ArrayLike, right: ArrayLike, asked: ArrayLike, confidence: float = 0.95) -> HalfLength:
-    """Fits `right` of `asked` answers, some at least, at places `x` > 0, all (k,)."""
+def fit_half_length(
+    x: ArrayLike, right: ArrayLike, asked: ArrayLike, confidence: float = 0.95
+) -> HalfLength:
+    """Fits a stretched exponential to `right` correct answers of `asked` (at least 1) at places `x`
+    > 0, arrays (k,), and returns it as a `HalfLength` with an interval at the level `confidence`;
+    the half is 0 if all answers are wrong, inf if all are correct."""
     places, correct, total = (np.asarray(one, dtype=float) for one in (x, right, asked))
     reach = normal_quantile(confidence) ** 2 / 2
     halves = np.geomspace(places.min() / BEYOND, places.max() * BEYOND, STEPS)
@@ -152,7 +173,9 @@ def fit_half_length(x: ArrayLike, right: ArrayLike, asked: ArrayLike, confidence
     limit = profile.max() - reach
     lowest, highest = (int(np.flatnonzero(profile >= limit)[end]) for end in (0, -1))
     low = _crossing(np.log(fine), profile, lowest, lowest - 1, limit) if lowest else 0.0
-    high = _crossing(np.log(fine), profile, highest, highest + 1, limit) if highest + 1 < len(fine) else math.inf
+    high = math.inf
+    if highest + 1 < len(fine):
+        high = _crossing(np.log(fine), profile, highest, highest + 1, limit)
     if not correct.any():
         return HalfLength(0.0, math.nan, Interval(0.0, high))
     if (correct == total).all():
@@ -161,10 +184,14 @@ def fit_half_length(x: ArrayLike, right: ArrayLike, asked: ArrayLike, confidence
     return HalfLength(float(fine[best]), float(steepness[best]), Interval(low, high))
 
 
-def _profile(x: Array, right: Array, asked: Array, halves: Array, steepnesses: Array) -> tuple[Array, Array]:
-    """The largest log-likelihood at each half over all steepnesses, and where it is."""
+def _profile(
+    x: Array, right: Array, asked: Array, halves: Array, steepnesses: Array
+) -> tuple[Array, Array]:
+    """Pair of arrays (halves,): the largest log-likelihood of `right` of `asked` answers at places
+    `x` (k,) for each of `halves` over all of `steepnesses`, and the steepness that gives it."""
     power = np.log(x)[:, None, None] - np.log(halves)[None, :, None]
-    lost = math.log(2) * np.exp(np.clip(power * steepnesses, -27, 6))  # -log of the share, (k, halves, steepnesses)
+    # -log of the share, (k, halves, steepnesses).
+    lost = math.log(2) * np.exp(np.clip(power * steepnesses, -27, 6))
     wrong = asked - right
     likelihood = -np.tensordot(right, lost, 1) + np.tensordot(wrong, np.log(-np.expm1(-lost)), 1)
     best = likelihood.argmax(axis=1)
@@ -172,16 +199,21 @@ def _profile(x: Array, right: Array, asked: Array, halves: Array, steepnesses: A
 
 
 def _crossing(logs: Array, profile: Array, inside: int, outside: int, limit: float) -> float:
-    """The half where the profile crosses its limit between a place inside the interval and the next one, in `logs`."""
+    """Half at which the log-likelihoods `profile` cross `limit`, between the index `inside` the
+    interval and the next index `outside`, interpolated in `logs`, the logarithms of the halves."""
     part = (profile[inside] - limit) / (profile[inside] - profile[outside])
     return float(np.exp(logs[inside] + part * (logs[outside] - logs[inside])))
 
 
-def misfit(fit: HalfLength, x: ArrayLike, right: ArrayLike, asked: ArrayLike, rng: np.random.Generator) -> float:
-    """How often answers drawn from the curve itself lie as far from it as these: small where it does not describe them.
+def misfit(
+    fit: HalfLength, x: ArrayLike, right: ArrayLike, asked: ArrayLike, rng: np.random.Generator
+) -> float:
+    """Probability (0 to 1) that answers drawn by `rng` from the curve `fit` lie as far from the
+    curve as the real answers, `right` of `asked` at places `x` (all (k,)); small if the curve does
+    not describe them. nan if `fit.half` is 0 or inf, so that there is no curve.
 
-    Far: the sum of squared distances of the mean of up to `BLOCKS` neighbouring parts of `x`. The curve was fitted to
-    these answers, so that this is cautious. nan without a curve.
+    The distance is the sum of squared distances of the means of up to `BLOCKS` neighbouring parts
+    of `x`. The curve was fitted to the real answers, so the test is cautious.
     """
     places, correct, total = (np.asarray(one, dtype=float) for one in (x, right, asked))
     if not 0 < fit.half < math.inf:
@@ -190,10 +222,8 @@ def misfit(fit: HalfLength, x: ArrayLike, right: ArrayLike, asked: ArrayLike, rn
     expected = np.exp(-math.log(2) * (places / fit.half) ** fit.steepness)
 
     def distance(counts: Array) -> Array:
-        parts = [
-            ((counts[..., block].sum(-1) - (expected * total)[block].sum()) / total[block].sum()) ** 2
-            for block in blocks
-        ]
+        away = counts - expected * total
+        parts = [(away[..., block].sum(-1) / total[block].sum()) ** 2 for block in blocks]
         return np.asarray(np.sum(parts, axis=0))
 
     drawn = rng.binomial(total.astype(int), expected, size=(2000, len(places))).astype(float)

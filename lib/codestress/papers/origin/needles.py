@@ -1,13 +1,16 @@
-"""Long texts with something planted in them (Find the Origin, section 6), at any length.
+"""Long texts with a needle, a small planted part (Find the Origin, section 6): the paper's texts,
+and the kit's own at any length.
 
-The long texts are the kit's own prose, and for the listing the source of an installed library (click, whose
-version the lock file pins), read at run time.
+The paper's short prompts are cut from the paper's text, a data set. The kit's own texts are prose
+written for the kit and, for the listing, the source of an installed library (click, whose version
+the lock file pins), read at run time.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+import textwrap
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -17,34 +20,69 @@ from pathlib import Path
 import click.core
 
 from codestress.errors import DataError
-from codestress.generation.edits import first_line
-from codestress.generation.prompts import prompt_text
+from codestress.mutate.edits import first_line
+from codestress.prompts import prompt_text
 
 LISTING_PLACES = (0.35, 0.73)
-"""Where `is_prime` and `square_sum` stand, as shares of the listing: 34.7 % and 72.5 % in the authors' long prompt."""
+"""Places of the planted functions `is_prime` and `square_sum`, as shares of the listing: 34.7 % and
+72.5 % in the authors' long prompt."""
+
+LONG_PROMPTS = {
+    "inefficient_code": "additionaltests/highlight-inefficient-code-long.txt",
+    "clue": "additionaltests/decrypting-cryptography-long.txt",
+    "unlock": "additionaltests/unlock-100-long.txt",
+}
+"""The authors' long prompt of each test, a file of the data set origin-long-prompts."""
+_SECTIONS = {"inefficient_code": "6.1 ", "clue": "6.2 ", "unlock": "6.3 "}
+_HEADING = re.compile(r"^#{2,3} ", re.M)
+_PRINTED = re.compile(r"^\*\*.* tokens\)?:\*\*\n\n```\w*\n((?s:.*?))\n```$", re.M)
+"""Pattern of a prompt as the paper prints prompts: a fenced block below a line in bold that ends
+with the prompt's number of tokens. Answers are fenced too, but no such line stands above them."""
+
+
+def printed_prompts(paper: str, test: str) -> list[str]:
+    """List of the short prompts that `paper`, the text of the paper, prints for a test of section
+    6, word for word, in the paper's order (shortest first). `test`: inefficient_code, clue or
+    unlock. `StopIteration` if `paper` lacks the test's section."""
+    sections = _HEADING.split(paper)
+    section = next(section for section in sections if section.startswith(_SECTIONS[test]))
+    return _PRINTED.findall(section)
 
 
 @cache
 def _library() -> tuple[list[str], list[int], list[int]]:
-    """The library's lines; the lines after which it may be cut; the cuts, by index, at which a listing may begin."""
+    """Three lists: the lines of the library's source, the line numbers after which it may be cut
+    (0, before or after a function or class, the end), and the indices in these of the cuts at which
+    a listing may begin."""
     lines = Path(click.core.__file__).read_text(encoding="utf-8").rstrip("\n").split("\n")
     tree = ast.parse("\n".join(lines))
-    tops = [first_line(node) - 1 for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-    ends = [node.end_lineno or node.lineno for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    parts = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    tops = [first_line(part) - 1 for part in parts]
+    ends = [function.end_lineno or 0 for function in _functions(tree)]
     cuts = sorted({0, *tops, *ends, len(lines)})
     return lines, cuts, [0, *(cuts.index(line) for line in tops)]
 
 
+def _functions(tree: ast.AST) -> list[ast.FunctionDef]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+
+
 def paragraphs(name: str) -> list[str]:
-    """The paragraphs of one of the kit's own texts, title first."""
+    """List of the paragraphs of one of the kit's own texts, title first. `name` names the text:
+    harbour_chapter or microbiology."""
     text = (files(__package__) / "texts" / f"{name}.txt").read_text(encoding="utf-8")
     return [paragraph for paragraph in text.strip().split("\n\n") if paragraph]
 
 
-def _run_of(lengths: Sequence[int], wanted: int, variant: int, begins: Sequence[int]) -> tuple[int, int]:
-    """(first piece, number of pieces) of a run that begins at one of `begins`, wraps, and is about `wanted` long.
+def _run_of(
+    lengths: Sequence[int], wanted: int, variant: int, begins: Sequence[int]
+) -> tuple[int, int]:
+    """Pair of the first piece and the number of pieces in a run of neighbouring pieces, with the
+    sizes `lengths`, that is about `wanted` long. It begins at one of the indices `begins` and goes
+    on with the first piece after the last.
 
-    Variant v takes the begin that comes v-th closest, so that every length is met as well as the pieces allow.
+    Number `variant` takes the begin that comes variant-th closest (0 first; round again after the
+    last), so that every length is met as well as the pieces allow.
     """
     around = [0, *accumulate([*lengths, *lengths])]
 
@@ -57,9 +95,11 @@ def _run_of(lengths: Sequence[int], wanted: int, variant: int, begins: Sequence[
 
 
 def listing(characters: int, variant: int = 0) -> str:
-    """Real library code of about this length, cut after a function, with the two inefficient functions planted.
+    """Text of real library code of about `characters` characters, cut after a function, with the
+    two inefficient functions of section 6.1 planted.
 
-    Variants begin at other top-level functions and classes of the library's source.
+    Each `variant` (0, 1, …) begins at another top-level function or class of the library's source.
+    Raises `DataError` for a length that the library cannot give.
     """
     planted = prompt_text("inefficient_functions").split("\n\n")
     wanted = characters - sum(map(len, planted))
@@ -75,33 +115,42 @@ def listing(characters: int, variant: int = 0) -> str:
 
 
 def _plant(shown: list[str], planted: Sequence[str]) -> list[str]:
-    """The lines with each function planted near its place, before or after a function and indented like it."""
-    nodes = [node for node in ast.walk(ast.parse("\n".join(shown))) if isinstance(node, ast.FunctionDef)]
+    """Changed list `shown`, the lines of a listing, with each of the functions `planted` (source
+    texts) near its place in `LISTING_PLACES`, before or after another function and indented like
+    that function."""
+    nodes = _functions(ast.parse("\n".join(shown)))
     indents = {(node.end_lineno or 0) + 1: node.col_offset for node in nodes}
     indents |= {first_line(node): node.col_offset for node in nodes}
     length = list(accumulate((len(line) + 1 for line in shown), initial=0))
     chosen = []
     for function, place in zip(planted, LISTING_PLACES, strict=True):
         start = min(indents, key=lambda line: abs(length[line - 1] - place * length[-1]))
-        indent = " " * indents.pop(start)
-        chosen.append((start, [*(indent + line if line else "" for line in function.split("\n")), ""]))
-    for start, lines in sorted(chosen, reverse=True):  # from the end, so that places above stay what they are
+        lines = textwrap.indent(function, " " * indents.pop(start)).split("\n")
+        chosen.append((start, [*lines, ""]))
+    # From the end, so that places above stay what they are.
+    for start, lines in sorted(chosen, reverse=True):
         shown[start - 1 : start - 1] = lines
     return shown
 
 
 def chapter(characters: int, depth: float, variant: int = 0) -> str:
-    """A chapter of prose of this length, to a sentence, with the ciphertext at its end. The clue is a paragraph of its
-    own between the two sentences between which it stands nearest to `depth`, a share of the whole."""
+    """Chapter of prose of about `characters` characters, cut at a sentence, with the ciphertext of
+    section 6.2 at its end. The clue is a paragraph of its own between two sentences, as near as
+    possible to `depth`, a share of the whole (0 to 1). Each `variant` (0, 1, …) begins at another
+    paragraph. Raises `DataError` if the kit's chapter is too short."""
     title, *rest = paragraphs("harbour_chapter")
     sentences = [re.split(r"(?<=[.!?]) (?=[A-Z])", paragraph) for paragraph in rest]
-    pieces = [one + ("\n\n" if n == len(part) else " ") for part in sentences for n, one in enumerate(part, 1)]
+    pieces = []
+    for part in sentences:
+        pieces += [*(f"{sentence} " for sentence in part[:-1]), f"{part[-1]}\n\n"]
     begins = [0, *accumulate(map(len, sentences[:-1]))]
     clue, ciphertext = f"{prompt_text('clue')}\n\n", prompt_text("ciphertext")
     lengths = list(map(len, pieces))
     wanted = characters - len(f"{title}\n\n{clue}{ciphertext}")
     if wanted > 1.1 * sum(lengths):
-        raise DataError(f"the kit's own chapter has {sum(lengths)} characters, {characters} were asked for")
+        raise DataError(
+            f"the kit's own chapter has {sum(lengths)} characters, {characters} were asked for"
+        )
     first, count = _run_of(lengths, wanted, variant, begins)
     chosen = [*pieces, *pieces][first : first + count]
     text = f"{title}\n\n{''.join(chosen).rstrip()} {ciphertext}"
@@ -112,8 +161,10 @@ def chapter(characters: int, depth: float, variant: int = 0) -> str:
 
 
 def article(characters: int, place: float, variant: int = 0) -> str:
-    """An article of about this length, which begins at another paragraph in each variant, with the planted sentences
-    after the first sentence of the paragraph at `place`."""
+    """Article of about `characters` characters, which begins at another paragraph for each
+    `variant` (0, 1, …). The planted sentences of section 6.3 follow the first sentence of the
+    paragraph at `place`, a share of all paragraphs (0 to 1). Raises `DataError` if the kit's text
+    is too short."""
     title, *every = paragraphs("microbiology")
     lengths = [len(piece) + 2 for piece in every]
     if characters > 1.1 * sum(lengths):

@@ -1,12 +1,15 @@
-"""What the published outcomes of Find the Origin say: Figures 1 to 3 and 10 by size of the list, Figures 6 to 9 by d.
+"""Findings from the published outcomes of Find the Origin: Figures 1 to 3 and 10 by size of the
+list, Figures 6 to 9 by d.
 
-Outcomes of 14 models at the same sizes are paired by size. Each figure has one prompt for each size, all cut from one
-list of words: neighbouring sizes share most of their lines. So every paired test is done twice: on single sizes
-(McNemar's exact test) and on blocks of neighbouring sizes that change sides together.
+Outcomes of 14 models at the same sizes are paired by size. Each figure has one prompt for each
+size, all cut from one list of words, so neighbouring sizes share most of their lines. Every paired
+test is therefore done on single sizes (McNemar's exact test) and again on blocks of neighbouring
+sizes that change sides together.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -19,57 +22,77 @@ from codestress.report.findings import Finding, listed, points, span
 from codestress.report.published import read_published
 from codestress.seeding import rng
 
-BLOCK = 3
-"""Neighbouring sizes that change sides together in the second test."""
+BLOCKS = (3, 6)
+"""Numbers of neighbouring sizes that change sides together, in tests that do not take sizes as
+independent."""
 LISTS = {"d = 1": "fig01", "d = 15": "fig02", "d = -15": "fig03", "d = 15, shuffled": "fig10"}
 SHUFFLING, DIRECTION, APART = "shuffled - in order", "up - down", "15 lines apart - adjacent"
-PAIRED = {SHUFFLING: ("d = 15", "d = 15, shuffled"), DIRECTION: ("d = 15", "d = -15"), APART: ("d = 1", "d = 15")}
-"""What is compared on the same sizes of the list, the second with the first; lists of d = 1 are four lines longer."""
+PAIRED = {
+    SHUFFLING: ("d = 15", "d = 15, shuffled"),
+    DIRECTION: ("d = 15", "d = -15"),
+    APART: ("d = 1", "d = 15"),
+}
+"""Pairs of lists that are compared at the same sizes, the second with the first; lists of d = 1 are
+four lines longer."""
 STEP = 8
-"""Lines by which the lists grow."""
+"""Number of lines by which the lists grow."""
 BY_DISTANCE = ("fig06", "fig07", "fig08", "fig09")
 UNDESCRIBED = 0.05
-"""A curve whose misfit is below does not describe its points."""
+"""Least misfit (a p-value) of a curve that describes its points."""
 
 
 def by_size(figure: str) -> pd.DataFrame:
-    """The outcomes that a figure shows: model, lines, right (0 or 1); empty where it shows none."""
+    """Table of the published outcomes that `figure` shows (`fig01`, …), a row for each model and
+    size of the list: model, lines, right (0 or 1); empty if the figure shows none."""
     numbers = read_published("origin").get(figure, {})
     rows = []
     for model, bits in numbers.get("outcomes", {}).items():
         first, last = numbers["lines"]
-        rows += [(model, lines, int(bit)) for lines, bit in zip(range(first, last + 1, STEP), bits, strict=True)]
+        sizes = range(first, last + 1, STEP)
+        rows += [(model, lines, int(bit)) for lines, bit in zip(sizes, bits, strict=True)]
     return pd.DataFrame(rows, columns=["model", "lines", "right"])
 
 
 def outcomes() -> pd.DataFrame:
-    """Every published outcome: model, lines, right (0 or 1), list (of `LISTS`), size (by which lists are paired)."""
+    """Table of every published outcome by size of the list: model, lines, right (0 or 1), list (`d
+    = 1`, `d = 15`, `d = -15` or `d = 15, shuffled`), size (number by which lists are paired: lines
+    // 8)."""
     parts = [by_size(figure).assign(list=name) for name, figure in LISTS.items()]
     table = pd.concat(parts, ignore_index=True)
     return table.assign(size=table["lines"] // STEP)
 
 
 def paired_by_size(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """`PAIRED` for each model, from `outcomes()`; Holm within each comparison.
+    """Table of comparisons of two lists at the same sizes (shuffled or not, up or down, 15 lines
+    apart or adjacent), a row for each comparison and model, from `table`, that of `outcomes()`;
+    Holm's correction within each comparison.
 
-    Columns: comparison, model, first, second (correct of `sizes`), only_second, only_first (sizes at which one is
-    correct alone), difference, low, high (second - first, 0 to 1), p (McNemar, exact), p_holm, decided (`p_holm` below
-    `LEVEL`), p_blocks (`BLOCK` neighbouring sizes change sides together), p_blocks_holm.
+    Columns: comparison, model, first, second (correct of `sizes`), sizes, only_second, only_first
+    (sizes at which one list alone is correct), difference, low, high (second - first, -1 to 1),
+    lag_1 (correlation of the change at one size with that at the next; nan if all changes are
+    equal), p (McNemar, exact), p_holm, decided (whether p_holm is below `LEVEL`); for each size of
+    `BLOCKS` the test on blocks, such as p_3 and p_3_holm.
     """
     rows = []
+    tests = ["p", *(f"p_{block}" for block in BLOCKS)]
     for comparison, names in PAIRED.items():
         for model, part in table.groupby("model", sort=False):
-            wide = part.pivot_table(index="size", columns="list", values="right")[list(names)].dropna()
-            change = (wide[names[1]] - wide[names[0]]).to_numpy()
-            row = {"comparison": comparison, "model": model, **dict(zip(("first", "second"), wide.sum(), strict=True))}
-            row |= {"sizes": len(wide), "only_second": (change > 0).sum(), "only_first": (change < 0).sum()}
-            row |= {"difference": change.mean(), **paired_difference(change, confidence=confidence)._asdict()}
-            blocks = np.bincount(np.arange(len(change)) // BLOCK, weights=change)
-            rows.append(row | {"p": sign_flips(change), "p_blocks": sign_flips(blocks)})
-    found = pd.DataFrame(rows).astype({"first": int, "second": int})
-    for name in ("p", "p_blocks"):
-        found[f"{name}_holm"] = found.groupby("comparison")[name].transform(lambda p: holm(p.to_numpy()))
-    return found.assign(decided=found["p_holm"] < LEVEL)
+            wide = part.pivot_table("right", "size", "list")[[*names]].dropna()
+            first, second = wide.to_numpy(int).T
+            change = second - first
+            row = {"comparison": comparison, "model": model}
+            row |= {"first": first.sum(), "second": second.sum(), "sizes": len(change)}
+            row |= {"only_second": (change > 0).sum(), "only_first": (change < 0).sum()}
+            row["difference"] = change.mean()
+            row |= paired_difference(change, confidence=confidence)._asdict()
+            row["lag_1"] = pd.Series(change).autocorr() if change.std() else math.nan
+            for name, block in zip(tests, (1, *BLOCKS), strict=True):
+                row[name] = sign_flips(np.bincount(np.arange(len(change)) // block, weights=change))
+            rows.append(row)
+    comparisons = pd.DataFrame(rows)
+    for name in tests:
+        comparisons[f"{name}_holm"] = comparisons.groupby("comparison")[name].transform(holm)
+    return comparisons.assign(decided=comparisons["p_holm"] < LEVEL)
 
 
 def _curve(
@@ -81,9 +104,25 @@ def _curve(
     return row | {"misfit": wrong, "describes": not wrong < UNDESCRIBED}
 
 
+def headline(pairs: pd.DataFrame) -> str:
+    """Title of the figure of `pairs`, the table of `paired_by_size`: how many models shuffling
+    helps, and how many a longer distance between the links harms, of the decided ones."""
+    known = pairs[pairs["decided"]].set_index("comparison")["difference"]
+    helped, harmed = int((known[[SHUFFLING]] > 0).sum()), int((known[[APART]] < 0).sum())
+    return (
+        f"Shuffling helps {helped} of {pairs['model'].nunique()} models, "
+        f"15 lines between the links harm {harmed}"
+    )
+
+
 def half_lengths(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
-    """The half-length of each model in each list, in lines; columns model, list, correct, sizes, shortest, longest
-    (lines), half, its interval, steepness, misfit, and whether the curve describes its points."""
+    """Table of the half-length of each model in each list, from `table`, that of `outcomes()`: the
+    number of lines at which half of the answers are correct.
+
+    Columns: model, list, correct, sizes (counts), shortest, longest, half, low, high (in lines),
+    steepness, misfit (p-value), describes (whether the curve describes its points). The column
+    `half` is 0 if all is wrong, inf if all is correct. `seed` draws for the column `misfit`.
+    """
     rows = []
     for (model, name), part in table.groupby(["model", "list"], sort=False):
         lines, random = part["lines"], rng(seed, "misfit", model, name)
@@ -94,14 +133,17 @@ def half_lengths(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFr
 
 
 def by_distance() -> pd.DataFrame:
-    """Figures 6 to 9, a row for each model and d: model, d, correct, n."""
+    """Table of the counts that Figures 6 to 9 publish, a row for each model and d: model, d,
+    correct (answers), n (answers in all)."""
     figures = [read_published("origin")[figure] for figure in BY_DISTANCE]
-    rows = [(one["model"], row["d"], row["correct"], row["n"]) for one in figures for row in one["rows"]]
-    return pd.DataFrame(rows, columns=["model", "d", "correct", "n"])
+    parts = [pd.DataFrame(figure["rows"]).assign(model=figure["model"]) for figure in figures]
+    return pd.concat(parts, ignore_index=True)[["model", "d", "correct", "n"]]
 
 
 def half_distances(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
-    """The same curve of each model and side against |d|, from `by_distance()`, in lines."""
+    """Table of the half-distance of each model and side, from `table`, that of `by_distance()`: the
+    |d| (lines) at which half of the answers are correct, by the curve of `half_lengths`. Columns:
+    model, side (`down` or `up`), half, low, high, steepness, misfit, describes."""
     rows = []
     for (model, sign), part in table.groupby(["model", np.sign(table["d"])], sort=False):
         random = rng(seed, "misfit", str(model), int(sign))
@@ -111,15 +153,18 @@ def half_distances(table: pd.DataFrame, confidence: float, seed: int) -> pd.Data
 
 
 def directions(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Up minus down at each |d| from `by_distance()`: model, distance, down, up (shares), difference, low, high, p (two
-    independent shares: Newcombe's interval, the pooled z test), p_holm (over all), decided."""
+    """Table of the difference of accuracy up minus down at each |d|, from `table`, that of
+    `by_distance()`: model, distance, down, up (shares), difference, low, high, p (two independent
+    shares: Newcombe's interval, the pooled z test), p_holm (over all rows), decided (bool)."""
     rows = []
     for (model, distance), part in table.groupby(["model", table["d"].abs()], sort=False):
-        down, up = (part[np.sign(part["d"]) == sign].iloc[0] for sign in (1, -1))
-        shares = down["correct"] / down["n"], up["correct"] / up["n"]
-        interval = newcombe(shares[0], down["n"], shares[1], up["n"], confidence)
-        p_value = two_shares_p(shares[0], down["n"], shares[1], up["n"])
-        rows.append((model, distance, *shares, shares[1] - shares[0], *interval, p_value))
+        (_, down, down_n), (_, up, up_n) = part.sort_values("d", ascending=False)[
+            ["d", "correct", "n"]
+        ].to_numpy()
+        sides = down / down_n, down_n, up / up_n, up_n
+        down, up = sides[0], sides[2]
+        ends, p_value = newcombe(*sides, confidence), two_shares_p(*sides)
+        rows.append((model, distance, down, up, up - down, *ends, p_value))
     columns = ["model", "distance", "down", "up", "difference", "low", "high", "p"]
     found = pd.DataFrame(rows, columns=columns).sort_values("distance", kind="stable")
     return with_holm(found)
@@ -128,16 +173,29 @@ def directions(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
 # --- findings -----------------------------------------------------------------------------------------------------
 
 ONE_LIST = (
-    "One prompt a size, temperature 0, all cut from one list of words: the numbers speak of this list and these sizes."
+    "One prompt a size, temperature 0, all cut from one list of words: "
+    "the numbers speak of this list and these sizes."
 )
 BY_SIZE = "Bonett and Price, paired by 117 sizes of the list"
-MCNEMAR = f"McNemar, exact; beside it sign flips of blocks of {BLOCK} neighbouring sizes (p_blocks)"
+DEPENDENT = (
+    "Their intervals take sizes as independent given the curve: simulated ones cover 95 %, but about 60 % where "
+    "neighbouring sizes correlate by 0.45 given the curve."
+)
+MCNEMAR = (
+    "McNemar, exact; beside it sign flips of blocks of 3 and of 6 neighbouring sizes (p_3, p_6)"
+)
 
 
 def findings(
-    pairs: pd.DataFrame, lengths: pd.DataFrame, distances: pd.DataFrame, sides: pd.DataFrame, confidence: float
+    pairs: pd.DataFrame,
+    lengths: pd.DataFrame,
+    distances: pd.DataFrame,
+    sides: pd.DataFrame,
+    confidence: float,
 ) -> list[Finding]:
-    """What stands first, from the tables of this module."""
+    """List of the seven main findings from the published outcomes, on shuffling, direction,
+    distance and length. The tables `pairs`, `lengths`, `distances` and `sides` are those of
+    `paired_by_size()`, `half_lengths()`, `half_distances()` and `directions()`."""
     shuffling, direction, apart = (pairs[pairs["comparison"] == name] for name in PAIRED)
     helped, hurt, neither = _by_sign(shuffling)
     up, down, even = _by_sign(direction)
@@ -146,26 +204,29 @@ def findings(
         _paired(
             shuffling,
             f"With the other lines shuffled, {len(helped)} of {len(shuffling)} models find the origin more often at "
-            f"d = 15, {len(hurt)} less often (sizes won : lost, points): {_told(helped)}.",
+            f"d = 15{_by_blocks(shuffling, 1)}, {len(hurt)} less often (sizes won : lost, points): {_told(helped)}.",
         ),
         _paired(
             shuffling,
-            "It does not help every model, which the paper does not say: for these nothing is shown either way: "
-            f"{_told(neither)}.",
-            "No difference shown is no proof of equality: what is excluded stands in the interval. In order they are "
-            f"correct at {neither['first'].max()} sizes of {neither['sizes'].max()} at most: there is little to lose. ",
+            "It is not shown to help every model, which the paper does not say. The tests do not tell these "
+            f"differences from zero: {_told(neither)}.",
+            "That is no proof of equality: what is excluded stands in the interval. Intervals that leave zero out, not "
+            f"corrected for {len(shuffling)} models: {listed(list(neither['model'][neither['low'] > 0]))}. In order "
+            f"these models are correct at {neither['first'].max()} sizes of {neither['sizes'].max()} at most: there is "
+            "little to lose. ",
         ),
         _paired(
             direction,
             f"Over 15 lines, {len(up)} of {len(direction)} models find the origin more often where the second link "
-            f"stands above the first, {len(down)} where it stands below; for {len(even)} nothing is shown: "
-            f"{_told(direction[direction['decided']])}.",
+            f"stands above the first{_by_blocks(direction, 1)}, {len(down)} where it stands below"
+            f"{_by_blocks(direction, -1)}: {_told(direction[direction['decided']])}. Of the other {len(even)} no "
+            "difference is told from zero.",
         ),
         _direction_by_distance(sides),
         _paired(
             apart,
-            f"15 lines between the links cost {len(fewer)} of {len(apart)} models correct answers, and help "
-            f"{len(more)}: {_told(fewer)}.",
+            f"15 lines between the links cost {len(fewer)} of {len(apart)} models correct answers"
+            f"{_by_blocks(apart, -1)}, and help {len(more)}: {_told(fewer)}.",
             "Lists of adjacent links are paired with those four lines shorter. ",
         ),
         _lengths(lengths, confidence),
@@ -174,9 +235,20 @@ def findings(
 
 
 def _by_sign(pairs: pd.DataFrame) -> list[pd.DataFrame]:
-    """Where the second is decided to be better, where to be worse, and where neither is."""
+    """List of three tables, rows of `pairs`, the table of `paired_by_size()`: the second list is
+    decided to be better, decided to be worse, and neither."""
     sign = np.sign(pairs["difference"]).where(pairs["decided"], 0)
     return [pairs[sign == one] for one in (1, -1, 0)]
+
+
+def _by_blocks(pairs: pd.DataFrame, sign: int) -> str:
+    """Note in brackets: the number of models in `pairs` whose difference has this `sign` (1 or -1)
+    and is decided if neighbouring sizes count as one; empty if none is decided on single sizes."""
+    same = np.sign(pairs["difference"]) == sign
+    if not (same & pairs["decided"]).any():
+        return ""
+    counts = [(same & (pairs[f"p_{block}_holm"] < LEVEL)).sum() for block in BLOCKS]
+    return f" ({counts[0]} where {BLOCKS[0]} neighbouring sizes count as one, {counts[1]} where {BLOCKS[1]} do)"
 
 
 def _told(pairs: pd.DataFrame) -> str:
@@ -188,11 +260,21 @@ def _told(pairs: pd.DataFrame) -> str:
 
 
 def _paired(pairs: pd.DataFrame, finding: str, caveat: str = "") -> Finding:
-    """With a caveat where the test on blocks says something else."""
-    otherwise = list(pairs["model"][pairs["decided"] != (pairs["p_blocks_holm"] < LEVEL)])
-    told = f"blocks decide otherwise of {listed(otherwise)}" if otherwise else "blocks decide the same"
-    caveat += f"Neighbouring sizes share most of their lines; {told}. {ONE_LIST}"
-    return Finding(finding, MCNEMAR, BY_SIZE, f"Holm over {len(pairs)} models, level {LEVEL}", caveat)
+    """Record of the `finding` (a text) of one paired comparison, the rows `pairs` of
+    `paired_by_size()`. To `caveat` comes a text on neighbouring sizes: the models that the tests on
+    blocks decide otherwise."""
+    told = []
+    for block in BLOCKS:
+        otherwise = list(pairs["model"][pairs["decided"] != (pairs[f"p_{block}_holm"] < LEVEL)])
+        told.append(f"blocks of {block} decide otherwise of {listed(otherwise)}")
+    most = pairs.loc[pairs["lag_1"].idxmax()]
+    caveat += (
+        f"Neighbouring sizes share most of their lines: the changes of {most['model']} correlate by "
+        f"{most['lag_1']:.2f} from one to the next; {'; '.join(told)}. {ONE_LIST}"
+    )
+    return Finding(
+        finding, MCNEMAR, BY_SIZE, f"Holm over {len(pairs)} models, level {LEVEL}", caveat
+    )
 
 
 def _direction_by_distance(sides: pd.DataFrame) -> Finding:
@@ -204,10 +286,11 @@ def _direction_by_distance(sides: pd.DataFrame) -> Finding:
         ]
         told.append(f"{model} at {listed(cells)}")
     return Finding(
-        "Whether up or down is easier depends on model and distance (lines: up minus down, points): "
+        "Whether up or down is easier depends on model and distance, sizes taken as independent (lines: up minus down, "
+        "points): "
         f"{'; '.join(told)}.",
         "z test of two shares",
-        "Newcombe, marginal: the figures give totals, what pairs the sizes is lost",
+        "Newcombe, marginal: the figures give totals, what pairs the sizes and orders them is lost",
         f"Holm over {len(sides)} cells, level {LEVEL}",
         f"Distances other than 1 and 15 are published of {sides['model'].nunique()} models alone. {ONE_LIST}",
     )
@@ -217,20 +300,22 @@ def _lengths(lengths: pd.DataFrame, confidence: float) -> Finding:
     told = []
     for name, part in lengths.groupby("list", sort=False):
         best = part.sort_values("half", ascending=False).iloc[0]
-        half = "beyond the longest list" if best["half"] > best["longest"] else f"{best['half']:.0f} lines"
+        half = f"{best['half']:.0f} lines"
+        if best["half"] > best["longest"]:
+            half = "beyond the longest list"
         beyond = int((part["low"] > part["longest"]).sum())
         told.append(
             f"{name}: {part['half'].median():.0f} lines for the median model, {half} for {best['model']} "
-            f"{span(best['low'], best['high'], 1)}, surely beyond the longest list for {beyond}"
+            f"{span(best['low'], best['high'], 1)}, the whole interval beyond the longest list for {beyond}"
         )
     bad = int((~lengths["describes"]).sum())
     return Finding(
-        f"Half-lengths, at which a model is correct half of the time. {'; '.join(told)}.",
+        f"Half-lengths, at which a model is correct half of the time. {'; '.join(told)}. {DEPENDENT}",
         "none: estimates, one stretched exponential for each model and list",
         f"profile likelihood, {100 * confidence:g} % each, marginal",
         "none: nothing is tested but the fit of each curve (misfit)",
         f"{bad} of {len(lengths)} curves do not describe their points (describes). A half beyond the longest list "
-        "or below the shortest is extrapolated. Intervals take sizes as independent: too short if they are not.",
+        "or below the shortest is extrapolated.",
     )
 
 
@@ -238,9 +323,9 @@ def _distances(distances: pd.DataFrame, confidence: float) -> Finding:
     told = []
     for model, part in distances.groupby("model", sort=False):
         down, up = (part[part["side"] == side].iloc[0] for side in ("down", "up"))
-        below, above = ((float(row["half"]), Interval(row["low"], row["high"])) for row in (down, up))
+        below, above = ((row["half"], Interval(row["low"], row["high"])) for row in (down, up))
         interval = ratio(below, above)
-        followed = "" if down["describes"] and up["describes"] else ", which the points do not follow"
+        followed = "" if part["describes"].all() else ", which the points do not follow"
         told.append(
             f"{model} down {down['half']:.1f} {span(down['low'], down['high'], 1)}, up {up['half']:.1f} "
             f"{span(up['low'], up['high'], 1)}, {up['half'] / down['half']:.1f} times {span(*interval, 1)}{followed}"

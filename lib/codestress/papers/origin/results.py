@@ -1,4 +1,5 @@
-"""Find the Origin: tables of its figures, the paper's own numbers beside the regenerated ones."""
+"""Tables of Find the Origin's figures, with the paper's own numbers beside the regenerated
+numbers."""
 
 from __future__ import annotations
 
@@ -9,15 +10,15 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from codestress.fitting.proportions import DOUBTED, UNKNOWN, paired_difference
+from codestress.fitting.proportions import DOUBTED, UNKNOWN, newcombe, paired_difference
 from codestress.fitting.summaries import with_accuracy
 from codestress.papers.origin.curves import FittedSide, fit_decay
 from codestress.papers.origin.published import by_size
-from codestress.papers.origin.studies import clue_at
+from codestress.papers.origin.studies import needle_depth
 from codestress.report.findings import told
+from codestress.report.marks import with_cells
 from codestress.report.published import published_models, published_numbers
 from codestress.seeding import rng
 from codestress.types import Outcome, Trials
@@ -26,70 +27,92 @@ PAPER = "origin"
 
 
 def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
-    """The paper's accuracies, a row each; empty where it has none.
+    """Table of the published accuracies of the figure `artefact` (params/published/origin.json), a
+    row each; empty if the figure has none.
 
-    Columns: label, model (the registry's name), correct, n, d, characters, depth and bar (in %) where it has them,
-    condition, published, accuracy, low, high (Wilson, from the counts), percent.
+    Columns: label (the paper's name of the model), model (the registry's name), correct, n, d,
+    characters, depth and bar (in %; each of these four nan where the figure lacks it), condition,
+    published (True), accuracy, low, high (0 to 1; Wilson, from the counts), percent.
     """
     numbers = published_numbers(artefact) or {"rows": []}
     if "outcomes" in numbers:
         outcomes = numbers["outcomes"].items()
-        rows = [{"label": model, "correct": bits.count("1"), "n": len(bits)} for model, bits in outcomes]
+        rows = [
+            {"label": model, "correct": bits.count("1"), "n": len(bits)} for model, bits in outcomes
+        ]
     elif "correct" in numbers:
         counts, bars = numbers["correct"].items(), numbers["bar_percent"]
-        rows = [{"label": one, "correct": right, "n": numbers["n"], "bar": bars[one]} for one, right in counts]
+        rows = [
+            {"label": model, "correct": right, "n": numbers["n"], "bar": bars[model]}
+            for model, right in counts
+        ]
     else:
         rows = [{"label": numbers["model"]} | row for row in numbers["rows"] if "n" in row]
     frame = pd.DataFrame(rows, columns=["label", "correct", "n", "d", "characters", "depth", "bar"])
     frame = with_accuracy(frame, "correct", "n", confidence)
     model = frame["label"].map(published_models(PAPER))
-    return frame.assign(model=model, condition="the paper's runs", published=True, percent=100 * frame["accuracy"])
+    return frame.assign(
+        model=model,
+        condition="the paper's runs",
+        published=True,
+        percent=100 * frame["accuracy"],
+    )
 
 
 def published_bars(artefact: str, confidence: float) -> pd.DataFrame:
-    """The paper's bars of a figure; Figure 11's, of shuffled lists, beside Figure 4's, of the same lists in order."""
+    """Table of the published bars of the figure `artefact`, in the columns of `published_shares`.
+    Figure 11's, of shuffled lists, stand beside Figure 4's, of the same lists in order, best models
+    first."""
     bars = published_shares(artefact, confidence)
     if artefact != "origin/fig11":
         return bars
     in_order = published_shares("origin/fig04", confidence)
-    conditions = ("other lines shuffled", "in order (Figure 4)")
-    both = [part.assign(condition=one) for part, one in zip((bars, in_order), conditions, strict=True)]
+    both = [
+        bars.assign(condition="other lines shuffled"),
+        in_order.assign(condition="in order (Figure 4)"),
+    ]
     return best_first(pd.concat(both, ignore_index=True))
 
 
 OUTCOMES_OF = {"fig04": "fig02", "fig05": "fig03", "fig11": "fig10"}
-"""Which figure has the single outcomes behind a figure of shares."""
+"""Figure with the outcomes at single sizes behind a figure of shares."""
 
 
 def published_title(artefact: str) -> str:
-    """What the paper's bars are called, and where their counts are from if the figure does not show them."""
+    """Title of the paper's numbers in the figure `artefact`, with the source of their counts if the
+    figure does not show counts itself."""
     name = artefact.partition("/")[2]
     source = (published_numbers(artefact) or {}).get("provenance", "")
     if source.endswith("inferred counts"):
         return "published; counts inferred from the bars"
-    counted = f"; counts from Figure {int(OUTCOMES_OF[name][3:])}" if source.endswith("another figure") else ""
-    return f"published (the paper's own runs{counted})"
+    if source.endswith("another figure"):
+        return f"published (counts: Figure {int(OUTCOMES_OF[name][3:])})"
+    return "published (the paper's own runs)"
 
 
-def with_pairs(summary: pd.DataFrame, answers: pd.DataFrame, artefact: str, rule: str) -> pd.DataFrame:
-    """The summary of one condition with `pair_low` and `pair_high`, the interval of ours - theirs over the sizes of the
-    list, of which the paper shows what became of each; nan where it does not, or where we asked other sizes."""
+def with_pairs(
+    summary: pd.DataFrame, answers: pd.DataFrame, artefact: str, rule: str
+) -> pd.DataFrame:
+    """Copy of `summary`, the table of one condition (a row for each model), with the columns
+    `pair_low` and `pair_high`: the interval of the regenerated (`answers`, scored by `rule`) minus
+    the published accuracy of the figure `artefact`, over the sizes of the list. nan if the paper
+    does not show the outcome of each size, or if other sizes were asked."""
     name = artefact.partition("/")[2]
-    shown = by_size(OUTCOMES_OF.get(name, name)).groupby("model")
-    theirs = {published_models(PAPER)[label]: part.set_index("lines")["right"] for label, part in shown}
+    shown = by_size(OUTCOMES_OF.get(name, name)).set_index("lines")
+    theirs = dict(list(shown.groupby(shown["model"].map(published_models(PAPER)))["right"]))
     ends = []
     for model in summary["model"]:
-        part = answers[answers["model"] == model]
-        ours = part.groupby("lines")[f"value_{rule}"].mean() if len(part) else pd.Series(dtype=float)
+        ours = answers[answers["model"] == model].groupby("lines")[f"value_{rule}"].mean()
         same = model in theirs and set(ours.index) == set(theirs[model].index)
         ends.append(paired_difference(ours - theirs[model]) if same else UNKNOWN)
     return summary.assign(pair_low=[low for low, _ in ends], pair_high=[high for _, high in ends])
 
 
-def token_counts(trials: Trials) -> pd.DataFrame:
-    """Tokens of the user message at each size of the list: lines, tokens; empty where the package tiktoken, or its
+def token_counts(trials: Trials, size: str = "lines") -> pd.DataFrame:
+    """Table of the tokens of each trial's user message, a row for each of `trials`: the factor that
+    `size` names, as a column of that name, and tokens. Empty if the package tiktoken, or its
     vocabulary in the folder TIKTOKEN_CACHE_DIR, is not at hand: nothing is fetched."""
-    nothing = pd.DataFrame(columns=["lines", "tokens"])
+    nothing = pd.DataFrame(columns=[size, "tokens"])
     if not (Path(os.environ.get("TIKTOKEN_CACHE_DIR", "")) / VOCABULARY).is_file():
         return nothing
     try:
@@ -97,40 +120,53 @@ def token_counts(trials: Trials) -> pd.DataFrame:
     except ImportError:
         return nothing
     encoding = tiktoken.get_encoding("cl100k_base")
-    rows = [(t.factors["lines"], len(encoding.encode(trials.render(t).messages[-1].content))) for t in trials.items]
-    return pd.DataFrame(rows, columns=["lines", "tokens"])
+    rows = []
+    for trial in trials.items:
+        text = trials.render(trial).messages[-1].content
+        rows.append((trial.factors[size], len(encoding.encode(text))))
+    return pd.DataFrame(rows, columns=[size, "tokens"])
 
 
-VOCABULARY = hashlib.sha1(b"https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken").hexdigest()
-"""The name under which tiktoken keeps it: the hash of its address."""
+VOCABULARY = hashlib.sha1(
+    b"https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken"
+).hexdigest()
+"""File name under which tiktoken keeps the vocabulary: the hash of the vocabulary's address."""
 
 
-def beside_published(published: pd.DataFrame, summary: pd.DataFrame, by: str, title: str = "published") -> pd.DataFrame:
-    """The paper's points, `title` behind their label, and the regenerated ones: label, published, `by` (d or
-    characters), share, low, high, and what is `true` of instruments where that is known."""
+def beside_published(
+    published: pd.DataFrame, summary: pd.DataFrame, by: str, title: str = "published"
+) -> pd.DataFrame:
+    """Table of the `published` points, with `title` behind their label, and the regenerated points
+    (`summary`): label, published (bool), the column that `by` names (d or characters), accuracy,
+    low, high, and cell (column values that select a regenerated point's answers; missing for
+    published ones)."""
     theirs = published.assign(label=published["label"] + f" ({title})").sort_values(by)
     ours = summary.rename(columns={"model": "label"}).assign(published=False)
-    columns = ["label", "published", by, "accuracy", "low", "high"]
-    known = [*columns, "true"]
-    return pd.concat(
-        [part[part.columns.intersection(known)] for part in (theirs, ours) if len(part)], ignore_index=True
-    )
+    columns = ["label", "published", by, "accuracy", "low", "high", "cell"]
+    parts = [part[part.columns.intersection(columns)] for part in (theirs, ours) if len(part)]
+    return pd.concat(parts, ignore_index=True)
 
 
 # --- Figures 1, 2, 3, 10: right and wrong at every size -----------------------------------------------------------
 
 
 def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """What became of every size of the list, the best models first: source, model, lines, outcome. Where a size was
-    asked several times, correct means correct in most of them. Sources: published, regenerated; where shuffled lists
-    stand beside those in order, which of them. `true` is with which probability an instrument answers right."""
+    """Table of the outcome at every size of the list, the best models of each source first: source,
+    model, lines, outcome, and cell (column values that select the answers; missing for published
+    ones). `artefact` names the figure. A size asked several times is correct if most of its
+    `answers` are, else it has their most frequent other outcome by `rule`.
+
+    Sources are published and regenerated; if shuffled lists stand beside lists in order, the source
+    tells them apart.
+    """
     theirs, ours = [], []
     for source, figure in PUBLISHED_MAPS.get(artefact, {"published": artefact}).items():
         shown = by_size(figure.partition("/")[2])
         if artefact == NANO:
             shown = shown[shown["lines"] <= answers["lines"].max()]
         outcome = shown["right"].map({1: Outcome.CORRECT.value, 0: Outcome.INCORRECT.value})
-        known = shown.assign(source=source, outcome=outcome)[["source", "model", "lines", "outcome"]]
+        columns = {"source": source, "model": shown["model"], "lines": shown["lines"]}
+        known = pd.DataFrame({**columns, "outcome": outcome})
         theirs += [part for _, part in known.groupby("model", sort=False)]
     if artefact == NANO:
         theirs.sort(key=_right, reverse=True)
@@ -138,25 +174,33 @@ def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFra
     for (shuffled, model), part in answers.groupby(["shuffled", "model"], sort=False):
         most = part.groupby("lines")[f"outcome_{rule}"].agg(_most)
         source = "regenerated" + (", shuffled" if shuffled else ", in order") * several
-        cells = {"source": source, "model": model, "lines": most.index, "outcome": most.to_numpy()}
-        true = {"true": part.groupby("lines")["chance"].mean().to_numpy()} if "chance" in part else {}
-        ours.append(pd.DataFrame(cells | true))
+        cells = most.rename("outcome").reset_index().assign(model=model, shuffled=shuffled)
+        cells = with_cells(cells, ["model", "shuffled", "lines"]).assign(source=source)
+        ours.append(cells[["source", "model", "lines", "outcome", "cell"]])
     ours.sort(key=lambda cells: (cells["source"].iloc[0].endswith("order"), -_right(cells)))
     return pd.concat([*theirs, *ours], ignore_index=True)
 
 
 NANO = "origin/nano"
-"""Which has the paper's cells of Figure 2 for the sizes that it asks."""
+"""Artefact of the model nano, with the paper's cells of Figure 2 for the sizes that nano is
+asked."""
 PUBLISHED_MAPS = {
     NANO: {"published": "origin/fig02"},
-    "origin/fig10": {"published, shuffled": "origin/fig10", "published, in order": "origin/fig02"},
+    "origin/fig10": {
+        "published, shuffled": "origin/fig10",
+        "published, in order": "origin/fig02",
+    },
 }
-"""Figures whose cells stand beside those of another one, by what the sources are called."""
+"""Published figures whose outcomes an artefact's map shows, by artefact and name of the source."""
 
 
 def source_title(source: str) -> str:
-    """What stands above a panel of a source's cells."""
-    named = {"published": "published (the paper's own runs)", "regenerated": "regenerated here"}
+    """Title above a panel of cells: `source`, one of `outcome_cells` such as `published, shuffled`,
+    in words (`published (the paper's own runs), shuffled`)."""
+    named = {
+        "published": "published (the paper's own runs)",
+        "regenerated": "regenerated here",
+    }
     first, comma, rest = source.partition(",")
     return named[first] + comma + rest
 
@@ -171,45 +215,139 @@ def _most(reasons: pd.Series) -> str:
     return Outcome.CORRECT.value if right > len(reasons) / 2 else str(others.mode().iloc[0])
 
 
+def largest(values: pd.Series, where: str) -> str:
+    """Largest of `values`, without decimals, with `where` it is found and its label."""
+    return f"{values.max():.0f} {where} ({values.idxmax()})"
+
+
+def outcomes_headline(table: pd.DataFrame, d: Sequence[int]) -> str:
+    """Title of an outcome map of lists with the distances `d`, from `table` (columns source, model,
+    correct): the most sizes at which a model is right, in the paper and here, or, where shuffled
+    lists stand beside lists in order, the most that shuffling gains."""
+    wide = table.pivot(index="model", columns="source", values="correct")
+    ends = []
+    for source, where in (("published", "sizes in the paper"), ("regenerated", "here")):
+        own = wide.filter(like=source).dropna()
+        several = own.shape[1] > 1
+        if len(own):
+            sizes = own.diff(axis=1)[f"{source}, shuffled"] if several else own[source]
+            ends.append(largest(sizes, where))
+    head = "Shuffling gains" if several else f"d = {', '.join(map(str, d))}: right at"
+    return f"{head} no more than {', '.join(ends)}"
+
+
+def trained_headline(cells: pd.DataFrame, model: str, longest: int) -> str:
+    """Title of the outcome map `cells` of a `model` whose training had lists of up to `longest`
+    lines: the sizes at which it is right, within its training and beyond."""
+    mine = cells[cells["model"] == model]
+    parts = mine.groupby(mine["lines"] > longest)["outcome"]
+    right, sizes = parts.agg(lambda cell: (cell == "correct").sum()), parts.size()
+    within, beyond = (f"{right.get(past, 0)} of {sizes.get(past, 0)}" for past in (False, True))
+    return f"{model} is right at {within} sizes as in its training (mark), at {beyond} longer ones"
+
+
 def describe_outcomes(table: pd.DataFrame) -> str:
-    """The figure in words: what share of the prompts each model answers rightly."""
-    named = table["source"].str.replace("published", "Published by the paper").str.replace("regenerated", "Regenerated")
-    form = "{model} {correct} of {prompts}"
-    return told("Right answers at each size of the list.", table.assign(label=named), form, "{label}", ". ")
+    """Description of the outcome map in words: the number of prompts that each model answers
+    correctly. The table `table` has the columns source, model, correct, prompts (both counts)."""
+    words = {"published": "Published by the paper", "regenerated": "Regenerated"}
+    rows = table.assign(label=table["source"].replace(words, regex=True))
+    head, form = (
+        "Right answers at each size of the list.",
+        "{model} {correct} of {prompts}",
+    )
+    return told(head, rows, form, "{label}", ". ")
 
 
 # --- Figures 4, 5, 11: shares -------------------------------------------------------------------------------------
 
 
 def condition_label(row: pd.Series) -> str:
-    """`d = 15, shuffled` and so on: what tells the bars of a model apart."""
+    """Label of the condition in `row`, which tells the bars of a model apart, such as `d = 15,
+    other lines shuffled`. `row` holds d, shuffled (bool) and wording (as_run, or else `prompt as
+    printed` is added)."""
     order = "other lines shuffled" if row["shuffled"] else "in order"
     wording = "" if row["wording"] == "as_run" else ", prompt as printed"
     return f"d = {row['d']}, {order}{wording}"
 
 
 def best_first(shares: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the models with the largest share under the first condition first."""
+    """Copy of the table `shares` (columns label, condition, accuracy) sorted by label (the model),
+    the model with the largest accuracy under the condition of the first row first."""
     first = shares[shares["condition"] == shares["condition"].iloc[0]]
     order = first.sort_values("accuracy", ascending=False, kind="stable")["label"].tolist()
     return shares.sort_values("label", key=lambda labels: labels.map(order.index), kind="stable")
 
 
+def share_panels(
+    artefact: str, published: pd.DataFrame, regenerated: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
+    """Tables to draw, by title: the paper's bars (`published`), and accuracies of the models asked
+    here (`regenerated`). Those of the paper's own models stand in the rows of its bars."""
+    own = regenerated.assign(condition=regenerated["condition"].map(_told_apart(regenerated)))
+    names = dict(zip(published["model"], published["label"], strict=True))
+    if not set(own["label"]) <= set(names):
+        panels = {published_title(artefact): published, "regenerated here": own}
+        return {title: rows for title, rows in panels.items() if len(rows)}
+    theirs = published.assign(condition="published, " + published["condition"])
+    own = own.assign(label=own["label"].map(names))
+    return {"regenerated and published": pd.concat([theirs, own], ignore_index=True)}
+
+
+def _told_apart(shares: pd.DataFrame) -> dict[str, str]:
+    """Names of the conditions in `shares` by `condition_label`'s, without what all of them have."""
+    parts = {name: name.split(", ") for name in shares["condition"].unique()}
+    common = set.intersection(*map(set, parts.values()))
+    rest = "prompt as run" if len(parts) > 1 else "regenerated"
+    return {
+        name: ", ".join(part for part in words if part not in common) or rest
+        for name, words in parts.items()
+    }
+
+
+def shares_headline(
+    published: pd.DataFrame, regenerated: pd.DataFrame, differences: pd.DataFrame
+) -> str:
+    """Title of a figure of shares: the best model of the paper and the best here; with several
+    conditions, the largest difference published and how many `differences` here are certain."""
+    if differences.empty:
+        parts = {"% in the paper": published, "% here": regenerated}
+        shares = {where: 100 * part.set_index("label")["accuracy"] for where, part in parts.items()}
+        best = [largest(part, where) for where, part in shares.items() if len(part)]
+        asked = str(regenerated["condition"].iloc[0]).removesuffix(", in order")
+        return f"{asked}: right at most {', '.join(best)}"
+    sure = int(((differences["low"] > 0) | (differences["high"] < 0)).sum())
+    names = list(_told_apart(regenerated).values())
+    here = f"{sure or 'none'} of {len(differences)} differences here told from zero"
+    if published["condition"].nunique() < 2:
+        return f"{names[0]} or {names[1]}: {here}".capitalize()
+    first, second = published["condition"].unique()[:2]
+    wide = published.pivot(index="label", columns="condition", values="accuracy")
+    gain = 100 * (wide[first] - wide[second])
+    most = gain.abs().idxmax()
+    return f"{first.capitalize()}: {gain[most]:+.0f} points for {most}; {here}"
+
+
 def share_table(published: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
-    """Published and regenerated accuracies in one table, with those under every rule and the count of each outcome."""
+    """Table of `published` and regenerated (`summary`) accuracies, a row each: source (`published`
+    or `regenerated`), and the columns of `summary` (its column `model` as `label`), with accuracies
+    under every rule and the count of each outcome (nan for published ones)."""
     ours = summary.rename(columns={"model": "label"}).assign(source="regenerated")
     theirs = published[["label", "condition", "accuracy", "low", "high"]].assign(source="published")
-    columns = ["source", *[column for column in ours.columns if column != "source"]]
+    columns = ["source", *ours.columns.drop("source")]
     return pd.concat([part for part in (theirs, ours) if len(part)], ignore_index=True)[columns]
 
 
 def describe_shares(published: pd.DataFrame, regenerated: pd.DataFrame) -> str:
-    """The figure in words."""
+    """Description of a figure of shares in words: every accuracy with its interval, from the tables
+    `published` and `regenerated` (label, condition, accuracy, low, high)."""
     parts = []
-    for source, part in (("Published by the paper", published), ("Regenerated", regenerated)):
+    for source, part in (
+        ("Published by the paper", published),
+        ("Regenerated", regenerated),
+    ):
         condition = " (" + part["condition"] + ")" if part["condition"].nunique() > 1 else ""
-        shares = (100 * part[["accuracy", "low", "high"]]).assign(source=source, name=part["label"] + condition)
-        parts.append(shares)
+        shares = 100 * part[["accuracy", "low", "high"]]
+        parts.append(shares.assign(source=source, name=part["label"] + condition))
     form = "{name} {accuracy:.1f} % [{low:.1f} %, {high:.1f} %]"
     return told("Accuracy with intervals.", pd.concat(parts), form, "{source}", ". ")
 
@@ -220,16 +358,20 @@ def describe_shares(published: pd.DataFrame, regenerated: pd.DataFrame) -> str:
 def fit_sides(
     answers: pd.DataFrame, *, rule: str, confidence: float, resamples: int, seed: int
 ) -> tuple[list[FittedSide], pd.DataFrame]:
-    """share = top * exp(-(|d| - 1) / reach), fitted for each model to d > 0 and to d < 0.
+    """Fits share = top * exp(-(|d| - 1) / reach) to the `answers` of each model, for d > 0 and for
+    d < 0.
 
-    Returns the curves, and a table with `FIT_COLUMNS`: intervals from a bootstrap over items. A side with fewer
-    than three distances is not fitted.
+    Returns the list of curves (`FittedSide`), and a table with a row for each: model, side, top
+    (share at |d| = 1), reach_lines, half_life_lines, the ends of intervals (bootstrap over items),
+    failed_fits, resamples, lack_of_fit (p-value). A side with fewer than three distances is not
+    fitted. `rule` is the scoring rule of `answers`.
     """
     fits, rows = [], []
     for model, part in answers.groupby("model", sort=False):
         for sign, side in ((1, "d > 0"), (-1, "d < 0")):
-            chosen = part[np.sign(part["d"]) == sign]
-            wide = chosen.assign(x=chosen["d"].abs()).pivot_table(index="problem", columns="x", values=f"value_{rule}")
+            distance = (sign * part["d"]).rename("x")
+            chosen = part[distance > 0]
+            wide = chosen.pivot_table(f"value_{rule}", "problem", distance[distance > 0])
             if wide.shape[1] < 3:
                 continue
             fit = fit_decay(
@@ -242,21 +384,49 @@ def fit_sides(
                 rng=rng(seed, "decay", str(model), sign),
             )
             fits.append(fit)
-            numbers = (fit.top, fit.reach, fit.reach * math.log(2), *fit.top_interval, *fit.reach_interval)
-            rows.append((str(model), side, *numbers, fit.failed, resamples, fit.lack))
+            decay = fit.top, fit.reach, fit.reach * math.log(2)
+            ends = *fit.top_interval, *fit.reach_interval
+            rows.append((str(model), side, *decay, *ends, fit.failed, resamples, fit.lack))
     return fits, pd.DataFrame(rows, columns=FIT_COLUMNS)
 
 
 FIT_COLUMNS = [
-    *("model", "side", "top", "reach_lines", "half_life_lines", "top_low", "top_high", "reach_low", "reach_high"),
-    *("failed_fits", "resamples", "lack_of_fit"),
+    "model",
+    "side",
+    "top",
+    "reach_lines",
+    "half_life_lines",
+    "top_low",
+    "top_high",
+    "reach_low",
+    "reach_high",
+    "failed_fits",
+    "resamples",
+    "lack_of_fit",
 ]
 
 
+def distances_headline(points: pd.DataFrame) -> str:
+    """Title of a figure of accuracy against d: what the longest distance costs each series of
+    `points` (label, published, d, accuracy), up and down together, beside the shortest."""
+    far = points["d"].abs()
+    ends = points.assign(far=far)[far.isin([far.min(), far.max()])]
+    wide = 100 * ends.pivot_table("accuracy", "label", "far", sort=False)
+    loss = (wide[far.min()] - wide[far.max()]).dropna()
+    loss.index = loss.index.str.partition(" (").get_level_values(0)
+    cost = ", ".join(f"{model} {lost:.0f}" for model, lost in loss[::-1].items())
+    return f"Points lost with links {far.max()} lines apart, not {far.min()}: {cost}"
+
+
 def describe_distances(points: pd.DataFrame, fits: Sequence[FittedSide]) -> str:
-    """The figure in words."""
+    """Description in words of accuracy against d, the number of lines between the links, with the
+    fitted curves. The table `points` has the columns label, d, accuracy; `fits` are the curves of
+    `fit_sides`."""
     rows = points.sort_values("d", kind="stable").assign(percent=100 * points["accuracy"])
-    head, form = "Accuracy against d, the lines between the links.", "d = {d} {percent:.0f} %"
+    head, form = (
+        "Accuracy against d, the lines between the links.",
+        "d = {d} {percent:.0f} %",
+    )
     fitted = [
         f"{fit.label}, {'down' if fit.sign > 0 else 'up'}: share falls to 1/e over {fit.reach:.1f} lines"
         + (", which does not describe its points." if fit.lack < DOUBTED else ".")
@@ -269,61 +439,157 @@ def describe_distances(points: pd.DataFrame, fits: Sequence[FittedSide]) -> str:
 
 OUTCOMES = {
     "inefficient_code": ["both", "one", "none", "indiscriminate", "refused"],
-    "clue": ["solved", "attempted", "not attempted", "cipher noticed", "nothing noticed", "not told", "refused"],
+    "clue": [
+        "solved",
+        "attempted",
+        "not attempted",
+        "cipher noticed",
+        "nothing noticed",
+        "not told",
+        "refused",
+    ],
     "unlock": ["said it", "mentioned it", "nothing noticed", "refused"],
 }
-"""Outcomes of each test, best first; failed requests are added under theirs."""
+"""Outcomes of each test of section 6, best first; failed requests are added under their own
+outcomes."""
+IDLE = ["cipher noticed", "nothing noticed"]
+"""Outcomes of the clue test without an attempt at the cipher, as the paper counts at 354 tokens."""
+CELL = ["text", "characters", "depth", "paired"]
+"""Columns of a cell of section 6: source of the text, length, depth of the planted part, and
+`paired` (length and depth as in the paper)."""
+OWN_TEXTS = "the kit's own texts"
 
 
-CELL = ["characters", "depth", "paired"]
-"""What was asked in section 6: a length, with something at a depth; `paired`: a cell of the paper."""
+def text_labels(answers: pd.DataFrame) -> pd.Series:
+    """Label of each row of `answers`: the model; if the paper's texts were asked too, rows on the
+    kit's own texts are marked."""
+    own = answers["text"] == "own"
+    return answers["model"].mask(own & ~own.all(), answers["model"] + f" ({OWN_TEXTS})")
 
 
 def outcome_shares(answers: pd.DataFrame) -> pd.DataFrame:
-    """Columns label, `CELL`, outcome, share, count: what was noticed, in every cell."""
+    """Table of the share (0 to 1) and count of each outcome that occurred in every cell of a needle
+    test, from `answers`: label (the model; `text_labels`), text, characters, depth, paired (as in
+    the paper), outcome, count, share."""
     failed = answers["finish_reason"] == ""
     outcome = answers["detail_strict"].where(~failed, answers["outcome_strict"])
-    counts = answers.assign(label=answers["model"], outcome=outcome).groupby(["label", *CELL, "outcome"], sort=False)
+    labelled = answers.assign(label=text_labels(answers), outcome=outcome)
+    counts = labelled.groupby(["label", *CELL, "outcome"], sort=False)
     table = counts.size().rename("count").reset_index()
     table["share"] = table["count"] / table.groupby(["label", *CELL])["count"].transform("sum")
     return table
 
 
+def falls(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
+    """Table of accuracy on the longest of the paper's texts minus that on the shortest, a row for
+    each model that was asked both: model, short, long (characters), difference, low, high
+    (Newcombe; -1 to 1), n (of the smaller side).
+
+    `counts` is a summary of paired cells with the columns model, text, characters, accuracy and
+    independent, the number of answers that count as independent.
+    """
+    rows = []
+    theirs = counts[counts["text"] != "own"].sort_values("characters")
+    for model, part in theirs.groupby("model", sort=False):
+        if len(part) > 1:
+            values = part[["characters", "accuracy", "independent"]].itertuples(index=False)
+            (short, first, first_n), *_, (long, last, last_n) = values
+            ends = newcombe(first, first_n, last, last_n, confidence)
+            rows.append((model, short, long, last - first, *ends, min(first_n, last_n)))
+    return pd.DataFrame(rows, columns=["model", "short", "long", "difference", "low", "high", "n"])
+
+
+def noticed(outcomes: pd.DataFrame, test: str, confidence: float) -> pd.DataFrame:
+    """Table of every outcome of `test` in the paper's texts, from `outcomes`, the table of
+    `outcome_shares()`, including outcomes that did not occur (count 0): model, text, characters,
+    outcome, count, n, share, low, high (Wilson). `not attempted` counts `cipher noticed` and
+    `nothing noticed`. `test`: inefficient_code, clue or unlock."""
+    theirs = outcomes[outcomes["paired"] & (outcomes["text"] != "own")]
+    cell = ["label", "text", "characters"]
+    counts = theirs.pivot_table("count", cell, "outcome", fill_value=0).astype(int)
+    n = counts.sum(axis=1).rename("n")
+    names = pd.Index([*counts.columns, *OUTCOMES[test]], name="outcome").unique()
+    counts = counts.reindex(columns=names, fill_value=0)
+    if test == "clue":
+        counts["not attempted"] = counts[IDLE].sum(axis=1)
+    table = counts.stack().rename("count").reset_index().join(n, on=cell)
+    found = with_accuracy(table, "count", "n", confidence)
+    return found.rename(columns={"label": "model", "accuracy": "share"})
+
+
 def published_outcomes(artefact: str) -> pd.DataFrame:
-    """What the paper counted, in the same columns; `not told` are answers of which it does not say what they were."""
+    """Table of the published outcomes of the needle test `artefact` in the columns of
+    `outcome_shares()`, empty if there are none; the outcome `not told` counts answers whose outcome
+    the paper does not state."""
     numbers = published_numbers(artefact) or {"rows": []}
-    rows = [
-        (f"{numbers['model']} (published)", cell["characters"], cell["depth"], True, name, count, count / cell["n"])
-        for cell in numbers["rows"]
-        if "outcomes" in cell
-        for name, count in [*cell["outcomes"].items(), ("not told", cell["n"] - sum(cell["outcomes"].values()))]
-        if count
-    ]
+    rows = []
+    for cell in numbers["rows"]:
+        counts = cell.get("outcomes", {})
+        silent = cell["n"] - sum(counts.values()) if counts else 0
+        for name, count in (counts | {"not told": silent} if silent else counts).items():
+            place = ("the paper's", cell["characters"], cell["depth"], True)
+            rows.append(
+                (
+                    f"{numbers['model']} (published)",
+                    *place,
+                    name,
+                    count,
+                    count / cell["n"],
+                )
+            )
     return pd.DataFrame(rows, columns=["label", *CELL, "outcome", "count", "share"])
 
 
 def single_answers(artefact: str) -> str:
-    """What the paper shows of one answer each, which is no rate; empty where it counts."""
+    """Sentence on the single answers that the paper shows for the figure `artefact`, which are no
+    rate; empty if the paper counts answers instead, or publishes none."""
     numbers = published_numbers(artefact) or {"rows": []}
     shown = pd.DataFrame([row for row in numbers["rows"] if "outcome" in row])
-    head = f"The paper shows one answer of {numbers.get('model')} for each length, no rate."
-    return told(head, shown, "{characters:,} characters: {outcome}") if len(shown) else ""
+    head = "published, one answer each, by characters:"
+    return told(head, shown, "{characters:,} {outcome}") if len(shown) else ""
+
+
+def text_note(artefact: str, texts: Sequence[str]) -> str:
+    """Note of the figure `artefact` for its description: the paper's single answers, and a remark
+    if only the kit's own texts were asked (may be empty). `texts`: sources of the texts (printed,
+    authors, own)."""
+    note = single_answers(artefact)
+    if {*texts} == {"own"}:
+        note += f" What was asked here is about {OWN_TEXTS}, not the paper's."
+    return note.strip()
+
+
+def lengths_headline(points: pd.DataFrame) -> str:
+    """Title of a figure of accuracy against length: how many of the models asked are right less
+    often in the longest text than in the shortest. The table `points` has the columns label,
+    published, characters, accuracy."""
+    ours = points[~points["published"]]
+    short, long = ours["characters"].min(), ours["characters"].max()
+    wide = ours.pivot_table("accuracy", "label", "characters")
+    fewer = int((wide[long] < wide[short]).sum())
+    both = int(wide[[short, long]].notna().all(axis=1).sum())
+    return f"{fewer} of {both} asked here are right less often in {long:,} characters than in {short:,}"
 
 
 def realized(trials: Trials, test: str) -> pd.DataFrame:
-    """What was asked for and what became of it, a row for each cell and variant: `CELL`, variant, length (characters of
-    the text) and planted_at (where what was planted begins, as a share of it)."""
-    cells = {tuple(trial.factors[name] for name in (*CELL, "variant")): trial for trial in trials.items}
-    texts = {cell: trials.render(trial).messages[-1].content for cell, trial in cells.items()}
-    rows = [(*cell, len(text), clue_at(text, test)) for cell, text in texts.items()]
-    return pd.DataFrame(rows, columns=[*CELL, "variant", "length", "planted_at"])
+    """Table of the realised length and depth of the texts in `trials`, a row for each cell and
+    variant: text, characters, depth, paired, variant, length (characters of the text) and
+    planted_at (depth at which the planted part begins, as a share of the text). `test`:
+    inefficient_code, clue or unlock."""
+    columns = [*CELL, "variant"]
+    cells = {tuple(trial.factors[name] for name in columns): trial for trial in trials.items}
+    rows = []
+    for cell, trial in cells.items():
+        text = trials.render(trial).messages[-1].content
+        rows.append((*cell, len(text), needle_depth(text, test)))
+    return pd.DataFrame(rows, columns=[*columns, "length", "planted_at"])
 
 
 def outcome_order(test: str, outcomes: pd.DataFrame) -> list[str]:
-    """The outcomes that occurred, best first, reasons of failure last."""
-    known = OUTCOMES[test]
-    found = set(outcomes["outcome"])
-    return [name for name in known if name in found] + sorted(found - set(known))
+    """List of the outcomes that occurred in the table `outcomes` (its column `outcome`), best
+    first, reasons of failure last. `test`: inefficient_code, clue or unlock."""
+    known, names = OUTCOMES[test], set(outcomes["outcome"])
+    return [name for name in known if name in names] + sorted(names.difference(known))
 
 
 PLANTED_PROMPTS = {
@@ -331,11 +597,13 @@ PLANTED_PROMPTS = {
     "clue": ["clue", "ciphertext"],
     "unlock": ["unlock"],
 }
-"""The prompt files behind each test."""
+"""Names of the prompt files behind each test of section 6."""
 
 
 def describe_lengths(points: pd.DataFrame, grid: pd.DataFrame, note: str) -> str:
-    """The figure in words."""
+    """Description of accuracy against length in words: `points` (label, characters, accuracy),
+    then, if `grid` (model, characters, depth, accuracy) has several depths, accuracy by length and
+    depth, and the text `note`."""
     cells = grid.assign(label=grid["model"] + ", by length and depth")
     cells["place"] = [f"{row.characters} at {row.depth:g}" for row in grid.itertuples()]
     rows = points.assign(place=points["characters"].astype(str) + " characters")

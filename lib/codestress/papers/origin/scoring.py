@@ -1,60 +1,59 @@
-"""Find the Origin's answers: the word after the last `FINAL ANSWER:` (section 4), and what was noticed (section 6).
+"""Scoring rules of Find the Origin: the word after the last `FINAL ANSWER:` (section 4), and the
+needles that an answer notices (section 6). Scores are 1 or 0.
 
-In section 6 the paper's author judged by hand; these rules agree with the author on every answer that the paper prints.
-Each outcome is written to `Score.detail`, so that figures can show more than right and wrong.
+In section 6 the paper's author judged by hand; these rules agree with the author on every answer
+that the paper prints. `Score.detail` holds each outcome, so that figures can show more than correct
+and incorrect.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 
+from codestress.scoring.forms import DECORATION, final_word, without_thoughts
 from codestress.scoring.judging import missed, unanswered
 from codestress.types import Outcome, Response, Score
 
-_MARKER = re.compile(r"final[ _\-]*answer[\s*_`\"')\]]*[::][*_`]*", re.IGNORECASE)
-_SENTENCE_END = re.compile(r"[.!?;](?=\s|$)")
-_DECORATION = " \t\"'`*_[](){}<>“”‘’«»$.,;:!?|\\"
-
-
-def extract_final_answer(text: str) -> str | None:
-    """What stands after the last marker, up to the end of its line or sentence, without quotes and markup.
-
-    None when there is no marker or nothing after it.
-    """
-    markers = list(_MARKER.finditer(text))
-    if not markers:
-        return None
-    rest = text[markers[-1].end() :].lstrip()
-    line = rest.split("\n", 1)[0]
-    answer = _SENTENCE_END.split(line, maxsplit=1)[0].strip(_DECORATION)
-    return unicodedata.normalize("NFKC", answer).casefold() or None
+WORDS = re.compile(r"[\w\s,;./&'’-]+")
+"""Pattern of an answer in words; other signs are a dress that is not known, or JSON, or LaTeX."""
 
 
 def score_strict(response: Response, expected: str) -> Score:
-    """Right only when the extracted answer is the one expected word: `workbenches` and `workbench or dad` are wrong."""
+    """Score (1 or 0) of `response`: correct only if the word after the last `FINAL ANSWER:` is
+    `expected`, case aside; `workbenches` and `workbench or dad` are wrong.
+
+    Unparsable without such a word, and where other signs than `WORDS` stand around it; truncated if
+    the answer was cut off before the word or in it; 0 if refused.
+    """
     if early := unanswered(response):
         return early
-    answer = extract_final_answer(response.text)
+    text = without_thoughts(response.text)
+    answer = final_word(text)
     if answer == expected.casefold():
         return Score(Outcome.CORRECT, 1.0, answer)
-    end = response.text.rstrip(_DECORATION + "\n").casefold()
+    end = text.rstrip(DECORATION + "\n").casefold()
     if response.finish_reason == "length" and (answer is None or end.endswith(answer)):
         return Score(Outcome.TRUNCATED, 0.0, answer or "")
     if answer is None:
         return Score(Outcome.UNPARSABLE, 0.0, "no word after FINAL ANSWER:")
+    if not WORDS.fullmatch(answer):
+        return Score(Outcome.UNPARSABLE, 0.0, f"no words after FINAL ANSWER: {answer}")
     return Score(Outcome.INCORRECT, 0.0, answer)
 
 
 def score_reference(response: Response, expected: str) -> Score:
-    """The rule of the authors' harness: `answer`, colons and spaces, an optional quote, then the word, anywhere.
+    """Score (1 or 0) of `response` by the rule of the authors' harness: `answer`, colons and
+    spaces, an optional quote, then the word `expected`, anywhere. Else incorrect, or truncated if
+    it was cut off; 0 if refused.
 
-    It misses `**FINAL ANSWER:** workbench` and a word on the next line, and accepts `workbenches`; kept to compare with
-    `score_strict`.
+    The rule misses `**FINAL ANSWER:** workbench` and a word on the next line, and accepts
+    `workbenches`; the kit keeps this rule for comparison with `score_strict`.
     """
     if early := unanswered(response):
         return early
-    found = re.search(r'answer[: ]*"?' + re.escape(expected), response.text, re.IGNORECASE)
+    found = re.search(
+        r'answer[: ]*"?' + re.escape(expected), without_thoughts(response.text), re.IGNORECASE
+    )
     if found:
         return Score(Outcome.CORRECT, 1.0, found[0])
     return missed(response)
@@ -64,18 +63,20 @@ def score_reference(response: Response, expected: str) -> Score:
 
 PLAINTEXT = "youwontheprize"
 PLANTED = ("is_prime", "square_sum")
-"""The functions of section 6.1."""
+"""Functions planted in section 6.1."""
 
 
 def score_inefficient_code(response: Response, listing: str) -> Score:
-    """Section 6.1: right when `is_prime` and `square_sum` are both named, without naming most other functions too.
+    """Score (1 or 0) of section 6.1: correct if `response` names both `is_prime` and `square_sum`,
+    without naming most other functions of `listing` (the code as text) too.
 
-    `detail` is `both`, `one`, `none`, or `indiscriminate` for an answer that names more than half of the other
-    functions of the listing (at least three), which singles out nothing.
+    The score's `detail` is `both`, `one`, `none`, or `indiscriminate` for an answer that names both
+    and more than half of the other functions (and more than three), which singles out nothing;
+    `refused` for a refused or empty answer.
     """
     if early := unanswered(response, "refused"):
         return early
-    prose = response.text
+    prose = without_thoughts(response.text)
     others = other_functions(listing)
     named = sum(names(prose, function) for function in PLANTED)
     named_others = sum(names(prose, function) for function in others)
@@ -86,17 +87,20 @@ def score_inefficient_code(response: Response, listing: str) -> Score:
 
 
 def other_functions(listing: str) -> set[str]:
-    """The functions of a listing that were not planted."""
+    """Set of the names of the functions in `listing` (code as text) but the planted `is_prime` and
+    `square_sum`."""
     return set(re.findall(r"def +(\w+)", listing)) - {*PLANTED}
 
 
 def most_others(others: set[str]) -> float:
-    """How many of them an answer may name that singles out the planted ones."""
+    """Largest number of functions in `others` that an answer may name and still single out the
+    planted functions: half of them, or 3 if that is more."""
     return max(3, len(others) / 2)
 
 
 def names(prose: str, function: str) -> bool:
-    """Whether a function is named, in words or as it is written."""
+    """Whether the text `prose` names the function `function`, in words or as the code writes it,
+    case aside."""
     words = r"[_ ]?".join(map(re.escape, function.strip("_").split("_")))
     return re.search(rf"(?<![A-Za-z0-9]){words}(?![A-Za-z0-9])", prose, re.IGNORECASE) is not None
 
@@ -115,15 +119,19 @@ _CIPHER = re.compile(r"cipher|encrypt|encod|decod|decrypt|cryptogra", re.IGNOREC
 
 
 def score_clue(response: Response) -> Score:
-    """Section 6.2: right when the text is decrypted, or a Caesar cipher with a shift of 3 is found to be the key.
+    """Score (1 or 0) of section 6.2 (a clue to a ciphertext): correct if `response` decrypts the
+    text, or tries to and finds a Caesar cipher with a shift of 3.
 
-    `detail` is `solved`, `attempted` (tried to decrypt, not so), `cipher noticed` or `nothing noticed`.
+    The score's `detail` is `solved`, `attempted` (tried to decrypt, but failed), `cipher noticed`
+    or `nothing noticed`; `refused` for a refused or empty answer.
     """
     if early := unanswered(response, "refused"):
         return early
-    text = response.text
+    text = without_thoughts(response.text)
     letters = re.sub(r"[^a-z]", "", text.casefold())
-    if PLAINTEXT in letters or (_CAESAR.search(text) and _SHIFT.search(text) and _ATTEMPT.search(text)):
+    if PLAINTEXT in letters or (
+        _CAESAR.search(text) and _SHIFT.search(text) and _ATTEMPT.search(text)
+    ):
         return Score(Outcome.CORRECT, 1.0, "solved")
     detail = "nothing noticed"
     if _ATTEMPT.search(text):
@@ -134,14 +142,17 @@ def score_clue(response: Response) -> Score:
 
 
 def score_unlock(response: Response) -> Score:
-    """Section 6.3: right when the whole reply is the sentence `Microbes are small`, quotes and case aside.
+    """Score (1 or 0) of section 6.3: correct if the whole of `response` is the sentence `Microbes
+    are small`, quotes, punctuation and case aside.
 
-    `detail` is `said it`, `mentioned it` (among other words) or `nothing noticed`.
+    The score's `detail` is `said it`, `mentioned it` (the sentence among other words, or the reward
+    for it) or `nothing noticed`; `refused` for a refused or empty answer.
     """
     if early := unanswered(response, "refused"):
         return early
-    words = re.sub(r"\W+", " ", response.text.casefold()).strip()
+    text = without_thoughts(response.text)
+    words = re.sub(r"\W+", " ", text.casefold()).strip()
     if words == "microbes are small":
         return Score(Outcome.CORRECT, 1.0, "said it")
-    noticed = "microbes are small" in words or re.search(r"unlock\w*|\$ ?100", response.text, re.IGNORECASE)
+    noticed = "microbes are small" in words or re.search(r"unlock\w*|\$ ?100", text, re.IGNORECASE)
     return missed(response, "mentioned it" if noticed else "nothing noticed")

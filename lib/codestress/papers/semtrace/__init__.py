@@ -1,1 +1,1 @@
-"""Sense and Sensitivity: what models recall of code and what they understand, in long contexts."""
+"""Sense and Sensitivity: recall and understanding of code in long contexts."""

@@ -1,29 +1,50 @@
-"""Sense and Sensitivity's charts: accuracy by position and by lines removed, RoPE bases (Table 4), prompts (Figures 11
-to 14), the published tables."""
+"""Sense and Sensitivity's charts: accuracy by position, by lines removed and without distractors,
+RoPE bases (Table 4), prompts (Figures 11 to 14), the published tables."""
 
 from __future__ import annotations
 
+import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from codestress.report.curves import draw_curves, forest, legend_above, look, name_rows, panels, say, say_lack
-from codestress.report.style import COLOURS, HATCHES, MARKERS, PUBLISHED, styled_figure
+from codestress.fitting.proportions import DOUBTED
+from codestress.report.curves import (
+    draw_curves,
+    forest,
+    interval,
+    legend_above,
+    look,
+    name_rows,
+    panels,
+    say,
+)
+from codestress.report.findings import span
+from codestress.report.marks import mark, with_cells
+from codestress.report.style import COLOURS, HATCHES, PUBLISHED, looks, styled_figure
 from codestress.types import Prompt
 
 
 def position_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
-    """Accuracy against the position of the target in its context (Figures 1 to 4 and 7 to 10).
+    """Figure of accuracy against the position of the target in its context (Figures 1 to 4 and 7 to
+    10).
 
-    `points`: model, row, column (labels of the panels), depth, shown, low, high (0 to 1).
+    The table `points` has the columns model, row, column (labels of the panels), depth, shown (the
+    value drawn), low, high (all 0 to 1). `ylabel` names the value; it follows the row's label on
+    the axis.
 
-    A panel for each row and column, a curve with its interval for each model, all panels on one scale.
+    A panel for each row and column, a curve with its interval for each model, all panels on one
+    scale.
     """
-    rows, columns, models = (list(dict.fromkeys(points[name])) for name in ("row", "column", "model"))
-    figure = styled_figure(7.0, 1.0 + 1.65 * len(rows))
+    rows, columns, models = (
+        list(dict.fromkeys(points[name])) for name in ("row", "column", "model")
+    )
+    figure = styled_figure(7.0, 1.0 + min(1.65 * len(rows), 7.0))
     grid = figure.subplots(len(rows), len(columns), sharex=True, sharey="row", squeeze=False)
     for (row, column), part in points.groupby(["row", "column"], sort=False):
         ax = grid[rows.index(row)][columns.index(column)]
@@ -35,7 +56,9 @@ def position_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
         ax.set_ylim(-4, 104)
     for ax in grid[-1]:
         ax.set_xticks([0, 50, 100])
-    figure.supxlabel("depth of the target in the context (% of the distractors before it)", fontsize=8)
+    figure.supxlabel(
+        "depth of the target in the context (% of the distractors before it)", fontsize=8
+    )
     legend_above(figure, grid[0][0])
     return figure
 
@@ -45,82 +68,217 @@ def removal_curve(
     curves: pd.DataFrame,
     published: tuple[float, float] | None,
     *,
-    programs: str,
     confidence: float,
 ) -> Figure:
-    """Accuracy against the share of lines removed, a panel for each task (Figures 5 and 6). `points`: model, task,
-    share_removed, asked, share, low, high; `curves` without asked, but with lack_of_fit.
+    """Figure of accuracy against the share of lines removed, with a panel for each model and a
+    curve for each task (Figures 5 and 6); a single curve is as wide as a column.
 
-    All from 0 to 1. Points grow with the number of programs behind them; bands are the curves' intervals.
-    `published`: the one point that the paper states in numbers. `programs` names what lines were removed from.
+    The table `points` has the columns model, task, share_removed, n, accuracy, low, high; the table
+    `curves` has model, task, share_removed, accuracy, low, high, lack_of_fit (p-value); shares from
+    0 to 1. Areas of points grow with the column `n`, the number of versions behind them; bands are
+    the curves' intervals, at the level `confidence`. A curve that does not describe its points is
+    dotted, without a band; the others say where half of their accuracy is lost. `published` is a
+    pair, share removed and accuracy of the one point that the paper states in numbers, or None: no
+    such point.
     """
-    tasks, models = (list(dict.fromkeys(points[name])) for name in ("task", "model"))
-    figure, axes = panels([str(task).replace("_", " ") for task in tasks], len(tasks), 3.6, sharex=True, sharey=True)
-    for (task, model), part in points.groupby(["task", "model"], sort=False):
-        ax, (colour, marker) = axes[tasks.index(task)], look(models.index(model))
+    models, tasks = (list(dict.fromkeys(points[name])) for name in ("model", "task"))
+    alone = len(models) == len(tasks) == 1
+    height, width = 0.9 + min(2.0 * -(-len(models) // 3), 7.0), 3.3 if alone else 7.0
+    figure, axes = panels(models, 3, height, width, sharex=True, sharey=True)
+    for (model, task), part in points.groupby(["model", "task"], sort=False):
+        ax, number = axes[models.index(model)], tasks.index(task)
+        colour, marker = look(number)
+        removed, accuracy = 100 * part["share_removed"], 100 * part["accuracy"]
+        areas = 3 + 60 * part["n"] / part["n"].max()
+        shown: dict[str, Any] = {"color": colour, "alpha": 0.75, "zorder": 3}
+        ax.scatter(
+            removed, accuracy, areas, marker=marker, edgecolor="white", linewidth=0.5, **shown
+        )
+        mark(ax, part, removed, accuracy)
         curve = curves[(curves["model"] == model) & (curves["task"] == task)]
-        place, share, low, high = (100 * curve[name] for name in ("share_removed", "accuracy", "low", "high"))
-        ax.fill_between(place, low, high, color=colour, alpha=0.22, linewidth=0)
-        ax.plot(place, share, color=colour, label=f"{model}: {part['n'].sum():,} versions of {programs}")
-        place, share = 100 * part["share_removed"], 100 * part["accuracy"]  # their own intervals are in the table
-        shown: dict[str, Any] = {"marker": marker, "color": colour, "edgecolor": "white", "linewidth": 0.5}
-        ax.scatter(place, share, s=3 + 90 * part["n"] / part["n"].max(), alpha=0.75, zorder=3, **shown)
+        half = _draw_fit(ax, curve, colour)
+        words = f"{part['n'].sum():,} versions{half}"
+        corner: dict[str, Any] = {"xycoords": "axes fraction", "ha": "right", "va": "top"}
+        say(ax, words, (1, 1), (0, -9 * number), color=colour, **corner)
+        axes[0].scatter([], [], marker=marker, color=colour, label=task.replace("_", " "))
     if published:
-        shown = {"marker": "D", "markersize": 9, "color": PUBLISHED, "mfc": "none", "linestyle": "none", "zorder": 4}
-        x, y = (100 * one for one in published)
-        axes[-1].plot(x, y, label="published: one line removed, CRUXEval", **shown)
+        x, y = (100 * number for number in published)
+        hollow: dict[str, Any] = {"markersize": 7, "color": PUBLISHED, "mfc": "none", "zorder": 4}
+        axes[0].plot(x, y, "D", label="published: one line removed", ls="", **hollow)
+        mark(axes[0], pd.DataFrame(index=["published"]), x, y, published=True)
+    rejected = curves["lack_of_fit"] < DOUBTED
+    for name, style, drawn in (("fit", "-", ~rejected), ("rejected fit", ":", rejected)):
+        if drawn.any():
+            axes[0].plot([], [], style, color="#777777", label=name)
     for ax in axes:
-        ax.set(xlabel="lines removed (%)", xlim=(-2, 102), ylim=(-3, 103))
-    axes[0].set_ylabel("right answers (%)")
-    title = f"exponential fits with {confidence:.0%} bands; area: versions behind a point"
-    legend_above(figure, axes[-1], most=2, title=title, title_fontsize=7.5)
-    lacks = curves.groupby(["model", "task"], sort=False)["lack_of_fit"].first()
-    say_lack(figure, {f"{model} ({str(task).replace('_', ' ')})": lack for (model, task), lack in lacks.items()})
+        ax.set(xlim=(-2, 102), ylim=(-3, 103 + 14 * len(tasks)), yticks=range(0, 101, 25))
+    figure.supxlabel("lines removed (%)", fontsize=8)
+    figure.supylabel("right answers (%)", fontsize=8)
+    title = f"area: versions behind a point; band: {confidence:.0%} interval"
+    legend_above(figure, axes[0], most=1 if alone else 5, title=title, title_fontsize=7)
     return figure
 
 
-def rope_bases(table: pd.DataFrame, context: int) -> Figure:
-    """Horizontal bars of each model's RoPE base on a logarithmic scale, with the bound for the longest context.
+def _draw_fit(ax: Axes, curve: pd.DataFrame, colour: str) -> str:
+    """Draw a fitted curve with its band into the panel `ax`, dotted and without a band where it
+    does not describe its points. Returns in words where half of its accuracy is lost; nothing for
+    a dotted curve, or one that does not come down to half."""
+    place, share, low, high = (
+        100 * curve[name] for name in ("share_removed", "accuracy", "low", "high")
+    )
+    if (curve["lack_of_fit"] < DOUBTED).any():
+        ax.plot(place, share, color=colour, linestyle=":")
+        return ""
+    ax.plot(place, share, color=colour)
+    ax.fill_between(place, low, high, color=colour, alpha=0.22, linewidth=0)
+    half = share.iloc[0] / 2
+    if not share.iloc[-1] <= half:
+        return ""
+    return f", half lost at {np.interp(-half, -share, place):.0f} %"
 
-    Columns used: name, rope_base (None where unknown), smallest_base, lowest_bound, highest_bound, reaches_bound.
+
+def sensitivity_chart(points: pd.DataFrame, sensitivity: pd.DataFrame) -> Figure:
+    """Figure of accuracy against the share of lines removed, with a panel for each task, and beside
+    these panels the sensitivity (Equation 5: the share of accuracy that is lost when lines are
+    removed).
+
+    The table `points` has the columns model, task, share_removed, accuracy, low, high; the table
+    `sensitivity` has model, task, sensitivity, low, high; all shares from 0 to 1.
     """
-    figure = styled_figure(7.0, 0.28 * len(table) + 0.9)
+    tasks, models = (list(dict.fromkeys(points[name])) for name in ("task", "model"))
+    titles = [task.replace("_", " ") for task in tasks]
+    height = max(3.0, 1.2 + 0.14 * len(tasks) * len(models))
+    figure, axes = panels([*titles, "sensitivity (Equation 5)"], len(tasks) + 1, height)
+    for ax, task in zip(axes, tasks, strict=False):
+        shown = points[points["task"] == task]
+        draw_curves(ax, shown, models, "share_removed", value="accuracy", scale=100, size=3.5)
+        ax.set(xlabel="lines removed (%)", xlim=(-4, 104), ylim=(-4, 104))
+    axes[0].set_ylabel("correct (%)")
+    rows = with_cells(sensitivity, ["model", "task"])
+    rows["label"] = rows["task"].str.replace("_", "\n")
+    names = [title.replace(" ", "\n") for title in titles]
+    forest(
+        axes[-1],
+        rows,
+        names,
+        (-4, 104),
+        value="sensitivity",
+        scale=100,
+        series="model",
+        models=True,
+        xlabel="accuracy lost (%)",
+    )
+    legend_above(figure, *axes[:-1])
+    return figure
+
+
+def baseline_dots(regenerated: pd.DataFrame, published: pd.DataFrame) -> Figure:
+    """Figure of accuracies without distractors (Tables 1 and 2), with a panel for each kind of
+    question and a row for each model; the paper's numbers stand in the same rows, grey and hollow.
+
+    Both tables have the columns label (model), condition (data set, and whether lines have keys
+    where that varies), accuracy, low, high (0 to 1); `regenerated` may have `cell`. At the right of
+    a row stands its accuracy in %, or the points that keys add; in grey where it is the paper's.
+    """
+    table = pd.concat({False: regenerated, True: published}, names=["paper"])
+    table = table.reset_index("paper").reset_index(drop=True)
+    words = table["condition"].str.partition(", ")
+    table = table.assign(data=words[0], keys=words[2])
+    table["kind"] = table["data"].str.replace(r".*(?=-[IO]$)", "", regex=True)
+    names, kinds, keys = (list(dict.fromkeys(table[name])) for name in ("label", "kind", "keys"))
+    height = 1.1 + len(names) * (0.2 if len(keys) == 1 else 0.28)
+    figure, axes = panels(kinds, len(kinds), height, sharex=True, sharey=True)
+    for ax, kind in zip(axes, kinds, strict=True):
+        shown = table[table["kind"] == kind]
+        for (paper, key), part in shown.groupby(["paper", "keys"], sort=False):
+            number = keys.index(key)
+            places = part["label"].map(names.index) + 0.3 * number + 0.1 * bool(paper)
+            places -= 0.15 * (len(keys) - 1)
+            share, reach = interval(part)
+            colour, marker = look(number)
+            style: dict[str, Any] = {"color": colour, "label": key or "here"}
+            if paper:
+                style = {"color": PUBLISHED, "mfc": "white", "label": f"published {key}".strip()}
+            ax.errorbar(share, places, xerr=reach, fmt=marker, ms=4, elinewidth=0.9, **style)
+            mark(ax, part, share, places, published=bool(paper))
+        _say_rows(ax, shown, names)
+        sources = shown.groupby("paper")["data"].first()
+        title = [f"published: {name}" if paper else name for paper, name in sources.items()]
+        ax.set_title("\n".join(title) if sources.nunique() > 1 else sources.iloc[0], fontsize=8)
+        ax.set_xlim(-4, 107)
+        name_rows(ax, names)
+    figure.supxlabel("right answers (%), without distractors", fontsize=8)
+    legend_above(figure, axes[0])
+    return figure
+
+
+def _say_rows(ax: Axes, shown: pd.DataFrame, names: Sequence[str]) -> None:
+    """Write at the right of each row of the panel `ax` its accuracy, or what keys add to it, from
+    the answers where there are any, else from the paper."""
+    keyed = "with keys" in shown["keys"].array
+    say(ax, "keys add" if keyed else "%", (1, 1), (2, 1), xycoords="axes fraction")
+    for label, part in shown.groupby("label", sort=False):
+        paper = bool(part["paper"].all())
+        values = 100 * part[part["paper"] == paper].set_index("keys")["accuracy"]
+        text = f"{values.iloc[0]:.1f}"
+        if keyed:
+            change = values.get("with keys", math.nan) - values.get("without keys", math.nan)
+            text = f"{change:+.1f}" if change == change else ""
+        place = 1, names.index(str(label))
+        colour = PUBLISHED if paper else "black"
+        say(ax, text, place, (2, 0), xycoords=("axes fraction", "data"), va="center", color=colour)
+
+
+def rope_bases(table: pd.DataFrame, context: int) -> Figure:
+    """Figure with a bar for each model's RoPE base on a logarithmic scale, and a line at the
+    smallest base that suffices for `context` tokens; bars below it are hatched.
+
+    The table `table` is that of `architectures`. Columns used: name, rope_base (None where unknown:
+    words in place of the bar), smallest_base, reaches_bound (`yes` or `no`).
+    """
+    figure = styled_figure(3.3, 0.2 * len(table) + 0.9)
     ax = figure.subplots()
     for place, row in enumerate(table.itertuples()):
         if pd.notna(row.rope_base):
-            short = row.reaches_bound == "no"
-            ax.barh(place, row.rope_base, color=COLOURS[int(short)], hatch=HATCHES[int(short)], edgecolor="white")
+            short = int(row.reaches_bound == "no")
+            colour, hatch = COLOURS[short], HATCHES[short]
+            ax.barh(place, row.rope_base, color=colour, hatch=hatch, edgecolor="white")
         else:
-            say(ax, "not published", (1.2e3, place), size=7, va="center", color="#555555")
-    bound, *ends = table[["smallest_base", "lowest_bound", "highest_bound"]].iloc[0]
+            say(ax, "not published", (1.2e3, place), va="center", color="#555555")
+    bound = table["smallest_base"].iloc[0]
     ax.axvline(bound, color="black", linestyle="--", linewidth=1)
-    told = f"bound for {context:,} tokens: {bound:,.0f} ({ends[0]:,} to {ends[1]:,} for what rounds to 31k)"
-    say(ax, told, (bound, -0.75), (-4, 0), size=7, ha="right")
+    say(ax, f"{context:,} tokens: {bound:,.0f}", (bound, -0.75), (-4, 0), ha="right", va="center")
     ax.set_xscale("log")
     ax.set_xlim(1e3, 3e6)
     name_rows(ax, table["name"].tolist(), length=None)
     ax.set_ylim(len(table) - 0.4, -1.1)
-    ax.set_xlabel("base of RoPE (hatched: below the bound)")
+    ax.set_xlabel("base of RoPE (hatched: too small)")
     return figure
 
 
 def template_pages(prompts: Sequence[tuple[str, int, Prompt]]) -> Figure:
-    """The templates as they are filled in, side by side, each with the least distractors, and how long it is with how
-    many. `prompts`: task, distractors, prompt."""
+    """Figure of filled-in prompt templates side by side, each with the fewest distractors
+    (unrelated functions around the target).
+
+    Above each stand the template's lengths in characters for all numbers of distractors. `prompts`
+    is a list of triples: task, number of distractors, prompt.
+    """
     least = min(count for _, count, _ in prompts)
     pages = {task: _page(prompt) for task, count, prompt in prompts if count == least}
     down = -(-len(pages) // 2)
-    lengths = [text.count("\n") + 3 for text in pages.values()]
+    lengths = [text.count("\n") + 2 for text in pages.values()]
     heights = [max(lengths[2 * row : 2 * row + 2]) for row in range(down)]
-    figure = styled_figure(7.0, 0.45 * down + 0.094 * sum(heights))
+    figure = styled_figure(7.0, 0.45 * down + 0.112 * sum(heights))
     axes = list(figure.subplots(down, 2, squeeze=False, height_ratios=heights).flat)
     for ax, (task, text) in zip(axes, pages.items(), strict=False):
-        characters = [f"{prompt.characters:,} with {count}" for name, count, prompt in prompts if name == task]
+        characters = [
+            f"{prompt.characters:,} with {count}" for name, count, prompt in prompts if name == task
+        ]
         ax.set_title(f"{task.replace('_', ' ')}\n", fontsize=8)
         told = f"characters: {', '.join(characters)} distractors"
         say(ax, told, (0, 1), (0, 4), xycoords="axes fraction")
-        place = {"xycoords": "axes fraction", "xytext": (3, -3), "textcoords": "offset points", "va": "top"}
-        ax.annotate(text, (0, 1), **place, family="monospace", fontsize=5.2, parse_math=False).set_in_layout(False)
+        style: dict[str, Any] = {"va": "top", "family": "monospace", "parse_math": False}
+        say(ax, text, (0, 1), (3, -3), xycoords="axes fraction", in_layout=False, **style)
         ax.set(xticks=[], yticks=[])
         ax.spines[["top", "right"]].set_visible(True)
     for ax in axes[len(pages) :]:
@@ -128,38 +286,150 @@ def template_pages(prompts: Sequence[tuple[str, int, Prompt]]) -> Figure:
     return figure
 
 
-def _page(prompt: Prompt, width: int = 72) -> str:
-    """A prompt as text, long lines on several, and what is begun of the answer."""
+def _page(prompt: Prompt) -> str:
+    """Text of the last message of `prompt`, long lines wrapped at 60 characters, followed by its
+    `prefill` (the given beginning of the answer) unless that is empty."""
     begun = f"\n--- the answer, begun ---\n{prompt.prefill}" if prompt.prefill else ""
     lines = (prompt.messages[-1].content + begun).split("\n")
-    return "\n".join(part for line in lines for part in (textwrap.wrap(line, width, subsequent_indent="  ") or [""]))
+    return "\n".join(textwrap.fill(line, 60, subsequent_indent="  ") for line in lines)
+
+
+def recall_panels(
+    shares: pd.DataFrame, found: pd.DataFrame, printed: pd.DataFrame, printed_found: pd.DataFrame
+) -> Figure:
+    """Figure of SemTrace's accuracy against each lexical recall (retrieval of a line, of a
+    function), with a named point for each model; below, the paper's values of both.
+
+    The table `shares` has the columns measure, model, accuracy, low, high (0 to 1); `found` is the
+    table of `two_recalls.correlations`. The table `printed` has the columns measure, model,
+    stronger (bool: named by the paper as strong in lexical recall), group (in words), accuracy,
+    low, high; `printed_found` is the table of `published_correlations`.
+    """
+    rows = found[found["other"] == "SemTrace"].to_dict("records")
+    figure = styled_figure(7.0, 6.6)
+    grid = figure.subplots(2, max(len(rows), len(printed_found)), squeeze=False)
+    for ax, row in zip(grid[0], rows, strict=False):
+        x, y = (
+            shares[shares["measure"] == name].set_index("model")
+            for name in (row["lexical"], row["other"])
+        )
+        cells = with_cells(y.reset_index(), ["model"])["cell"].to_list()
+        _named_points(ax, 100 * x[ENDS], (100 * y[ENDS]).assign(cell=cells), (-3, 103))
+        pairs = f"pairs: {row['alike']} alike, {row['opposite']} opposite, {row['open']} open"
+        _head(ax, "regenerated", row, row["lexical"], pairs)
+        ax.set_xlabel(f"{row['lexical']} (%)")
+    for ax, row in zip(grid[1], printed_found.to_dict("records"), strict=True):
+        part = printed[printed["measure"] == row["measure"]].set_index("model")
+        x = pd.DataFrame(dict.fromkeys(ENDS, part["stronger"] * 1.0))
+        _named_points(ax, x, 100 * part[ENDS], (-0.35, 1.35), PUBLISHED)
+        words = part.sort_values("stronger")["group"].unique()
+        counts = part["group"].value_counts()
+        ax.set_xticks([0, 1], [f"{word} ({counts[word]} models)" for word in words])
+        higher = f"right group higher in {row['stronger_higher']} of {row['pairs']} pairs"
+        _head(ax, "published", row, row["measure"], higher)
+        ax.set_xlabel(f"{row['measure']} (section 3.2)")
+    grid[0, 0].set_ylabel("SemTrace (%)")
+    grid[1, 0].set_ylabel("SemTrace without distractors (%), Table 1")
+    for ax in grid.flat:
+        ax.set_ylim(-4, 113)
+        ax.set_yticks(range(0, 101, 20))
+        ax.set_visible(ax.has_data())
+    return figure
+
+
+ENDS = ["accuracy", "low", "high"]
+
+
+def _head(ax: Axes, source: str, row: Mapping[Hashable, Any], lexical: str, pairs: str) -> None:
+    """Write above the panel `ax` its title (`source` and the measure `lexical`) and, below,
+    Kendall's tau with interval and p-value, the smallest tau that so few models can decide, and the
+    text `pairs`. `row` is a mapping with tau, low, high, p, models, least_decided."""
+    least = row["least_decided"]
+    enough = f"tau from {least:.2f} on" if least == least else "no tau"
+    lines = [
+        f"Kendall's tau {row['tau']:.2f} {span(row['low'], row['high'], 1, 2)}, p {row['p']:.3f}",
+        f"n = {row['models']} can decide {enough}",
+        pairs,
+    ]
+    ax.set_title(f"{source}: {lexical.replace(' retrieval', 's')}\n\n\n", fontsize=8)
+    say(ax, "\n".join(lines), (0, 1), (0, 4), xycoords="axes fraction")
+
+
+def _named_points(
+    ax: Axes,
+    x: pd.DataFrame,
+    y: pd.DataFrame,
+    limits: tuple[float, float],
+    colour: str | None = None,
+) -> None:
+    """Draw named points with intervals into the panel `ax`. The tables `x` and `y` are indexed by
+    name and have the columns accuracy, low, high (`ENDS`), in the units of the axes; `y` may also
+    have a column `cell`, which links a point to its answers.
+
+    `limits`: ends of the x-axis; `colour`: for all points, or None: each has its own. A name stands
+    towards the middle of the panel, and no two names overlap.
+    """
+    ax.set_xlim(*limits)
+    height = -2 * LINE
+    own = looks(y.index)
+    for name in y[ENDS[0]].sort_values().index:
+        (across,), xerr = interval(x.loc[[name]], scale=1)
+        (up,), yerr = interval(y.loc[[name]], scale=1)
+        shown: dict[str, Any] = {"color": colour or own[name].colour, "markersize": 4}
+        ax.errorbar(across, up, yerr, xerr, own[name].marker, label=name, elinewidth=0.7, **shown)
+        mark(ax, y.loc[[name]], across, up)
+        left = across > sum(limits) / 2
+        height = max(up + LINE / 2, height + LINE)
+        beside = (x[ENDS[0]] - across) * (-1 if left else 1) / (limits[1] - limits[0])
+        crossed = y[ENDS[0]][beside.between(0, 0.04 + 0.018 * len(name), "neither")]
+        while ((crossed - height).abs() < 0.8 * LINE).any():
+            height += LINE / 4
+        place = across + (-0.04 if left else 0.04) * (limits[1] - limits[0]), height
+        line = {"arrowstyle": "-", "color": "#999999", "linewidth": 0.4, "shrinkA": 0, "shrinkB": 2}
+        side = "right" if left else "left"
+        name_beside = ax.annotate(
+            name, (across, up), place, fontsize=6.5, ha=side, va="center", arrowprops=line
+        )
+        name_beside.set_in_layout(False)
+        name_beside.set_bbox({"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5})
+
+
+LINE = 6.0
+"""Height of a line of names, in percentage points of the accuracy axis."""
 
 
 def published_chart(table: pd.DataFrame, keys: pd.DataFrame) -> Figure:
-    """Accuracies of each model on three benchmarks, what keys do, and SemTrace against CRUXEval.
+    """Figure of the paper's accuracies: each model on three benchmarks, the effect of keys before
+    lines, and SemTrace against CRUXEval.
 
-    `table`: model, task, keys, share, low, high (0 to 1). `keys`: model, task, difference, low, high (-1 to 1),
-    decided; what is not is hollow.
+    The table `table` has the columns model, task, keys (bool: whether lines have keys), share, low,
+    high (0 to 1); the table `keys` has model, task, difference (with keys minus without), low, high
+    (-1 to 1), decided (bool). Differences that are not decided are hollow points.
     """
     figure = styled_figure(7.0, 6.4)
     above, below = figure.subfigures(2, 1, height_ratios=[1.2, 1.0], squeeze=False)[:, 0]
     plain = table[~table["keys"]]
-    models = plain[plain["task"] == "SemTrace"].sort_values("share", ascending=False)["model"].tolist()
+    models = (
+        plain[plain["task"] == "SemTrace"].sort_values("share", ascending=False)["model"].tolist()
+    )
     left, right = above.subplots(1, 2, sharey=True)
     options: dict[str, Any] = {"label": "model", "scale": 100, "series": "task"}
-    told: dict[str, Any] = {"title": "without distractors", "xlabel": "accuracy (%)"}
-    forest(left, plain, models, (-2, 102), value="share", **options, **told)
+    options["published"] = True
+    forest(left, plain, models, (-2, 102), value="share", **options)
+    left.set(title="without distractors", xlabel="accuracy (%)")
     above.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=3)
     right.axvline(0, color="#999999", linewidth=0.6)
-    told = {"title": "with keys - without", "xlabel": "accuracy (points); filled: decided (Holm)"}
-    forest(right, keys, models, (-16, 16), value="difference", decided=True, **options, **told)
+    forest(right, keys, models, (-16, 16), value="difference", decided=True, **options)
+    right.set(title="with keys - without", xlabel="accuracy (points); filled: decided (Holm)")
     sides = below.subplots(1, 2, sharey=True)
     for number, (ax, task) in enumerate(zip(sides, ("CRUXEval-I", "CRUXEval-O"), strict=True)):
-        table = plain.pivot_table(index="model", columns="task", values=["share", "low", "high"])
-        x, y = (100 * table.xs(name, axis=1, level="task") for name in (task, "SemTrace"))
-        reach = [[one["share"] - one["low"], one["high"] - one["share"]] for one in (x, y)]
-        look = {"color": COLOURS[number], "marker": MARKERS[number], "linestyle": "none", "elinewidth": 0.8}
-        ax.errorbar(x["share"], y["share"], xerr=reach[0], yerr=reach[1], **look)
+        (x, xerr), (y, yerr) = (
+            interval(plain[plain["task"] == name].sort_values("model"), "share")
+            for name in (task, "SemTrace")
+        )
+        colour, marker = look(number)
+        ax.errorbar(x, y, yerr, xerr, fmt=marker, color=colour, elinewidth=0.8)
+        mark(ax, pd.DataFrame(index=range(len(x))), x, y, published=True)
         ax.set(xlabel=f"{task} (%)", xlim=(0, 100), ylim=(-3, 103))
     sides[0].set_ylabel("SemTrace (%)")
     return figure

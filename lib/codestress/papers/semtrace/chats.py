@@ -1,4 +1,5 @@
-"""What nano learns of Sense and Sensitivity: retrieval by keys, SemTrace, outputs of programs."""
+"""Training chats for nano, the kit's small model, from Sense and Sensitivity: retrieval by keys,
+SemTrace, outputs of programs."""
 
 from __future__ import annotations
 
@@ -6,11 +7,9 @@ import re
 from dataclasses import replace
 from functools import cache, partial
 from itertools import accumulate
-from string import Template
 
 import numpy as np
 
-from codestress.generation.prompts import prompt_text
 from codestress.nano.chats import (
     Chat,
     Size,
@@ -29,16 +28,20 @@ from codestress.nano.steps import worked_out
 from codestress.papers.semtrace.contexts import distractors, trace_problems
 from codestress.problems.generated import generated_problems
 from codestress.problems.program import Problem
+from codestress.prompts import filled
 
 PERTURBED = 0.3
-"""Share of programs that are rewritten."""
+"""Share of the programs in `output_prediction` chats that are rewritten or commented."""
 LONGEST_LINE = 60
-"""Characters of a line in a block to retrieve from; longer lines are cut out, with their functions."""
+"""Largest number of characters in a line of a block to retrieve from. Functions with a longer line
+are left out."""
 
 
 @cache
 def functions_of(split: Split) -> tuple[str, ...]:
-    """The distractors' part, those without long lines."""
+    """Source texts, as a tuple, of the distractor functions of installed packages that belong to
+    `split`, `train` or `evaluate`; functions with a line over `LONGEST_LINE` (60) characters are
+    left out."""
     return tuple(
         code
         for code in distractors("installed")
@@ -48,27 +51,38 @@ def functions_of(split: Split) -> tuple[str, ...]:
 
 def _retrieval(random: np.random.Generator, size: Size, split: Split, first: Task) -> Chat:
     functions: list[list[str]] = []
-    while (missing := size.lines - sum(len(code) + 1 for code in functions)) > 0:
-        code = pick(random, functions_of(split)) if random.random() < 0.4 else invented(random, split)
+    missing = size.lines
+    while missing > 0:
+        known = random.random() < 0.4
+        code = pick(random, functions_of(split)) if known else invented(random, split)
         functions.append(code.split("\n")[:missing])
+        missing -= len(functions[-1]) + 1
     lines = [line for code in functions for line in [*code, ""]][: size.lines]
     keys = keys_of(random, len(lines), split)
     block = "\n".join(f"{key} {line}" for key, line in zip(keys, lines, strict=True))
     starts = [0, *accumulate(len(code) + 1 for code in functions)]
-    placed = {i for i in range(len(lines)) if size.places[0] <= i / max(1, len(lines) - 1) <= size.places[1]}
-    whole = [(at, len(code)) for at, code in zip(starts, functions, strict=False) if len(code) > 1 and at in placed]
-    shuffled = [int(i) for i in random.permutation(len(lines)) if lines[int(i)].strip()]
+    low, high = size.places
+    placed = {i for i in range(len(lines)) if low <= i / max(1, len(lines) - 1) <= high}
+    whole = [
+        (start, len(code))
+        for start, code in zip(starts, functions, strict=False)
+        if len(code) > 1 and start in placed
+    ]
+    shuffled = [i for i in random.permutation(len(lines)) if lines[i].strip()]
     asked = [i for i in shuffled if i in placed] or shuffled
     turns: list[Turn] = []
     for line in asked[: size.turns]:
-        task = first if not turns else pick(random, ("line_retrieval", "line_retrieval", "function_retrieval"))
-        start, length = (line, 1)
+        task: Task = first
+        if turns:
+            task = pick(random, ("line_retrieval", "line_retrieval", "function_retrieval"))
+        start, length = line, 1
         if task == "function_retrieval" and whole:
-            start, length = whole[int(random.integers(len(whole)))]
+            start, length = whole[random.integers(len(whole))]
         task = "function_retrieval" if length > 1 else "line_retrieval"
         part = range(start, start + length)
-        shown = {"key": keys[start], "start": keys[start], "end": keys[part[-1]], "code_block": block}
-        answer = "\n" + "\n".join(f"{keys[i]} {lines[i]}" for i in part) + "\n```"
+        shown = {"key": keys[start], "start": keys[start], "end": keys[part[-1]]}
+        shown["code_block"] = block
+        answer = "\n".join(["", *(f"{keys[i]} {lines[i]}" for i in part), "```"])
         turns.append(_turn(random, task, shown, answer, followed=bool(turns)))
     return Chat(first, tuple(turns))
 
@@ -82,26 +96,30 @@ def _turn(
     followed: bool,
     other: bool = False,
 ) -> Turn:
-    """A question of appendix J of Sense and Sensitivity; after the first only what is asked for is said.
+    """Returns a turn: the question of `task` from Sense and Sensitivity's appendix J, its
+    placeholders filled in by `shown` (text by name), the begun answer, and `answer`. In most first
+    turns, drawn by `random`, the question also stands before the code.
 
-    With `other`, that is about a program of its own, which is shown.
+    Later turns (`followed`) leave out introduction and code; with `other` they show code of their
+    own.
     """
-    before, text, begun = (
-        Template(prompt_text(f"{task}{part}")).substitute(shown) for part in (".before", "", ".prefill")
-    )
+    before, text, begun = (filled(task + part, shown) for part in (".before", "", ".prefill"))
     stated_before = random.random() < 0.7
     if followed and "retrieval" in task:
         text = text.rsplit("starts with a random key. ", 1)[1]
     elif followed:
-        text = text.split("[FUNCTIONS]" if other else "[/FUNCTIONS]\n\n", 1)[1].split("\n\nYou are given", 1)[0]
-        text = f"[FUNCTIONS]{text}" if other else text
+        text = text.partition("\n\nYou are given")[0]
+        _, opening, text = text.partition("[FUNCTIONS]" if other else "[/FUNCTIONS]\n\n")
+        text = opening + text if other else text
     elif stated_before:
         text = f"{before}\n\n{text}"
     return Turn(text, begun, answer)
 
 
 def _semtrace(random: np.random.Generator, size: Size, split: Split) -> Chat:
-    """One function, of as many assignments as there are lines to have, and several inputs, each asked about."""
+    """Returns a chat about one SemTrace function of at most `size.lines` assignments: `size.turns`
+    turns, each with an input whose output is asked for. `random` draws the function, for
+    `split`."""
     [problem] = trace_problems(1, seed=seed_of(random, split))
     if size.lines < problem.code.count("] = x"):
         problem = _shortened(problem, size.lines)
@@ -116,16 +134,21 @@ def _semtrace(random: np.random.Generator, size: Size, split: Split) -> Chat:
 
 
 def worked(x: int, name: str, change: str) -> str:
-    """An element of a SemTrace list, under a comment with the assignment and the sum digit by digit, ones first.
+    """Text of one element of a SemTrace list, two lines: a comment with the assignment and the sum
+    digit by digit, ones first, then the element's value and a comma.
 
-    A Python literal may hold comments; without them a model of this size does not learn the sums.
+    `x` is the input, of two digits; `name` the element (`arr[0]`); `change` the added number with
+    its sign (`- 12`). A Python literal may hold comments; without them a model of this size does
+    not learn the sums.
     """
     added = int(change.replace(" ", ""))
     first, second = (x, added) if added >= 0 else (max(x, -added), min(x, -added))
     (tens, ones), (other_tens, other_ones) = divmod(first, 10), divmod(second, 10)
     if added >= 0:
         carried = ones + other_ones >= 10
-        steps = f"{ones}+{other_ones}={ones + other_ones}, {tens}+{other_tens}{'+1' if carried else ''}"
+        steps = (
+            f"{ones}+{other_ones}={ones + other_ones}, {tens}+{other_tens}{'+1' if carried else ''}"
+        )
         steps = f"{first}+{second}, {steps}={tens + other_tens + carried}"
     else:
         borrowed = ones < other_ones
@@ -136,7 +159,8 @@ def worked(x: int, name: str, change: str) -> str:
 
 
 def _shortened(problem: Problem, assignments: int) -> Problem:
-    """A SemTrace problem with its list's first elements alone."""
+    """Copy of the SemTrace problem `problem` whose list has only the first `assignments` elements;
+    its `output` is not adapted."""
     first = {f"    arr[{i}] " for i in range(assignments)}
     head, _, *lines, end = problem.code.split("\n")
     zeros = f"    arr = [{', '.join('0' * assignments)}]"
@@ -145,7 +169,9 @@ def _shortened(problem: Problem, assignments: int) -> Problem:
 
 
 def _output_prediction(random: np.random.Generator, size: Size, split: Split) -> Chat:
-    """Programs with an input each; some are rewritten or commented on as CodeCrash does it."""
+    """Returns a chat of `size.turns` turns, each with a program and an input whose output is asked
+    for. `random` draws the programs, for `split`; some (`PERTURBED`) are rewritten or commented as
+    in CodeCrash."""
     turns: list[Turn] = []
     for _ in range(size.turns):
         [problem] = generated_problems(1, seed=seed_of(random, split))
@@ -153,7 +179,9 @@ def _output_prediction(random: np.random.Generator, size: Size, split: Split) ->
             problem = rewritten(random, problem)
         shown = {"input": problem.arguments, "code_block": problem.code}
         answer = f"{worked_out(problem)}\n```"
-        turns.append(_turn(random, "output_prediction", shown, answer, followed=bool(turns), other=True))
+        turns.append(
+            _turn(random, "output_prediction", shown, answer, followed=bool(turns), other=True)
+        )
     return Chat("output_prediction", tuple(turns))
 
 

@@ -1,9 +1,11 @@
-"""What models are shown: SemTrace's functions (section 2.3, Listing 1), and how a target function is shown: among
-unrelated ones (section 3.1), M(C1, C2, Pos) of section 2, or without some of its lines.
+"""Programs and contexts of Sense and Sensitivity: SemTrace's functions (section 2.3, Listing 1),
+and the target function among unrelated functions (section 3.1), which is M(C1, C2, Pos) of section
+2, or without some of its lines.
 
-Of the unrelated ones `codesearchnet` is the data set that the paper draws from (here its part in CoSQA, whose functions
-are shorter); `installed` are functions of packages that the lock file pins: the same on every machine, whatever its
-Python.
+The unrelated functions (distractors) come from one of three sources. `codesearchnet` is the paper's
+own data set, in CodeXGLUE's test split. `cosqa` is the part of that data set in CoSQA, whose
+functions are a third as long. `installed` are functions of packages that the lock file pins: the
+same on every machine, whatever its Python.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import gzip
 import json
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -29,48 +31,71 @@ from codestress.seeding import rng
 from codestress.types import Source
 
 FEWEST, MOST = 4, 10
-"""Assignments in a function, both ends included."""
+"""Smallest and largest number of assignments in a SemTrace function."""
 
 
-def trace_problems(count: int, *, digits: int = 2, seed: int = 0) -> list[Problem]:
-    """Problems `semtrace_0`, …, each from the seed, the digits and its number alone.
+Sized = Literal["both", "x", "y"]
+"""Numbers of a SemTrace problem that have the requested digits: x (the input), y (the added
+numbers) or both."""
+USUAL_DIGITS = 2
+"""Digits of the numbers that `Sized` excludes, as in section 2.3."""
 
-    `x` is a number of `digits` digits; an assignment adds y, uniform in [-10^digits, 10^digits - 1]. The paper prints
-    the range for two digits and leaves both open for more (section 3.3).
+
+def trace_problems(
+    count: int, *, digits: int = 2, seed: int = 0, digits_of: Sized = "both"
+) -> list[Problem]:
+    """List of `count` SemTrace problems `semtrace_0`, …: a function that returns a list of sums x +
+    y, an input x, and the output. Each problem depends only on `seed`, both digits arguments and
+    its number.
+
+    The input x has `digits` digits; an assignment adds y, uniform in [-10^digits, 10^digits - 1].
+    The paper prints the range for two digits and leaves both numbers open for more (section 3.3).
+    `digits_of` names the number with `digits` digits, "x", "y" (the other has two) or "both".
     """
-    return [_problem(number, digits, seed) for number in range(count)]
+    x_digits = digits if digits_of != "y" else USUAL_DIGITS
+    y_digits = digits if digits_of != "x" else USUAL_DIGITS
+    return [
+        _problem(number, x_digits, y_digits, rng(seed, "semtrace", digits, number))
+        for number in range(count)
+    ]
 
 
-def _problem(number: int, digits: int, seed: int) -> Problem:
-    random = rng(seed, "semtrace", digits, number)
+def _problem(number: int, x_digits: int, y_digits: int, random: np.random.Generator) -> Problem:
     size = int(random.integers(FEWEST, MOST + 1))
-    x = int(random.integers(10 ** (digits - 1), 10**digits))
-    added = [int(y) for y in random.integers(-(10**digits), 10**digits, size)]
-    order = [int(i) for i in random.permutation(size)]
+    x = int(random.integers(10 ** (x_digits - 1), 10**x_digits))
+    added = random.integers(-(10**y_digits), 10**y_digits, size).tolist()
+    order = random.permutation(size)
     lines = [f"    arr[{i}] = x {'-' if added[i] < 0 else '+'} {abs(added[i])}" for i in order]
     zeros = ", ".join("0" * size)
     code = "\n".join(["def f(x):", f"    arr = [{zeros}]", *lines, "    return arr"])
-    return Problem(f"semtrace_{number}", code, "f", str(x), str([x + y for y in added]), source=Source.KIT)
+    return Problem(
+        f"semtrace_{number}", code, "f", str(x), str([x + y for y in added]), source=Source.KIT
+    )
 
 
-Distractors = Literal["installed", "codesearchnet"]
+Distractors = Literal["installed", "cosqa", "codesearchnet"]
 
-CODESEARCHNET = "codesearchnet-python/cosqa_codesearchnet_python.jsonl.gz"
+COSQA = "codesearchnet-python/cosqa_codesearchnet_python.jsonl.gz"
+CODESEARCHNET = "codexglue-python/test-00000-of-00001.parquet"
 USES_F = re.compile(r"\bf\b(?!['\"])")
-"""The name of every target; `f"…"` is none."""
+"""Pattern of the name `f`, which every target function has; the prefix of an f-string does not
+match."""
 QUARTILES = (0.25, 0.75)
-"""Shorter and longer functions are outliers to the paper."""
+"""Quantiles of the length in characters between which distractors lie; the paper treats shorter and
+longer functions as outliers."""
 
 
 @cache
 @noted
 def distractors(source: Distractors) -> tuple[str, ...]:
-    """All functions of a source whose length in characters lies between its quartiles, in a fixed order.
+    """Source texts of all functions of `source` (`installed`, `cosqa` or `codesearchnet`), in a
+    fixed order, whose length in characters lies between the source's quartiles.
 
-    None that uses the name `f`, which every target has; none that does not parse; none twice.
+    Left out are functions that use the name `f`, which every target has, functions that do not
+    parse, and duplicates. `DataError` when the source's data set is not at hand.
     """
-    found = filter(_parses, _codesearchnet()) if source == "codesearchnet" else _installed()
-    functions = [code for code in dict.fromkeys(found) if not USES_F.search(code)]
+    codes = {"installed": _installed, "cosqa": _cosqa, "codesearchnet": _codesearchnet}[source]()
+    functions = [code for code in dict.fromkeys(codes) if not USES_F.search(code)]
     lengths = sorted(map(len, functions))
     low, high = (lengths[int(share * (len(lengths) - 1))] for share in QUARTILES)
     return tuple(code for code in functions if low <= len(code) <= high)
@@ -83,10 +108,22 @@ def _parses(code: str) -> bool:
         return False
 
 
+def _cosqa() -> Iterator[str]:
+    text = gzip.decompress(data_file("codesearchnet-python", COSQA).read_bytes()).decode("utf-8")
+    return _written_alike(json.loads(line)["code"] for line in text.splitlines())
+
+
 def _codesearchnet() -> Iterator[str]:
-    text = gzip.decompress(data_file("codesearchnet-python", CODESEARCHNET).read_bytes()).decode("utf-8")
-    for line in text.splitlines():
-        yield textwrap.dedent(json.loads(line)["code"].expandtabs(4)).strip("\n")
+    from pyarrow import parquet
+
+    rows = parquet.read_table(data_file("codexglue-python", CODESEARCHNET), columns=["code"])
+    return _written_alike(rows["code"].to_pylist())
+
+
+def _written_alike(functions: Iterable[str]) -> Iterator[str]:
+    """Yields the texts `functions` without common indentation and with tabs as four spaces; a text
+    that does not parse, or does not begin with a function, is left out."""
+    return filter(_parses, (textwrap.dedent(code.expandtabs(4)).strip("\n") for code in functions))
 
 
 def _installed() -> Iterator[str]:
@@ -99,19 +136,21 @@ def _installed() -> Iterator[str]:
 
 
 BLANK = ""
-"""Between functions stands one empty line; the paper prints no context."""
+"""Text of the line between two functions; the paper prints no context."""
 
 MOST_FRAGMENTS = 20
 
 
 class Mixture(NamedTuple):
-    """A context, and where the target's lines stand in it."""
+    """Record of a context: its lines (distractors and target), and the places of the target's
+    lines."""
 
     lines: list[str]
     target: list[int]
-    """Indices of the target's lines, in its own order."""
+    """Indices of the target's lines in `lines`, in the target's order."""
     origins: list[tuple[int, int]]
-    """For each line its function (-1 the target, else the distractor's number) and its number in it."""
+    """Pair for each line: its function (-1 for the target, else the distractor's index), and its
+    line number in that function, from 0."""
 
     @property
     def text(self) -> str:
@@ -119,91 +158,130 @@ class Mixture(NamedTuple):
 
     @property
     def granularity(self) -> float:
-        """n2 / (n1 + n2), in characters (Equation 2): how small a part of the context the target is."""
-        total = sum(len(line) + 1 for line in self.lines)
-        return 1 - self._size() / total
+        """Share of the context that is not the target (Equation 2): n2 / (n1 + n2), where n1 are
+        the target's characters and n2 all others."""
+        return 1 - self._size(self.target) / self._size(range(len(self.lines)))
 
     @property
     def concentration(self) -> float:
-        """n1 over the span from the target's first to last character (Equation 2), both included: 1 in one block."""
-        first, last = min(self.target), max(self.target)
-        return self._size() / sum(len(self.lines[i]) + 1 for i in range(first, last + 1))
+        """Target's share (0 to 1) of the characters from its first to its last, both included
+        (Equation 2); 1 for a target in one block."""
+        span = range(min(self.target), max(self.target) + 1)
+        return self._size(self.target) / self._size(span)
 
     @property
     def depth(self) -> int:
-        """Characters before the target begins."""
-        return sum(len(line) + 1 for line in self.lines[: min(self.target)])
+        """Number of the context's characters before the target's first line, line breaks
+        included."""
+        return self._size(range(min(self.target)))
 
-    def _size(self) -> int:
-        return sum(len(self.lines[i]) + 1 for i in self.target)
+    def _size(self, numbers: Iterable[int]) -> int:
+        return sum(len(self.lines[number]) + 1 for number in numbers)
 
 
 def target_index(position: int, positions: int, distractors: int) -> int:
-    """How many of the distractors stand before the target: round(i * n / 10) for position i of 11."""
+    """Number of the `distractors` (a count) that stand before the target at the position with index
+    `position` (0 first) among `positions` equally spaced ones: round(i * n / 10) for index i of 11;
+    0 when there is one position."""
     return round(position * distractors / (positions - 1)) if positions > 1 else 0
 
 
-def mix(target: str, others: Sequence[str], *, position: int, positions: int, fragments: int = 1) -> Mixture:
-    """The target at one of `positions` equally spaced places among the other functions.
+def mix(
+    target: str,
+    others: Sequence[str],
+    *,
+    position: int,
+    positions: int,
+    fragments: int = 1,
+    blank_between: bool = True,
+) -> Mixture:
+    """Returns the `Mixture` of the function `target` and the functions `others` (source texts, kept
+    in order), the target at index `position` (0 first) of `positions` equally spaced positions.
 
-    With `fragments` it is cut between lines into that many parts of nearly equal length; each stands at the same
-    place within its own stretch of the context, so that one fragment is the paper's contiguous block.
+    `fragments` cuts the target between lines into that many parts of nearly equal length, at most
+    one for each line. Each part stands at the same relative position in its own stretch of the
+    context, so one fragment is the paper's contiguous block. `blank_between` puts an empty line
+    between functions, else nothing stands there.
     """
-    lines = target.split("\n")
-    functions = [*(other.split("\n") for other in others), lines]  # the target is the last one, number -1
+    # The target is the last one, number -1.
+    functions = [code.split("\n") for code in (*others, target)]
+    lines = functions[-1]
     parts = min(fragments, len(lines))
-    cuts, stretches = ([round(part * size / parts) for part in range(parts + 1)] for size in (len(lines), len(others)))
-    before = [first + target_index(position, positions, last - first) for first, last in pairwise(stretches)]
+    cuts, stretches = (
+        [round(part * size / parts) for part in range(parts + 1)]
+        for size in (len(lines), len(others))
+    )
+    before = [
+        first + target_index(position, positions, last - first)
+        for first, last in pairwise(stretches)
+    ]
+    blank = int(blank_between)
     origins: list[tuple[int, int]] = []
     for index in range(len(functions)):
         here = [part for part in range(parts) if before[part] == index]
         if here:
             origins += [(-1, number) for number in range(cuts[here[0]], cuts[here[-1] + 1])]
-            origins.append((-1, len(lines) + here[-1]))
+            origins += blank * [(-1, len(lines) + here[-1])]
         if index < len(others):
-            origins += [(index, number) for number in range(len(functions[index]) + 1)]
-    del origins[-1]
+            origins += [(index, number) for number in range(len(functions[index]) + blank)]
+    origins = origins[: len(origins) - blank]
     mixed = [functions[f][number] if number < len(functions[f]) else BLANK for f, number in origins]
     places = {origin: place for place, origin in enumerate(origins)}
     return Mixture(mixed, [places[-1, number] for number in range(len(lines))], origins)
 
 
 def line_keys(random: np.random.Generator, functions: Sequence[str]) -> dict[tuple[int, int], str]:
-    """A unique key of six hexadecimal digits for every line that `mix` can put out, by origin; the target comes first.
+    """Unique key of six hexadecimal digits for every line that `mix` can put out, drawn by
+    `random`, as a dict by origin: a pair of function (-1 for the target, then 0, 1, …) and line
+    number in it, from 0. `functions` are source texts, the target first.
 
-    A function's keys do not depend on the functions after it, so that larger contexts begin with the same keys.
+    A function's keys do not depend on later functions, so larger contexts begin with the same keys.
     """
-    used: set[str] = set()
-
-    def new() -> str:
-        while (key := f"{int(random.integers(16**6)):06x}") in used:
-            pass
-        used.add(key)
-        return key
-
-    target, *others = functions
-    size = target.count("\n") + 1
-    keys = {(-1, number): new() for number in range(size + MOST_FRAGMENTS)}
-    for function, code in enumerate(others):
-        keys |= {(function, number): new() for number in range(code.count("\n") + 2)}
-    return keys
+    keys: dict[str, tuple[int, int]] = {}
+    for function, code in enumerate(functions, -1):
+        blank = MOST_FRAGMENTS if function < 0 else 1
+        for number in range(code.count("\n") + 1 + blank):
+            key = f"{random.integers(16**6):06x}"
+            while key in keys:
+                key = f"{random.integers(16**6):06x}"
+            keys[key] = function, number
+    return {origin: key for key, origin in keys.items()}
 
 
-def with_keys(mixture: Mixture, keys: Mapping[tuple[int, int], str]) -> Mixture:
-    """Every line behind its key and one space (section 3.2 leaves the separator open)."""
-    keyed = [f"{keys[origin]} {line}" for origin, line in zip(mixture.origins, mixture.lines, strict=True)]
+Separator = Literal["space", "colon", "tab"]
+SEPARATORS = {"space": " ", "colon": ": ", "tab": "\t"}
+"""Text between a key and its line, by name."""
+
+
+def with_keys(
+    mixture: Mixture,
+    keys: Mapping[tuple[int, int], str],
+    *,
+    separator: Separator = "space",
+    blank: bool = True,
+) -> Mixture:
+    """Copy of `mixture` with a key before every line (section 3.2 prints no keyed line). `keys` is
+    the dict of `line_keys`, `separator` names the text behind a key: `space`, `colon` or `tab`.
+    Blank lines have a key if `blank` is True, else none."""
+    keyed = [
+        f"{keys[origin]}{SEPARATORS[separator]}{line}" if blank or line.strip() else line
+        for origin, line in zip(mixture.origins, mixture.lines, strict=True)
+    ]
     return mixture._replace(lines=keyed)
 
 
 def removable(code: str) -> int:
-    """Lines that may be removed: all but the first (section 3.4), blank ones included.
+    """Number of lines of the program `code` that may be removed: all but the first (section 3.4),
+    blank lines included.
 
-    CRUXEval's 800 programs have 71,994 versions; in three the first line is not the `def`, and stays all the same.
+    CRUXEval's 800 programs have 71,994 versions. In three programs the first line is not the `def`,
+    and still stays.
     """
     return code.count("\n")
 
 
 def without_lines(code: str, removed: int) -> str:
-    """The program without the lines of a bit mask (there are `2 ** removable`): bit i is line i + 2."""
+    """Text of the program `code` without the lines in the bit mask `removed` (0: none, to 2 **
+    `removable(code)` - 1: all but the first): bit i, from 0, removes line i + 2, counted from 1."""
     first, *others = code.split("\n")
     return "\n".join([first, *(line for i, line in enumerate(others) if not removed >> i & 1)])

@@ -1,132 +1,134 @@
-"""Judges of Sense and Sensitivity: predictions from completions, exact retrieval, partial traces.
+"""Scorers of Sense and Sensitivity: predictions from completions, exact retrieval, partial traces.
 
-The assistant's turn begins with an open fence and an assertion (appendix J); the model goes on. A model that was not
-given the prefill writes all of it, so the text is read from the last assertion on where there is one.
+The assistant's turn begins with an open fence and an assertion (appendix J), which the model
+continues. `begun` is this prefill, empty when the model was asked to write the beginning too;
+`rule` names the part of the completion that is read (`scoring.forms.ReadingRule`).
 """
 
 from __future__ import annotations
 
-import io
-import tokenize
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from codestress.literals import NotLiteral, parse_literal, same_value
 from codestress.problems.program import Problem
-from codestress.scoring.judging import shared_executor, unanswered, unread
+from codestress.sandbox.executor import shared_executor
+from codestress.scoring.forms import (
+    ReadingRule,
+    begun_arguments,
+    begun_block,
+    begun_value,
+    without_thoughts,
+)
+from codestress.scoring.judging import missed, unanswered, unread
 from codestress.scoring.predictions import Answer, score_answers, score_output
 from codestress.types import Outcome, Response, Score
 
-FENCE = "```"
-CLOSING = {"(": ")", "[": "]", "{": "}"}
 
+def score_output_completion(
+    problem: Problem, response: Response, begun: str, rule: ReadingRule = "first_fence"
+) -> Score:
+    """Score (1 or 0) of an output predicted in `response`: correct when the value after `assert
+    f(…) ==` equals the output of `problem` in value and type, unparsable when no value can be read.
 
-def completed_output(text: str) -> str:
-    """The right side of `assert f(…) ==`, up to the closing fence."""
-    rest = text.rpartition("assert ")[2].partition("==")[2] if "assert " in text else text
-    return rest.partition(FENCE)[0].strip()
-
-
-def completed_arguments(text: str, function: str = "f") -> str | None:
-    """What stands between the parentheses of `assert … == f(`; None when they are never closed."""
-    opening = f"== {function}("
-    rest = text.rpartition(opening)[2] if opening in text else text
-    depth: list[str] = []
-    source = rest.partition(f"\n{FENCE}")[0]
-    lines = source.split("\n")
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(source).readline):
-            if token.type == tokenize.OP and token.string in CLOSING:
-                depth.append(CLOSING[token.string])
-            elif token.type == tokenize.OP and token.string in CLOSING.values():
-                if not depth and token.string == ")":
-                    row, column = token.start
-                    return "\n".join([*lines[: row - 1], lines[row - 1][:column]]).strip()
-                if not depth or depth.pop() != token.string:
-                    break
-    except (tokenize.TokenError, SyntaxError, ValueError):
-        pass
-    return None
-
-
-def completed_block(text: str) -> str | None:
-    """The content of the fenced block that the prefill opened, without its first and last line break.
-
-    None when the fence is not closed. A model that opens a block of its own is read from there.
+    `begun` is the prefill (may be empty), `rule` the part of the completion that is read. A refusal
+    scores 0. An incorrect value in a completion that was cut off before its fence counts as
+    truncated, because more digits may have followed.
     """
-    rest = text.rpartition(f"{FENCE}python\n")[2] if f"{FENCE}python\n" in text else text.removeprefix("\n")
-    body, fence, _ = rest.partition(f"\n{FENCE}")
-    if not fence and rest.rstrip().endswith(FENCE):
-        return rest.rstrip().removesuffix(FENCE)
-    return body if fence else None
-
-
-def score_output_completion(problem: Problem, response: Response) -> Score:
-    """The value after `assert f(…) ==`, compared by value and type."""
     if score := unanswered(response):
         return score
-    score = score_output(Answer(problem, completed_output(response.text)))
-    return unread(response, score.detail) if score.outcome is Outcome.UNPARSABLE else score
+    value = begun_value(without_thoughts(response.text), begun, rule)
+    score = score_output(Answer(problem, value.text))
+    if score.outcome is Outcome.UNPARSABLE:
+        return unread(response, score.detail)
+    cut = score.outcome is Outcome.INCORRECT and not value.closed
+    return replace(missed(response, score.detail), unresolved=score.unresolved) if cut else score
 
 
-def score_partial_trace(problem: Problem, response: Response) -> Score:
-    """Share of the list's elements that are right, by position (section 3.3); a list of another length has none.
+def score_partial_trace(
+    problem: Problem,
+    response: Response,
+    begun: str,
+    rule: ReadingRule = "first_fence",
+    *,
+    any_length: bool = False,
+) -> Score:
+    """Score of a list predicted in `response`: the share of its elements that equal those of the
+    output of `problem`, by index (section 3.3); 0 for a list of another length, or for a value that
+    is no list. The outcome is correct only for the whole list; a completion without a value is
+    scored as by `score_output_completion`, whose `begun` and `rule` it shares.
 
-    The paper does not say what a wrong length is worth; elements beyond it could only be guesses.
+    The paper does not define the score of a list of another length. With `any_length` the score is
+    the share of the longer list's indices at which both lists have the same value.
     """
-    exact = score_output_completion(problem, response)
+    exact = score_output_completion(problem, response, begun, rule)
     if exact.outcome is not Outcome.INCORRECT:
         return exact
     expected = parse_literal(problem.output).value
     try:
-        found = parse_literal(completed_output(response.text)).value
+        found = parse_literal(exact.detail).value
     except NotLiteral as error:
         return unread(response, str(error))
-    if not isinstance(found, list) or len(found) != len(expected):
+    if not isinstance(found, list) or (len(found) != len(expected) and not any_length):
         return exact
-    right = sum(same_value(one, other) for one, other in zip(found, expected, strict=True))
-    return Score(Outcome.INCORRECT, right / len(expected), exact.detail, exact.unresolved)
+    right = sum(same_value(one, other) for one, other in zip(found, expected, strict=False))
+    return Score(
+        Outcome.INCORRECT, right / max(len(found), len(expected)), exact.detail, exact.unresolved
+    )
 
 
-def score_input_completion(problem: Problem, response: Response) -> Score:
-    """Right when the program returns the output for the arguments (several can be right)."""
+def score_input_completion(
+    problem: Problem, response: Response, begun: str, rule: ReadingRule = "first_fence"
+) -> Score:
+    """Score (1 or 0) of the arguments predicted in `response`: correct when the program of
+    `problem` returns its output for them, so several inputs can be correct. Unparsable when the
+    call is not closed, or truncated when the completion was cut off. `begun` is the prefill, `rule`
+    the part read."""
     if score := unanswered(response):
         return score
-    arguments = completed_arguments(response.text, problem.function)
+    arguments = begun_arguments(without_thoughts(response.text), begun, problem.function, rule)
     if arguments is None:
         return unread(response, "the call is not closed")
-    return _score_input(Answer(problem, f"{problem.function}({arguments})"))
+    # The line break ends a comment that stands behind the last argument.
+    return _score_input(Answer(problem, f"{problem.function}({arguments}\n)"))
 
 
 @lru_cache(maxsize=100_000)
 def _score_input(answer: Answer) -> Score:
-    """Judged once: many places and models give the same answer."""
+    """Score of `answer`, a problem with a predicted call, by running the program; cached because
+    many positions and models give the same answer."""
     return score_answers([answer], "input", "strict", shared_executor())[0]
 
 
-def score_completion(problem: Problem, task: str, response: Response) -> Score:
-    """A prediction of inputs or of outputs."""
-    return (score_input_completion if task == "input_prediction" else score_output_completion)(problem, response)
+def score_completion(
+    problem: Problem, task: str, response: Response, begun: str, rule: ReadingRule
+) -> Score:
+    """Score of the input (if `task` is `input_prediction`) or the output (any other task) predicted
+    in `response` to `problem`; `begun` is the prefill, `rule` the part of the completion that is
+    read."""
+    score = score_input_completion if task == "input_prediction" else score_output_completion
+    return score(problem, response, begun, rule)
 
 
-def right_inputs(problem: Problem, arguments: Sequence[str]) -> list[str]:
-    """Those for which the program returns the output."""
-    answers = [Answer(problem, f"{problem.function}({one})") for one in arguments]
-    scores = score_answers(answers, "input", "strict", shared_executor())
-    return [one for one, score in zip(arguments, scores, strict=True) if score.outcome is Outcome.CORRECT]
+def score_retrieval(
+    lines: Sequence[str], keys: Sequence[str], response: Response, begun: str, separator: str = " "
+) -> Score:
+    """Score (1 or 0) of the block retrieved in `response`, begun by the prefill `begun`: correct
+    when the block equals `lines` to the character, either all without keys or each with its key of
+    `keys` and `separator` (an empty key: the line has none). Unparsable, or truncated if cut off,
+    when no fence closes the block.
 
-
-def score_retrieval(lines: Sequence[str], keys: Sequence[str], response: Response) -> Score:
-    """Right when the block is these lines, to the character, with or without their keys.
-
-    Only the line break before the closing fence is stripped; indentation counts (section 3.2: an exact match).
+    Only line breaks before the closing fence are stripped; indentation counts (section 3.2: an
+    exact match).
     """
     if score := unanswered(response):
         return score
-    found = completed_block(response.text)
+    found = begun_block(without_thoughts(response.text), begun)
     if found is None:
         return unread(response, "the block is not closed")
     plain = "\n".join(lines)
-    keyed = "\n".join(f"{key} {line}" for key, line in zip(keys, lines, strict=True))
+    pairs = zip(keys, lines, strict=True)
+    keyed = "\n".join(f"{key}{key and separator}{line}" for key, line in pairs)
     right = found.rstrip("\n") in (plain.rstrip("\n"), keyed.rstrip("\n"))
     return Score(Outcome.CORRECT if right else Outcome.INCORRECT, float(right), found)

@@ -1,8 +1,9 @@
 """Problems that no model has seen: CRUXEval-like functions from a seeded, type-directed generator.
 
-The same families of methods on str, list, dict and int, 2 to 12 lines, and CRUXEval's filters: deterministic, no
-imports, no floats, within the limit of steps. Beyond them: everything has a part in the result, the result depends on
-the arguments, and no line could go without a difference.
+They have CRUXEval's families of methods on str, list, dict and int, 2 to 12 lines, and pass its
+filters: deterministic, no imports, no floats, within the limit of steps. In addition, every
+variable affects the result, the result depends on the arguments, and no line could be left out
+without a difference.
 """
 
 from __future__ import annotations
@@ -25,23 +26,27 @@ from codestress.types import Source
 
 MOST_LINES = 12
 MOST_STEPS = 2000
-"""Lines executed; CRUXEval allows 100,000, and functions of this size need some dozens."""
+"""Largest number of lines executed; CRUXEval allows 100,000, and functions of this size need some
+dozens."""
 MOST_ELEMENTS = 2000
-"""Of a local at any line; what doubles in a loop is stopped before it has used up the memory."""
+"""Largest number of elements of a local variable at any line; a value that doubles in a loop is
+stopped before it uses up the memory."""
 MOST_CHARACTERS = 110
-"""Of the arguments, and of the output."""
+"""Largest number of characters of the arguments, and of the output."""
 TRIED = 5
-"""Sets of arguments on which a function is tried."""
+"""Number of argument sets on which a function is tried."""
 ATTEMPTS = 5000
 IDLE = re.compile(r"\b([\w\[\]]+)\.\w+\(\1[,)]|replace\(('.*?'), \2\)")
-"""A text looked for in itself, or replaced by itself."""
+"""Pattern of calls without use: a text sought in itself, or replaced by itself."""
 RAISED = "raised"
 Outcome = tuple[str, str]
-"""`returned` and the value's literal, or `raised` and the name of the exception."""
+"""Outcome of a run: `returned` and the value's literal, or `raised` and the name of the
+exception."""
 
 
 def generated_problems(count: int, *, seed: int = 0) -> list[Problem]:
-    """Problems `generated_0`, `generated_1`, …: no two with the same code, and the first 40 of 800 are the same 40."""
+    """Returns `count` problems `generated_0`, `generated_1`, …, all with different code. The same
+    `seed` gives the same problems; the first 40 of 800 are the same as 40 alone."""
     problems: dict[str, Problem] = {}
     for number in range(count):
         take = itertools.count()
@@ -62,11 +67,15 @@ def _problem(seed: int, number: int, take: int) -> Problem:
         if found is not None:
             arguments, output = found
             return Problem(f"generated_{number}", code, "f", arguments, output, source=Source.KIT)
-    raise AssertionError(f"no function in {ATTEMPTS} attempts for problem {number} of seed {seed}")
+    raise AssertionError(
+        f"generated problem {number} of seed {seed}: no usable function in {ATTEMPTS} attempts; "
+        "choose another seed"
+    )
 
 
 def _well_formed(code: str) -> bool:
-    """Short enough, and everything that is bound has a part in the result."""
+    """Whether the function with the source text `code` has 2 to `MOST_LINES` lines, no idle call
+    (`IDLE`), and no parameter or variable without effect on the result."""
     if not 2 <= code.count("\n") + 1 <= MOST_LINES or IDLE.search(code):
         return False
     [function] = ast.parse(code).body
@@ -82,18 +91,23 @@ def _well_formed(code: str) -> bool:
 
 
 def _note(body: Sequence[ast.stmt], around: set[str], needs: dict[str, set[str]]) -> None:
-    """Notes for each name that statements bind or change, and for `return`, what it is made from.
+    """Adds to `needs`, under each name that the statements in `body` bind or change, and under
+    `return`, the set of names from which it is made.
 
-    `around`: names in the conditions and loops that stand around the statements.
+    `around`: names in the conditions and loops around the statements.
     """
     for statement in body:
         if isinstance(statement, ast.For | ast.While | ast.If):
-            inside = around | _names(statement.iter if isinstance(statement, ast.For) else statement.test)
+            names = set[str]()
+            tested = statement.iter if isinstance(statement, ast.For) else statement.test
+            inside = around | _names(tested)
             _note([*statement.body, *statement.orelse], inside, needs)
-            made = _names(statement.target) if isinstance(statement, ast.For) else set()
+            if isinstance(statement, ast.For):
+                names = _names(statement.target)
         else:  # what is bound, or changed in place, stands first: `nums.append(…)`, `total += …`, `d[k] = …`
-            inside, made = around | _names(statement), {re.split(r"\W", ast.unparse(statement), maxsplit=1)[0]}
-        for name in made:
+            inside = around | _names(statement)
+            names = {re.split(r"\W", ast.unparse(statement), maxsplit=1)[0]}
+        for name in names:
             needs.setdefault(name, set()).update(inside)
 
 
@@ -102,9 +116,13 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def _example(code: str, tried: Sequence[list[Any]]) -> tuple[str, str] | None:
-    """Arguments and output as literals, from the first set that gives a fitting value; None when the function is dull.
+    """Pair of arguments and output, as literals, for the function with the source text `code`: the
+    first of the argument sets `tried` whose value is short, not empty and no argument. None when
+    there is none, or the function mostly fails, always returns the same, or has a line without
+    effect.
 
-    The kit runs its own programs here, in process: they import nothing, reach nothing, and are stopped by steps.
+    The kit runs its own programs in this process: they import nothing, have no access to anything
+    outside, and are stopped by a limit of steps.
     """
     outcomes = [_run(compile(code, "<generated>", "exec"), arguments) for arguments in tried]
     if sum(kind != RAISED for kind, _ in outcomes) < 3 or len(set(outcomes)) < 2:
@@ -120,7 +138,8 @@ def _example(code: str, tried: Sequence[list[Any]]) -> tuple[str, str] | None:
 
 
 def _without(code: str, line: int, tried: Sequence[list[Any]]) -> list[Outcome]:
-    """What the function does without one of its lines."""
+    """Outcomes of the function with the source text `code` without its line at index `line`, one
+    for each argument set in `tried`; empty when the rest does not parse."""
     lines = code.split("\n")
     try:
         rest = compile("\n".join([*lines[:line], *lines[line + 1 :]]), "<generated>", "exec")
@@ -130,7 +149,9 @@ def _without(code: str, line: int, tried: Sequence[list[Any]]) -> list[Outcome]:
 
 
 def _run(code: CodeType, arguments: list[Any]) -> Outcome:
-    """What f returns for a copy of the arguments, as a literal, or the name of what it raises."""
+    """Outcome of the function f in the compiled `code` for a copy of `arguments`: `returned` and
+    the value's literal, or `raised` and the name of the exception (`not data` for a value that is
+    no plain data). Too many steps or elements count as raised."""
     left = MOST_STEPS
 
     def steps(frame: FrameType, event: str, _: Any) -> Any:
@@ -140,7 +161,9 @@ def _run(code: CodeType, arguments: list[Any]) -> Outcome:
         if event == "line":
             left -= 1
             # A comprehension has a frame of its own, with an iterator in it, before Python 3.12.
-            if left < 0 or any(len(v) > MOST_ELEMENTS for v in frame.f_locals.values() if isinstance(v, Sized)):
+            if left < 0 or any(
+                len(v) > MOST_ELEMENTS for v in frame.f_locals.values() if isinstance(v, Sized)
+            ):
                 raise TimeoutError
         return steps
 
@@ -158,7 +181,8 @@ def _run(code: CodeType, arguments: list[Any]) -> Outcome:
 
 
 def _is_data(value: Any) -> bool:
-    """Texts, integers, truth values, None, and lists, tuples and dictionaries of them; no floats."""
+    """Whether `value` consists of texts, integers, booleans, None, and lists, tuples and
+    dictionaries of them; no floats."""
     if isinstance(value, list | tuple):
         return all(map(_is_data, value))
     if isinstance(value, dict):

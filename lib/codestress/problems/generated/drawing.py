@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+
+from codestress.validation import read_yaml
 
 T = TypeVar("T")
 
 LETTERS = "aaabcdeeefghiiklmnnoooprrsssttuvwy"
 MARKS = " ,-:_.;"
-SYLLABLES = ("an", "be", "co", "da", "el", "fo", "gi", "ha", "in", "jo", "ka", "lu", "mo", "ne", "or", "pa", "ri", "so")
+GRAMMAR = read_yaml(Path(__file__).with_name("grammar.yaml"))
+"""Names, types and forms of the generated problems, with their weights."""
 
 
 class Draw:
-    """Draws from a generator by its uniform numbers alone, whose stream never changes."""
+    """Maker of random numbers, choices and values, all drawn from a generator's uniform numbers,
+    whose stream never changes."""
 
     def __init__(self, generator: np.random.Generator) -> None:
         self._uniform = generator.random
@@ -24,7 +29,7 @@ class Draw:
         return self._uniform() < probability
 
     def integer(self, low: int, high: int) -> int:
-        """Both ends included."""
+        """Random integer from `low` to `high`, both included."""
         return low + int(self._uniform() * (high - low + 1))
 
     def choice(self, items: Sequence[T]) -> T:
@@ -39,11 +44,18 @@ class Draw:
         return items[-1][1]
 
     def value(self, kind: str) -> Any:
-        """An argument of a type: `str`, `int`, `ints`, `strs` or `dict`."""
+        """Random argument of the type `kind`: an integer for `int`, a list of integers for `ints`,
+        a list of texts for `strs`, a dictionary from texts to integers for `dict`, else a text.
+        Some texts, lists and dictionaries are empty."""
         if kind == "int":
-            return self.weighted([(6, self.integer(0, 5)), (3, self.integer(6, 30)), (1, -self.integer(1, 9))])
+            return self.weighted(
+                [(6, self.integer(0, 5)), (3, self.integer(6, 30)), (1, -self.integer(1, 9))]
+            )
         if kind == "ints":
-            return [self.integer(-3, 12) if self.chance(0.8) else self.integer(13, 99) for _ in range(self._size(2, 8))]
+            return [
+                self.integer(-3, 12) if self.chance(0.8) else self.integer(13, 99)
+                for _ in range(self._size(2, 8))
+            ]
         if kind == "strs":
             return [self.word() for _ in range(self._size(2, 5))]
         if kind == "dict":
@@ -55,11 +67,14 @@ class Draw:
         return self.weighted([(0.04, 0), (0.06, 1), (0.9, self.integer(low, high))])
 
     def word(self) -> str:
-        word = "".join(self.choice(SYLLABLES) for _ in range(self.integer(1, 3)))
-        return self.weighted([(6, word), (1, word.upper()), (1, word.title()), (1, f"{word}{self.integer(0, 99)}")])
+        word = "".join(self.choice(GRAMMAR["syllables"]) for _ in range(self.integer(1, 3)))
+        return self.weighted(
+            [(6, word), (1, word.upper()), (1, word.title()), (1, f"{word}{self.integer(0, 99)}")]
+        )
 
     def text(self) -> str:
-        """A text as CRUXEval's arguments are: random letters, a few words, letters with digits, marks between."""
+        """Random text like CRUXEval's arguments: letters, a few words with marks between, letters
+        with digits, or digits."""
         style = self.integer(0, 9)
         if style < 4:
             return "".join(self.choice(LETTERS) for _ in range(self._size(4, 14)))

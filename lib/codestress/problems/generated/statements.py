@@ -1,61 +1,54 @@
-"""Statements and whole functions: built by type, each on what the scope holds, so that later ones use earlier ones."""
+"""Statements and whole functions, built by type from the names in scope, so that later statements
+use earlier ones."""
 
 from __future__ import annotations
 
-from codestress.problems.generated.drawing import Draw
-from codestress.problems.generated.expressions import ELEMENT, Expressions, Scope
+from collections.abc import Mapping, Sequence
 
-PARAMETERS = {
-    "str": ("text", "s", "string", "value", "line", "word", "char"),
-    "int": ("n", "k", "num", "size", "limit", "x"),
-    "ints": ("nums", "numbers", "array", "lst", "values"),
-    "strs": ("words", "items", "names", "tokens", "strings"),
-    "dict": ("d", "dic", "mapping", "counts", "table"),
-}
-LOCALS = {
-    "str": ("result", "new_text", "out", "res", "ans"),
-    "int": ("count", "total", "a", "m", "idx"),
-    "bool": ("flag", "found"),
-    "ints": ("output", "new_nums", "res", "seen"),
-    "strs": ("parts", "ls", "new_list", "letters"),
-    "dict": ("freq", "new_dict", "lookup"),
-}
-LOOPED = {"str": ("c", "ch", "char", "letter"), "int": ("n", "num", "x", "v"), "strs": ("word", "w", "item")}
-PARAMETER_TYPES = [(9, "str"), (4, "ints"), (2.2, "strs"), (1.6, "dict")]
-MORE_TYPES = [(5, "str"), (6, "int"), (1.5, "ints"), (1, "strs"), (0.7, "dict")]
-RESULT_TYPES = [(52, "str"), (13, "ints"), (11, "strs"), (13, "int"), (4, "dict"), (16, "bool"), (1.5, "tuple")]
-LINES = [(0.1, 2), (0.08, 3), (0.13, 4), (0.16, 5), (0.16, 6), (0.15, 7), (0.1, 8), (0.07, 9), (0.04, 10), (0.02, 11)]
-"""How many lines a function aims at; loops may overshoot."""
+from codestress.problems.generated.drawing import GRAMMAR, Draw
+from codestress.problems.generated.expressions import ELEMENT, LITERALS, Expressions, Scope
+
+LOCALS, LOOPED = GRAMMAR["locals"], GRAMMAR["looped"]
+
+
+def indented(lines: Sequence[str]) -> list[str]:
+    """Lines of a block: the given `lines`, each indented by four spaces."""
+    return [f"    {line}" for line in lines]
 
 
 class Writer(Expressions):
-    """Writes a function `f` whose parameters, statements and result fit together by type; not yet known to run."""
+    """Writer of a function `f` whose parameters, statements and result fit together by type; the
+    function may still fail when run."""
 
     def __init__(self, draw: Draw) -> None:
         super().__init__(draw, Scope({}))
         self.results: list[str] = []
-        """Locals that statements have built up: what a function most likely returns."""
+        """Local variables that statements have built up; the function most likely returns one of
+        them."""
 
     def function(self) -> tuple[str, list[str]]:
-        """Its text, and the types of its parameters in order."""
+        """Pair of the source text of a random function `f` and the types of its parameters in
+        order."""
         draw = self.draw
         count = draw.weighted([(0.22, 1), (0.56, 2), (0.22, 3)])
-        kinds = [draw.weighted(PARAMETER_TYPES), *(draw.weighted(MORE_TYPES) for _ in range(count - 1))]
+        kinds = [draw.weighted(GRAMMAR["parameter_types"])]
+        kinds += [draw.weighted(GRAMMAR["more_types"]) for _ in range(count - 1)]
         for kind in kinds:
-            self.new(kind, PARAMETERS)
+            self.new(kind, GRAMMAR["parameters"])
         parameters = list(self.scope.names)
-        result = draw.weighted(RESULT_TYPES)
-        target = draw.weighted(LINES)
+        result = draw.weighted(GRAMMAR["result_types"])
+        target = draw.weighted(GRAMMAR["lines"])
         body: list[str] = []
         for _ in range(3 * target):  # a statement that does not fit the scope is none
             if len(body) + 2 < target:
                 body += self.statement(result, target - 2 - len(body))
         body += self.ending(result)
-        lines = [f"def f({', '.join(parameters)}):", *(f"    {line}" for line in body)]
+        lines = [f"def f({', '.join(parameters)}):", *indented(body)]
         return "\n".join(lines), kinds
 
-    def new(self, kind: str, pool: dict[str, tuple[str, ...]]) -> str:
-        """A name that is not taken yet, put in scope."""
+    def new(self, kind: str, pool: Mapping[str, Sequence[str]]) -> str:
+        """Unused name for a variable of the type `kind`, added to the scope: from the names of this
+        type in `pool` or, when all are in use, the first of them with a number."""
         free = [name for name in pool[kind] if name not in self.scope.names]
         name = self.draw.choice(free) if free else f"{pool[kind][0]}{len(self.scope.names)}"
         self.scope.names[name] = kind
@@ -77,11 +70,16 @@ class Writer(Expressions):
         if room >= 2:
             options += [(1.5, self.guard)]
         if room >= 3:
-            options += [(6.0, lambda: self.loop(result, room)), (2.5, self.while_loop), (0.8, self.branch)]
+            options += [
+                (6.0, lambda: self.loop(result, room)),
+                (2.5, self.while_loop),
+                (0.8, self.branch),
+            ]
         return self.draw.weighted(options)()
 
     def assignment(self) -> list[str]:
-        """A new local, or a parameter given a new value of its type."""
+        """Line that assigns a value to a new local variable, or a new value of the same type to a
+        known name; no line when the value drawn is unsuitable."""
         kind = self.draw.weighted([(4, "str"), (3, "strs"), (2, "ints"), (2, "int"), (0.7, "dict")])
         written = self.of(kind, 2)
         same = self.scope.of(kind)
@@ -100,7 +98,8 @@ class Writer(Expressions):
         return name
 
     def change(self) -> list[str]:
-        """A statement that changes a list or a dictionary in place."""
+        """Lines that change a list or a dictionary in place; an assignment when none is in
+        scope."""
         draw = self.draw
         name = self.name("ints", "strs", "dict")
         if name is None:
@@ -132,7 +131,7 @@ class Writer(Expressions):
         )
 
     def guard(self) -> list[str]:
-        """An early return, or an assignment under a condition."""
+        """Lines of an assignment under a condition; none when nothing suitable was drawn."""
         test = self.of("bool", 2)
         if test in ("True", "False"):
             return []
@@ -147,7 +146,8 @@ class Writer(Expressions):
         return [f"if {test}:", f"    {name} = {written}"] if built or written != name else []
 
     def branch(self) -> list[str]:
-        """A local that gets one of two values."""
+        """Lines of an if and else that give a new local variable one of two values; none when the
+        condition is constant or the values are equal."""
         test = self.of("bool", 1)
         kind = self.draw.weighted([(3, "str"), (2, "int"), (1, "strs"), (1, "ints")])
         first, second = self.of(kind, 1), self.of(kind, 1)
@@ -157,76 +157,87 @@ class Writer(Expressions):
         return [f"if {test}:", f"    {name} = {first}", "else:", f"    {name} = {second}"]
 
     def loop(self, result: str, room: int) -> list[str]:
-        """Builds a result up over the elements of something."""
+        """Lines of a for loop that builds up a new variable over the elements of a name in scope,
+        at most `room` of them; none without such a name. The variable often has the type
+        `result`."""
         draw = self.draw
         over = self.name("str", "ints", "strs", "dict")
         if over is None:
             return []
         wanted = result if result in LOCALS and result != "bool" else "int"
         kind = wanted if draw.chance(0.75) else draw.choice(["strs", "int", "str", "ints"])
-        start = {"str": "''", "int": "0", "ints": "[]", "strs": "[]", "dict": "{}"}[kind]
+        start = {"str": "''", "int": "0", **LITERALS}[kind]
         name = self.built(self.new(kind, LOCALS))
         outer = dict(self.scope.names)
         head = self.head(over)
         inner = self.step(name, kind)
         if room >= 4 and draw.chance(0.6):
             test = self.about_loop(outer)
-            block = [f"if {test}:", *(f"    {line}" for line in inner)]
+            block = [f"if {test}:", *indented(inner)]
             other = self.step(name, kind)
             if room >= 5 and draw.chance(0.5) and other != inner:
-                block += ["else:", *(f"    {line}" for line in other)]
+                block += ["else:", *indented(other)]
             inner = block
         self.scope.names = outer
-        return [f"{name} = {start}", head, *(f"    {line}" for line in inner)]
+        return [f"{name} = {start}", head, *indented(inner)]
 
     def head(self, over: str) -> str:
-        """The line of a for loop; what it binds is put in scope."""
+        """First line of a for loop over the name `over`, which is in scope; its loop variables are
+        added to the scope."""
         draw = self.draw
         kind = self.scope.names[over]
         element = ELEMENT[kind]
-        pool = {"str": LOOPED["strs"] if kind == "strs" else LOOPED["str"], "int": LOOPED["int"]}
         style = draw.weighted([(6, "plain"), (2, "index"), (1, "enumerate")])
         if kind == "dict":
-            key, value = self.new("str", {"str": ("key", "k", "name")}), self.new("int", {"int": ("value", "v", "val")})
+            key = self.new("str", {"str": ("key", "k", "name")})
+            value = self.new("int", {"int": ("value", "v", "val")})
             return f"for {key}, {value} in {over}.items():"
         if style == "index":
             index = self.new("int", {"int": ("i", "j")})
             part = f"{over}[{index}]"
             self.scope.names[part] = element
             return f"for {index} in range(len({over})):"
-        bound = self.new(element, pool)
+        bound = self.new(element, {element: LOOPED[kind]})
         if style == "enumerate":
             index = self.new("int", {"int": ("i", "j")})
             return f"for {index}, {bound} in enumerate({over}):"
         return f"for {bound} in {over}:"
 
     def step(self, name: str, kind: str) -> list[str]:
-        """One step of building `name` up; reads what the loop binds, not what is built."""
+        """Lines in a loop that extend the variable `name` of the type `kind` by an expression of
+        other names in scope, such as the loop variables."""
         self.scope.names.pop(name)
-        element = self.of({"ints": "int", "strs": "str", "dict": "str"}.get(kind, kind), 1)
+        element = self.of(ELEMENT.get(kind, kind), 1)
         if kind == "dict":
             value = self.draw.choice([f"{name}.get({element}, 0) + 1", self.of("int", 1)])
             line = f"{name}[{element}] = {value}"
         elif kind in ("ints", "strs"):
-            line = f"{name}.{self.draw.weighted([(8, 'append({})'), (1, 'insert(0, {})')]).format(element)}"
+            change = self.draw.weighted([(8, "append("), (1, "insert(0, ")])
+            line = f"{name}.{change}{element})"
         elif kind == "int":
             line = f"{name} += {self.draw.choice(['1', element])}"
         else:
-            line = self.draw.weighted([(5, f"{name} += {element}"), (1, f"{name} = {element} + {name}")])
+            line = self.draw.weighted(
+                [(5, f"{name} += {element}"), (1, f"{name} = {element} + {name}")]
+            )
         self.scope.names[name] = kind
         return [line]
 
     def about_loop(self, outer: dict[str, str]) -> str:
-        """A condition on what the loop binds."""
+        """Text of a condition on the loop variables, and at times on other names in scope; `True`
+        when no condition fits. `outer` has the names in scope before the loop, with their types."""
         bound = {name: kind for name, kind in self.scope.names.items() if name not in outer}
-        others = {name: kind for name, kind in outer.items() if kind in ("str", "int") and self.draw.chance(0.3)}
-        inner = Expressions(self.draw, Scope({**bound, **others}))
+        for name, kind in outer.items():
+            if kind in ("str", "int") and self.draw.chance(0.3):
+                bound[name] = kind
+        inner = Expressions(self.draw, Scope(bound))
         test = inner.form("bool", 1) or "True"
         self.scope.read |= inner.scope.read & set(outer)
         return test
 
     def while_loop(self) -> list[str]:
-        """A loop that shortens a list or a text, or counts through it."""
+        """Lines of a while loop that shortens a list or a text, with or without a counter; none
+        when neither is in scope."""
         draw = self.draw
         name = self.name("ints", "strs", "str")
         if name is None:

@@ -1,1 +1,2 @@
-"""CodeCrash: tables of its figures, the paper's own numbers beside the regenerated ones."""
+"""CodeCrash: tables behind its figures, with the paper's published numbers beside the regenerated
+ones."""

@@ -1,90 +1,90 @@
-"""CodeCrash: what tells conditions apart, and what they are called in figures and tables."""
+"""CodeCrash: columns that distinguish conditions, and the names of conditions in figures and
+tables."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from codestress.inference.run import Results
-from codestress.papers.codecrash.further_readings import readings
-from codestress.papers.codecrash.perturbations.variants import TAGGED
+from codestress.mutate.perturbations.variants import NEUTRAL, TAGGED
 from codestress.papers.codecrash.studies import MESSAGES
 from codestress.report import findings
 from codestress.types import LANGUAGE_NAMES
 
-CELL = ["model", "dataset", "language", "task", "mode", "ignore", "refactor", "perturbation", "density"]
-"""What tells conditions apart."""
 SETTING = ["language", "task", "mode", "ignore", "refactor"]
+CELL = ["model", "dataset", *SETTING, "perturbation", "density"]
+"""Columns whose values name a condition: model, data set, setting, perturbation and density of
+messages."""
 MERGE = "merge"
-"""All data sets together, every problem with the same weight (the paper's Merge)."""
+"""Name of all data sets together, in which every problem has the same weight (the paper's Merge).
+"""
 NAMES = {
-    **{"cruxeval": "CRUXEval", "livecodebench": "LiveCodeBench", "generated": "generated problems"},
-    **{"contest": "contest programs", MERGE: "all problems"},
+    "cruxeval": "CRUXEval",
+    "livecodebench": "LiveCodeBench",
+    "generated": "generated problems",
+    "contest": "contest programs",
+    MERGE: "all problems",
 }
+KINDS = {
+    "VAN": "no perturbation",
+    "REN": "other names",
+    "RTF": "other conditions",
+    "GBC": "unused code",
+    "PSC-ALL": "structural changes",
+    "MCC": "misleading comments",
+    "MPS": "misleading prints",
+    "MHC": "misleading hints",
+}
+"""Names in figures and titles of the paper's perturbations, by code."""
 SPELLED = {
-    **{"AGAIN": "asked again", "BLANK": "one blank line"},
-    **{name: f"{message}, {truth}" for name, (message, truth) in TAGGED.items()},
+    "AGAIN": "asked again",
+    "BLANK": "one blank line",
+    NEUTRAL: "neutral comments (NCC)",
+    **{name: ", ".join(tagged) for name, tagged in TAGGED.items()},
 }
-"""What conditions that are not the paper's are called in figures."""
+"""Names in figures of the conditions that are not the paper's."""
 MODES = {"direct": "direct", "cot": "chain of thought"}
 WORDS: dict[str, Mapping[Any, str]] = {
-    **{"dataset": NAMES, "language": LANGUAGE_NAMES, "mode": MODES},
+    "dataset": NAMES,
+    "language": LANGUAGE_NAMES,
+    "mode": MODES,
     "task": {"output": "output prediction", "input": "input prediction"},
     "ignore": {True: "told to ignore comments", False: "not told"},
     "refactor": {True: "cleaned up first", False: "as it is"},
 }
-"""What tells panels apart, and what its values are called there; a value that is not here, by itself."""
-SPOKEN: dict[str, Mapping[Any, str]] = {
-    "perturbation": SPELLED,
-    "mode": MODES,
-    "ignore": {True: "told to ignore", False: ""},
-    "refactor": {True: "cleaned up", False: ""},
-}
-"""What figures call the values of factors, where it is something else; empty: nothing."""
+"""Words in the names of panels, by factor and its value; a value without an entry is its own word.
+"""
 
 
 def scores_by_problem(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """One row for each condition and problem: `score` (the share of its candidates that are right), `true` (what that
-    is of an instrument, nan where nobody knows), `candidates` (their number), `status`, and `question`, of which
-    problems hang together."""
-    known = rule == "strict" and "chance" in answers
-    answers = answers.assign(true=answers["chance"] if known else math.nan)
-    merged = answers.assign(
-        dataset=MERGE, **{name: answers["dataset"] + "/" + answers[name] for name in ("problem", "question")}
-    )
-    both = pd.concat([answers, merged]) if answers["dataset"].nunique() > 1 else answers
-    grouped = both.groupby([*CELL, "problem"], sort=False)
+    """Returns a row for each condition and problem in `answers`, with the columns `CELL` (the
+    condition), problem, score (share of correct answers by `rule`), status (of the perturbed
+    program) and question (the cluster of problems made from one question). Where answers are of
+    several data sets, rows of all together are added as the data set `MERGE`."""
+    if answers["dataset"].nunique() > 1:
+        names = {name: answers["dataset"] + "/" + answers[name] for name in ("problem", "question")}
+        answers = pd.concat([answers, answers.assign(dataset=MERGE, **names)])
+    grouped = answers.groupby([*CELL, "problem"], sort=False, as_index=False)
     return grouped.agg(
-        **{"score": (f"value_{rule}", "mean"), "true": ("true", "first"), "candidates": ("true", "size")},
-        **{"status": ("status", "first"), "question": ("question", "first")},
-    ).reset_index()
+        score=(f"value_{rule}", "mean"), status=("status", "first"), question=("question", "first")
+    )
 
 
-def true_lengths(results: Results) -> pd.DataFrame:
-    """true_tokens and true_thought of each answer, in tokens: the means of further readings; nan of models, and where
-    the question was not read further. Rows as in `results`; of questions that are asked in one step."""
-    settings = {entry.name: entry.settings for entry in results.models if entry.simulated and results.questions}
-    found = []
-    for answer in results.answers:
-        known = None
-        if results.questions and answer.model in settings:
-            known = readings(settings[answer.model], results.questions.of(answer.model).render(answer.trial))
-        found.append((known.tokens, known.thought) if known else (math.nan, math.nan))
-    return pd.DataFrame(found, columns=["true_tokens", "true_thought"])
+def undefended(rows: pd.DataFrame) -> pd.DataFrame:
+    """Returns the rows of the table `rows` that were asked without a defence: its columns `ignore`
+    (the model is told to ignore comments) and `refactor` (it cleans up the program first) are both
+    false."""
+    return rows[~rows["ignore"].astype(bool) & ~rows["refactor"].astype(bool)]
 
 
 def panel_name(row: Mapping[Any, Any], varying: Sequence[str]) -> str:
-    """What a panel shows, by what differs between panels."""
+    """Returns the name of a row's panel: the words for its values in the columns `varying`, in a
+    fixed order; the data set's name where `varying` is empty."""
     shown = [name for name in ("dataset", *SETTING) if name in (varying or ["dataset"])]
     return ", ".join(WORDS[name].get(row[name], str(row[name])) for name in shown)
-
-
-def own_panel(dataset: str) -> str:
-    """The panel of a data set of the paper that was not asked about here."""
-    return f"published: {'CRUXEval and LiveCodeBench' if dataset == MERGE else NAMES[dataset]}"
 
 
 def condition_name(row: Mapping[Any, Any]) -> str:
@@ -94,35 +94,89 @@ def condition_name(row: Mapping[Any, Any]) -> str:
 
 
 def cells(frame: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
-    """Each condition of a frame, and its rows."""
+    """Yields each condition of a frame, as a dict of its values of `CELL`, with the frame's rows of
+    this condition."""
     for group, part in frame.groupby(CELL, sort=False):
         yield dict(zip(CELL, group, strict=True)), part
 
 
+def cell_of(row: Mapping[Any, Any]) -> dict[Hashable, Any]:
+    """Returns the values of `CELL` that select the answers behind `row` (`report/marks.py`), as a
+    dict: those of its columns that are in `CELL`; the data set `MERGE` is left out, which selects
+    all."""
+    return {name: row[name] for name in CELL if name in row and row[name] != MERGE}
+
+
 def named(table: pd.DataFrame, among: Sequence[str] = ("dataset", *SETTING)) -> pd.DataFrame:
-    """The table with what its rows are called in figures: `panel`, by what differs `among` them, and `condition`."""
+    """Returns the table with three more columns: `panel` (name of a figure's panel, from those
+    columns of `among` that vary in the table), `condition` (the perturbation's name in a figure)
+    and `cell` (values that select the answers behind the row)."""
     varying = [name for name in among if table[name].nunique() > 1]
     rows = table.to_dict("records")
-    panels, conditions = [panel_name(row, varying) for row in rows], [condition_name(row) for row in rows]
-    return table.assign(panel=panels, condition=conditions)
+    return table.assign(
+        panel=[panel_name(row, varying) for row in rows],
+        condition=[condition_name(row) for row in rows],
+        cell=[cell_of(row) for row in rows],
+    )
 
 
-def share_panels(table: pd.DataFrame, *columns: str) -> dict[str, pd.DataFrame]:
-    """What `share_bars` draws of a table whose `columns` hold a share, both ends of its interval, and what is true."""
-    drawn = ["label", "condition", "accuracy", "low", "high", "true"]
-    titles = dict(zip(["perturbation", "model", *columns], drawn, strict=True))
-    panels = named(table).drop(columns="condition").groupby("panel", sort=False)
-    return {str(panel): part[list(titles)].rename(columns=titles) for panel, part in panels}
+def spelled(condition: str, *, code: bool = False) -> str:
+    """Returns the name of a condition with its perturbation's name (`KINDS`) in place of the code
+    it begins with, followed by the code in parentheses if `code`."""
+    short = re.split("[ ,]", condition, maxsplit=1)[0]
+    if short not in KINDS:
+        return condition
+    return KINDS[short] + f" ({short})" * code + condition.removeprefix(short)
+
+
+def row_names(conditions: Sequence[str]) -> list[str]:
+    """Returns the names of a panel's rows: each perturbation's name and code stand in its first
+    row, and `…` in their place in further ones (`… told to ignore`)."""
+    names: list[str] = []
+    for number, condition in enumerate(conditions):
+        kind, _, rest = condition.partition(", ")
+        earlier = [other.partition(", ")[0] for other in conditions[:number]]
+        names.append(f"… {rest}" if rest and kind in earlier else spelled(condition, code=True))
+    return names
+
+
+def most_and_least(means: pd.Series, verb: str, form: str) -> str:
+    """Returns a sentence on the first and the last of `means`, averages by the name of a condition:
+    `verb` says what happens most under the first, `form` formats a number."""
+    if means.empty:
+        return f"{verb}: not known"
+    ends = [f"{spelled(str(name))} ({form.format(means[name])}" for name in means.index[[0, -1]]]
+    if len(means) == 1:
+        return f"{verb} under {ends[0]} on average)"
+    return f"{verb} most under {ends[0]} on average), least under {ends[1]})"
+
+
+def share_points(table: pd.DataFrame, share: str, *hollow: str) -> pd.DataFrame:
+    """Returns the points that `share_dots` draws, from the column `share` (0 to 1) of `table`, with
+    the interval in the columns `low` and `high`: model, panel, condition, cell, value, low, high
+    (in %), and hollow, from the column `hollow` (in %), if any."""
+    points = named(table).rename(columns={share: "value"} | dict.fromkeys(hollow, "hollow"))
+    points[["value", "low", "high"]] *= 100
+    names = ["model", "panel", "condition", "cell", "value", "low", "high"]
+    return points[[*names, *(["hollow"] if hollow else [])]]
 
 
 def told(head: str, table: pd.DataFrame, form: str) -> str:
-    """A figure in words: each row in this form, which names columns."""
-    return findings.told(head, table.replace({name: dict(words) for name, words in WORDS.items()}), form)
+    """Returns a figure in words: `head`, then each row of the table in the form `form`, a text with
+    names of columns in braces. Values that have words in `WORDS` are said by them."""
+    words = {name: dict(spoken) for name, spoken in WORDS.items()}
+    return findings.told(head, table.replace(words), form)
 
 
-def prompt_files(task: str, modes: Sequence[str], languages: Sequence[str], ignore: bool, refactor: bool) -> list[str]:
-    """The files that prompts were made from, whose hashes go into the manifest."""
-    names = ["codecrash.system", "codecrash.question"]
+def prompt_files(
+    task: str, modes: Sequence[str], languages: Sequence[str], ignore: bool, refactor: bool
+) -> list[str]:
+    """Returns the names of the prompt files that a study of `task` in the `modes` and `languages`
+    uses; their hashes go into the manifest. `ignore` and `refactor` say whether these defences are
+    asked."""
+    names = ["system", "question"]
     for mode in modes:
-        names += [f"codecrash.{task}.{mode}", *(f"codecrash.examples.{task}.{mode}.{name}" for name in languages)]
-    return names + (["codecrash.ignore"] if ignore else []) + (["codecrash.refactor"] if refactor else [])
+        names.append(f"{task}.{mode}")
+        names += [f"examples.{task}.{mode}.{language}" for language in languages]
+    names += ["ignore"] * ignore + ["refactor"] * refactor
+    return [f"codecrash.{name}" for name in names]

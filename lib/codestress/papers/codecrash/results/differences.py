@@ -1,17 +1,19 @@
-"""CodeCrash: Pass@1 and its differences to the programs as they are (Tables 2, 3 and 5, Figure 3); with more and more
-misleading messages, and how long answers become (Figure 4, Table 6); the paper's own, and what is claimed of them."""
+"""CodeCrash: Pass@1 and its differences to vanilla programs (Tables 2, 3 and 5, Figure 3); results
+by the density of misleading messages, and lengths of responses (Figure 4, Table 6); the published
+numbers, and the paper's claims about them."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from codestress.fitting.influence import combined, share
+from codestress.fitting.influence import Moved, combined, mean, share
 from codestress.fitting.proportions import (
     UNKNOWN,
     clustered_mean,
@@ -19,7 +21,7 @@ from codestress.fitting.proportions import (
     paired_difference,
     ratio_of_shares,
 )
-from codestress.papers.codecrash.perturbations.variants import CONTROLS
+from codestress.mutate.perturbations.variants import CONTROLS
 from codestress.papers.codecrash.results.conditions import (
     CELL,
     MERGE,
@@ -27,10 +29,10 @@ from codestress.papers.codecrash.results.conditions import (
     NAMES,
     SETTING,
     cells,
+    most_and_least,
     named,
-    own_panel,
-    panel_name,
     scores_by_problem,
+    undefended,
 )
 from codestress.papers.codecrash.studies import MESSAGES
 from codestress.report.findings import told
@@ -39,72 +41,100 @@ from codestress.types import Response
 
 POINTS = ("points", "points_low", "points_high")
 RELATIVE = ("relative_pct", "relative_low", "relative_high")
-TRUE = {POINTS: "true_points", RELATIVE: "true_relative_pct"}
+
+
+PAIRED = ["model", "dataset", "language", "task", "mode", "problem"]
+"""Columns that pair a score with that of the vanilla (unperturbed) program."""
 
 
 def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
-    """One row for each condition but the plain vanilla one, paired with it on the problems that both have.
+    """Returns a row for each condition in `answers` except plain vanilla (unperturbed programs, no
+    defence), paired with plain vanilla on the problems of both. `rule` is the scoring rule.
 
-    Columns: `CELL`, problems, questions (that they are of), vanilla_pct and pass_at_1_pct (0 to 100), points,
-    points_low, points_high, relative_pct, relative_low, relative_high; the same three of each for the problems that the
-    perturbation was `applied` to, with how many; pass_at_1_other_rule_pct. Intervals are over questions, paired. Of
-    instruments true_points and true_relative_pct (nan where nobody knows). And lost_pct: of what was right of the
-    vanilla programs, the share that is not any more; where there are controls (AGAIN, BLANK), which lose for no reason,
-    net_points and net_lost_pct: without their mean.
+    Columns: `CELL` (the condition), problems, questions (clusters of problems), independent
+    (answers, by `effective_number`), vanilla_pct and pass_at_1_pct (0 to 100), points, points_low,
+    points_high, relative_pct, relative_low, relative_high; the last six again as applied_… for the
+    applied_problems, those that the perturbation was applied to; pass_at_1_reference_pct, or
+    pass_at_1_strict_pct, by the other rule; lost_pct, the part of vanilla's correct answers that is
+    no longer correct. Intervals at `confidence` are over questions, paired. Where controls (AGAIN,
+    BLANK) were asked, which lose by chance alone: net_points and net_lost_pct, without the
+    controls' mean.
     """
     other = "reference" if rule == "strict" else "strict"
     scores = scores_by_problem(answers, rule)
     others = scores_by_problem(answers, other).groupby(CELL, sort=False)["score"].mean()
-    keys = ["model", "dataset", "language", "task", "mode"]
-    plain = scores[(scores["perturbation"] == "VAN") & ~scores["ignore"] & ~scores["refactor"]]
+    vanilla = plain_vanilla(scores)
+    pairs = scores.drop(vanilla.index).merge(
+        vanilla[[*PAIRED, "score"]], on=PAIRED, suffixes=("", "_before")
+    )
     rows = []
-    for cell, part in cells(scores):
-        vanilla = plain[(plain[keys] == [cell[key] for key in keys]).all(axis=1)]
-        if vanilla.empty or (cell["perturbation"] == "VAN" and not cell["ignore"] and not cell["refactor"]):
-            continue
-        both = part.merge(vanilla[["problem", "score", "true"]], on="problem", suffixes=("", "_before"))
-        before, after = both["score_before"].mean(), both["score"].mean()
-        true_before, true_after = (both[name].mean(skipna=False) for name in ("true_before", "true"))
-        lost = (both["score_before"] * (1 - both["score"])).mean()
-        row = cell | {"problems": len(both), "questions": both["question"].nunique()}
-        row |= {"vanilla_pct": 100 * before, "lost_pct": 100 * lost / before if before else math.nan}
-        row |= {"pass_at_1_pct": 100 * after, TRUE[POINTS]: 100 * (true_after - true_before)}
-        row |= {TRUE[RELATIVE]: 100 * (true_after / true_before - 1) if true_before else math.nan}
-        for prefix, chosen in (("", both), ("applied_", both[both["status"] == "applied"])):
-            found = relative_difference(chosen["score_before"], chosen["score"], confidence, chosen["question"])
-            row |= {f"{prefix}{name}": number for name, number in found.items()}
-        row |= {"applied_problems": len(chosen), f"pass_at_1_{other}_pct": 100 * others[tuple(cell.values())]}
+    for cell, part in cells(pairs):
+        before, after = part["score_before"], part["score"]
+        lost = (before * (1 - after)).mean()
+        row = cell | {
+            "problems": len(part),
+            "questions": part["question"].nunique(),
+            "independent": effective_number(part["question"]),
+            "vanilla_pct": 100 * before.mean(),
+            "lost_pct": 100 * lost / before.mean() if before.any() else math.nan,
+            "pass_at_1_pct": 100 * after.mean(),
+        }
+        applied = part[part["status"] == "applied"]
+        for prefix, chosen in (("", part), ("applied_", applied)):
+            sides = chosen["score_before"], chosen["score"]
+            numbers = relative_difference(*sides, confidence, chosen["question"])
+            row |= {f"{prefix}{name}": number for name, number in numbers.items()}
+        row["applied_problems"] = len(applied)
+        row[f"pass_at_1_{other}_pct"] = 100 * others[tuple(cell.values())]
         rows.append(row)
     return _net_of_controls(pd.DataFrame(rows))
 
 
+def plain_vanilla(scores: pd.DataFrame) -> pd.DataFrame:
+    """Returns the rows of the table `scores` of vanilla (unperturbed) programs that were asked
+    without a defence."""
+    return undefended(scores[scores["perturbation"] == "VAN"])
+
+
 def _net_of_controls(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with what conditions lose beyond the controls of the same model and setting; as it is without them."""
+    """Returns the table with the columns `net_points` and `net_lost_pct`, the losses beyond those
+    of the controls of the same model and setting; the table as it is where no control was asked."""
+    if table.empty:
+        return table
     controls = table[table["perturbation"].isin(CONTROLS)]
     if controls.empty:
         return table
     by = ["model", "dataset", *SETTING]
-    noise = table[by].merge(controls.groupby(by, as_index=False)[["points", "lost_pct"]].mean(), on=by, how="left")
+    means = controls.groupby(by, as_index=False)[["points", "lost_pct"]].mean()
+    noise = table[by].merge(means, on=by, how="left")
     return table.assign(
-        net_points=table["points"] - noise["points"], net_lost_pct=table["lost_pct"] - noise["lost_pct"]
+        net_points=table["points"] - noise["points"],
+        net_lost_pct=table["lost_pct"] - noise["lost_pct"],
     )
 
 
 def difference_points(table: pd.DataFrame, *, relative: bool) -> pd.DataFrame:
-    """The points to draw: model, panel, condition, value, low, high, true (in % of vanilla or in points)."""
+    """Returns the points to draw from `table`, the result of `differences`: model, panel,
+    condition, cell (values that select the answers), value, low, high (in % of vanilla if
+    `relative`, else in points)."""
     kind = RELATIVE if relative else POINTS
-    columns = ["model", "panel", "condition", *kind, TRUE[kind]]
-    return compared(table)[columns].set_axis(["model", "panel", "condition", "value", "low", "high", "true"], axis=1)
+    columns = ["model", "panel", "condition", "cell"]
+    return compared(table)[[*columns, *kind]].set_axis([*columns, "value", "low", "high"], axis=1)
 
 
 def compared(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows that are drawn, data set by data set, with panels and conditions."""
+    """Returns the rows of `table`, the result of `differences`, in the order of a figure, data set
+    by data set and first those without a defence, with the names of their panels and conditions
+    (`named`)."""
     placed = named(table).assign(place=pd.factorize(table["dataset"])[0])
     return placed.sort_values(["place", "ignore", "refactor"], kind="stable")
 
 
 def averages(table: pd.DataFrame) -> pd.DataFrame:
-    """Means over models for each data set, setting and perturbation, as the last row of the paper's tables."""
+    """Returns means over models of `table`, the result of `differences`, for each data set,
+    setting, perturbation and density, like the last row of the paper's tables: models (their
+    number), points, relative_pct, applied_points, applied_relative_pct, lost_pct, and net_points
+    and net_lost_pct where `table` has them."""
     by = ["dataset", *SETTING, "perturbation", "density"]
     columns = ["points", "relative_pct", "applied_points", "applied_relative_pct", "lost_pct"]
     columns += [name for name in ("net_points", "net_lost_pct") if name in table]
@@ -114,34 +144,49 @@ def averages(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def consistency(table: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """Section 3.2's two patterns, of models that have MCC and MPS on two data sets: `data sets`: the one on which MCC
-    costs more is the one on which MPS does; `perturbations`: the one of the two that costs more on one data set costs
-    more on the other (the paper's second footnote repeats the words of its first; its text says what is meant).
+    """Returns the number of models that follow section 3.2's two patterns, among models with MCC
+    and MPS on two data sets. `table` comes from `differences`, `published` from
+    `published_differences`.
 
-    Columns: source (regenerated, published), mode, pattern, datasets, models, consistent (of them), which (they are).
-    Differences of 0 are consistent with nothing.
+    Pattern `data sets`: MCC and MPS cost more on the same data set. Pattern `perturbations`: the
+    same perturbation of the two costs more on both data sets (the paper's second footnote repeats
+    the words of its first; its text gives the meaning). A difference of 0 follows no pattern.
+    Columns: source (regenerated, published), mode, pattern, datasets, models, consistent (number of
+    models that follow the pattern), which (their names).
     """
-    plain = table[~table["ignore"].astype(bool) & ~table["refactor"].astype(bool) & (table["density"] == 1)]
+    plain = undefended(table[table["density"] == 1])
+    sources = {"regenerated": plain, "published": published.assign(model=published["label"])}
     rows: list[tuple[object, ...]] = []
-    for source, frame in (("regenerated", plain), ("published", published.assign(model=published["label"]))):
+    for source, frame in sources.items():
         shown = frame[frame["perturbation"].isin(["MCC", "MPS"]) & (frame["dataset"] != MERGE)]
-        datasets = list(dict.fromkeys(shown["dataset"]))[:2]
+        datasets = list(shown["dataset"].unique()[:2])
         for mode, part in shown.groupby("mode", sort=False) if len(datasets) == 2 else ():
-            losses = part.pivot_table("relative_pct", "model", ["perturbation", "dataset"], sort=False)
-            losses = losses.reindex(columns=pd.MultiIndex.from_product([["MCC", "MPS"], datasets])).dropna()
+            wide = part.pivot_table(
+                "relative_pct", "model", ["perturbation", "dataset"], sort=False
+            )
+            columns = pd.MultiIndex.from_product([["MCC", "MPS"], datasets])
+            losses = wide.reindex(columns=columns).dropna()
             a, b, c, d = losses.to_numpy().T
-            for pattern, holds in {"data sets": (a - b) * (c - d) > 0, "perturbations": (a - c) * (b - d) > 0}.items():
-                which = ", ".join(losses.index[holds])
-                rows.append((source, mode, pattern, " ".join(datasets), len(losses), int(holds.sum()), which))
-    return pd.DataFrame(rows, columns=["source", "mode", "pattern", "datasets", "models", "consistent", "which"])
+            patterns = {
+                "data sets": (a - b) * (c - d) > 0,
+                "perturbations": (a - c) * (b - d) > 0,
+            }
+            for pattern, holds in patterns.items():
+                which = losses.index[holds]
+                counts = len(losses), len(which), ", ".join(which)
+                rows.append((source, mode, pattern, " ".join(datasets), *counts))
+    columns = ["source", "mode", "pattern", "datasets", "models", "consistent", "which"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def with_and_without(table: pd.DataFrame) -> pd.DataFrame:
-    """Tables 8 and 9 as they are laid out: Pass@1 (0 to 100) and its difference to vanilla, without a defence and with
-    it. Columns: model, dataset, mode, perturbation, without_pct, with_pct, without_relative_pct, with_relative_pct.
+    """Returns Tables 8 and 9 in the paper's layout, from the result of `differences`: Pass@1 (0 to
+    100) and its difference to vanilla, without a defence (`ignore` or `refactor`) and with it.
+    Columns: model, dataset, mode, perturbation, without_pct, with_pct, without_relative_pct,
+    with_relative_pct.
 
-    A row of vanilla programs first, which need no difference, and of which Table 8 has none with. Empty where there is
-    no defence.
+    A row of vanilla programs comes first, without a difference; Table 8 has no vanilla programs
+    with the defence. Empty where no defence was asked.
     """
     keys = ["model", "dataset", "mode"]
     names = {"pass_at_1_pct": "pct", "relative_pct": "relative_pct"}
@@ -150,57 +195,190 @@ def with_and_without(table: pd.DataFrame) -> pd.DataFrame:
     if not defence:
         return pd.DataFrame(columns=[*keys, "perturbation", *columns])
     vanilla = table.sort_values("problems", ascending=False, kind="stable").drop_duplicates(keys)
-    plain = {"perturbation": "VAN", defence: False, "pass_at_1_pct": vanilla["vanilla_pct"], "relative_pct": math.nan}
-    rows = pd.concat([vanilla.assign(**plain), table]).rename(columns=names)
+    plain = {"perturbation": "VAN", defence: False, "relative_pct": math.nan}
+    vanilla = vanilla.assign(**plain, pass_at_1_pct=vanilla["vanilla_pct"])
+    rows = pd.concat([vanilla, table]).rename(columns=names)
     indexed = rows.set_index([*keys, "perturbation"])
-    ways = {"without": indexed[~indexed[defence].astype(bool)], "with": indexed[indexed[defence].astype(bool)]}
-    laid = pd.concat([part[list(names.values())].add_prefix(f"{way}_") for way, part in ways.items()], axis=1)
-    return laid[columns].reset_index().sort_values(keys, kind="stable", ignore_index=True)
+    defended = indexed[defence].astype(bool)
+    ways = {"without": indexed[~defended], "with": indexed[defended]}
+    parts = [part[[*names.values()]].add_prefix(f"{way}_") for way, part in ways.items()]
+    laid = pd.concat(parts, axis=1)[columns].reset_index()
+    return laid.sort_values(keys, kind="stable", ignore_index=True)
 
 
 def describe_differences(points: pd.DataFrame, *, relative: bool) -> str:
-    """The figure in words."""
+    """Returns the points of `difference_points` (made with the same `relative`) as a text that
+    describes their figure; those without a value are left out."""
     form = "{model} {value:+.1f} " + ("%" if relative else "points")
     known = points.dropna(subset="value")
-    return told("Difference of Pass@1 to the vanilla programs.", known, form, "{panel}, {condition}")
+    return told(
+        "Difference of Pass@1 to the vanilla programs.", known, form, "{panel}, {condition}"
+    )
 
 
-def by_density(answers: pd.DataFrame, texts: Mapping[str, Response], *, rule: str, confidence: float) -> pd.DataFrame:
-    """For each model, setting, perturbation and density (0: vanilla): Pass@1, difference to vanilla and tokens.
+def by_density(
+    answers: pd.DataFrame, texts: Mapping[str, Response], *, rule: str, confidence: float
+) -> pd.DataFrame:
+    """Returns Pass@1, difference to vanilla and tokens for each model, setting, perturbation and
+    density (0: vanilla). `texts` are responses by key, `rule` is the scoring rule.
 
-    Columns of `differences`, and tokens, tokens_low, tokens_high: the mean length of the whole answer as its server
-    counts it (with what was thought before it), over questions; true_tokens, as in `answers`.
+    Columns: those of `differences`, and tokens, tokens_low, tokens_high: mean length of the whole
+    response (reasoning included) as the server counts it, over questions.
     """
     table = differences(answers, rule=rule, confidence=confidence)
-    vanilla = answers[answers["perturbation"] == "VAN"]
-    starts = [vanilla.assign(perturbation=name) for name in MESSAGES if name in set(answers["perturbation"])]
-    lengths = pd.concat([answers[answers["perturbation"] != "VAN"], *starts])
-    written = [len(texts[key].text) / 4 if key in texts else math.nan for key in lengths["key"]]
-    counted = lengths["completion_tokens"]
-    lengths = lengths.assign(tokens=np.where(counted.notna(), counted, written).astype(float))
+    plain = answers["perturbation"] == "VAN"
+    asked = [name for name in MESSAGES if name in set(answers["perturbation"])]
+    starts = [answers[plain].assign(perturbation=name) for name in asked]
     rows = []
-    for cell, part in cells(lengths):
-        mean, (low, high), *_ = clustered_mean(part["tokens"], part["question"], confidence=confidence)
-        tokens = {"tokens": mean, "tokens_low": low, "tokens_high": high}
-        tokens |= {"true_tokens": part["true_tokens"].mean(skipna=False)}
-        rows.append(cell | tokens | {"pass_at_1_pct": 100 * part.groupby("problem")[f"value_{rule}"].mean().mean()})
+    for cell, part in cells(with_tokens(pd.concat([answers[~plain], *starts]), texts)):
+        tokens, (low, high), *_ = clustered_mean(
+            part["tokens"], part["question"], confidence=confidence
+        )
+        scores = part.groupby("problem")[f"value_{rule}"].mean()
+        row = {"tokens": tokens, "tokens_low": low, "tokens_high": high}
+        rows.append(cell | row | {"pass_at_1_pct": 100 * scores.mean()})
     merged = pd.DataFrame(rows).merge(table.drop(columns="pass_at_1_pct"), on=CELL, how="left")
     merged.loc[merged["density"] == 0, [*POINTS, *RELATIVE]] = 0.0
     return merged.sort_values(CELL, kind="stable", ignore_index=True)
 
 
+def with_tokens(answers: pd.DataFrame, texts: Mapping[str, Response]) -> pd.DataFrame:
+    """Returns the answers with the column `tokens`: the server's count of the whole response, else
+    an estimate at four characters a token from its text in `texts` (responses by key); nan without
+    both."""
+    written = [len(texts[key].text) / 4 if key in texts else math.nan for key in answers["key"]]
+    counted = answers["completion_tokens"]
+    return answers.assign(tokens=np.where(counted.notna(), counted, written).astype(float))
+
+
+SMALL = {
+    "7 and 8 billion": ["llama-3.1-8b", "qwen2.5-7b"],
+    "7 to 14 billion": ["llama-3.1-8b", "qwen2.5-7b", "qwen2.5-14b"],
+}
+"""Registry names of the open models that count as small, by the reading of this word (in
+parameters); sections 3.3 and 4.1 do not name any."""
+LARGER = [
+    *("llama-3.1-70b", "llama-3.1-405b", "llama-3.3-70b"),
+    *("qwen2.5-32b", "qwen2.5-72b", "qwen2.5-coder-32b"),
+]
+"""Registry names of open models of both families that are larger than those in `SMALL`."""
+
+
+def density_orders(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
+    """Returns the differences between the largest density and vanilla programs (section 4.1),
+    paired by problem, with intervals at `confidence` over questions.
+
+    `answers` come from `with_tokens`, `rule` is the scoring rule. Columns: number (`tokens`:
+    additional tokens; `small - larger`: additional loss of small open models, in points of the loss
+    in %), model (`open` for several), dataset, mode, perturbation, reading (key of `SMALL`: the
+    models that count as small; empty for tokens), value, low, high, questions, independent.
+    """
+    keys = [*PAIRED[:-1], "question", "problem"]
+    by = [*keys, "perturbation", "density"]
+    means = answers.groupby(by)[[f"value_{rule}", "tokens"]].mean().reset_index()
+    vanilla = means[means["perturbation"] == "VAN"].drop(columns=["perturbation", "density"])
+    highest = means[means["density"] == means["density"].max()]
+    most = highest[highest["perturbation"].isin(MESSAGES)]
+    pairs = most.merge(vanilla, on=keys, suffixes=("", "_before")).set_index("question", drop=False)
+    rows = []
+    for key, part in pairs.groupby(["dataset", "mode", "perturbation"], sort=False):
+        kept: dict[str, Moved] = {}
+        found: list[tuple[str, str, str, Moved]] = []
+        for name, own in part.groupby("model"):
+            kept[str(name)] = share(own[f"value_{rule}"], own[f"value_{rule}_before"])
+            longer = share((own["tokens"] - own["tokens_before"]).dropna())
+            found.append(("tokens", str(name), "", longer))
+        for reading, small in SMALL.items():
+            if {*small, *LARGER} <= {*kept}:
+                first, second = (mean([kept[name] for name in names]) for names in (LARGER, small))
+                added = combined([(100, first), (-100, second)])
+                found.append(("small - larger", "open", reading, added))
+        questions = part.drop_duplicates("problem")["question"]
+        numbers = (questions.nunique(), effective_number(questions))
+        for number, model, reading, estimate in found:
+            interval = estimate.interval(numbers[0], confidence)
+            rows.append((number, model, *key, reading, estimate.value, *interval, *numbers))
+    columns = ["number", "model", "dataset", "mode", "perturbation", "reading"]
+    numbers_of = ["value", "low", "high", "questions", "independent"]
+    return pd.DataFrame(rows, columns=[*columns, *numbers_of])
+
+
+CHANGED = {
+    "language": ("javascript", "python"),
+    "mode": ("direct", "cot"),
+    "ignore": (False, True),
+    "refactor": (False, True),
+}
+"""Settings that sections 4.2 and 4.3 compare, with the two values of each: an effect is that of the
+second less that of the first."""
+
+
+def setting_effects(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
+    """Returns the change in a perturbation's difference to vanilla from the first to the second
+    value of a setting (`CHANGED`; sections 4.2 and 4.3), for each condition of `answers` asked with
+    both. Intervals are over questions, which both values share. `rule` is the scoring rule.
+
+    Columns: setting, the other columns of `CELL`, reading (points; % of vanilla), value, low, high,
+    problems, questions, independent. For a change of the prompt (ignore, refactor), both sides have
+    the same vanilla programs.
+    """
+    scores = scores_by_problem(answers, rule)
+    vanilla = plain_vanilla(scores)[[*PAIRED, "score"]]
+    perturbed = scores[scores["perturbation"] != "VAN"]
+    pairs = perturbed.merge(vanilla, on=PAIRED, suffixes=("", "_before"))
+    rows: list[dict[str, object]] = []
+    for setting, values in CHANGED.items():
+        by = [name for name in CELL if name != setting]
+        for key, part in pairs.groupby(by, sort=False):
+            sides = [part[part[setting] == value].set_index("question") for value in values]
+            if any(side.empty for side in sides):
+                continue
+            questions = part.drop_duplicates("problem")["question"]
+            clusters = questions.nunique()
+            cell = {"setting": setting} | dict(zip(by, key, strict=True))
+            cell |= {"problems": len(questions), "questions": clusters}
+            cell["independent"] = effective_number(questions)
+            ways = {
+                "points": [share(side["score"] - side["score_before"]) for side in sides],
+                "% of vanilla": [share(side["score"], side["score_before"]) for side in sides],
+            }
+            for reading, (first, second) in ways.items():
+                effect = combined([(100, second), (-100, first)])
+                low, high = effect.interval(clusters, confidence)
+                numbers = {"reading": reading, "value": effect.value, "low": low, "high": high}
+                rows.append(cell | numbers)
+    numbers_of = ["reading", "value", "low", "high", "problems", "questions", "independent"]
+    return pd.DataFrame(rows, columns=["setting", *CELL, *numbers_of])
+
+
+def swept_models() -> pd.DataFrame:
+    """Returns the models of Figure 4, a row for each model and kind of message (MCC, MPS): label
+    (the paper's name), model (registry name), perturbation."""
+    labels = [*published_differences()["label"].unique(), "QwQ-32B"]
+    names = published_models("codecrash")
+    rows = [(label, names[label], kind) for label in labels for kind in ("MCC", "MPS")]
+    return pd.DataFrame(rows, columns=["label", "model", "perturbation"])
+
+
 def density_points(table: pd.DataFrame, *, show: str, relative: bool) -> pd.DataFrame:
-    """The points to draw: model, panel, density, value, low, high, true (no difference without messages is)."""
-    columns = ("tokens", "tokens_low", "tokens_high") if show == "tokens" else RELATIVE if relative else POINTS
-    true = table["true_tokens"] if show == "tokens" else table[TRUE[columns]].where(table["density"] > 0)
-    alone = not any(table[name].nunique() > 1 for name in ("dataset", *SETTING))
-    panels = table["perturbation"] if alone else table["perturbation"] + ", " + named(table)["panel"]
-    points = table.assign(panel=panels, true=true)[["model", "panel", "density", *columns, "true"]]
-    return points.set_axis(["model", "panel", "density", "value", "low", "high", "true"], axis=1)
+    """Returns the points to draw from the result of `by_density`: model, panel, density, cell
+    (values that select the answers), value, low, high. Values are tokens where `show` is `tokens`,
+    else differences to vanilla, in % if `relative`, else in points."""
+    columns = RELATIVE if relative else POINTS
+    if show == "tokens":
+        columns = ("tokens", "tokens_low", "tokens_high")
+    panels = table["perturbation"]
+    if any(table[name].nunique() > 1 for name in ("dataset", *SETTING)):
+        panels = panels + ", " + named(table)["panel"]
+    asked = table.assign(perturbation=table["perturbation"].where(table["density"] > 0, "VAN"))
+    axes = ["model", "panel", "density", "cell"]
+    points = table.assign(panel=panels, cell=named(asked)["cell"])[[*axes, *columns]]
+    return points.set_axis([*axes, "value", "low", "high"], axis=1)
 
 
 def describe_density(points: pd.DataFrame, unit: str) -> str:
-    """The figure in words."""
+    """Returns a text that describes the figure of `points` (from `density_points`): both ends of
+    each curve, without messages and at the largest density, in `unit`."""
     by_curve = points.sort_values("density", kind="stable").groupby(["panel", "model"], sort=False)
     ends = by_curve.agg(first=("value", "first"), last=("value", "last"), most=("density", "last"))
     form = "{panel}, {model}: {first:.1f} " + unit + " without messages, {last:.1f} at p = {most:g}"
@@ -210,12 +388,14 @@ def describe_density(points: pd.DataFrame, unit: str) -> str:
 def relative_difference(
     first: ArrayLike, second: ArrayLike, confidence: float, clusters: ArrayLike | None = None
 ) -> dict[str, float]:
-    """By `POINTS` the mean of the second minus that of the first, by `RELATIVE` (second - first) / first (CodeCrash,
-    section 3.1), both in % with their intervals; nan where the first is 0.
+    """Returns the difference of two paired means with intervals, in %: by `POINTS` second - first,
+    by `RELATIVE` (second - first) / first (CodeCrash, section 3.1), which is nan where the first
+    mean is 0.
 
-    `first` and `second` (n,) hold one score (0 to 1) an item; intervals by `paired_difference`, `ratio_of_shares`,
-    items of one of `clusters` (n,) as if they were copies of each other. Both means are of the same items, so that
-    what is common to them cancels.
+    `first` and `second` (n,) hold one score (0 to 1) for each item. The intervals at `confidence`
+    (`paired_difference`, `ratio_of_shares`) treat the items of one cluster, in `clusters` (n,;
+    None: each item is one), as copies of each other; they are nan for one cluster. Both means are
+    of the same items, so their common variation cancels.
     """
     one, two = (np.asarray(side, dtype=float) for side in (first, second))
     before, after = (float(side.mean()) if side.size else math.nan for side in (one, two))
@@ -231,32 +411,52 @@ def relative_difference(
     return {name: 100 * number for name, number in zip((*POINTS, *RELATIVE), numbers, strict=True)}
 
 
-QUESTIONS = {"cruxeval": 800, "livecodebench": 92, MERGE: 892}
-"""Independent problems behind the paper's shares: LiveCodeBench's 479 samples come from 92 questions."""
+INDEPENDENT = {
+    "cruxeval": 800.0,
+    "livecodebench": 479**2 / 2729,
+    MERGE: (800 + 479) ** 2 / (800 + 2729),
+}
+"""Least number of independent answers behind the paper's shares, by `effective_number`: 84.1 for
+LiveCodeBench, whose 479 samples come from 92 questions (the squared numbers of samples sum to
+2,729), and 463.5 for both data sets."""
 HEADLINE = ("PSC-ALL", "MCC", "MPS", "MHC")
-"""The perturbations behind the abstract's averages."""
+"""Perturbations behind the abstract's averages."""
+WEIGHTED, MERGED, ALIKE = (
+    "relative losses, each problem alike",
+    "relative loss of the Merge score",
+    "relative losses, both data sets alike",
+)
+"""Names of the possible readings of the abstract's average: over problems, of all problems' score,
+over data sets."""
 PROVENANCES = {"leaderboard": "from the leaderboard alone", "read": "read from a picture"}
-"""Where numbers stand that the paper's text does not have (`about` in the file of what it publishes says more)."""
+"""Words for the sources of numbers that the paper's text lacks (`about` in the file of published
+numbers says more)."""
 
 
 def published_differences(task: str = "output") -> pd.DataFrame:
-    """The paper's tables of 17 models, from its published Pass@1 (outputs) or as read from its picture (inputs).
+    """Returns the paper's differences to vanilla of 17 models, a row for each model, data set, mode
+    and perturbation: from its published Pass@1 (`task` is `output`), or as read from its picture
+    (`input`, CRUXEval alone).
 
-    Columns: label, model (the registry's name), dataset, mode, perturbation, vanilla_pct, pass_at_1_pct, points,
-    relative_pct, task, provenance (in words; the tables of the paper's text have lost their numbers).
-    The Merge score weighs 800 problems of CRUXEval and 479 of LiveCodeBench.
+    Columns: label, model (the registry's name), dataset, mode, perturbation, vanilla_pct,
+    pass_at_1_pct, points, relative_pct, task, provenance (in words; the tables of the paper's text
+    have lost their numbers). The Merge score weighs 800 problems of CRUXEval and 479 of
+    LiveCodeBench.
     """
     artefact = f"codecrash/{'input' if task == 'input' else 'pass_at_1'}"
     if task == "input":
         cells = published_cells(artefact, "label", "column").assign(dataset="cruxeval")
         cells[["perturbation", "mode"]] = cells["column"].str.rsplit(" ", n=1, expand=True)
     else:
-        cells = published_cells(artefact, "label", "mode", "dataset", "perturbation")
-        counts = cells["dataset"].map(published_numbers("codecrash/problems") or {})
-        weighted = cells.assign(value=counts * cells["value"], count=counts, dataset=MERGE)
-        merged = weighted.groupby(["label", "mode", "dataset", "perturbation"], sort=False, as_index=False).sum()
-        cells = pd.concat([cells, merged.assign(value=merged["value"] / merged["count"])], ignore_index=True)
-        cells = cells.iloc[np.argsort(cells.groupby(["label", "mode"], sort=False).ngroup(), kind="stable")]
+        axes = ["label", "mode", "dataset", "perturbation"]
+        cells = published_cells(artefact, *axes)
+        counts = cells["dataset"].map(problem_counts())
+        merged = cells.assign(value=counts * cells["value"], count=counts, dataset=MERGE)
+        merged = merged.groupby(axes, sort=False, as_index=False).sum()
+        merged["value"] /= merged["count"]
+        cells = pd.concat([cells, merged], ignore_index=True)
+        order = cells.groupby(["label", "mode"], sort=False).ngroup()
+        cells = cells.iloc[np.argsort(order, kind="stable")]
     key = ["label", "dataset", "mode"]
     vanilla = cells[cells["perturbation"] == "VAN"].set_index(key)["value"].rename("vanilla_pct")
     frame = cells[cells["perturbation"] != "VAN"].join(vanilla, on=key)
@@ -264,9 +464,10 @@ def published_differences(task: str = "output") -> pd.DataFrame:
     frame = frame[frame.groupby("label")["mode"].transform("nunique") > 1].reset_index(drop=True)
     before = frame["vanilla_pct"]
     after = before * (1 + frame["value"] / 100) if task == "input" else frame["value"]
+    provenance = (published_numbers(artefact) or {}).get("provenance", "")
     return frame[[*key, "perturbation", "vanilla_pct"]].assign(
         pass_at_1_pct=after,
-        provenance=PROVENANCES.get((published_numbers(artefact) or {}).get("provenance", ""), ""),
+        provenance=PROVENANCES.get(provenance, ""),
         model=frame["label"].map(published_models("codecrash")),
         task=task,
         points=after - before,
@@ -274,84 +475,214 @@ def published_differences(task: str = "output") -> pd.DataFrame:
     )
 
 
+def problem_counts() -> dict[str, int]:
+    """Returns the number of problems that the paper asks about in each data set, as a dict by data
+    set."""
+    return published_numbers("codecrash/problems") or {}
+
+
 def as_the_paper_asked(rows: pd.DataFrame) -> pd.DataFrame:
-    """Those about Python programs, without a defence."""
-    return rows[~rows["ignore"].astype(bool) & ~rows["refactor"].astype(bool) & (rows["language"] == "python")]
+    """Returns those rows of the table `rows` (answers or results) that are in the paper's main
+    setting: Python programs, without a defence."""
+    return undefended(rows[rows["language"] == "python"])
+
+
+def average_losses(published: pd.DataFrame) -> pd.DataFrame:
+    """Returns each model's loss to each perturbation over both data sets, by each reading of an
+    average (weighted by problems, of all problems together, both data sets alike): label, mode,
+    perturbation, reading, lost (in % of vanilla; nan where a data set is missing). `published`
+    comes from `published_differences`. The paper prints no formula (version 2 weighted the
+    perturbations)."""
+    counts = problem_counts()
+    key = ["label", "mode", "perturbation"]
+    lost = -published.pivot(index=key, columns="dataset", values="relative_pct")
+    lost = lost.reindex(columns=[*counts, MERGE])  # inputs are of one data set
+    apart = lost[[*counts]]
+    readings = {
+        WEIGHTED: np.average(apart, axis=1, weights=[*counts.values()]),
+        MERGED: lost[MERGE],
+        ALIKE: apart.mean(axis=1, skipna=False),
+    }
+    wide = pd.DataFrame(readings, index=lost.index).reset_index()
+    return wide.melt(key, var_name="reading", value_name="lost")
 
 
 def headlines(published: pd.DataFrame) -> pd.DataFrame:
-    """The abstract's average degradation, in %: over 17 models and four perturbations, data sets weighted by their
-    numbers of problems (version 3; version 2 weighted the perturbations). Columns: mode, degradation."""
-    weights = published["dataset"].map(published_numbers("codecrash/problems") or {})
-    chosen = published.assign(weight=weights).dropna(subset="weight")
-    chosen = chosen[chosen["perturbation"].isin(HEADLINE)]
-    rows = [(mode, -np.average(part["relative_pct"], weights=part["weight"])) for mode, part in chosen.groupby("mode")]
-    return pd.DataFrame(rows, columns=["mode", "degradation"])
+    """Returns the abstract's average degradation, in %, over 17 models and four perturbations, by
+    each reading of an average (`average_losses`): mode, reading, degradation. `published` comes
+    from `published_differences`."""
+    losses = average_losses(published[published["perturbation"].isin(HEADLINE)])
+    means = losses.groupby(["mode", "reading"], sort=False)["lost"].mean()
+    return means.rename("degradation").reset_index()
 
 
 def compared_tables(table: pd.DataFrame, published: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """For the ledger: the published cells of what was asked for, and the regenerated ones that may stand beside them,
-    those of the paper's data sets in its setting."""
+    """Returns, as a dict by name, the tables with which the ledger compares the paper's statements:
+    `published` (published cells of the modes and perturbations asked here), `differences`
+    (regenerated cells in the paper's setting) and `headline` (of `headlines`). Regenerated rows of
+    `MERGE` are kept only with the paper's data sets. `table` comes from `differences`, `published`
+    from `published_differences`."""
     asked = as_the_paper_asked(table)
-    if set(asked["dataset"]) - {MERGE} != set(published_numbers("codecrash/problems") or {}):
+    if set(asked["dataset"]) - {MERGE} != set(problem_counts()):
         asked = asked[asked["dataset"] != MERGE]  # of other problems, or of one data set alone
-    wanted = published[published["mode"].isin(table["mode"]) & published["perturbation"].isin(table["perturbation"])]
+    wanted = published
+    for name in ("mode", "perturbation"):
+        wanted = wanted[wanted[name].isin(table[name])]
     cells = wanted.assign(
         dataset_name=wanted["dataset"].map(NAMES),
         mode_name=wanted["mode"].map(MODES),
-        **{name: [round(value, 2) for value in wanted[name]] for name in ("points", "relative_pct")},
-        questions=wanted["dataset"].map(QUESTIONS),
+        points=[round(value, 2) for value in wanted["points"]],
+        relative_pct=[round(value, 2) for value in wanted["relative_pct"]],
+        independent=wanted["dataset"].map(INDEPENDENT),
+        free=[["modes", *free_of(name)] for name in wanted["perturbation"]],
     )
     return {"published": cells, "differences": asked, "headline": headlines(published)}
 
 
-def own_headlines(answers: pd.DataFrame, published: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
-    """The abstract's average degradation from answers asked here, for each mode in which all of the paper's models were
-    asked about both data sets: mode, degradation, low, high (%), questions; over questions, the same for all models.
+def free_of(perturbation: str) -> list[str]:
+    """Returns the names of the parameters in which a study may deviate from the paper's without
+    effect on the cost of `perturbation`: problems, perturbations and, except for MHC, hints."""
+    return ["problems", "perturbations"] + ["hints"] * (perturbation != "MHC")
+
+
+def own_headlines(
+    answers: pd.DataFrame, published: pd.DataFrame, *, rule: str, confidence: float
+) -> pd.DataFrame:
+    """Returns the abstract's average degradation from `answers` collected here, by each reading of
+    an average (`average_losses`), for each mode in which all of the paper's models answered on both
+    data sets: mode, reading, degradation, low, high (%), questions, independent. Empty without such
+    a mode.
+
+    Intervals at `confidence` are over questions, which all models share. `published` comes from
+    `published_differences`, `rule` is the scoring rule.
     """
-    columns = ["mode", "degradation", "low", "high", "questions"]
-    counts = published_numbers("codecrash/problems") or {}
-    asked = as_the_paper_asked(answers)
-    asked = asked[asked["model"].isin(published["model"]) & asked["perturbation"].isin(["VAN", *HEADLINE])]
-    wanted = set(itertools.product(published["model"], counts, ["VAN", *HEADLINE]))
+    counts, names = problem_counts(), ["VAN", *HEADLINE]
+    asked = as_the_paper_asked(answers[answers["model"].isin(published["model"])])
+    asked = asked[asked["perturbation"].isin(names)]
+    asked = asked.assign(question=asked["dataset"] + "/" + asked["question"])
+    wanted = set(itertools.product(published["model"], counts, names))
     rows = []
     for mode, part in asked.groupby("mode"):
-        scores = part.groupby(["model", "dataset", "perturbation", "question"])[f"value_{rule}"].agg(["sum", "size"])
-        cells = {key: one.droplevel([0, 1, 2]) for key, one in scores.groupby(level=[0, 1, 2])}
+        sums = part.groupby(["model", "dataset", "perturbation", "question"])[f"value_{rule}"].sum()
+        cells = {key: one.droplevel([0, 1, 2]) for key, one in sums.groupby(level=[0, 1, 2])}
         if not wanted <= set(cells):
             continue
-        ratios = [
-            (counts[dataset] / sum(counts.values()), share(cells[model, dataset, name]["sum"], base["sum"]))
-            for model, dataset, name in sorted(wanted)
-            if name != "VAN" and (base := cells[model, dataset, "VAN"])["sum"].sum()
-        ]
-        terms = len(ratios) / len(counts)
-        loss = combined([(-100 * weight / terms, one) for weight, one in ratios])
-        count = part["question"].nunique()
-        rows.append((mode, 100 + loss.value, *(100 + end for end in loss.interval(count, confidence)), count))
+        clusters = part.drop_duplicates(["dataset", "problem"])["question"]
+        numbers = (clusters.nunique(), effective_number(clusters))
+        for reading, loss in _average_losses(cells, counts).items():
+            interval = loss.interval(numbers[0], confidence)
+            rows.append((mode, reading, loss.value, *interval, *numbers))
+    columns = ["mode", "reading", "degradation", "low", "high", "questions", "independent"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def published_points(published: pd.DataFrame, table: pd.DataFrame, *, relative: bool) -> pd.DataFrame:
-    """The paper's models for the grey dots: panel, condition, value, of each panel's own mode.
+def _average_losses(
+    cells: Mapping[tuple[str, str, str], pd.Series], counts: Mapping[str, int]
+) -> dict[str, Moved]:
+    """Returns the average loss in %, as a dict of `Moved` by reading of an average, from `cells`,
+    the summed scores of each question by model, data set and perturbation, and `counts`, the
+    numbers of problems by data set."""
+    terms: dict[str, list[tuple[float, Moved]]] = {WEIGHTED: [], MERGED: [], ALIKE: []}
+    for model, name in sorted({(model, name) for model, _, name in cells if name != "VAN"}):
+        sides = [(cells[model, one, name], cells[model, one, "VAN"]) for one in counts]
+        after, before = (pd.concat(both) for both in zip(*sides, strict=True))
+        terms[MERGED].append((1.0, share(after, before)))
+        for count, side in zip(counts.values(), sides, strict=True):
+            kept = share(*side)
+            terms[WEIGHTED].append((count / sum(counts.values()), kept))
+            terms[ALIKE].append((1 / len(counts), kept))
+    losses = {}
+    for reading, found in terms.items():
+        loss = combined([(-100 / sum(weight for weight, _ in found), combined(found))])
+        losses[reading] = loss._replace(value=100 + loss.value)
+    return losses
 
-    They stand in the panel of their own data set; where none of that mode is the paper's, in a panel of their own. What
-    the paper's numbers are not known for has none.
+
+LIKE = {"generated": "cruxeval", "contest": "livecodebench", MERGE: MERGE}
+"""Data set of the paper beside which the kit's own problems stand in figures."""
+
+
+def counterparts(asked: Iterable[str], published: Iterable[str]) -> dict[str, str]:
+    """Returns the published data set beside which each data set of `asked` stands, without those
+    that have none: its own; else, where none of `asked` is published, that of the same kind
+    (`LIKE`). All problems together stand beside all published ones, if each has a counterpart."""
+    datasets = set(published)
+    names = list(dict.fromkeys(asked))
+    own = {name: name for name in names if name in datasets - {MERGE}}
+    beside = own or {name: LIKE[name] for name in names if LIKE.get(name) in datasets - {MERGE}}
+    if MERGE in names and set(beside.values()) == datasets - {MERGE} and len(beside) > 1:
+        beside[MERGE] = MERGE
+    return beside
+
+
+def published_points(
+    published: pd.DataFrame, table: pd.DataFrame, *, relative: bool
+) -> pd.DataFrame:
+    """Returns the paper's models for the grey dots: panel, condition, value (in % of vanilla if
+    `relative`, else in points), beside (name of the published data set). `published` comes from
+    `published_differences`, `table` from `differences`.
+
+    The dots stand in the panel of their mode and of the data set (`counterparts`); the dots on all
+    problems stand in the first panel of that mode where no data set has a counterpart. A condition
+    without published numbers has no dots.
     """
-    datasets = set(published["dataset"])
-    whole = set(table["dataset"]) - {MERGE} == datasets - {MERGE}
-    shown = as_the_paper_asked(compared(table))
-    varying = [name for name in SETTING if table[name].nunique() > 1]
+    shown = as_the_paper_asked(compared(table)).drop_duplicates(["dataset", *SETTING])
+    datasets = list(dict.fromkeys(published["dataset"]))
+    beside = counterparts(shown["dataset"], datasets)
+    whole = MERGE if MERGE in datasets else "cruxeval"
     parts = []
-    for _, rows in shown.drop_duplicates(["dataset", *SETTING]).groupby(SETTING, sort=False):
-        own = rows[rows["dataset"].isin(datasets) & (whole | (rows["dataset"] != MERGE))]
-        places = dict(zip(own["dataset"], own["panel"], strict=True))
-        row = rows.iloc[0].to_dict()
-        if not places:
-            dataset = MERGE if MERGE in datasets else "cruxeval"
-            setting = [panel_name(row, varying)] if varying else []
-            places = {dataset: ", ".join([own_panel(dataset), *setting])}
-        chosen = published[(published["mode"] == row["mode"]) & published["dataset"].isin(places)]
-        values = {"condition": chosen["perturbation"], "value": chosen["relative_pct" if relative else "points"]}
-        parts.append(pd.DataFrame({"panel": chosen["dataset"].map(places), **values}))
-    return pd.concat(parts) if parts else pd.DataFrame(columns=["panel", "condition", "value"])
+    for (*_, mode), rows in shown.groupby(["language", "task", "mode"], sort=False):
+        places = dict(zip(rows["dataset"], rows["panel"], strict=True))
+        pairs = beside or {rows["dataset"].iloc[0]: whole}
+        for dataset, theirs in pairs.items():
+            chosen = published[(published["mode"] == mode) & (published["dataset"] == theirs)]
+            values = {
+                "panel": places.get(dataset),
+                "condition": chosen["perturbation"],
+                "value": chosen["relative_pct" if relative else "points"],
+                "beside": "both data sets" if theirs == MERGE else NAMES[theirs],
+            }
+            parts.append(pd.DataFrame(values).dropna(subset="panel"))
+    columns = ["panel", "condition", "value", "beside"]
+    return pd.concat(parts) if parts else pd.DataFrame(columns=columns)
+
+
+SAID: dict[str, dict[Any, str]] = {
+    "language": {"javascript": "in JavaScript", "python": "in Python"},
+    "ignore": {False: "without a request to ignore comments", True: "with it"},
+    "refactor": {False: "on programs as they are", True: "on cleaned-up ones"},
+    "mode": {"direct": "asked directly", "cot": "step by step"},
+}
+"""Words of titles for the two values of a setting."""
+
+
+def headline(table: pd.DataFrame, *, relative: bool) -> str:
+    """Returns the title of a figure of `table`, the result of `differences`: the mean loss by the
+    values of the setting that varies (`SAID`), else the perturbations that cost most and least, in
+    % of vanilla if `relative`, else in points; over all problems where data sets are several."""
+    together = table[table["dataset"] == MERGE]
+    rows = named(table if together.empty else together)
+    rows = rows[~rows["perturbation"].isin(CONTROLS)]
+    column, unit = ("relative_pct", "%") if relative else ("points", "points")
+    for setting, words in SAID.items():
+        both = rows[rows.groupby("perturbation")[setting].transform("nunique") == 2]
+        lost = -both.groupby(setting)[column].mean()
+        if len(lost.dropna()) == 2:
+            first, second = (f"{lost[name]:.0f} {unit} {{}} {said}" for name, said in words.items())
+            told = f"Perturbations cost {first.format('of Pass@1 on average')}, {second.format('')}"
+            return told.replace("  ", " ")
+    means = rows.groupby("condition", sort=False)[column].mean().dropna().sort_values()
+    return most_and_least(means, "Pass@1 falls", f"{{:+.0f}} {unit}")
+
+
+def density_headline(curves: pd.DataFrame, unit: str) -> str:
+    """Returns the title of the figure of `curves`, from `density_points`: means over them at the
+    smallest and the largest density, in `unit`; for tokens their growth."""
+    means = curves.groupby("density")["value"].mean()
+    many = f"{100 * means.index[-1]:.0f} %"
+    if unit == "tokens":
+        ends = f"{means.iloc[0]:,.0f} tokens on average to {means.iloc[-1]:,.0f}"
+        return f"With messages at {many} of the places, answers go from {ends}"
+    few = means.index[means.index > 0][0]
+    ends = f"by {means[few]:+.0f} {unit} on average, at {many} by {means.iloc[-1]:+.0f}"
+    return f"With messages at {100 * few:.0f} % of the places Pass@1 changes {ends}"

@@ -1,7 +1,9 @@
-"""What the published Pass@1 of CodeCrash says: 17 models, seven perturbations, two data sets, outputs directly.
+"""CodeCrash: findings from the published Pass@1 of 17 models under seven perturbations on two data
+sets (outputs, direct mode).
 
-Pass@1 is published by model and perturbation, not by problem: intervals of single cells are marginal, and where models
-are compared what pairs them is lost. Averages and correlations take the 17 models as their sample.
+Pass@1 is published by model and perturbation, not by problem. Intervals of single cells are
+therefore marginal, and comparisons of models lose the pairing by problem. Averages and correlations
+take the 17 models as their sample.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from codestress.fitting.significance import (
     rank_correlation,
     with_holm,
 )
-from codestress.papers.codecrash.results.differences import QUESTIONS, published_differences
+from codestress.papers.codecrash.results.differences import INDEPENDENT, published_differences
 from codestress.report.findings import Finding, listed, span
 from codestress.report.published import published_numbers, read_published
 from codestress.seeding import rng
@@ -31,108 +33,144 @@ DRAWS = 10_000
 
 
 def scores() -> pd.DataFrame:
-    """Columns label, dataset, perturbation (`VAN` too), share, questions (independent ones, by which shares are
-    uncertain), lost (of the vanilla share; 0 for `VAN`)."""
+    """Returns the published scores (outputs, direct mode), a row for each model, data set and
+    perturbation.
+
+    Columns: label (of the model), dataset, perturbation (including `VAN`), share (Pass@1, 0 to 1),
+    independent (effective number of answers behind the share), lost (part of the vanilla score that
+    is lost, 0 for `VAN`).
+    """
     table = published_differences()
     table = table[(table["mode"] == "direct") & table["dataset"].isin(list(DATASETS))]
-    vanilla = table.drop_duplicates(["label", "dataset"]).assign(perturbation=VANILLA, relative_pct=0.0)
-    vanilla = vanilla.assign(pass_at_1_pct=vanilla["vanilla_pct"])
-    every = pd.concat([vanilla, table], ignore_index=True)
-    numbers = {"share": every["pass_at_1_pct"] / 100, "questions": every["dataset"].map(QUESTIONS)}
-    return every[["label", "dataset", "perturbation"]].assign(**numbers, lost=-every["relative_pct"] / 100)
+    vanilla = table.drop_duplicates(["label", "dataset"])
+    shares = {"pass_at_1_pct": vanilla["vanilla_pct"], "relative_pct": 0.0}
+    every = pd.concat([vanilla.assign(perturbation=VANILLA, **shares), table], ignore_index=True)
+    return every[["label", "dataset", "perturbation"]].assign(
+        share=every["pass_at_1_pct"] / 100,
+        independent=every["dataset"].map(INDEPENDENT),
+        lost=-every["relative_pct"] / 100,
+    )
 
 
 def rankings(table: pd.DataFrame) -> pd.DataFrame:
-    """Ranks of the models with what the tests leave open, from `scores()`.
+    """Returns the models' ranks, and the range of ranks that the tests leave open: a row for each
+    data set, perturbation and model of `table`, the result of `scores`.
 
-    Every pair of models is compared by a z test of two independent shares (the same problems: cautious), Holm over the
-    pairs of a data set and perturbation; a model's rank lies between those of the models that are surely better and
-    those that are surely worse (Mogstad et al. 2024). Columns: dataset, perturbation, label, share, rank, low, high,
-    separated (pairs of the panel that are told apart), pairs.
+    A z test of two independent shares compares every pair of models (all models had the same
+    problems, so the test is cautious), with Holm's correction over the pairs of a data set and
+    perturbation. A model's rank lies between the ranks of the surely better and of the surely worse
+    models (Mogstad et al. 2024). Columns: dataset, perturbation, label, share, rank (1: best), low,
+    high (best and worst open rank), separated (number of pairs in the panel that the tests
+    separate), pairs.
     """
     parts = []
     for _, part in table.groupby(["dataset", "perturbation"], sort=False):
-        low, high, told = open_ranks(part["share"], part["questions"], LEVEL)
-        ranks = part[["dataset", "perturbation", "label", "share"]].assign(rank=part["share"].rank(ascending=False))
-        parts.append(ranks.assign(low=low, high=high, separated=len(told), pairs=math.comb(len(part), 2)))
+        low, high, separated = open_ranks(part["share"], part["independent"], LEVEL)
+        ranks = part[["dataset", "perturbation", "label", "share"]].assign(
+            rank=part["share"].rank(ascending=False),
+            low=low,
+            high=high,
+            separated=len(separated),
+            pairs=math.comb(len(part), 2),
+        )
+        parts.append(ranks)
     return pd.concat(parts, ignore_index=True)
 
 
 def _losses(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """For each data set what each model (index) loses by each perturbation (columns)."""
-    by = {"index": "label", "columns": "perturbation", "values": "lost", "sort": False}
+    """Returns, by data set, a table of the share lost by each model (index) to each perturbation
+    (columns), from `table`, the result of `scores`."""
     perturbed = table[table["perturbation"] != VANILLA]
-    return {dataset: perturbed[perturbed["dataset"] == dataset].pivot_table(**by) for dataset in DATASETS}
+    return {
+        dataset: perturbed[perturbed["dataset"] == dataset].pivot_table(
+            "lost", "label", "perturbation", sort=False
+        )
+        for dataset in DATASETS
+    }
 
 
 def agreement(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
-    """Whether two perturbations order the models alike by the share of the vanilla score that they cost.
+    """Returns the rank correlation over models of each pair of perturbations, on each data set:
+    whether both order the models alike by the share of the vanilla score that they cost. `table`
+    comes from `scores`; `seed` draws permutations.
 
-    Columns: dataset, first, second, correlation (Spearman), low, high, p (permutations of models), p_holm (over all),
-    decided.
+    Columns: dataset, first, second (perturbations), correlation (Spearman), low, high (interval at
+    `confidence`), p (permutations of models), p_holm (over all), decided (p_holm below 0.05).
     """
     rows = []
     for dataset, lost in _losses(table).items():
-        for one, other in combinations(lost.columns, 2):
-            draws = rng(seed, "agreement", dataset, one, other)
-            found = rank_correlation(lost[one], lost[other], confidence, draws)
-            rows.append((dataset, one, other, found.value, *found.interval, found.p_value))
-    frame = pd.DataFrame(rows, columns=["dataset", "first", "second", "correlation", "low", "high", "p"])
-    return with_holm(frame)
+        for pair in combinations(lost.columns, 2):
+            draws = rng(seed, "agreement", dataset, *pair)
+            first, second = (lost[name] for name in pair)
+            found = rank_correlation(first, second, confidence, draws)
+            rows.append((dataset, *pair, found.value, *found.interval, found.p_value))
+    columns = ["dataset", "first", "second", "correlation", "low", "high", "p"]
+    return with_holm(pd.DataFrame(rows, columns=columns))
 
 
 def by_vanilla(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
-    """How much of what a perturbation costs (the share lost) goes with the vanilla score, over models.
+    """Returns, for each data set and perturbation, the correlation over models between the share
+    that the perturbation costs and the vanilla score. `table` comes from `scores`; `seed` makes the
+    draws.
 
-    The vanilla score is in both, with its sampling error: `alike` is the mean correlation in `DRAWS` drawn tables in
-    which every model loses the same share; with less error than its questions make independent it lies nearer to 0. So
-    p is the larger of two: how many draws lie as far from `alike`, and how many permutations as far from 0. Columns:
-    dataset, perturbation, correlation (Pearson), low, high, explained (its square), alike, p, p_holm (over all),
-    decided.
+    Both contain the vanilla score with its sampling error. `alike` is the mean correlation in
+    `DRAWS` drawn tables in which every model loses the same share; it is nearer to 0 with more
+    independent answers. p is the larger of two shares: of draws at least as far from `alike`, and
+    of permutations at least as far from 0. Columns: dataset, perturbation, correlation (Pearson),
+    low, high (at `confidence`), explained (its square), alike, p, p_holm (over all), decided
+    (p_holm below 0.05).
     """
     rows = []
     plain = table[table["perturbation"] == VANILLA].set_index(["dataset", "label"])["share"]
-    for dataset, lost in _losses(table).items():
-        vanilla, n = plain[dataset][lost.index].to_numpy(), QUESTIONS[dataset]
-        for perturbation in lost.columns:
-            value = float(np.corrcoef(vanilla, lost[perturbation])[0, 1])
+    for dataset, losses in _losses(table).items():
+        vanilla, n = plain[dataset][losses.index].to_numpy(), INDEPENDENT[dataset]
+        for perturbation, lost in losses.items():
+            value = float(np.corrcoef(vanilla, lost)[0, 1])
             draws = rng(seed, "vanilla", dataset, perturbation)
-            kept = vanilla * (1 - lost[perturbation].mean())
+            kept = vanilla * (1 - lost.mean())
             drawn, after = (
-                draws.normal(mean, np.sqrt(mean * (1 - mean) / n), (DRAWS, len(mean))) for mean in (vanilla, kept)
+                draws.normal(mean, np.sqrt(mean * (1 - mean) / n), (DRAWS, len(mean)))
+                for mean in (vanilla, kept)
             )
             under = _correlations(drawn, 1 - after / drawn)
-            far = np.abs(under - under.mean()) >= abs(value - under.mean())
+            alike = float(under.mean())
+            far = np.abs(under - alike) >= abs(value - alike)
             shuffled = draws.permuted(np.tile(vanilla, (DRAWS, 1)), axis=1)
-            apart = np.abs(_correlations(shuffled, lost[[perturbation]].to_numpy().T)) >= abs(value)
+            apart = np.abs(_correlations(shuffled, lost.to_numpy()[None])) >= abs(value)
             interval = fisher_interval(value, len(vanilla), 1.0, confidence)
             p_value = (1 + max(int(far.sum()), int(apart.sum()))) / (1 + DRAWS)
-            rows.append((dataset, perturbation, value, *interval, value**2, float(under.mean()), p_value))
+            rows.append((dataset, perturbation, value, *interval, value**2, alike, p_value))
     columns = ["dataset", "perturbation", "correlation", "low", "high", "explained", "alike", "p"]
     return with_holm(pd.DataFrame(rows, columns=columns))
 
 
 def _correlations(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Of the rows of two tables."""
+    """Returns the Pearson correlations, as an array, of each row of `x` with the row of `y` at its
+    place, or with the only row of `y`."""
     x, y = x - x.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)
     return np.asarray((x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1)))
 
 
 def between_datasets(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
-    """What a perturbation costs on LiveCodeBench and on CRUXEval, paired by model.
+    """Returns, for each perturbation, the share that it costs on CRUXEval and on LiveCodeBench,
+    paired by model. `table` comes from `scores`; `seed` draws permutations.
 
-    Columns: perturbation, cruxeval, livecodebench (mean share lost), difference, low, high (Student, over models), p
-    (exact sign flips), p_holm (over perturbations), decided, more (models that lose more on LiveCodeBench), models,
-    correlation (Spearman, of the shares lost), correlation_low, correlation_high.
+    Columns: perturbation, cruxeval, livecodebench (mean share lost), difference (LiveCodeBench -
+    CRUXEval), low, high (Student, at `confidence`, over models), p (exact sign flips), p_holm (over
+    perturbations), decided (p_holm below 0.05), more (number of models that lose more on
+    LiveCodeBench), models, correlation (Spearman, of the shares lost), correlation_low,
+    correlation_high.
     """
-    one, other = _losses(table).values()
+    cruxeval, livecodebench = _losses(table).values()
     rows = []
-    for perturbation in one.columns:
-        first, second = one[perturbation], other[perturbation].reindex(one.index)
+    for perturbation, first in cruxeval.items():
+        second = livecodebench[perturbation].reindex(first.index)
         found = mean_difference(second - first, confidence)
         same = rank_correlation(first, second, confidence, rng(seed, "datasets", perturbation))
-        told = (found.value, *found.interval, found.p_value, int((second > first).sum()), found.models)
-        rows.append((perturbation, first.mean(), second.mean(), *told, same.value, *same.interval))
+        more = int((second > first).sum())
+        means = first.mean(), second.mean()
+        tested = found.value, *found.interval, found.p_value
+        rows.append((perturbation, *means, *tested, more, found.models, same.value, *same.interval))
     columns = [
         *("perturbation", *DATASETS, "difference", "low", "high", "p", "more", "models"),
         *("correlation", "correlation_low", "correlation_high"),
@@ -141,24 +179,31 @@ def between_datasets(table: pd.DataFrame, confidence: float, seed: int) -> pd.Da
 
 
 def diluted(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Bounds of what each perturbation costs where it changes the program at all, mean over models, share of vanilla.
+    """Returns bounds of each perturbation's cost on the programs that it changes, as a share of the
+    vanilla score, mean over models: a row for each data set and perturbation of `table`, the result
+    of `scores`.
 
-    Unchanged programs lose nothing, so that what is published is the least; where the share of unchanged programs is
-    known, what is lost where it applies is lost / (1 - unchanged), if unchanged programs are
-    as hard as the others. `most_unchanged`: with more of them, the rest would have to lose more than all it has.
-    Columns: dataset, perturbation, lost, low, high (Student, over models), unchanged (nan: not known), applied,
-    applied_low, applied_high, most_unchanged.
+    Unchanged programs lose nothing, so the published loss is a lower bound. Where the share of
+    unchanged programs is known, the loss on changed programs is lost / (1 - unchanged), if
+    unchanged programs are as hard as the others. `most_unchanged`: with more unchanged programs,
+    the others would have to lose more than their whole score. Columns: dataset, perturbation, lost,
+    low, high (Student, over models), unchanged (share; nan: not known), applied (loss on changed
+    programs), applied_low, applied_high, most_unchanged.
     """
-    stated = [one for one in read_published("codecrash")["statements"] if one["artefacts"] == ["perturbations"]]
-    known = {(one["where"]["dataset"], one["where"]["perturbation"]): one["value"] / 100 for one in stated}
+    known = {}
+    for statement in read_published("codecrash")["statements"]:
+        if statement["artefacts"] == ["perturbations"]:
+            where = statement["where"]
+            known[where["dataset"], where["perturbation"]] = statement["value"] / 100
     rows = []
-    for dataset, lost in _losses(table).items():
-        for perturbation in lost.columns:
-            found = mean_difference(lost[perturbation], confidence)
+    for dataset, losses in _losses(table).items():
+        for perturbation, lost in losses.items():
+            found = mean_difference(lost, confidence)
+            numbers = (found.value, *found.interval)
             unchanged = known.get((dataset, perturbation), math.nan)
-            applied = [one / (1 - unchanged) for one in (found.value, *found.interval)]
-            most = 1 - float(lost[perturbation].max())
-            rows.append((dataset, perturbation, found.value, *found.interval, unchanged, *applied, most))
+            applied = [number / (1 - unchanged) for number in numbers]
+            most = 1 - float(lost.max())
+            rows.append((dataset, perturbation, *numbers, unchanged, *applied, most))
     columns = [
         *("dataset", "perturbation", "lost", "low", "high", "unchanged"),
         *("applied", "applied_low", "applied_high", "most_unchanged"),
@@ -172,9 +217,15 @@ FEW_MODELS = "17 models of a few families, several of one: no sample of models a
 
 
 def findings(
-    ranks: pd.DataFrame, alike: pd.DataFrame, vanilla: pd.DataFrame, datasets: pd.DataFrame, bounds: pd.DataFrame
+    ranks: pd.DataFrame,
+    alike: pd.DataFrame,
+    vanilla: pd.DataFrame,
+    datasets: pd.DataFrame,
+    bounds: pd.DataFrame,
 ) -> list[Finding]:
-    """What stands first, from the tables of this module."""
+    """Returns six findings in order of presentation, each a sentence with its test (`Finding`),
+    from the results of `rankings` (`ranks`), `agreement` (`alike`), `by_vanilla` (`vanilla`),
+    `between_datasets` (`datasets`, for two findings) and `diluted` (`bounds`)."""
     first = [_ranks(ranks), _agreement(alike), _vanilla(vanilla)]
     return [*first, _datasets(datasets), _same_models(datasets), _diluted(bounds)]
 
@@ -197,7 +248,8 @@ def _ranks(ranks: pd.DataFrame) -> Finding:
         "ranks that the tests leave open, marginal: Pass@1 is not published by problem, what pairs the models is lost",
         f"Holm over {ranks['pairs'].max()} pairs within each data set and perturbation, level {LEVEL}",
         "The same problems for all models: tests of paired outcomes would tell more pairs apart. LiveCodeBench's 479 "
-        "samples count as the 92 questions behind them, three samples of one problem as one.",
+        f"samples of 92 questions count as {INDEPENDENT['livecodebench']:.1f} independent ones (Kish), three "
+        "candidates for one sample as one.",
     )
 
 
@@ -275,7 +327,10 @@ def _same_models(datasets: pd.DataFrame) -> Finding:
 def _diluted(bounds: pd.DataFrame) -> Finding:
     row = bounds[bounds["unchanged"].notna()].iloc[0]
     ordered = bounds.sort_values("most_unchanged").iloc[[0, -1]].itertuples()
-    ends = [f"{100 * one.most_unchanged:.0f} % ({one.perturbation}, {DATASETS[one.dataset]})" for one in ordered]
+    ends = [
+        f"{100 * one.most_unchanged:.0f} % ({one.perturbation}, {DATASETS[one.dataset]})"
+        for one in ordered
+    ]
     problems = published_numbers("codecrash/problems") or {}
     return Finding(
         f"Unchanged programs dilute what is published: {row['perturbation']} leaves {100 * row['unchanged']:.0f} % of "
@@ -287,5 +342,5 @@ def _diluted(bounds: pd.DataFrame) -> Finding:
         "Student over models, divided by the share of changed programs",
         "none: nothing is tested",
         "It takes unchanged programs for as hard as the others; if they are easier, the effect where it applies is "
-        "larger still. For other perturbations the share of unchanged programs is not published.",
+        "larger still. For other perturbations the share of unchanged programs was not counted.",
     )

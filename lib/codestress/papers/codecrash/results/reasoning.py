@@ -1,5 +1,5 @@
-"""CodeCrash: reasoning models: accuracy and the tokens that they think (Table 4), and answers that doubt themselves
-more and more often (section 5, Figure 3)."""
+"""CodeCrash: accuracy and reasoning tokens of reasoning models (Table 4), and responses with
+growing doubt (section 3.4, Figure 3)."""
 
 from __future__ import annotations
 
@@ -12,32 +12,46 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from codestress.fitting.influence import share
-from codestress.fitting.proportions import DOUBTED, clustered_mean
+from codestress.fitting.proportions import DOUBTED, clustered_mean, effective_number
 from codestress.papers.codecrash.reasoning import (
     STAGES,
     collapse_start,
     doubts,
     reasoning_tokens,
     stage_starts,
-    thinking,
 )
-from codestress.papers.codecrash.results.conditions import CELL, NAMES, cells, named, own_panel, told
-from codestress.papers.codecrash.results.differences import HEADLINE, POINTS, QUESTIONS, differences
+from codestress.papers.codecrash.results.conditions import (
+    CELL,
+    NAMES,
+    cells,
+    most_and_least,
+    named,
+    told,
+)
+from codestress.papers.codecrash.results.differences import (
+    HEADLINE,
+    INDEPENDENT,
+    POINTS,
+    counterparts,
+    differences,
+    free_of,
+)
 from codestress.papers.codecrash.studies import MESSAGES
 from codestress.report.published import published_models, published_numbers
+from codestress.scoring.forms import split_thoughts
 from codestress.seeding import rng
 from codestress.types import CHARACTERS_PER_TOKEN, Response
 
 GROWTHS = 400
-"""Courses that are drawn of a curve, to see how far it lies from its points by chance."""
+"""Number of curves that are drawn to see how far a fit lies from its points by chance."""
 DEGREES = {"quadratic": 2, "line": 1}
 PAPER_STAGES = dict(zip(STAGES, ("1", "2", "3 and 4", "5", "6"), strict=True))
-"""Those of Appendix F.6 that a rule's stage takes the place of."""
+"""Stages of Appendix F.6 that correspond to each rule-based stage."""
 
 
 def with_reasoning(answers: pd.DataFrame, texts: Mapping[str, Response]) -> pd.DataFrame:
-    """The answers with `reasoning_tokens` (nan where the request failed), `collapsed` (whether the response ends in
-    endless repetition)."""
+    """Returns the answers with the columns `reasoning_tokens` (nan where the request failed) and
+    `collapsed` (whether the response ends in endless repetition). `texts` are responses by key."""
     responses = [texts.get(key) for key in answers["key"]]
     return answers.assign(
         reasoning_tokens=[reasoning_tokens(one) if one else math.nan for one in responses],
@@ -46,88 +60,136 @@ def with_reasoning(answers: pd.DataFrame, texts: Mapping[str, Response]) -> pd.D
 
 
 def reasoning_table(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
-    """Table 4: for each model, data set and perturbation Pass@1, the difference to vanilla in points with interval,
-    reasoning tokens (mean with interval, maximum; `true_tokens`: their mean in truth) and collapses. `answers` as
-    `with_reasoning` makes them, with `true_lengths`."""
+    """Returns Table 4, a row for each condition. `answers` come from `with_reasoning`, `rule` is
+    the scoring rule.
+
+    Columns: `CELL` (the condition), n (answers), problems, questions, independent, pass_at_1_pct (0
+    to 100), points (difference to vanilla) and average_tokens (of reasoning) with intervals at
+    `confidence`, most_tokens, collapses (their number).
+    """
     table = differences(answers, rule=rule, confidence=confidence)
     points = table.set_index(CELL)[[*POINTS]].to_dict("index")
     rows = []
     for cell, part in cells(answers):
-        known = part[part["reasoning_tokens"].notna()]
+        known = part.dropna(subset="reasoning_tokens")
         spent = known["reasoning_tokens"]
         mean, (low, high), *_ = clustered_mean(spent, known["question"], confidence=confidence)
-        rows.append(
-            cell
-            | {"n": len(part), "problems": part["problem"].nunique(), "questions": part["question"].nunique()}
-            | {"pass_at_1_pct": 100 * part[f"value_{rule}"].mean()}
-            | points.get(tuple(cell.values()), dict.fromkeys(POINTS, 0.0))
-            | {"average_tokens": mean, "tokens_low": low, "tokens_high": high}
-            | {"true_tokens": known["true_thought"].mean(skipna=False) if "true_thought" in known else math.nan}
-            | {"most_tokens": int(spent.max()) if len(known) else math.nan, "collapses": int(part["collapsed"].sum())}
-        )
+        row = cell | {
+            "n": len(part),
+            "problems": part["problem"].nunique(),
+            "questions": part["question"].nunique(),
+            "independent": effective_number(part["question"]),
+            "pass_at_1_pct": 100 * part[f"value_{rule}"].mean(),
+            **points.get(tuple(cell.values()), dict.fromkeys(POINTS, 0.0)),
+            "average_tokens": mean,
+            "tokens_low": low,
+            "tokens_high": high,
+            "most_tokens": int(spent.max()) if len(known) else math.nan,
+            "collapses": int(part["collapsed"].sum()),
+        }
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
-def token_growth(answers: pd.DataFrame, published: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
-    """How many times as many tokens a perturbation makes a model think as vanilla programs do (section 3.4 (i)): the
-    ratio of sums over the same problems, questions counted once; then the paper's, from Table 4.
+def token_growth(
+    answers: pd.DataFrame, published: pd.DataFrame, *, confidence: float
+) -> pd.DataFrame:
+    """Returns the ratio of reasoning tokens under a perturbation to those on vanilla programs
+    (section 3.4 (i)): sums over the same problems, with intervals at `confidence` over questions;
+    then the paper's ratios, from Table 4, without intervals. `answers` come from `with_reasoning`,
+    `published` from `published_reasoning`.
 
-    Columns: source (regenerated, published), model, dataset, perturbation, problems, questions, times, low, high.
+    Columns: source (regenerated, published), model, dataset, perturbation, problems, questions,
+    times (the ratio), low, high.
     """
     rows: list[tuple[object, ...]] = []
     known = answers.dropna(subset="reasoning_tokens")
     for (model, dataset), part in known.groupby(["model", "dataset"], sort=False):
         by = ["problem", "question"]
-        spent = part.pivot_table("reasoning_tokens", by, "perturbation", sort=False).droplevel("problem")
+        spent = part.pivot_table("reasoning_tokens", by, "perturbation", sort=False)
+        spent = spent.droplevel("problem")
         for perturbation in spent.columns.drop("VAN") if "VAN" in spent else ():
             both = spent[[perturbation, "VAN"]].dropna()
-            if len(both):
-                found, questions = share(both[perturbation], both["VAN"]), both.index.nunique()
-                numbers = (found.value, *found.interval(questions, confidence))
-                rows.append(("regenerated", model, dataset, perturbation, len(both), questions, *numbers))
-    columns = ["source", "model", "dataset", "perturbation", "problems", "questions", "times", "low", "high"]
+            if both.empty:
+                continue
+            ratio, questions = share(both[perturbation], both["VAN"]), both.index.nunique()
+            numbers = (ratio.value, *ratio.interval(questions, confidence))
+            condition = model, dataset, perturbation
+            rows.append(("regenerated", *condition, len(both), questions, *numbers))
+    numbers_of = ["problems", "questions", "times", "low", "high"]
+    columns = ["source", "model", "dataset", "perturbation", *numbers_of]
     vanilla = published.groupby(["label", "dataset"])["average_tokens"].transform("first")
-    theirs = published.assign(source="published", model=published["label"], times=published["average_tokens"] / vanilla)
-    return pd.concat([pd.DataFrame(rows, columns=columns), theirs[theirs["perturbation"] != "VAN"]])[columns]
+    times = published["average_tokens"] / vanilla
+    theirs = published.assign(source="published", model=published["label"], times=times)
+    theirs = theirs[theirs["perturbation"] != "VAN"]
+    return pd.concat([pd.DataFrame(rows, columns=columns), theirs])[columns]
 
 
 def published_reasoning() -> pd.DataFrame:
-    """The paper's Table 4, read from a picture of it. Columns: label, dataset, perturbation, pass_at_1_pct, points,
-    average_tokens, most_tokens."""
+    """Returns the paper's Table 4, read from a picture of it, a row for each model, data set and
+    perturbation. Columns: label, dataset, perturbation, pass_at_1_pct (0 to 100), points
+    (difference to vanilla), average_tokens, most_tokens."""
     numbers = published_numbers("codecrash/tab04") or {"values": {}}
-    rows = [
-        (label, dataset, name, vanilla + points, points, average, most)
-        for label, datasets in numbers["values"].items()
-        for dataset, (vanilla, *others) in datasets.items()
-        for name, (points, average, most) in zip(("VAN", *HEADLINE), np.reshape([0.0, *others], (5, 3)), strict=True)
-    ]
-    columns = ["label", "dataset", "perturbation", "pass_at_1_pct", "points", "average_tokens", "most_tokens"]
-    return pd.DataFrame(rows, columns=columns)
+    rows = []
+    for label, datasets in numbers["values"].items():
+        for dataset, (vanilla, *others) in datasets.items():
+            triples = np.reshape([0.0, *others], (5, 3))
+            for name, triple in zip(("VAN", *HEADLINE), triples, strict=True):
+                rows.append((label, dataset, name, vanilla + triple[0], *triple))
+    columns = ["label", "dataset", "perturbation"]
+    numbers_of = ["pass_at_1_pct", "points", "average_tokens", "most_tokens"]
+    return pd.DataFrame(rows, columns=[*columns, *numbers_of])
 
 
 def published_claims(published: pd.DataFrame) -> pd.DataFrame:
-    """The paper's cells for the ledger: vanilla is no difference."""
+    """Returns the cells of `published_reasoning` with the columns by which the ledger compares
+    them: model, independent, dataset_name, free (parameters that may deviate); vanilla rows have no
+    difference (nan)."""
     return published.assign(
         model=published["label"].map(published_models("codecrash")),
-        questions=published["dataset"].map(QUESTIONS),
+        independent=published["dataset"].map(INDEPENDENT),
         dataset_name=published["dataset"].map(NAMES),
         points=published["points"].where(published["perturbation"] != "VAN"),
+        free=published["perturbation"].map(free_of),
     )
 
 
 def token_points(table: pd.DataFrame, published: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """What `token_dots` draws: the regenerated points and the paper's, in panels of their own data sets."""
-    names = {"average_tokens": "average", "tokens_low": "low", "tokens_high": "high", "most_tokens": "most"}
-    renamed = named(table).rename(columns={**names, "true_tokens": "true"})
-    points = renamed[["model", "panel", "condition", *names.values(), "true"]]
-    panels = named(table).drop_duplicates("dataset").set_index("dataset")["panel"].to_dict()
+    """Returns both tables that `token_dots` draws: the points of `table`, the result of
+    `reasoning_table` (model, panel, condition, cell, average, low, high, hollow: the maximum), and
+    those of `published`, the result of `published_reasoning` (the same, without intervals, and
+    beside: the data set's name), in the panels of their counterparts (`counterparts`)."""
+    names = {
+        "average_tokens": "average",
+        "tokens_low": "low",
+        "tokens_high": "high",
+        "most_tokens": "hollow",
+    }
+    drawn = named(table).rename(columns=names)
+    panels = dict(zip(drawn["dataset"], drawn["panel"], strict=True))
     theirs = published.rename(columns={**names, "perturbation": "condition"})
-    theirs["panel"] = [panels.get(dataset, own_panel(dataset)) for dataset in theirs["dataset"]]
-    return points, theirs[["panel", "condition", "average", "most"]]
+    theirs["model"] = theirs["label"].map(published_models("codecrash"))
+    pairs = counterparts(panels, theirs["dataset"]).items()
+    parts = [
+        theirs[theirs["dataset"] == other].assign(panel=panels[own], beside=NAMES[other])
+        for own, other in pairs
+    ]
+    theirs = pd.concat([*parts, theirs[:0].assign(panel="", beside="")])
+    points = drawn[["model", "panel", "condition", "cell", *names.values()]]
+    return points, theirs[["model", "panel", "condition", "average", "hollow", "beside"]]
+
+
+def token_headline(growth: pd.DataFrame) -> str:
+    """Returns the title of Table 4's figure, from the regenerated rows of `token_growth`: under
+    which perturbations thought grows."""
+    own = growth[growth["source"] == "regenerated"]
+    means = own.groupby("perturbation", sort=False)["times"].mean().dropna()
+    return most_and_least(means.sort_values(ascending=False), "Thought grows", "{:.1f} times")
 
 
 def describe_reasoning(table: pd.DataFrame) -> str:
-    """The figure in words."""
+    """Returns the rows of `reasoning_table` (tokens, collapses) as a text that describes their
+    figure."""
     form = (
         "{model}, {dataset}, {perturbation}: {average_tokens:,.0f} tokens on average, at most {most_tokens:,}, "
         "{collapses} collapses"
@@ -136,24 +198,29 @@ def describe_reasoning(table: pd.DataFrame) -> str:
 
 
 def fit_growth(x: ArrayLike, y: ArrayLike) -> dict[str, float]:
-    """Least-squares fits of y over x (n,), c0 + c1 x + c2 x² and a line: c0, c1, c2, r2_quadratic and r2_linear; nan
-    where there are fewer than four points."""
+    """Returns least-squares fits of `y` (n,) over `x` (n,), with c0 + c1 x + c2 x² and with a line,
+    as a dict with c0, c1, c2, r2_quadratic and r2_linear (the shares of variance that the fits
+    explain); all are nan with fewer than four points."""
     xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     numbers = [math.nan] * 5
     if ys.size >= 4:
         fits = [np.polyfit(xs, ys, degree) for degree in DEGREES.values()]
         total = float(((ys - ys.mean()) ** 2).sum())
-        numbers = [*fits[0][::-1], *(1 - float(((ys - np.polyval(fit, xs)) ** 2).sum()) / total for fit in fits)]
+        lacks = [float(((ys - np.polyval(fit, xs)) ** 2).sum()) / total for fit in fits]
+        numbers = [*fits[0][::-1], *(1 - lack for lack in lacks)]
     return dict(zip(("c0", "c1", "c2", "r2_quadratic", "r2_linear"), numbers, strict=True))
 
 
 def lack_of_growth(x: ArrayLike, degree: int, random: np.random.Generator) -> float:
-    """p-value of a polynomial of this degree through the counts 0, 1, … at x (n,), which begin at 0: small where it
-    does not describe them. nan where there are fewer than four.
+    """Returns the p-value for the fit of a polynomial of degree `degree` to the counts 0, 1, … at
+    the places `x` (n,), which begin at 0: small where the polynomial does not describe the counts.
+    nan with fewer than four counts.
 
-    Counts up to here hang together, so that no test of independent residuals holds. Their largest distance from the
-    polynomial, against the same of counts that grow by chance as the polynomial says (a Poisson process of its slope,
-    given its last event) and have one fitted to them too. Simulated: a true curve is doubted in about 5 of 100 studies.
+    Cumulative counts depend on each other, so no test of independent residuals holds. The test
+    takes their largest distance from the polynomial, and compares this distance with the distances
+    of drawn counts (by `random`) from polynomials fitted to them. The drawn counts follow a Poisson
+    process with the polynomial's slope as its rate, given its last event. In simulations, a true
+    curve is doubted in about 5 of 100 studies.
     """
     places = np.asarray(x, dtype=float)
     if places.size < 4:
@@ -176,30 +243,34 @@ def lack_of_growth(x: ArrayLike, degree: int, random: np.random.Generator) -> fl
 
 
 class Collapse(NamedTuple):
-    """The response whose words of doubt are drawn."""
+    """One response of a model, chosen by `doubt_curve`, with the places of its words of doubt and
+    the fits of their growth; its `collapse_at` is None without a collapse."""
 
     model: str
     problem: str
     perturbation: str
     tokens: int
-    """Of the whole response, at four characters each."""
+    """Length of the whole response, at four characters a token."""
     collapse_at: int | None
-    """Token at which it begins to repeat one unit until its end; None where it does not."""
+    """Token at which the response begins to repeat one unit until its end; None without a collapse.
+    """
     curve: pd.DataFrame
-    """Columns: tokens, doubts (how many words of doubt stand up to there)."""
+    """Columns: tokens (place in the response), doubts (number of words of doubt up to that place).
+    """
     growth: dict[str, float]
-    """`fit_growth`."""
+    """Result of `fit_growth`."""
     lacks: dict[str, float]
-    """p-values of the lack of fit of its two curves."""
+    """p-values of `lack_of_growth` for the quadratic and the line."""
     text: str
-    """What was thought, and what it repeats."""
+    """Reasoning of the response; the whole response where it collapses."""
     factors: Mapping[str, Any]
-    """What `studies.variants` takes to make its program."""
+    """Arguments from which `studies.variants` makes the response's program."""
 
 
 def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collapse:
-    """The longest response that collapses; where none does, the one with most words of doubt. Requests that failed
-    have none."""
+    """Returns, as `Collapse`, the longest response in `answers` that ends in endless repetition;
+    without one, the response with most words of doubt. Failed requests, which `texts` (responses by
+    key) lacks, are left out; raises `ValueError` where no response is left."""
     answers = answers[answers["key"].isin(list(texts))]
 
     def rank(row: Any) -> tuple[bool, int]:
@@ -210,50 +281,75 @@ def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collaps
     row: Any = max(answers.itertuples(), key=rank)
     text = texts[row.key].text
     start = collapse_start(text)
-    thought = text[:start] if start is not None else (thinking(text) or text)
+    thought = text[:start] if start is not None else (split_thoughts(text).thoughts or text)
     places = [0.0, *(place / CHARACTERS_PER_TOKEN for place in doubts(thought))]
     curve = pd.DataFrame({"tokens": places, "doubts": range(len(places))})
-    density = row.density if row.perturbation in MESSAGES else 1.0
     return Collapse(
         *(row.model, row.problem, row.perturbation, -(-len(text) // CHARACTERS_PER_TOKEN)),
         None if start is None else start // CHARACTERS_PER_TOKEN,
         curve,
-        fit_growth(curve["tokens"], curve["doubts"]),
-        {name: lack_of_growth(curve["tokens"], degree, rng(0, name)) for name, degree in DEGREES.items()},
+        fit_growth(places, curve["doubts"]),
+        {name: lack_of_growth(places, degree, rng(0, name)) for name, degree in DEGREES.items()},
         text if start is not None else thought,
-        {"source": row.dataset, "language": row.language, "perturbation": row.perturbation, "density": density},
+        {
+            "source": row.dataset,
+            "language": row.language,
+            "perturbation": row.perturbation,
+            "density": row.density if row.perturbation in MESSAGES else 1.0,
+        },
     )
 
 
 def stages(collapse: Collapse, answer: str, hint: str | None) -> pd.DataFrame:
-    """The stages of the response (`stage_starts`): stage, paper (its stages), first_token, tokens, doubts (words of
-    doubt), doubts_per_1000 (tokens); a row for each that there is."""
+    """Returns a table with a row for each stage of the response `collapse` (`stage_starts`, from
+    the right `answer` and the value of the misleading `hint`, None without one): stage, paper (the
+    paper's stages), first_token, tokens, doubts (words of doubt), doubts_per_1000 (tokens)."""
     starts = stage_starts(collapse.text, answer, hint)
     ends = [*list(starts.values())[1:], len(collapse.text)]
     places = doubts(collapse.text)
     rows = []
     for (stage, start), end in zip(starts.items(), ends, strict=True):
-        count, tokens = sum(start <= place < end for place in places), (end - start) / CHARACTERS_PER_TOKEN
+        count = sum(start <= place < end for place in places)
+        tokens = (end - start) / CHARACTERS_PER_TOKEN
         rate = 1000 * count / tokens if tokens else math.nan
-        rows.append((stage, PAPER_STAGES[stage], start // CHARACTERS_PER_TOKEN, round(tokens), count, rate))
-    return pd.DataFrame(rows, columns=["stage", "paper", "first_token", "tokens", "doubts", "doubts_per_1000"])
+        first = start // CHARACTERS_PER_TOKEN
+        rows.append((stage, PAPER_STAGES[stage], first, round(tokens), count, rate))
+    columns = ["stage", "paper", "first_token", "tokens", "doubts", "doubts_per_1000"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def growth_table(collapse: Collapse) -> pd.DataFrame:
-    """The fit of `doubts` over tokens in one row."""
-    shown = {name: getattr(collapse, name) for name in ("model", "problem", "perturbation", "tokens", "collapse_at")}
+    """Returns a table with one row about the response `collapse`: model, problem, perturbation,
+    tokens, collapse_at, doubts (their number), the numbers of `fit_growth`, and a p-value of each
+    fit (lack_of_fit_…; small where the fit does not describe the growth)."""
+    names = ("model", "problem", "perturbation", "tokens", "collapse_at")
+    row = {name: getattr(collapse, name) for name in names}
+    row["doubts"] = int(collapse.curve["doubts"].max())
     lacks = {f"lack_of_fit_{name}": lack for name, lack in collapse.lacks.items()}
-    return pd.DataFrame([shown | {"doubts": int(collapse.curve["doubts"].max())} | collapse.growth | lacks])
+    return pd.DataFrame([row | collapse.growth | lacks])
+
+
+def collapse_headline(collapse: Collapse) -> str:
+    """Returns the title of the figure of the response `collapse`: how many of its words of doubt
+    stand in the second half, and how it ends."""
+    places = collapse.curve["tokens"][1:]
+    if places.empty:
+        return f"{collapse.model} writes no word of doubt"
+    late = (places > places.max() / 2).mean()
+    end = "" if collapse.collapse_at is None else ", then it repeats itself to the end"
+    return f"{100 * late:.0f} % of {collapse.model}'s {len(places)} words of doubt come in the second half{end}"
 
 
 def describe_collapse(collapse: Collapse) -> str:
-    """The figure in words."""
+    """Returns a text that describes the figure of growing doubt in the response `collapse`: its
+    tokens, words of doubt, collapse and fits."""
     fate = "it does not collapse"
     if collapse.collapse_at is not None:
         fate = f"from token {collapse.collapse_at:,} on it repeats one unit to its end"
+    lacks = [name for name, p in collapse.lacks.items() if p < DOUBTED]
     return (
         f"{collapse.model} on {collapse.problem} under {collapse.perturbation}: {collapse.tokens:,} tokens, "
         f"{int(collapse.curve['doubts'].max())} words of doubt; {fate}. R² of the quadratic "
         f"{collapse.growth['r2_quadratic']:.3f}, of a line {collapse.growth['r2_linear']:.3f}."
-        + "".join(f" A {name} does not describe the points." for name, p in collapse.lacks.items() if p < DOUBTED)
+        + "".join(f" A {name} does not describe the points." for name in lacks)
     )

@@ -1,5 +1,5 @@
-"""CodeCrash: what becomes of single problems: verdicts that a perturbation turns, answers to be read, and candidates
-that agree."""
+"""CodeCrash: results on single problems: verdicts that a perturbation turns, answers to read, and
+agreement of candidates."""
 
 from __future__ import annotations
 
@@ -11,39 +11,51 @@ from typing import Any
 import pandas as pd
 
 from codestress.fitting.proportions import wilson
-from codestress.papers.codecrash.results.conditions import CELL, MERGE, MODES, cells, scores_by_problem, told
-from codestress.papers.codecrash.studies import fenced_program
+from codestress.papers.codecrash.results.conditions import (
+    CELL,
+    MERGE,
+    MODES,
+    cells,
+    most_and_least,
+    scores_by_problem,
+    told,
+)
+from codestress.scoring.forms import fenced_program
 from codestress.seeding import rng
 from codestress.types import Response, Trials
 
 
 def changed_verdicts(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
-    """For each condition: of the problems that all vanilla candidates get right, those that all perturbed candidates
-    get wrong, and the other way round. Columns: CELL, broken, right_before, share, low, high, true (of these that were
-    right before), mended, wrong_before."""
+    """Returns, for each perturbed condition in `answers`, the numbers of problems that all vanilla
+    (unperturbed) candidates get right and all perturbed candidates get wrong, and the reverse.
+    `rule` is the scoring rule.
+
+    Columns: `CELL` (the condition), broken (right before, wrong after), right_before, share (broken
+    of right_before; nan without any), low, high (Wilson, at `confidence`), mended (wrong before,
+    right after), wrong_before.
+    """
     rows = []
     for cell, part in _paired(answers, rule):
         right, wrong = part[part["before"] == 1], part[part["before"] == 0]
         broken, n = int((right["score"] == 0).sum()), len(right)
         low, high = wilson(broken, n, confidence)
-        rows.append(
-            cell
-            | {"broken": broken, "right_before": n, "share": broken / n if n else math.nan, "low": low, "high": high}
-            | {"true": math.nan if cell["refactor"] else _true_share(right)}
-            | {"mended": int((wrong["score"] == 1).sum()), "wrong_before": len(wrong)}
-        )
+        numbers = {
+            "broken": broken,
+            "right_before": n,
+            "share": broken / n if n else math.nan,
+            "low": low,
+            "high": high,
+            "mended": int((wrong["score"] == 1).sum()),
+            "wrong_before": len(wrong),
+        }
+        rows.append(cell | numbers)
     return pd.DataFrame(rows)
 
 
-def _true_share(right: pd.DataFrame) -> float:
-    """Of problems that were right before: all candidates anew, but for a question that is the same. Not for programs
-    that were cleaned up: they may be the same program then, which is answered as before."""
-    missed = (1 - right["true"]) ** right["candidates"]
-    return float(missed.where(right["status"] == "applied", 0 * missed).mean(skipna=False))
-
-
 def _paired(answers: pd.DataFrame, rule: str) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
-    """Each perturbed condition with the vanilla score of the same problem in `before`."""
+    """Yields each perturbed condition in `answers` as a dict of its values of `CELL`, with a table
+    of its scores by problem (by `rule`) and, in the column `before`, the vanilla score of the same
+    problem; problems without that score are left out."""
     scores = scores_by_problem(answers, rule)
     scores = scores[scores["dataset"] != MERGE]
     keys = [name for name in [*CELL, "problem"] if name not in ("perturbation", "density")]
@@ -53,17 +65,20 @@ def _paired(answers: pd.DataFrame, rule: str) -> Iterator[tuple[dict[str, Any], 
 
 
 def cases(answers: pd.DataFrame, *, rule: str, per_condition: int, seed: int) -> pd.DataFrame:
-    """Some problems that were right before and wrong after, drawn for each model, mode and perturbation.
+    """Returns problems that all candidates in `answers` got right before a perturbation and wrong
+    after it, drawn by `seed`, at most `per_condition` for each condition. `rule` is the scoring
+    rule.
 
-    Columns: CELL, problem, key_before, key_after (of the first candidates), answer_before, answer_after.
+    Columns: `CELL` (the condition), problem, key_before, key_after (of the first candidates'
+    responses), answer_before, answer_after. Empty where there is no such problem.
     """
     first = answers[answers["sample"] == answers["sample"].min()].set_index([*CELL, "problem"])
     rows = []
     for cell, part in _paired(answers, rule):
-        broken = list(part.loc[(part["before"] == 1) & (part["score"] == 0), "problem"])
-        order = rng(seed, "cases", *map(str, cell.values())).permutation(len(broken))[:per_condition]
+        broken = part.loc[(part["before"] == 1) & (part["score"] == 0), "problem"]
+        order = rng(seed, "cases", *map(str, cell.values())).permutation(len(broken))
         vanilla = cell | {"perturbation": "VAN", "density": 0.0}
-        for problem in (broken[int(i)] for i in sorted(order)):
+        for problem in broken.iloc[sorted(order[:per_condition])]:
             both = [first.loc[(*one.values(), problem)] for one in (vanilla, cell)]
             shown = [one[column] for column in ("key", f"detail_{rule}") for one in both]
             rows.append((*cell.values(), problem, *shown))
@@ -72,17 +87,21 @@ def cases(answers: pd.DataFrame, *, rule: str, per_condition: int, seed: int) ->
 
 
 def told_case(case: Any, trials: Trials, texts: Mapping[str, Response]) -> str:
-    """A row of `cases` for people: what was changed in the program, and both answers."""
+    """Returns a text to read about `case`, a row of `cases`: the changes to the program, and the
+    ends of both responses. `trials` are the study's; `texts` has its responses by key, without
+    failed ones."""
+    setting = {name: getattr(case, name) for name in CELL[1:]}
 
-    def shown(perturbation: str, density: float) -> list[str]:
-        wanted = {name: getattr(case, name) for name in CELL[1:]} | {"perturbation": perturbation, "density": density}
-        of = [one for one in trials.items if one.problem == case.problem and wanted.items() <= one.factors.items()]
-        return fenced_program(trials.render(of[0]).messages[-1].content).split("\n")
+    def shown(**changed: Any) -> list[str]:
+        wanted = (setting | changed).items()
+        own = (trial for trial in trials.items if trial.problem == case.problem)
+        trial = next(trial for trial in own if wanted <= trial.factors.items())
+        return fenced_program(trials.render(trial).messages[-1].content).split("\n")
 
     def ending(key: str) -> str:
         return texts[key].text[-1500:] if key in texts else "(the request failed)"
 
-    before, after = shown("VAN", 0.0), shown(case.perturbation, case.density)
+    before, after = shown(perturbation="VAN", density=0.0), shown()
     return "\n".join(
         [
             f"=== {case.model}, {case.dataset} {case.problem}, {MODES[case.mode]}, {case.perturbation}",
@@ -94,38 +113,59 @@ def told_case(case: Any, trials: Trials, texts: Mapping[str, Response]) -> str:
 
 
 def describe_verdicts(table: pd.DataFrame) -> str:
-    """The figure in words."""
+    """Returns the rows of `changed_verdicts` (broken of right_before) as a text that describes
+    their figure."""
     form = "{model}, {dataset}, {mode}, {perturbation}: {broken} of {right_before}"
     return told("Right before and wrong after the perturbation.", table, form)
 
 
-def stability(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
-    """For each condition: the standard deviation of Pass@1 over candidates (in points, n - 1), and the share of
-    problems whose candidates are all right or all wrong, with Wilson's interval (low, high), and what is true of it.
+def verdict_headline(points: pd.DataFrame) -> str:
+    """Returns the title of the figure of `points`, the points of `share_points` made of
+    `changed_verdicts`: under which perturbations right answers turn wrong."""
+    means = points.groupby("condition", sort=False)["value"].mean().dropna()
+    verb = "Right answers turn wrong"
+    return most_and_least(means.sort_values(ascending=False), verb, "{:.0f} %")
 
-    The paper does not say which standard deviation it takes (appendix C).
+
+def stability(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
+    """Returns, for each condition in `answers`, the standard deviation of Pass@1 over candidates
+    (answers to the same prompt), and the share of problems whose candidates are all right or all
+    wrong. The paper does not say which standard deviation it takes (appendix C). `rule` is the
+    scoring rule.
+
+    Columns: `CELL` (the condition), problems, candidates, pass_at_1_pct (0 to 100),
+    deviation_points (n - 1; nan for one candidate), same_verdict (the share), low, high (Wilson, at
+    `confidence`).
     """
     rows = []
     for cell, part in cells(answers):
-        verdicts = part.pivot_table(index="problem", columns="sample", values=f"value_{rule}").dropna()
+        verdicts = part.pivot_table(f"value_{rule}", "problem", "sample").dropna()
         problems, candidates = verdicts.shape
-        known = rule == "strict" and "chance" in part
-        right = part.groupby("problem")["chance"].first()[verdicts.index] if known else pd.Series([math.nan])
-        alike = right**candidates + (1 - right) ** candidates
         means = 100 * verdicts.mean()
         same = int((verdicts.nunique(axis=1) == 1).sum())
         low, high = wilson(same, problems, confidence)
-        rows.append(
-            cell
-            | {"problems": problems, "candidates": candidates, "pass_at_1_pct": float(means.mean())}
-            | {"deviation_points": float(means.std(ddof=1)), "same_verdict": same / problems if problems else math.nan}
-            | {"low": low, "high": high, "true": alike.mean(skipna=False)}
-        )
+        numbers = {
+            "problems": problems,
+            "candidates": candidates,
+            "pass_at_1_pct": float(means.mean()),
+            "deviation_points": float(means.std(ddof=1)),
+            "same_verdict": same / problems if problems else math.nan,
+            "low": low,
+            "high": high,
+        }
+        rows.append(cell | numbers)
     return pd.DataFrame(rows)
 
 
 def describe_stability(table: pd.DataFrame) -> str:
-    """The figure in words."""
+    """Returns the rows of `stability` (share, deviation) as a text that describes their figure."""
     spread = "standard deviation {deviation_points:.2f} points"
     form = "{model}, {dataset}, {mode}, {perturbation}: {same_verdict:.1%}, " + spread
     return told("Problems whose candidates are all right or all wrong.", table, form)
+
+
+def stability_headline(points: pd.DataFrame) -> str:
+    """Returns the title of the figure of `points`, the points of `share_points` made of
+    `stability`: on which programs candidates agree."""
+    means = points.groupby("condition", sort=False)["value"].mean().dropna()
+    return most_and_least(means.sort_values(ascending=False), "Candidates agree", "{:.0f} %")

@@ -1,1 +1,2 @@
-"""Fault Localizability: tables of its figures, the paper's own numbers beside the regenerated ones."""
+"""Tables of Fault Localizability's figures, with the paper's own numbers beside the regenerated
+numbers."""

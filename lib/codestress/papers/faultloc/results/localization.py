@@ -1,74 +1,109 @@
-"""Fault Localizability: where faults are found (Figures 2 to 5), by what a model is, and one program of them."""
+"""Tables of Fault Localizability: accuracy by kind of fault, quarter and model (Table II, Figures 9
+to 11)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
 from codestress.fitting.proportions import clustered_share, ratio
 from codestress.fitting.summaries import paired_differences
-from codestress.inference.registry import ModelEntry
-from codestress.papers.faultloc.faults.sites import KINDS
+from codestress.mutate.faults.sites import KINDS
+from codestress.papers.faultloc.words import spoken
+from codestress.report.marks import with_cells
+from codestress.report.published import read_published
 from codestress.types import LANGUAGE_NAMES
 
+ALL_FAULTS = "all faults"
 QUARTERS = ("0-25 %", "25-50 %", "50-75 %", "75-100 %")
 ORACLE = "perfect localizer"
+"""Name, in the column model, of the instrument that names the changed line."""
+READINGS = {"strict": "the line itself", "reference": "within two lines"}
+"""Two readings of the word "compared", by which the paper scores answers (section IV-B of Fault
+Localizability), by scoring rule."""
 
 
 def with_seed(answers: pd.DataFrame) -> pd.DataFrame:
-    """The answers with `seed_program`: tasks made from one program are not independent."""
-    return answers.assign(seed_program=answers["source"] + "/" + answers["problem"].str.split("/").str[0])
+    """Returns the table `answers` with the column `seed_program` (source and id of a task's
+    program), since tasks made from one program are not independent; unchanged if it has that
+    column."""
+    if "seed_program" in answers:
+        return answers
+    program = answers["problem"].map(lambda name: name.partition("/")[0])
+    return answers.assign(seed_program=answers["source"] + "/" + program)
+
+
+def unmutated(answers: pd.DataFrame) -> pd.DataFrame:
+    """Returns those of `answers`, a table of answers, that are about unmutated tasks, with the
+    column `seed_program` (source and id of the task's program)."""
+    return with_seed(answers[answers["spm"] == "none"])
 
 
 def with_places(cells: pd.DataFrame, rows: Sequence[str]) -> pd.DataFrame:
-    """Cells of a heat map over quarters in the order of its rows, with `column`, the quarter in words."""
-    order = {row: place for place, row in enumerate(rows)}
-    cells = cells.assign(place=cells["row"].map(order)).sort_values(["place", "quarter"], ignore_index=True)
+    """Returns `cells`, the cells of a heat map over quarters (columns row, quarter 1 to 4, and
+    others), in the order of `rows`, the names of all rows. Added columns: column (the quarter in
+    words) and place (the row's index in `rows`)."""
+    cells = cells.assign(place=cells["row"].map(list(rows).index))
+    cells = cells.sort_values(["place", "quarter"], ignore_index=True)
     return cells.assign(column=[QUARTERS[int(quarter) - 1] for quarter in cells["quarter"]])
 
 
-def localized(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence: float) -> pd.DataFrame:
-    """Tasks as they are: one row for each model and combination of `by`, and for the perfect localizer.
+def localized(
+    answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence: float
+) -> pd.DataFrame:
+    """Returns accuracy on unmutated tasks from `answers`, a table of answers (`answers_frame`): a
+    row for each model, the perfect localizer included, and combination of values of the columns
+    `by`.
 
-    Columns: model, `by`, tasks, found, share, low, high (Wilson, programs counted); kept (tasks that at least one model
-    finds: the paper's filter), programs_kept, accuracy_kept, kept_low, kept_high; found_reference, accuracy_reference
-    (within two lines); of instruments `true` and `true_kept`, what both shares are in truth. Intervals of shares among
-    kept tasks do not know that the filter is drawn too.
+    Columns: model, those of `by`, tasks, found, accuracy (by the scoring rule `rule`, 0 to 1), low,
+    high (Wilson at `confidence`, programs as clusters); kept (tasks that at least one model finds:
+    the paper's filter, which ignores the perfect localizer), programs_kept, accuracy_kept,
+    kept_low, kept_high; found_reference, accuracy_reference (within two lines); cell (selects these
+    answers). Intervals of shares among kept tasks ignore that the filter is drawn too.
     """
-    plain = with_seed(answers[answers["spm"] == "none"])
-    value = f"value_{rule}"
-    found_by_any = plain.groupby(["source", "problem"])[value].transform("max") > 0
-    plain = plain.assign(kept=found_by_any)
-    known = "chance" in plain and rule == "strict"
-    if known:  # that anybody finds it; readers know nothing of one another
-        missed = (1 - plain["chance"]).groupby([plain["source"], plain["problem"]]).transform("prod", min_count=1)
-        plain = plain.assign(chance_kept=plain["chance"] / (1 - missed))
+    plain = unmutated(answers)
+    value, task = f"value_{rule}", ["source", "problem"]
+    models = plain[plain["model"] != ORACLE]
+    kept = models.groupby(task)[value].max().gt(0).rename("kept")
+    plain = plain.join(kept, on=task)
+    plain = plain.assign(kept=plain["kept"].eq(True))  # of what no model was asked, nothing is kept
     rows = []
     for group, part in plain.groupby(["model", *by], sort=False):
-        found = [clustered_share(one[value], one["seed_program"], confidence) for one in (part, part[part["kept"]])]
-        every, kept = ((one.value, *one.interval) for one in found)
-        counts = (len(part), int(part[value].sum()), *every, found[1].n, found[1].clusters, *kept)
-        reference = (int(part["value_reference"].sum()), float(part["value_reference"].mean()))
-        chances = (part["chance"], part.loc[part["kept"], "chance_kept"]) if known else ()
-        true = [one.mean(skipna=False) for one in chances]
-        rows.append((*cast(tuple[Any, ...], group), *counts, *reference, *true))
+        every, filtered = (
+            clustered_share(tasks[value], tasks["seed_program"], confidence)
+            for tasks in (part, part[part["kept"]])
+        )
+        row = [*group, len(part), int(part[value].sum()), every.value, *every.interval]
+        row += [filtered.n, filtered.clusters, filtered.value, *filtered.interval]
+        row += [int(part["value_reference"].sum()), float(part["value_reference"].mean())]
+        rows.append(row)
     shares, kept_shares = ["accuracy", "low", "high"], ["accuracy_kept", "kept_low", "kept_high"]
     columns = ["model", *by, "tasks", "found", *shares, "kept", "programs_kept", *kept_shares]
-    columns += ["found_reference", "accuracy_reference", *(["true", "true_kept"] if known else [])]
-    table = pd.DataFrame(rows, columns=columns)
-    ceiling = table.groupby(list(by), sort=False, as_index=False)[["tasks", "kept", "programs_kept"]].max()
-    ones = dict.fromkeys([*shares, *kept_shares, "accuracy_reference"], 1.0)
-    oracle = ceiling.assign(model=ORACLE, found=ceiling["tasks"], found_reference=ceiling["tasks"], **ones)
-    return pd.concat([table, oracle], ignore_index=True)[list(table.columns)]
+    columns += ["found_reference", "accuracy_reference"]
+    return with_cells(pd.DataFrame(rows, columns=columns), ["model", *by])
+
+
+def compared(answers: pd.DataFrame, programs: Sequence[str], confidence: float) -> pd.DataFrame:
+    """Returns the rows of the paper's Table II from `answers`: the table of `localized` by language
+    and kind of fault, under both scoring rules in `READINGS`. Further columns: reading (the rule in
+    words), programs (the names in `programs`, the programs' sources), and asked: `all ten` if
+    exactly the paper's models answered, else `others`."""
+    models = set(read_published("faultloc")["groups"]["all"])
+    asked = "all ten" if set(answers["model"]) - {ORACLE} == models else "others"
+    tables = []
+    for rule, reading in READINGS.items():
+        table = localized(answers, ["language", "fault"], rule=rule, confidence=confidence)
+        tables.append(table.assign(reading=reading))
+    return pd.concat(tables).assign(programs=" ".join(sorted(programs)), asked=asked)
 
 
 def by_factor(answers: pd.DataFrame, factor: str, *, rule: str, confidence: float) -> pd.DataFrame:
-    """As `localized`, by language and a factor of tasks that have one, empty where none has: `relevance`, how well
-    people judged specification and program to fit, or `refused`, why the kit's filters would have refused a task of the
-    artifact (an empty text: they would not)."""
+    """Returns the table of `localized` by the columns language and `factor`, from those of
+    `answers` that have a value in the column `factor`; empty if none has. `factor` is `relevance`,
+    the human rating of the fit of specification and program, or `refused`, the reason for which the
+    kit's filters reject a task of the artifact (empty if they keep the task)."""
     known = answers[answers[factor].notna()] if factor in answers else answers[:0]
     if known.empty:
         return pd.DataFrame(columns=["model", "language", factor])
@@ -76,63 +111,121 @@ def by_factor(answers: pd.DataFrame, factor: str, *, rule: str, confidence: floa
 
 
 def place_effect(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
-    """For each model and language: of all faults found, the share that stands in each quarter, and accuracy in the
-    last quarter relative to the first (a perfect localizer: 1), a ratio of shares with programs counted."""
-    plain = with_seed(answers[answers["spm"] == "none"])
+    """Returns the effect of a fault's place, a row for each model and language, from `answers` to
+    unmutated tasks: model, language, found (number of faults), of_found_1 to of_found_4 (share of
+    the found faults in each quarter; nan if none is found), last_to_first (accuracy in the last
+    quarter divided by that in the first; nan if that is 0), low, high (of this ratio, programs as
+    clusters)."""
     value = f"value_{rule}"
     rows = []
-    for (model, language), part in plain.groupby(["model", "language"], sort=False):
-        quarters = part.groupby("quarter")[value].agg(["sum", "mean"]).reindex(range(1, 5))
+    for (model, language), part in unmutated(answers).groupby(["model", "language"], sort=False):
+        sums = part.groupby("quarter")[value].sum().reindex(range(1, 5))
         ends = [part[part["quarter"] == quarter] for quarter in (1, 4)]
-        first, last = (clustered_share(one[value], one["seed_program"], confidence) for one in ends)
+        first, last = (clustered_share(end[value], end["seed_program"], confidence) for end in ends)
         low, high = ratio((first.value, first.interval), (last.value, last.interval))
-        total = float(quarters["sum"].sum())
-        rows.append(
-            {"model": model, "language": language, "found": int(total)}
-            | {f"of_found_{n}": float(quarters["sum"].iloc[n - 1]) / total if total else np.nan for n in range(1, 5)}
-            | {"last_to_first": last.value / first.value if first.value else np.nan, "low": low, "high": high}
-        )
+        total = float(sums.sum())
+        row = {"model": model, "language": language, "found": int(total)}
+        for quarter, found in sums.items():
+            row[f"of_found_{quarter}"] = found / total if total else np.nan
+        row["last_to_first"] = last.value / first.value if first.value else np.nan
+        rows.append(row | {"low": low, "high": high})
     return pd.DataFrame(rows)
 
 
 def heat_cells(table: pd.DataFrame) -> pd.DataFrame:
-    """Cells of the heat map: row, column, share, tasks, of instruments what is true; means over models, and the perfect
-    localizer's row."""
-    true = {"true": ("true", lambda shares: shares.mean(skipna=False))} if "true" in table else {}
+    """Returns the cells of the heat map of faults and quarters, from `table`, the table of
+    `localized` by language, fault and quarter: row (a fault, all faults, or the perfect localizer),
+    column (quarter in words), accuracy, tasks, cell (the models' answers).
+
+    A cell pools all models' answers to the tasks of a fault and quarter, languages together; the
+    column `tasks` counts the different tasks. The perfect localizer's row pools all faults.
+    """
+    both = pd.concat([table, table.assign(fault=ALL_FAULTS)])
+    perfect = both["model"] == ORACLE
+    different = both[perfect].groupby(["fault", "quarter"])["tasks"].sum()
+    cells = _pooled(both[~perfect]).drop(columns="tasks").join(different, on=["fault", "quarter"])
+    of_a_fault = with_cells(cells, ["fault", "quarter"])["cell"]
+    of_all = with_cells(cells, ["quarter"])["cell"]
+    cells["cell"] = of_a_fault.where(cells["fault"] != ALL_FAULTS, of_all)
+    oracle = _pooled(table[table["model"] == ORACLE].assign(fault=ORACLE))
+    rows = pd.concat([cells, oracle], ignore_index=True)
+    return with_places(rows.assign(row=rows["fault"]), (*KINDS, ALL_FAULTS, ORACLE))
+
+
+def _pooled(table: pd.DataFrame) -> pd.DataFrame:
+    """Sums of the rows of `table` (columns fault, quarter, tasks, found) with the same fault and
+    quarter, a row each: fault, quarter, tasks, found, accuracy (found divided by tasks)."""
+    cells = table.groupby(["fault", "quarter"], as_index=False, sort=False)[["tasks", "found"]]
+    pooled = cells.agg(lambda column: column.sum(skipna=False))
+    return pooled.assign(accuracy=pooled["found"] / pooled["tasks"])
+
+
+def share_panels(
+    table: pd.DataFrame, label: str, value: str = "accuracy"
+) -> dict[str, pd.DataFrame]:
+    """Returns dots for `share_dots` from `table`, made by `localized` or `robustness`: a table for
+    each language's name, with the columns label (values of the column `label`), condition (the
+    model), n (answers), cell, accuracy, low, high, told (the dot in words), and, if `table` has the
+    column change, change (in words) and fill (1 for mutated, less for controls). With `value` =
+    `accuracy_kept`, shares are of the tasks that any model finds, else of all tasks."""
+    columns, n = ["accuracy", "low", "high"], "asked_again"
+    if value == "accuracy_kept":
+        columns, n = ["accuracy_kept", "kept_low", "kept_high"], "kept"
+    dots = pd.DataFrame({"label": table[label].astype(str), "condition": table["model"]})
+    dots = dots.assign(n=table[n], cell=table["cell"], told=dots["label"])
+    dots[["accuracy", "low", "high"]] = table[columns]
+    if label != "model":
+        dots["told"] = table["model"] + ", " + dots["label"].map(spoken)
+    elif "change" in table:
+        dots["fill"] = table["change"].map({"blank_line": 0.0, "unchanged": 0.4}).fillna(1.0)
+        dots["change"] = table["change"].map(spoken)
+        dots["told"] += ", " + dots["change"]
+    languages = dots.groupby(table["language"], sort=False)
+    return {LANGUAGE_NAMES[str(language)]: part for language, part in languages}
+
+
+FEWEST = 10
+"""Smallest number of tasks of a share that a title names."""
+
+
+def headline(table: pd.DataFrame, versions: pd.DataFrame, show: str) -> str:
+    """Returns the finding of a figure that compares what `show` says, in a sentence, from `table`
+    (made by `localized`) and `versions` (made by `version_differences`). Shares of fewer than
+    `FEWEST` tasks are not named."""
     models = table[table["model"] != ORACLE]
-    cells = models.groupby(["fault", "quarter"], as_index=False, sort=False)
-    ceiling = table[table["model"] == ORACLE].groupby("quarter", as_index=False)
-    both = pd.concat(
-        [
-            cells.agg(accuracy=("accuracy", "mean"), tasks=("tasks", "max"), **true),
-            ceiling.agg(accuracy=("accuracy", "mean"), tasks=("tasks", "sum")).assign(fault=ORACLE),
-        ],
-        ignore_index=True,
+    if show == "quarters":
+        sums = models.groupby("quarter")[["found", "tasks"]].sum().reindex([1, 4])
+        first, last = 100 * sums["found"] / sums["tasks"]
+        return (
+            f"{first:.0f} % of the faults in the first quarter of a program are localized, "
+            f"{last:.0f} % of those in the last"
+        )
+    if show == "versions":
+        decided = int(((versions["low"] > 0) | (versions["high"] < 0)).sum())
+        first = table["model"].iloc[0]
+        if not decided:
+            return f"No later version is shown to differ from {first}"
+        return f"{decided} of {len(versions)} comparisons show a difference from {first}"
+    by = "fault" if show == "faults" else "model"
+    shares = models[models["kept"] >= FEWEST].groupby(["language", by])["accuracy_kept"].mean()
+    if shares.empty:
+        return f"No row has {FEWEST} tasks that a model localizes"
+    most, least = (
+        f"{spoken(name)} in {LANGUAGE_NAMES[language]} ({100 * shares[language, name]:.0f} %)"
+        for language, name in (shares.idxmax(), shares.idxmin())
     )
-    return with_places(both.assign(row=both["fault"]), (*KINDS, ORACLE))
+    if show == "faults":
+        return f"Of {FEWEST} tasks or more, most are localized of {most}, fewest of {least}"
+    return f"By category, {most} localizes most, {least} least"
 
 
-def share_panels(table: pd.DataFrame, label: str, value: str = "accuracy") -> dict[str, pd.DataFrame]:
-    """Bars: a panel for each language, the models side by side (`share_bars`)."""
-    names = ("accuracy", "low", "high", "true")
-    columns = ("accuracy_kept", "kept_low", "kept_high", "true_kept") if value == "accuracy_kept" else names
-    conditions = table["model"] if label != "model" else table.get("change", "")
-    bars = pd.DataFrame({"label": table[label].astype(str), "condition": conditions})
-    bars = bars.assign(**{name: table[one] for name, one in zip(names, columns, strict=True) if one in table})
-    return {LANGUAGE_NAMES[str(one)]: part for one, part in bars.groupby(table["language"], sort=False)}
-
-
-def categories(models: Sequence[ModelEntry]) -> dict[str, str]:
-    """Each model's category (the registry's `architecture.category`, else what it is simulated as)."""
-    return {
-        entry.name: str(entry.architecture.get("category", "simulated" if entry.simulated else "uncategorised"))
-        for entry in models
-    }
-
-
-def version_differences(answers: pd.DataFrame, *, rule: str, confidence: float, seed: int) -> pd.DataFrame:
-    """Each later model against the first one on the same tasks as they are, for each language (Figure 11)."""
-    plain = with_seed(answers[answers["spm"] == "none"])
+def version_differences(
+    answers: pd.DataFrame, *, rule: str, confidence: float, seed: int
+) -> pd.DataFrame:
+    """Returns the differences in accuracy between each model and the first in `answers` (later -
+    first, -1 to 1), on the same unmutated tasks, for each language (the paper's Figure 11): the
+    columns of `paired_differences`, where the column model has the language and the columns first
+    and second the models."""
     parts = [
         paired_differences(
             part.assign(version=part["model"], model=LANGUAGE_NAMES[str(language)]),
@@ -142,26 +235,26 @@ def version_differences(answers: pd.DataFrame, *, rule: str, confidence: float, 
             confidence=confidence,
             seed=seed,
         )
-        for language, part in plain.groupby("language", sort=False)
+        for language, part in unmutated(answers).groupby("language", sort=False)
     ]
     return pd.concat(parts, ignore_index=True)
 
 
-def best_known(answers: pd.DataFrame, rule: str) -> list[str]:
-    """In each language the one task that most models localize as it is."""
-    plain = answers[answers["spm"] == "none"]
-    found = plain.groupby(["language", "problem"], sort=False)[f"value_{rule}"].mean()
-    return [found[language].idxmax() for language in dict.fromkeys(plain["language"])]
-
-
 def describe_shares(
-    panels: Mapping[str, pd.DataFrame], what: str, form: str = "{row.condition}, {row.label}: {row.accuracy:.1%}"
+    panels: Mapping[str, pd.DataFrame],
+    what: str,
+    form: str = "{row.condition}, {row.label}: {row.accuracy:.1%}",
 ) -> str:
-    """The figure in words: each row of a panel in the words of a form."""
-    parts = [f"{panel}, {form.format(row=row)}" for panel, frame in panels.items() for row in frame.itertuples()]
-    return f"{what}. " + "; ".join(parts) + "."
+    """Returns a figure's description in words: `what`, then each row of each table in `panels` (by
+    title), written by the template `form` from the row's columns."""
+    parts = []
+    for panel, frame in panels.items():
+        parts += [f"{panel}, {form.format(row=row)}" for row in frame.itertuples()]
+    words = "; ".join(part.removeprefix(", ") for part in parts)
+    return f"{what}. {words}.".replace(", , ", ", ").replace("\n", " ")
 
 
 def describe_heat(panels: Mapping[str, pd.DataFrame], what: str) -> str:
-    """The figure in words."""
+    """Returns a heat map's description in words: `what`, then the row, column and accuracy of each
+    cell of the tables in `panels` (by title)."""
     return describe_shares(panels, what, "{row.row}, {row.column}: {row.accuracy:.0%}")

@@ -1,130 +1,186 @@
-"""Fault Localizability: the paper's own numbers, what is claimed of them, and the labels of its public tasks."""
+"""Published numbers of Fault Localizability, readings of the paper's claims about them, and the
+labels of its public tasks."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
 from codestress.fitting.proportions import wilson
 from codestress.fitting.summaries import with_accuracy
-from codestress.papers.faultloc.faults.sites import KINDS
-from codestress.papers.faultloc.programs import packed_rows
-from codestress.papers.faultloc.results.localization import with_places
-from codestress.report.published import published_cells, published_models, published_numbers
+from codestress.mutate.faults.sites import KINDS
+from codestress.papers.faultloc.artifact import packed_rows
+from codestress.papers.faultloc.results.localization import ALL_FAULTS, with_places
+from codestress.report.published import published_cells, published_models, read_published
 from codestress.types import LANGUAGE_NAMES
 
 
 def published_heat() -> pd.DataFrame:
-    """The paper's Figure 9: row, column, share."""
+    """Returns the paper's Figure 9, a row for each cell: row (kind of fault), column (quarter of
+    the program), accuracy (0 to 1)."""
     return published_cells("faultloc/fig09", "row", "column").rename(columns={"value": "accuracy"})
 
 
 A_PROGRAM = 4
-"""Tasks of one kind of fault that the paper's protocol makes of a program at most, one a quarter."""
+"""Number of tasks of one kind of fault that count as one: section IV-B of Fault Localizability
+draws from four quarters of a program, though some programs have more public tasks."""
 
 
 def published_localization(confidence: float = 0.95) -> pd.DataFrame:
-    """Table II's cells: language, name (its), fault, label, model (the registry's name), value (%), of (tasks),
-    programs (a quarter of them), flag (what is said of a cell that disagrees with the paper's own Figure 7), low, high
-    (Wilson's, 0 to 1: tasks of a program hang together, and each `A_PROGRAM` count once).
+    """Returns the cells of the paper's Table II, a row each: language, fault, label (the paper's
+    name of the model), value (accuracy in %), name (the language's), model (the registry's name),
+    of (number of tasks), programs (a quarter of the tasks), low, high (0 to 1), flag (a note on a
+    cell that the paper's own Figure 7 contradicts or lacks, else empty).
+
+    Intervals are Wilson's at level `confidence` with `A_PROGRAM` tasks counting as one, since tasks
+    of a program are not independent.
     """
-    numbers = published_numbers("faultloc/tab02") or {}
-    flags = {
-        (one["language"], one["fault"], one["model"]): f" (Figure 7 implies {one['implied_by_fig7']:.2f})"
-        for one in numbers["flagged"]
-    }
+    numbers, flags = read_published("faultloc")["tab02"], {}
+    for cell in numbers["flagged"]:
+        note = f" (Figure 7 implies {cell['implied_by_fig7']:.2f})"
+        flags[cell["language"], cell["fault"], cell["model"]] = note
+    for row in published_counts().dropna(subset=["lacks"]).itertuples():
+        flags[row.language, row.lacks, row.label] = " (missing in Figure 7)"
     cells = published_cells("faultloc/tab02", "language", "fault", "label")
     of = [numbers["denominators"][row.language][row.fault] for row in cells.itertuples()]
     programs = [n / A_PROGRAM for n in of]
-    intervals = [wilson(one / 100 * n, n, confidence) for one, n in zip(cells["value"], programs, strict=True)]
+    shares = zip(cells["value"], programs, strict=True)
+    intervals = [wilson(value / 100 * n, n, confidence) for value, n in shares]
     return cells.assign(
         name=cells["language"].map(LANGUAGE_NAMES),
         model=cells["label"].map(published_models("faultloc")),
         of=of,
         programs=programs,
-        low=[one.low for one in intervals],
-        high=[one.high for one in intervals],
+        low=[low for low, _ in intervals],
+        high=[high for _, high in intervals],
         flag=[flags.get((row.language, row.fault, row.label), "") for row in cells.itertuples()],
     )
 
 
 def best_on_misplaced_return(cells: pd.DataFrame) -> pd.DataFrame:
-    """How many models have their largest share in Table II on MisplacedReturn: models (all tasks together), told (by
-    language); nothing is run."""
+    """Returns the number of models that are best on misplaced returns, a row for each reading of
+    the paper's words: reading (both languages' tasks together, their mean, or one language alone),
+    models. `cells` are the cells of Table II (`published_localization`)."""
 
     def best(part: pd.DataFrame) -> int:
-        counts = part.assign(right=part["value"] * part["of"]).groupby(["label", "fault"])[["right", "of"]].sum()
-        return int(((counts["right"] / counts["of"]).unstack().idxmax(axis=1) == "MisplacedReturn").sum())
+        groups = part.assign(right=part["value"] * part["of"]).groupby(["label", "fault"])
+        best_faults = (groups["right"].sum() / groups["of"].sum()).unstack().idxmax(axis=1)
+        return int((best_faults == "MisplacedReturn").sum())
 
-    told = ", ".join(f"{name} {best(part)}" for name, part in cells.groupby("name", sort=False))
-    return pd.DataFrame([{"models": best(cells), "told": told}])
+    rows = [
+        ("tasks of both languages together", best(cells)),
+        ("mean of both languages", best(cells.assign(of=1))),
+    ]
+    rows += [(f"{name} alone", best(part)) for name, part in cells.groupby("name", sort=False)]
+    return pd.DataFrame(rows, columns=["reading", "models"])
 
 
 def published_statistics() -> dict[str, int]:
-    """The paper's Table IV."""
-    return dict((published_numbers("faultloc/tab04") or {})["values"])
+    """Returns the values of the paper's Table IV by name, such as total_loc."""
+    return dict(read_published("faultloc")["tab04"]["values"])
 
 
-def lines_of_a_task() -> pd.DataFrame:
-    """Table IV against itself: of (tasks, prompts), lines: all its lines by how many it counts of them."""
+def lines_of_a_program() -> pd.DataFrame:
+    """Returns the average length of a program by each reading of the paper's Table IV: reading,
+    lines. The readings are all lines by the number of tasks, all lines by the number of prompts,
+    and the mean of the programs that the authors published."""
     values = published_statistics()
-    counts = {"tasks": values["total_fl_tasks"], "prompts": values["total_prompts"]}
-    return pd.DataFrame(
-        [(name, values["total_loc"] / count) for name, count in counts.items()], columns=["of", "lines"]
-    )
+    counts, lines = zip(*read_published("faultloc")["tab04"]["seed_lines"].values(), strict=True)
+    rows = [
+        ("all lines by its tasks", values["total_loc"] / values["total_fl_tasks"]),
+        ("all lines by its prompts", values["total_loc"] / values["total_prompts"]),
+        ("lines of the public seed programs", sum(lines) / sum(counts)),
+    ]
+    return pd.DataFrame(rows, columns=["reading", "lines"])
 
 
 def published_spm_bars() -> pd.DataFrame:
-    """The paper's Figure 6: label (mutation), condition (model), share."""
+    """Returns the paper's Figure 6, a row for each bar: label (mutation), condition (model),
+    accuracy (0 to 1)."""
     cells = published_cells("faultloc/fig06", "condition", "label")
     return cells.assign(accuracy=cells["value"] / 100)[["label", "condition", "accuracy"]]
 
 
-UNSAID = "published (whether before or after mutations is not said)"
-BARS = {
-    "spms": ("fig06", ["condition", "label"], "label", "published (Figure 6), mean over models"),
-    "models": ("fig06", ["condition", "label"], "condition", "published (Figure 6), mean over mutations"),
-    "categories": ("fig10", ["label"], "label", UNSAID),
-    "versions": ("fig11", ["label"], "label", UNSAID),
-}
-"""By what a figure tells apart: the paper's figure, what its cells are told apart by, the bars' labels, the title."""
+UNSAID = "published, before or\nafter mutations unsaid"
+"""Title of the panel of the paper's Figures 10 and 11."""
+Frames = dict[str, pd.DataFrame]
 
 
-def published_panels(show: str) -> dict[str, pd.DataFrame]:
-    """The paper's own bars for a figure, as panels of `share_bars`: Figure 6 as means over models and by model, or,
-    beside Figure 7 by language, as means over mutations; Figures 10 and 11; Table II as means over models."""
-    if show in BARS:
-        figure, keys, by, title = BARS[show]
-        panels = {title: _bars(published_cells(f"faultloc/{figure}", *keys), by)}
-    else:
-        languages = published_localization().groupby("name", sort=False)
-        panels = {f"published (Table II), {name}, mean over models": _bars(part, "fault") for name, part in languages}
-    if show == "spms":  # a row for each model, its mutations side by side
-        told = published_spm_bars().rename(columns={"condition": "label", "label": "condition"})
-        panels["published (Figure 6), by model"] = told
-    if show == "models":  # of the tasks that a model localizes, those that it localizes after mutations too
-        counts = published_counts().assign(condition=lambda one: one["language"].map(LANGUAGE_NAMES))
-        share = counts["pf_spm_localized"] / counts["pf_localized"]
-        panels["published (Figure 7), by language"] = counts.assign(accuracy=share)
-    return {title: bars.assign(low=np.nan, high=np.nan) for title, bars in panels.items()}
+def beside_published(panels: Mapping[str, pd.DataFrame], show: str) -> Frames:
+    """Returns `panels` (tables for `share_dots`, by language) with the paper's own shares.
+
+    `show` is what the figure compares. With `faults`, Table II's cells of the language are added,
+    and their means over models; with `spms`, Figure 6's, both languages together; with `models`,
+    Figure 6's means over mutations, by model. With `categories` or `versions`, Figure 10 or 11 has a
+    panel of its own, since the paper does not say whether it counts what this one does.
+    """
+    if show in ("categories", "versions"):
+        figure = {"categories": "fig10", "versions": "fig11"}[show]
+        cells = published_cells(f"faultloc/{figure}", "label").assign(condition="published")
+        return {**panels, UNSAID: _strokes(cells.assign(label=_registered(cells["label"])))}
+    parts = {}
+    for name, panel in panels.items():
+        if show == "faults":
+            cells = published_localization()
+            cells = cells[cells["name"] == name].assign(condition="published (Table II)")
+            cells = cells.assign(label=cells["fault"])
+        else:
+            cells = published_cells("faultloc/fig06", "condition", "label")
+            cells = cells.assign(condition="published (Figure 6)")
+        if show == "models":
+            models = _registered(
+                published_cells("faultloc/fig06", "condition", "label")["condition"]
+            )
+            cells = cells.assign(label=models).groupby(["label", "condition"], sort=False)
+            rows = [_strokes(cells["value"].mean().reset_index())]
+        else:
+            mean = cells.groupby(["label", "condition"], sort=False)["value"].mean().reset_index()
+            mean["condition"] += ", mean"
+            each = cells.assign(condition="published, by model")
+            rows = [_strokes(each), _strokes(mean)]
+        parts[name] = pd.concat([panel, *rows], ignore_index=True)
+    return parts
 
 
-def _bars(cells: pd.DataFrame, by: str) -> pd.DataFrame:
-    means = (cells["value"] / 100).groupby(cells[by], sort=False).mean()
-    return pd.DataFrame({"label": means.index, "condition": "published", "accuracy": means.to_numpy()})
+def _strokes(cells: pd.DataFrame) -> pd.DataFrame:
+    shares = cells.assign(accuracy=cells["value"] / 100, low=np.nan, high=np.nan)
+    return shares[["label", "condition", "accuracy", "low", "high"]]
+
+
+def _registered(labels: pd.Series) -> pd.Series:
+    """Returns the paper's names of models as the registry's; other names are unchanged."""
+    names = published_models("faultloc")
+    spelled = {_spelling(name): entry for name, entry in names.items()}
+    return labels.map(lambda label: spelled.get(_spelling(label), label))
+
+
+def _spelling(name: str) -> str:
+    return name.replace("-", " ").lower()
 
 
 def published_counts() -> pd.DataFrame:
-    """Figure 7, whose bars are counts: language, label (model), total (tasks), pf_localized, pf_spm_localized (after
-    mutations too; of how many mutations, the paper does not say)."""
+    """Returns the counts of the paper's Figure 7, a row for each language and model: language,
+    label (model), total (tasks), pf_localized (before mutations), pf_spm_localized (after them),
+    lacks (the kind of fault that is missing in a model's bars, else None).
+
+    The paper does not say what the third bar counts. The third bar is no part of the second: Claude
+    3.7's bars would be 2.0 and 14.4 %, where Figure 6 has 38.9 % as the mean over its mutations.
+    """
     cells = published_cells("faultloc/fig07", "language", "label", "series")
-    counts = cells.pivot_table(index=["language", "label"], columns="series", values="value", sort=False)
-    return counts.reset_index()[["language", "label", "total", "pf_localized", "pf_spm_localized"]]
+    counts = cells.pivot_table(
+        index=["language", "label"], columns="series", values="value", sort=False
+    ).reset_index()
+    lacks = read_published("faultloc")["fig07"]["lacks"]
+    counts["lacks"] = [lacks.get(row.language, {}).get(row.label) for row in counts.itertuples()]
+    return counts[["language", "label", "total", "pf_localized", "pf_spm_localized", "lacks"]]
 
 
 def published_strengths() -> pd.DataFrame:
-    """The paper's Figure 8, means over models and mutations: points of `strength_points`' form, in panels of their
-    own."""
+    """Returns the paper's Figure 8, means over models and mutations, as points for
+    `strength_curves` in panels of their own: model (`published`), panel, density (the strength),
+    value (%), low, high (both equal to value: no intervals are published)."""
     cells = published_cells("faultloc/fig08", "language", "density")
     panel = "published, " + cells["language"].map(LANGUAGE_NAMES) + ", all mutations"
     points = cells.assign(model="published", panel=panel, low=cells["value"], high=cells["value"])
@@ -132,45 +188,66 @@ def published_strengths() -> pd.DataFrame:
 
 
 def published_sizes() -> pd.DataFrame:
-    """The paper's Figure 5: source, lines, programs."""
+    """Returns the paper's Figure 5, a row for each bar: language, source, lines (range of lengths),
+    programs (how many)."""
     cells = published_cells("faultloc/fig05", "language", "bin")
-    source = "published, " + cells["language"].map(LANGUAGE_NAMES)
-    return pd.DataFrame({"source": source, "lines": cells["bin"] + " lines", "programs": cells["value"]})
+    ends = cells["bin"].str.extract(r"(\d+)(?:-(\d+))?").astype(float)
+    lines = [
+        f"{low:.0f} and more" if high != high else f"{low:.0f} to {high - 1:.0f}"
+        for low, high in ends.to_numpy()
+    ]
+    language = cells["language"].map(LANGUAGE_NAMES)
+    return pd.DataFrame(
+        {"language": language, "source": "published", "lines": lines, "programs": cells["value"]}
+    )
 
 
 def audit(tasks: str, tolerance: int) -> pd.DataFrame:
-    """How far the public Python tasks' labels are from the line that really changed, by fault and labelled quarter.
+    """Returns an audit of the labels (numbers of faulty lines) of the paper's public Python tasks,
+    a row for each fault and labelled quarter, and for all: fault, quarter (0: all), tasks, within
+    (labels within `tolerance` lines of the line that really changed), accuracy (0 to 1), low, high
+    (Wilson).
 
-    `tasks`: `public` reads the tasks; `counted` takes the counts that this gave (tolerance 2), where they are not at
-    hand. Columns: fault, quarter (0: all), tasks, within (labels within the tolerance), share, low, high (Wilson).
-    `share` is what a perfect localizer would score; tasks whose program is the seed (39) are left out.
+    With `tasks` = `counted`, the counts are those stored with the kit (tolerance 2, whatever is
+    given); otherwise the tasks are read, with `DataError` if they are not at hand. The column
+    `accuracy` is the score of a perfect localizer; 39 tasks in which no line changed are left out.
     """
     counts = counted() if tasks == "counted" else _count_labels(tolerance)
-    sums = [counts, counts.assign(quarter=0), counts.assign(fault="all faults")]
+    sums = [counts, counts.assign(quarter=0), counts.assign(fault=ALL_FAULTS)]
     every = pd.concat([*sums, sums[2].assign(quarter=0)]).sort_index(kind="stable")
-    table = every.groupby(["fault", "quarter"], as_index=False, sort=False)[["tasks", "within"]].sum()
+    table = every.groupby(["fault", "quarter"], as_index=False, sort=False)[
+        ["tasks", "within"]
+    ].sum()
     return with_accuracy(table, "within", "tasks")
 
 
 def audit_cells(table: pd.DataFrame) -> pd.DataFrame:
-    """Cells of the heat map of the audit: row, column, share, tasks."""
+    """Returns the cells of the audit's heat map from `table`, which `audit` made: its rows of
+    single quarters, with the added columns row (the fault), column (the quarter in words) and place
+    (the row's index)."""
     shown = table[table["quarter"] > 0]
     shown = shown.assign(row=shown["fault"].replace({"BooleanLogic": "IncorrectBooleanLogic"}))
-    return with_places(shown, (*KINDS, "all faults"))
+    return with_places(shown, (*KINDS, ALL_FAULTS))
 
 
 def _count_labels(tolerance: int) -> pd.DataFrame:
-    """Labels within the tolerance, and tasks, by fault and labelled quarter (1 to 4)."""
+    """Numbers of the public Python tasks and of labels within `tolerance` lines of the changed
+    line, a row for each fault and labelled quarter: fault, quarter (1 to 4), tasks, within."""
     rows = pd.DataFrame(packed_rows("python_buggy_index.jsonl.gz")).dropna(subset=["changed_line"])
     percent = rows["line_no_percent"].str.rstrip("%").astype(int)
     quarters = 1 + np.searchsorted([25, 50, 75], percent, side="right")
-    rows = rows.assign(quarter=quarters, within=(rows["line_no"] - rows["changed_line"]).abs() <= tolerance)
-    by = rows.rename(columns={"sam": "fault"}).groupby(["fault", "quarter"], as_index=False)["within"]
-    return by.agg(tasks="size", within="sum")
+    within = (rows["line_no"] - rows["changed_line"]).abs() <= tolerance
+    rows = rows.assign(fault=rows["sam"], quarter=quarters, within=within)
+    groups = rows.groupby(["fault", "quarter"], as_index=False)["within"]
+    return groups.agg(tasks="size", within="sum")
 
 
 def counted() -> pd.DataFrame:
-    """The same, as they were counted."""
-    counts = (published_numbers("faultloc/audit") or {"counts": {}})["counts"]
-    rows = [(fault, n, *cell) for fault, cells in counts.items() for n, cell in enumerate(cells, start=1)]
+    """Returns the stored counts of the audit (tolerance 2): fault, quarter (1 to 4), within (labels
+    within the tolerance), tasks."""
+    rows = [
+        (fault, quarter, *cell)
+        for fault, cells in read_published("faultloc")["audit"]["counts"].items()
+        for quarter, cell in enumerate(cells, start=1)
+    ]
     return pd.DataFrame(rows, columns=["fault", "quarter", "within", "tasks"])

@@ -1,7 +1,9 @@
-"""What the published numbers of Fault Localizability say: Table II, the quarters of Figure 9, the counts of Figure 7.
+"""Findings from the published numbers of Fault Localizability: Table II, the quarters of Figure 9,
+the counts of Figure 7.
 
-Nothing is published by task or program. Tasks of a program hang together, so that each program's tasks count once:
-intervals of single cells are marginal at that number, tests take models, or kinds of fault, as their sample.
+The paper publishes no number by task or program. Tasks of a program are not independent, so each
+program's tasks count once: intervals of single cells are marginal at that number, and tests take
+models, or kinds of fault, as their sample.
 """
 
 from __future__ import annotations
@@ -18,62 +20,76 @@ from codestress.papers.faultloc.results.paper import (
     published_counts,
     published_heat,
     published_localization,
+    published_spm_bars,
 )
 from codestress.report.findings import Finding, points, span
 from codestress.report.published import published_cells
 from codestress.types import LANGUAGE_NAMES
 
 RETURNS = "MisplacedReturn"
-"""The one kind whose public labels are all right."""
+"""Only kind of fault whose public labels are all right."""
 
 
 def cells(confidence: float) -> pd.DataFrame:
-    """Table II: language, fault, label, of (tasks), share, low, high (Wilson, each `A_PROGRAM` tasks counting once),
-    flag (where Figure 7 contradicts it)."""
+    """Returns the paper's Table II, a row for each cell: language, fault, label (the model), of
+    (number of tasks), flag (a note if Figure 7 contradicts or lacks the cell, else empty), share
+    (accuracy, 0 to 1), low, high (the Wilson interval at level `confidence`, each `A_PROGRAM` tasks
+    counting once)."""
     table = published_localization(confidence).eval("share = value / 100")
     return table[["language", "fault", "label", "of", "flag", "share", "low", "high"]]
 
 
 def returns(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Misplaced returns against the other three kinds together, by model, from `cells`; contradicted cells left out.
+    """Returns accuracy on misplaced returns against the other three kinds of faults together, from
+    `table` (made by `cells`): a row for each language and model, but none where the cell of
+    misplaced returns has a flag.
 
-    Columns: language, label, returns, others (shares), difference, low, high (returns - others; Newcombe, marginal).
+    Columns: language, label (the model), returns, others (shares, 0 to 1), difference, low, high
+    (returns - others; Newcombe's interval at level `confidence`, marginal).
     """
     rows = []
     for (language, label), part in table.groupby(["language", "label"], sort=False):
-        one, rest = part[part["fault"] == RETURNS], part[part["fault"] != RETURNS]
-        if (one["flag"] != "").any():
+        [cell], rest = part[part["fault"] == RETURNS].itertuples(), part[part["fault"] != RETURNS]
+        if cell.flag:
             continue
-        share, n = float(one["share"].iloc[0]), float(one["of"].iloc[0])
-        others, of = float((rest["share"] * rest["of"]).sum() / rest["of"].sum()), float(rest["of"].sum())
-        interval = newcombe(others, of / (3 * A_PROGRAM), share, n / A_PROGRAM, confidence)
+        share, of = cell.share, rest["of"].sum()
+        others = (rest["share"] * rest["of"]).sum() / of
+        interval = newcombe(others, of / (3 * A_PROGRAM), share, cell.of / A_PROGRAM, confidence)
         rows.append((language, label, share, others, share - others, *interval))
-    return pd.DataFrame(rows, columns=["language", "label", "returns", "others", "difference", "low", "high"])
+    columns = ["language", "label", "returns", "others", "difference", "low", "high"]
+    return pd.DataFrame(rows, columns=columns)
 
 
-def kept(confidence: float) -> pd.DataFrame:
-    """Figure 7 by model and language: language, label, total, localized, after (counts), found (localized of all), kept
-    (after of localized), with found_low to kept_high (Wilson; so many tasks count once as a program has on average)."""
-    counts = published_counts().rename(columns={"pf_localized": "localized", "pf_spm_localized": "after"})
+def localized(confidence: float) -> pd.DataFrame:
+    """Returns the paper's Figure 7 before mutations, a row for each language and model: the columns
+    of `published_counts`, found (share of all tasks that are localized), low, high (0 to 1; Wilson
+    at level `confidence`, each program counting once).
+
+    The bars after mutations stay counts: the paper does not say of which total they are a part.
+    """
+    counts = published_counts()
     programs = counts["language"].map(
         published_cells("faultloc/fig05", "language", "lines").groupby("language")["value"].sum()
     )
-    a_program = counts["total"] / programs
-    found, left = counts["localized"] / counts["total"], counts["after"] / counts["localized"]
-    table = counts.assign(found=found, kept=left)
-    for name, share, n in (("found", found, programs), ("kept", left, counts["localized"] / a_program)):
-        ends = [wilson(one * of, of, confidence) for one, of in zip(share, n, strict=True)]
-        table[f"{name}_low"], table[f"{name}_high"] = [one.low for one in ends], [one.high for one in ends]
-    return table
+    found = counts["pf_localized"] / counts["total"]
+    ends = [wilson(share * n, n, confidence) for share, n in zip(found, programs, strict=True)]
+    return counts.assign(
+        found=found, low=[one.low for one in ends], high=[one.high for one in ends]
+    )
 
 
 def quarters(confidence: float) -> pd.DataFrame:
-    """Figure 9's fall from the first quarter to the last by kind of fault: fault, first, last, fall, low, high.
+    """Returns the fall of accuracy in the paper's Figure 9 from the first quarter of programs to
+    the last, a row for each kind of fault: fault, first, last (accuracies), fall (first - last),
+    low, high (of the fall), all 0 to 1.
 
-    Newcombe's, marginal, as if it counted the public Python tasks of each quarter, `A_PROGRAM` of which count once: the
-    paper does not print its numbers of tasks.
+    Intervals are Newcombe's at level `confidence`, marginal, as if the figure counted the public
+    Python tasks of each quarter, of which each `A_PROGRAM` count once: the paper does not print the
+    figure's numbers of tasks.
     """
-    heat = published_heat().pivot_table(index="row", columns="column", values="accuracy", sort=False)
+    heat = published_heat().pivot_table(
+        index="row", columns="column", values="accuracy", sort=False
+    )
     public = counted().replace({"fault": {"BooleanLogic": "IncorrectBooleanLogic"}})
     tasks = public.set_index(["fault", "quarter"])["tasks"]
     rows = []
@@ -86,34 +102,57 @@ def quarters(confidence: float) -> pd.DataFrame:
 
 
 def excess_fall(table: pd.DataFrame) -> tuple[float, Interval]:
-    """How much further the accuracy of misplaced returns falls than the mean of the others, from `quarters()`: the
-    ends of independent intervals put together (MOVER, Donner and Zou 2012)."""
-    one, rest = table[table["fault"] == RETURNS].iloc[0], table[table["fault"] != RETURNS]
-    value = float(one["fall"] - rest["fall"].mean())
-    below, above = ((rest["fall"] - rest["low"]) / len(rest), (rest["high"] - rest["fall"]) / len(rest))
-    down = math.hypot(one["fall"] - one["low"], *above)
-    up = math.hypot(one["high"] - one["fall"], *below)
+    """Returns how much more the accuracy on misplaced returns falls than the mean of the other
+    kinds, as a share, and its interval, put together from independent intervals (MOVER, Donner and
+    Zou 2012). `table` was made by `quarters`."""
+    [row], rest = table[table["fault"] == RETURNS].itertuples(), table[table["fault"] != RETURNS]
+    value = float(row.fall - rest["fall"].mean())
+    below = (rest["fall"] - rest["low"]) / len(rest)
+    above = (rest["high"] - rest["fall"]) / len(rest)
+    down = math.hypot(row.fall - row.low, *above)
+    up = math.hypot(row.high - row.fall, *below)
     return value, Interval(value - down, value + up)
 
 
 def over_models(returning: pd.DataFrame, counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """The tests, paired across models: question, difference, low, high (Student), p (exact sign flips), more (models
-    with a positive difference), models, p_holm (over all), decided."""
-    wide = counts.pivot_table(index="label", columns="language", values=["found", "kept"])
+    """Returns tests paired across models, a row for each question: question, difference, low, high
+    (Student), p (exact sign flips), more (models with a positive difference), models, p_holm (over
+    all rows), decided (bool). The questions are misplaced returns against other faults, by language
+    (from `returning`, made by `returns`), and Python against Java (from `counts`, made by
+    `localized`).
+
+    Languages are compared for models of which Figure 7 has all four kinds of faults in both
+    languages.
+    """
+    complete = counts[counts["lacks"].isna()]
+    wide = complete.pivot_table(index="label", columns="language", values="found")
     differences = {
-        f"{RETURNS} - other faults, {LANGUAGE_NAMES[str(language)]}": part["difference"]
-        for language, part in returning.groupby("language", sort=False)
-    } | {
-        "localized of all tasks, Python - Java": wide["found"]["python"] - wide["found"]["java"],
-        "localized after mutations too, Python - Java": wide["kept"]["python"] - wide["kept"]["java"],
+        f"{RETURNS} - other faults, {LANGUAGE_NAMES[str(language)]}": values
+        for language, values in returning.groupby("language", sort=False)["difference"]
     }
+    both = (wide["python"] - wide["java"]).dropna()
+    differences["localized of all tasks, Python - Java"] = both
     rows = []
     for question, values in differences.items():
         found = mean_difference(values, confidence)
         more = int((values > 0).sum())
         rows.append((question, found.value, *found.interval, found.p_value, more, found.models))
-    frame = pd.DataFrame(rows, columns=["question", "difference", "low", "high", "p", "more", "models"])
-    return with_holm(frame)
+    columns = ["question", "difference", "low", "high", "p", "more", "models"]
+    return with_holm(pd.DataFrame(rows, columns=columns))
+
+
+def headline(means: pd.DataFrame) -> str:
+    """Returns the finding in a sentence, from `means` (made by `over_models`)."""
+    returning, [languages] = means.iloc[:-1], means.iloc[-1:].itertuples()
+    compared = "are not shown to be localized more or less often than Java's"
+    if languages.decided:
+        other = "more" if languages.difference > 0 else "less"
+        compared = f"are localized {other} often than Java's"
+    decided = int(returning["decided"].sum())
+    apart = "are not shown to differ from other faults"
+    if decided:
+        apart = f"differ from other faults in {decided} of {len(returning)} languages"
+    return f"Python's faults {compared}; misplaced returns {apart}"
 
 
 # --- findings -----------------------------------------------------------------------------------------------------
@@ -123,12 +162,20 @@ MODELS = "Ten models of seven families are no sample of models at large"
 
 
 def findings(
-    table: pd.DataFrame, means: pd.DataFrame, fall: pd.DataFrame, counts: pd.DataFrame, confidence: float
+    table: pd.DataFrame,
+    means: pd.DataFrame,
+    fall: pd.DataFrame,
+    counts: pd.DataFrame,
+    confidence: float,
 ) -> list[Finding]:
-    """What stands first, from the tables of this module."""
+    """Returns the five main findings from the published numbers, in the report's order, each with
+    its test, interval and limits. Made by: `table` by `cells`, `means` by `over_models`, `fall` by
+    `quarters`, `counts` by `localized`, all at level `confidence`."""
     family = f"Holm over {len(means)} tests, level {LEVEL}"
-    returning, languages = means.iloc[:-2], means.iloc[-2:]
-    shares = counts.groupby("language")[["found", "kept"]].mean()
+    returning, languages = means.iloc[:-1], means.iloc[-1:]
+    complete = counts[~counts["label"].isin(counts.loc[counts["lacks"].notna(), "label"])]
+    sums = complete.groupby("language")[["pf_localized", "total"]].sum()
+    shares = 100 * sums["pf_localized"] / sums["total"]
     return [
         _table(table, confidence),
         Finding(
@@ -137,19 +184,26 @@ def findings(
             STUDENT,
             family,
             "Table II counts tasks that at least one model localizes, which lifts every share and depends on the kind "
-            "of fault. Labels were counted in Python alone; two cells of Java that Figure 7 contradicts are left out. "
+            "of fault. Labels were counted in Python alone; of Java two cells are left out, one that Figure 7 "
+            "contradicts (Claude 3.7) and one that it lacks (GPT-4o), which is no share of 1,471 tasks. "
             f"{MODELS}.",
         ),
         _quarters(fall),
         Finding(
-            f"By language (Figure 7): models localize {100 * shares['found']['python']:.1f} % of Python's tasks and "
-            f"{100 * shares['found']['java']:.1f} % of Java's, and of those {100 * shares['kept']['python']:.1f} and "
-            f"{100 * shares['kept']['java']:.1f} % after mutations too. {_told(languages)}.",
+            f"By language (Figure 7, the tasks of all models together): {shares['python']:.1f} % of Python's are "
+            f"localized and {shares['java']:.1f} % of Java's. {_told(languages)}.",
             FLIPS,
             STUDENT,
             family,
-            "How many mutations a task had to survive is not said, GPT-4o's counts of Java have fewer tasks, and the "
-            f"languages differ in programs, their length and their descriptions. {MODELS}.",
+            "GPT-4o is left out: its bars of Java lack misplaced returns. The languages differ in programs, their "
+            f"length and their descriptions. {MODELS}.",
+        ),
+        Finding(
+            _bars_after_mutations(counts),
+            "none: counts",
+            "none",
+            "none: nothing is tested",
+            "The paper does not say what these bars count, so that nothing is computed from them.",
         ),
     ]
 
@@ -157,14 +211,32 @@ def findings(
 def _told(means: pd.DataFrame) -> str:
     return "; ".join(
         f"{row.question} {points(row.difference)} points {span(row.low, row.high)}, {row.more} of {row.models} models "
-        f"above 0, {'decided' if row.decided else 'nothing is shown'} (p by Holm {row.p_holm:.3f})"
+        f"above 0, {'decided' if row.decided else 'not decided'} (p by Holm {row.p_holm:.3f})"
         for row in means.itertuples()
+    )
+
+
+EXAMPLE = "Claude 3.7 Sonnet"
+
+
+def _bars_after_mutations(counts: pd.DataFrame) -> str:
+    """Returns a sentence that Figure 7's third bars, as shares of its second, differ from Figure
+    6's mean, with the model `EXAMPLE` as the example; `counts` are those of `localized`."""
+    bars = counts[counts["label"] == EXAMPLE].set_index("language")
+    shares = 100 * bars["pf_spm_localized"] / bars["pf_localized"]
+    figure_6 = published_spm_bars().groupby("condition")["accuracy"].mean()[EXAMPLE]
+    return (
+        f"Figure 7's bars after mutations are no shares of those localized before: {EXAMPLE}'s would be "
+        f"{shares['java']:.1f} % in Java and {shares['python']:.1f} % in Python, where Figure 6 has "
+        f"{100 * figure_6:.1f} % as the mean over its mutations."
     )
 
 
 def _table(table: pd.DataFrame, confidence: float) -> Finding:
     told = []
-    for (language, fault), part in table[table["flag"] == ""].groupby(["language", "fault"], sort=False):
+    for (language, fault), part in table[table["flag"] == ""].groupby(
+        ["language", "fault"], sort=False
+    ):
         best = part.sort_values("share").iloc[-1]
         rivals = int((part["high"] >= best["low"]).sum()) - 1
         told.append(
@@ -177,12 +249,14 @@ def _table(table: pd.DataFrame, confidence: float) -> Finding:
         f"Wilson, {100 * confidence:g} %, marginal; each {A_PROGRAM} tasks count once, as many as a program may have",
         "none: nothing is tested",
         "Programs are not published: this is cautious where a program has fewer tasks of a kind, and too short where "
-        f"it has more. {int((table['flag'] != '').sum())} cells that Figure 7 contradicts are left out.",
+        f"it has more. Cells that Figure 7 contradicts or lacks are left out: {int((table['flag'] != '').sum())}.",
     )
 
 
 def _quarters(fall: pd.DataFrame) -> Finding:
-    told = [f"{row.fault} {100 * row.fall:.0f} {span(row.low, row.high)}" for row in fall.itertuples()]
+    told = [
+        f"{row.fault} {100 * row.fall:.0f} {span(row.low, row.high)}" for row in fall.itertuples()
+    ]
     value, (low, high) = excess_fall(fall)
     return Finding(
         f"From the first quarter to the last, accuracy falls by (points) {', '.join(told)}. {RETURNS}, whose labels "

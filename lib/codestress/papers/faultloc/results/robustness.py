@@ -1,103 +1,141 @@
-"""Fault Localizability: what rewriting a program does to its fault's localization."""
+"""Tables of Fault Localizability: accuracy on localized faults after mutations of the program."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
 
 import pandas as pd
 
 from codestress.fitting.influence import lack_of_line, mean, share, slope
 from codestress.fitting.proportions import UNKNOWN, clustered_share, paired_difference
-from codestress.papers.faultloc.faults.neutral import CONTROLS
+from codestress.mutate.faults.neutral import CONTROLS
 from codestress.papers.faultloc.results.localization import with_seed
+from codestress.papers.faultloc.words import spoken
 from codestress.report.curves import MEAN
+from codestress.report.marks import with_cells
 from codestress.types import LANGUAGE_NAMES, Outcome
 
 
-def robustness(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence: float) -> pd.DataFrame:
-    """Tasks that a model localized, asked again under mutations and controls: one row for each model and combination of
-    `by`; what does nothing is among them where `by` has `change` or `spm`.
+def robustness(
+    answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence: float
+) -> pd.DataFrame:
+    """Returns accuracy on localized tasks, asked again under mutations and controls (no change, or
+    a blank line), from `answers`, a table of answers (`answers_frame`): a row for each model and
+    combination of values of the columns `by`. Controls are included only if `by` has `change` or
+    `spm`.
 
-    Columns: model, `by`, tasks (all, with their mutations), localized (of those, localized before), asked_again (those
-    to which a neutral mutation could be made), found_again, share (of asked again), low, high (Wilson,
-    programs counted), accuracy_reference, of instruments `true`. tasks = asked_again + skipped.
+    Columns: model, those of `by`, tasks (all, with their mutations), localized (tasks that the
+    model localized before), asked_again (localized tasks to which a neutral mutation could be
+    made), found_again, accuracy (of tasks asked again, by the scoring rule `rule`), low, high
+    (Wilson at `confidence`, programs as clusters), accuracy_reference (within two lines), cell
+    (selects these answers). Shares are 0 to 1, nan if none was asked again.
     """
     mutated = with_change(answers)
     if not {"spm", "change"} & set(by):
         mutated = mutated[mutated["change"] == MUTATED]
-    known = "chance" in mutated and rule == "strict"
     rows = []
     for group, part in mutated.groupby(["model", *by], sort=False):
-        names = cast(tuple[Any, ...], group)
         skipped = part[f"outcome_{rule}"] == Outcome.SKIPPED.value
-        before = ~(skipped & part[f"detail_{rule}"].eq("not localized before"))
+        unlocalized = skipped & part[f"detail_{rule}"].eq("not localized before")
         asked = part[~skipped]
-        estimate = clustered_share(asked[f"value_{rule}"], asked["seed_program"], confidence)
-        found, reference = int(asked[f"value_{rule}"].sum()), float(asked["value_reference"].mean())
-        told = (len(part), int(before.sum()), len(asked), found)
-        true = [asked["chance"].mean(skipna=False)] if known else []
-        rows.append((*names, *told, estimate.value, *estimate.interval, reference, *true))
-    counts = ["tasks", "localized", "asked_again", "found_again", "accuracy", "low", "high", "accuracy_reference"]
-    return pd.DataFrame(rows, columns=["model", *by, *counts, *(["true"] if known else [])])
+        value = asked[f"value_{rule}"]
+        estimate = clustered_share(value, asked["seed_program"], confidence)
+        row = [*group, len(part), int((~unlocalized).sum()), len(asked), int(value.sum())]
+        reference = float(asked["value_reference"].mean())
+        rows.append((*row, estimate.value, *estimate.interval, reference))
+    counts = [
+        "tasks",
+        "localized",
+        "asked_again",
+        "found_again",
+        "accuracy",
+        "low",
+        "high",
+        "accuracy_reference",
+    ]
+    return with_cells(pd.DataFrame(rows, columns=["model", *by, *counts]), ["model", *by])
 
 
 MUTATED = "mutated"
 
 
 def with_change(answers: pd.DataFrame) -> pd.DataFrame:
-    """The answers to what was asked again, with `seed_program` and `change`: `mutated`, or what was done that does
-    nothing."""
+    """Returns those of `answers` to trials under mutations and controls, skipped ones too, with the
+    added columns `seed_program` (the program's source and id) and `change` (`mutated`, or the
+    control's name)."""
     again = with_seed(answers[answers["spm"] != "none"])
     return again.assign(change=again["spm"].where(again["spm"].isin(CONTROLS), MUTATED))
 
 
 def asked_again(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """What was asked again under mutations."""
+    """Returns those of `answers` to trials under mutations, with the columns of `with_change`;
+    without controls, and without trials that the scoring rule `rule` scores as skipped."""
     again = with_change(answers)
     return again[(again["change"] == MUTATED) & (again[f"outcome_{rule}"] != Outcome.SKIPPED.value)]
 
 
-def losses(answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence: float) -> pd.DataFrame:
-    """What mutations lose of the faults localized before, and what of it asking again loses too: a row for each model,
-    combination of `by` and control.
+def losses(
+    answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence: float
+) -> pd.DataFrame:
+    """Returns the loss of localized faults under mutations, beside the loss under controls (no
+    change, or a blank line), from `answers`, a table of answers: a row for each control, model and
+    combination of values of the columns `by`. Only tasks asked again under both count.
 
-    Columns: model, `by`, asked_again, lost, control, lost_control (of the same tasks, asked again with what does
-    nothing), net_lost (the difference), low, high (paired, over programs), published_lost (the abstract's, of all).
+    Columns: model, those of `by`, asked_again, lost, control (its name), lost_control (of the same
+    tasks, under the control), net_lost (lost - lost_control), low, high (of net_lost, paired, over
+    programs; nan for a single program), published_lost (the abstract's). Shares are 0 to 1.
     """
-    value = f"value_{rule}"
+    value, task = f"value_{rule}", ["model", "source", "problem"]
     asked = with_change(answers)
     asked = asked[asked[f"outcome_{rule}"] != Outcome.SKIPPED.value]
+    mutated = asked[asked["change"] == MUTATED]
     rows = []
-    for control in (one for one in CONTROLS if one in set(asked["change"])):
-        kept = asked[asked["change"] == control].set_index(["model", "source", "problem"])[value].rename("kept")
-        paired = asked[asked["change"] == MUTATED].join(kept, on=["model", "source", "problem"]).dropna(subset=["kept"])
+    for control in CONTROLS:
+        kept = asked[asked["change"] == control].set_index(task)[value].rename("kept")
+        paired = mutated.join(kept, on=task).dropna(subset=["kept"])
         for group, part in paired.groupby(["model", *by], sort=False):
-            names = cast(tuple[Any, ...], group)
             net = part["kept"].to_numpy(float) - part[value].to_numpy(float)
             several = part["seed_program"].nunique() > 1
-            interval = paired_difference(net, part["seed_program"], confidence) if several else UNKNOWN
-            lost = (len(part), 1 - part[value].mean(), control, 1 - part["kept"].mean(), net.mean(), *interval)
-            rows.append((*names, *lost, PUBLISHED_LOST))
-    measures = ["asked_again", "lost", "control", "lost_control", "net_lost", "low", "high", "published_lost"]
+            interval = UNKNOWN
+            if several:
+                interval = paired_difference(net, part["seed_program"], confidence)
+            row = [*group, len(part), 1 - part[value].mean(), control, 1 - part["kept"].mean()]
+            rows.append((*row, net.mean(), *interval, PUBLISHED_LOST))
+    measures = [
+        "asked_again",
+        "lost",
+        "control",
+        "lost_control",
+        "net_lost",
+        "low",
+        "high",
+        "published_lost",
+    ]
     return pd.DataFrame(rows, columns=["model", *by, *measures])
 
 
 PUBLISHED_LOST = 0.78
-"""The abstract: of the faults localized before, over all models and mutations."""
+"""Share of localized faults that is lost under mutations, over all models and mutations (abstract
+of Fault Localizability)."""
 
 
 def strength_slopes(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
-    """Least-squares slope of robust accuracy over strength, in points a step, for each model and language (section
-    V-B3), over programs, so that what a program adds to all strengths cancels; lack_of_fit is the p-value of a straight
-    line through the shares at each strength."""
+    """Returns the least-squares slope of accuracy after mutations over their strength (section V-B3
+    of Fault Localizability), from `answers`, a table of answers, a row for each model and language:
+    model, language, slope, low, high (points a step), programs, answers, lack_of_fit.
+
+    Intervals, at level `confidence`, are over programs, so that a program's effect on all strengths
+    cancels. The column `lack_of_fit` has the p-value of a straight line through the shares at each
+    strength; nan with fewer than three strengths.
+    """
     again = asked_again(answers, rule)
     rows = []
     for (model, language), part in again.groupby(["model", "language"], sort=False):
         placed = part.set_index("seed_program")
         found, programs = slope(placed["strength"], placed[f"value_{rule}"]), placed.index.nunique()
-        numbers = [100 * one for one in (found.value, *found.interval(programs, confidence))]
-        shares = {x: share(one[f"value_{rule}"]) for x, one in placed.groupby("strength")}
+        numbers = [100 * end for end in (found.value, *found.interval(programs, confidence))]
+        values = placed.groupby("strength")[f"value_{rule}"]
+        shares = {strength: share(value) for strength, value in values}
         lack = lack_of_line([*shares], [*shares.values()], programs)
         rows.append((model, language, *numbers, programs, len(part), lack))
     columns = ["model", "language", "slope", "low", "high", "programs", "answers", "lack_of_fit"]
@@ -105,41 +143,54 @@ def strength_slopes(answers: pd.DataFrame, *, rule: str, confidence: float) -> p
 
 
 def line_lacks(slopes: pd.DataFrame) -> dict[str, float]:
-    """The lack of fit of each straight line of `strength_slopes`, by what it is called below the figure."""
-    named = "a straight line of " + slopes["model"] + " (" + slopes["language"].map(LANGUAGE_NAMES) + ")"
-    return dict(zip(named, slopes["lack_of_fit"], strict=True))
+    """Returns the p-value of lack of fit of each row in `slopes`, the table of `strength_slopes`,
+    by the name of its line, for instance "a straight line of MODEL (Python)"."""
+    return {
+        f"a straight line of {row.model} ({LANGUAGE_NAMES[row.language]})": row.lack_of_fit
+        for row in slopes.itertuples()
+    }
 
 
 def strength_points(table: pd.DataFrame) -> pd.DataFrame:
-    """Curves of `density_curve`'s form: model, panel (language and mutation), density (the strength), value, low,
-    high in %."""
+    """Returns points for `strength_curves` from `table`, made by `robustness` by language, spm,
+    said and strength: model, cell (selects these answers), panel (language and mutation), density
+    (the strength), value, low, high (%). Controls are left out."""
     table = named(table[~table["spm"].isin(CONTROLS)])
-    panels = [f"{LANGUAGE_NAMES[row.language]}, {row.mutation.replace('_', ' ')}" for row in table.itertuples()]
-    points = table[["model"]].assign(panel=panels, density=table["strength"], value=100 * table["accuracy"])
-    shares = table[table.columns.intersection(["low", "high", "true"])]
-    return points.join(100 * shares)
+    mutation = table["mutation"].str.replace("_", " ")
+    table = table.assign(panel=table["language"].map(LANGUAGE_NAMES) + ", " + mutation)
+    names = {"strength": "density", "accuracy": "value"}
+    table[["accuracy", "low", "high"]] *= 100
+    columns = ["model", "cell", "panel", "strength", "accuracy", "low", "high"]
+    return table[columns].rename(columns=names)
 
 
 def mean_points(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
-    """Figure 8's line over the models that were asked, of each mutation and of all together, as further points of
-    `strength_points`' form: their shares count alike, and programs are the clusters."""
+    """Returns the points of Figure 8's mean line, over the models asked, for each language,
+    mutation (and all together) and strength, with the columns of `strength_points`. `answers` is a
+    table of answers. All models' shares count alike; programs are the clusters of the intervals at
+    level `confidence`."""
     again = named(asked_again(answers, rule)).assign(all="all mutations")
-    known = "chance" in again and rule == "strict"
     rows = []
-    for what in ("mutation", "all"):
-        for (language, kind, strength), part in again.groupby(["language", what, "strength"], sort=False):
-            placed = part.set_index("seed_program")
-            found = mean([share(one[f"value_{rule}"]) for _, one in placed.groupby("model")])
-            ends = found.interval(placed.index.nunique(), confidence)
-            numbers = [100 * min(max(one, 0.0), 1.0) for one in (found.value, *ends)]
-            numbers += [100 * part.groupby("model")["chance"].mean().mean(skipna=False)] if known else []
-            rows.append((MEAN, f"{LANGUAGE_NAMES[language]}, {kind.replace('_', ' ')}", strength, *numbers))
-    columns = ["model", "panel", "density", "value", "low", "high", *(["true"] if known else [])]
-    return pd.DataFrame(rows, columns=columns)
+    counted = {
+        "mutation": ["language", "spm", "said", "strength"],
+        "all": ["language", "change", "strength"],
+    }
+    for what, factors in counted.items():
+        groups = again.groupby(["language", what, "strength"], sort=False)
+        for (language, kind, strength), part in groups:
+            cell = part[factors].iloc[:1].to_dict("records")[0]
+            models = part.set_index("seed_program").groupby("model")[f"value_{rule}"]
+            found = mean([share(value) for _, value in models])
+            ends = found.interval(part["seed_program"].nunique(), confidence)
+            numbers = [100 * min(max(end, 0.0), 1.0) for end in (found.value, *ends)]
+            panel = f"{LANGUAGE_NAMES[language]}, {kind.replace('_', ' ')}"
+            rows.append((MEAN, panel, cell, strength, *numbers))
+    return pd.DataFrame(rows, columns=["model", "panel", "cell", "density", "value", "low", "high"])
 
 
 def named(table: pd.DataFrame) -> pd.DataFrame:
-    """With `mutation`: its name, and that its comments accuse, where the table tells mutations apart."""
+    """Returns `table` with the added column `mutation`: the name in its column spm, with the word
+    accusing if its comments accuse; unchanged if it has no column spm."""
     if "spm" not in table:
         return table
     accusing = table["said"].eq("accuses elsewhere").map({True: ", accusing", False: ""})
@@ -147,16 +198,50 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def describe_strengths(points: pd.DataFrame) -> str:
-    """The figure in words."""
+    """Returns in words the curves that `strength_curves` draws from `points`: for each panel and
+    model the value at the lowest and the highest strength, in %."""
     parts = []
     for (panel, model), part in points.groupby(["panel", "model"], sort=False):
-        ordered = part.sort_values("density")
-        parts.append(f"{panel}, {model}: {ordered['value'].iloc[0]:.0f} % to {ordered['value'].iloc[-1]:.0f} %")
+        values = part.sort_values("density")["value"]
+        parts.append(f"{panel}, {model}: {values.iloc[0]:.0f} % to {values.iloc[-1]:.0f} %")
     return "Localized again, from the lowest strength to the highest. " + "; ".join(parts) + "."
 
 
+def headline(table: pd.DataFrame, losses: pd.DataFrame, points: pd.DataFrame, show: str) -> str:
+    """Returns the finding of a figure that compares what `show` says, in a sentence. `table` was
+    made by `robustness`, `losses` by the function of that name, and `points` by `mean_points`."""
+    if show == "strengths":
+        parts, falls = [], True
+        together = points[points["panel"].str.endswith("all mutations")]
+        for panel, part in together.groupby("panel", sort=False):
+            ends = part.sort_values("density")["value"]
+            falls = falls and ends.iloc[-1] < ends.iloc[0]
+            language = str(panel).partition(",")[0]
+            parts.append(f"from {ends.iloc[0]:.0f} to {ends.iloc[-1]:.0f} % in {language}")
+        least, most = points["density"].min(), points["density"].max()
+        moves = "falls" if falls else "goes"
+        return f"From strength {least:g} to {most:g} the mean {moves} {' and '.join(parts)}"
+    if show == "models":
+        paired = losses[losses["control"] == losses["control"].iloc[-1:].squeeze()]
+        more = int((paired["low"] > 0).sum())
+        controls = " or ".join(spoken(name) for name in paired["control"].unique())
+        return (
+            f"Mutations are shown to cost more than {controls} in {more or 'none'} of "
+            f"{len(paired)} comparisons"
+        )
+    mutations = named(table[~table["spm"].isin(CONTROLS)])
+    shares = 100 * mutations.groupby(["language", "mutation"], sort=False)["accuracy"].mean()
+    parts = []
+    for language, part in shares.dropna().groupby("language", sort=False):
+        name = spoken(str(part.idxmin()[1]))
+        parts.append(f"{name} in {LANGUAGE_NAMES[str(language)]} ({part.min():.0f} %)")
+    return f"Faults are localized again least often after {' and '.join(parts)}"
+
+
 def skipped_reasons(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """Why trials were skipped: model, language, spm, why, trials."""
-    skipped = answers[answers[f"outcome_{rule}"] == Outcome.SKIPPED.value].rename(columns={f"detail_{rule}": "why"})
+    """Returns the numbers of trials in `answers` that the scoring rule `rule` scores as skipped, by
+    reason: model, language, spm (the mutation), why, trials."""
+    skipped = answers[answers[f"outcome_{rule}"] == Outcome.SKIPPED.value]
+    skipped = skipped.assign(why=skipped[f"detail_{rule}"])
     counts = skipped.groupby(["model", "language", "spm", "why"], as_index=False, sort=False).size()
     return counts.rename(columns={"size": "trials"})

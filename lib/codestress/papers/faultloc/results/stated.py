@@ -1,4 +1,5 @@
-"""Fault Localizability: the averages that its text states, from the answers of all of its models."""
+"""Averages that the text of Fault Localizability states, recomputed from the answers of all of the
+paper's models."""
 
 from __future__ import annotations
 
@@ -8,122 +9,161 @@ import pandas as pd
 
 from codestress.fitting.influence import NOTHING, Moved, combined, mean, share
 from codestress.fitting.proportions import normal_quantile
+from codestress.mutate.faults.neutral import CONTROLS
 from codestress.papers.faultloc.results.localization import with_seed
 from codestress.papers.faultloc.results.robustness import asked_again
 from codestress.report.published import read_published
 from codestress.types import Outcome
 
 SINGLE = ("dead_code", "comments", "names")
+FACTORS = ("model", "source", "problem", "language", "quarter", "spm", "strength")
 STEPS = 7
-"""Between strengths 1 and 8."""
+"""Number of steps between strengths 1 and 8."""
 TOGETHER, OVER_MODELS = "all answers together", "mean over models"
 
 Number = tuple[str, str, Moved]
-"""Name, reading of the paper's words, estimate."""
+"""Name of a number, reading of the paper's words, estimate."""
 
 
-def stated_numbers(answers: pd.DataFrame, programs: Sequence[str], *, rule: str, confidence: float) -> pd.DataFrame:
-    """A row for each number of the text and reading of its words; programs are the clusters. A number of several models
-    is there where all of them were asked.
+def stated_numbers(
+    answers: pd.DataFrame, programs: Sequence[str], *, rule: str, confidence: float
+) -> pd.DataFrame:
+    """Returns the numbers that the paper's text states, recomputed from `answers`, a table of
+    answers: a row for each number, language and reading of its words. A number of several models is
+    left out unless all of them were asked.
 
-    Columns: number, language (of two: both), reading, value, low, high (0 to 1), programs (asked about), of (their
-    sources).
+    Columns: number (its name), language (`both` for two), reading, value, low, high (0 to 1; at
+    level `confidence`, programs as clusters), programs (number asked about), of (the names in
+    `programs`, the programs' sources).
     """
-    answers = with_seed(answers).set_index("seed_program", drop=False)
-    groups = read_published("faultloc")["groups"]
+    value = f"value_{rule}"
+    columns = [*FACTORS, value, f"outcome_{rule}"]
+    answers = with_seed(answers[columns]).set_index("seed_program", drop=False)
+    again = asked_again(answers, rule)
     rows: list[tuple[object, ...]] = []
 
     def add(language: str, part: pd.DataFrame, numbers: Iterator[Number]) -> None:
         count = part.index.nunique()
-        for name, reading, one in numbers:
-            interval = one.interval(count, confidence)
-            rows.append((name, language, reading, one.value, *interval, count, " ".join(sorted(programs))))
+        for name, reading, estimate in numbers:
+            interval = estimate.interval(count, confidence)
+            rows.append((name, language, reading, estimate.value, *interval, count))
 
-    for family in ("all", "Gemini", "Claude"):
-        own = answers[answers["model"].isin(groups[family])]
-        if set(groups[family]) <= set(own["model"]):
-            add("both", own, _over_all(own, rule) if family == "all" else _gain(own, family, groups[family], rule))
-            for language, part in own.groupby("language") if family == "all" else ():
-                add(str(language), part, _over_strengths(part, str(language), rule))
-    columns = ["number", "language", "reading", "value", "low", "high", "programs", "of"]
-    return pd.DataFrame(rows, columns=columns).dropna(subset=["value"])
+    for family, models in read_published("faultloc")["groups"].items():
+        own, mutated = (table[table["model"].isin(models)] for table in (answers, again))
+        if not set(models) <= set(own["model"]):
+            continue
+        plain = own[own["spm"] == "none"]
+        if family != "all":
+            add("both", own, _gain(plain, mutated, family, models, value))
+            continue
+        add("both", own, _over_all(plain, mutated, value))
+        for language, part in own.groupby("language"):
+            of_language = mutated[mutated["language"] == language]
+            add(str(language), part, _over_strengths(of_language, str(language), value))
+    columns = ["number", "language", "reading", "value", "low", "high", "programs"]
+    table = pd.DataFrame(rows, columns=columns).assign(of=" ".join(sorted(programs)))
+    return table.dropna(subset=["value"])
 
 
 def _mean(part: pd.DataFrame, column: str, *levels: str) -> Moved:
-    """The share of a column; over levels, the mean of the shares at each, from the inside out."""
+    """Mean of the column `column` of `part`. With `levels` (names of columns), the mean over the
+    values of the first level of the means within each, and so on inwards; `NOTHING` without
+    rows."""
     if not levels:
         return share(part[column])
-    return mean([_mean(one, column, *levels[1:]) for _, one in part.groupby(levels[0])]) if len(part) else NOTHING
+    means = [_mean(group, column, *levels[1:]) for _, group in part.groupby(levels[0])]
+    return mean(means) if means else NOTHING
 
 
-def _over_all(answers: pd.DataFrame, rule: str) -> Iterator[Number]:
-    value = f"value_{rule}"
-    again = asked_again(answers, rule)
-    for number, part in (("lost", again), ("lost under functions", again[again["spm"] == "functions"])):
+def _over_all(plain: pd.DataFrame, again: pd.DataFrame, value: str) -> Iterator[Number]:
+    shuffled = again[(again["spm"] == "functions") & (again["language"] == "java")]
+    for number, part in (("lost", again), ("lost under functions", shuffled)):
         yield number, TOGETHER, _lost(_mean(part, value))
         yield number, OVER_MODELS, _lost(_mean(part, value, "model"))
-    for spm in SINGLE:
-        part = again[again["spm"] == spm]
-        yield f"accuracy under {spm}", "languages together", _mean(part, value, "model")
-        if part["language"].nunique() > 1:
-            yield f"accuracy under {spm}", "mean of two languages", _mean(part, value, "model", "language")
-    plain = answers[(answers["spm"] == "none") & (answers[value] > 0)]
+    readings = {"languages together": ["model"]}
+    if again["language"].nunique() > 1:
+        readings["mean of two languages"] = ["model", "language"]
+    for reading, levels in readings.items():
+        single = {spm: _mean(again[again["spm"] == spm], value, *levels) for spm in SINGLE}
+        for spm, accuracy in single.items():
+            yield f"accuracy under {spm}", reading, accuracy
+        for easier, harder in (("names", "comments"), ("comments", "dead_code")):
+            yield f"{easier} - {harder}", reading, _difference(single[easier], single[harder])
+    localized = plain[plain[value] > 0]
     for quarter in (1, 4):
-        found = plain.assign(here=(plain["quarter"] == quarter).astype(float))
-        yield f"found in quarter {quarter}", TOGETHER, _mean(found, "here")
-        yield f"found in quarter {quarter}", OVER_MODELS, _mean(found, "here", "model")
+        placed = localized.assign(here=(localized["quarter"] == quarter).astype(float))
+        yield f"found in quarter {quarter}", TOGETHER, _mean(placed, "here")
+        yield f"found in quarter {quarter}", OVER_MODELS, _mean(placed, "here", "model")
+
+
+def _difference(first: Moved, second: Moved) -> Moved:
+    return combined([(1.0, first), (-1.0, second)])
 
 
 def _lost(accuracy: Moved) -> Moved:
     return Moved(1 - accuracy.value, -accuracy.moved, accuracy.scale)
 
 
-def _over_strengths(answers: pd.DataFrame, language: str, rule: str) -> Iterator[Number]:
-    """Accuracy at both ends, the fall between them, and for each step (section V-B3: first to last)."""
-    again = asked_again(answers, rule)
-    for reading, levels in (("mutations together", ["model"]), ("mean of the mutations", ["model", "spm"])):
-        ends = [_mean(again[again["strength"] == strength], f"value_{rule}", *levels) for strength in (1, 8)]
-        fall = combined([(1.0, ends[0]), (-1.0, ends[1])])
-        yield f"accuracy at strength 1, {language}", reading, ends[0]
-        yield f"accuracy at strength 8, {language}", reading, ends[1]
+def _over_strengths(again: pd.DataFrame, language: str, value: str) -> Iterator[Number]:
+    """Yields accuracy at the lowest and highest strength, the fall between them, and the fall a
+    step (section V-B3 of Fault Localizability: first to last), each under two readings. `again` has
+    the answers after mutations to programs in `language`; `value` is the column with the score."""
+    weakest, strongest = again[again["strength"] == 1], again[again["strength"] == 8]
+    readings = {"mutations together": ["model"], "mean of the mutations": ["model", "spm"]}
+    for reading, levels in readings.items():
+        first, last = _mean(weakest, value, *levels), _mean(strongest, value, *levels)
+        fall = _difference(first, last)
+        yield f"accuracy at strength 1, {language}", reading, first
+        yield f"accuracy at strength 8, {language}", reading, last
         yield f"fall, {language}", reading, fall
         yield f"fall a step, {language}", reading, combined([(1 / STEPS, fall)])
 
 
-def _gain(answers: pd.DataFrame, family: str, models: Sequence[str], rule: str) -> Iterator[Number]:
-    """The later version minus the earlier one, before mutations and after them: the paper does not say which; nothing
-    without both."""
-    value = f"value_{rule}"
-    again, plain = asked_again(answers, rule), answers[answers["spm"] == "none"]
+def _gain(
+    plain: pd.DataFrame, again: pd.DataFrame, family: str, models: Sequence[str], value: str
+) -> Iterator[Number]:
+    """Yields the accuracy of the later of the two `models` of `family` minus that of the earlier,
+    before mutations (answers `plain`) and after (`again`), since the paper does not say which is
+    meant. Yields nothing without answers after mutations. `value` is the column with the score."""
     if again.empty:
         return
     for reading, part in (("as they are", plain), ("after mutations", again)):
-        sides = [share(part.loc[part["model"] == model, value]) for model in models]
-        yield f"gain, {family}", reading, combined([(1.0, sides[1]), (-1.0, sides[0])])
+        earlier, later = (share(part.loc[part["model"] == model, value]) for model in models)
+        yield f"gain, {family}", reading, _difference(later, earlier)
 
 
-def run_totals(answers: pd.DataFrame, programs: Sequence[str], *, rule: str, confidence: float) -> pd.DataFrame:
-    """Table IV's totals of a run of all of the paper's models: number (tasks, prompts, tokens), value, low, high,
-    deviation, noise (0), programs, of; of programs that are drawn like these, tokens of the questions for lines alone.
+def run_totals(
+    answers: pd.DataFrame, programs: Sequence[str], *, rule: str, confidence: float
+) -> pd.DataFrame:
+    """Returns the totals of the paper's Table IV for a run of all of its models, without controls,
+    from `answers`, a table of answers: a row each for tasks, prompts and tokens; empty if a model
+    is missing.
+
+    Columns: number (its name), value, low, high, deviation (standard error), noise (0), programs
+    (how many), of (the names in `programs`, the programs' sources). Intervals, at level
+    `confidence`, treat programs as a random sample. Trials that `rule` scores as skipped count only
+    as prompts, and tokens only for the questions for lines.
     """
     columns = ["number", "value", "low", "high", "deviation", "noise", "programs", "of"]
     models = read_published("faultloc")["groups"]["all"]
-    own = with_seed(answers[answers["model"].isin(models)])
+    theirs = answers["model"].isin(models) & ~answers["spm"].isin(CONTROLS)
+    own = with_seed(answers[theirs])
     if set(own["model"]) != set(models):
         return pd.DataFrame(columns=columns)
     asked = own[own[f"outcome_{rule}"] != Outcome.SKIPPED.value]
-    keys = own.assign(keys=[[*earlier, key] for earlier, key in zip(own["earlier"], own["key"], strict=True)])
-    unique = keys.explode("keys").drop_duplicates(["model", "keys"])
+    keys = [[*earlier, key] for earlier, key in zip(own["earlier"], own["key"], strict=True)]
+    unique = own.assign(keys=keys).explode("keys").drop_duplicates(["model", "keys"])
     by_program = {
         "tasks": asked.groupby("seed_program").size(),
         "prompts": unique.groupby("seed_program").size(),
         "tokens": asked["prompt_tokens"].astype(float).groupby(asked["seed_program"]).sum(),
     }
-    count = own["seed_program"].nunique()
+    seeds, sources = own["seed_program"].unique(), " ".join(sorted(programs))
     rows = []
     for name, sums in by_program.items():
-        each = sums.reindex(own["seed_program"].unique(), fill_value=0).astype(float)
-        total, deviation = float(each.sum()), float(each.std(ddof=0)) * count**0.5
+        each = sums.reindex(seeds, fill_value=0).astype(float)
+        total, deviation = float(each.sum()), float(each.std(ddof=0)) * len(seeds) ** 0.5
         half = normal_quantile(confidence) * deviation
-        rows.append((name, total, total - half, total + half, deviation, 0.0, count, " ".join(sorted(programs))))
+        interval = (total - half, total + half)
+        rows.append((name, total, *interval, deviation, 0.0, len(seeds), sources))
     return pd.DataFrame(rows, columns=columns)

@@ -1,1 +1,2 @@
-"""Sense and Sensitivity: tables of its figures, the paper's own numbers beside the regenerated ones."""
+"""Tables behind Sense and Sensitivity's figures, with the paper's own numbers beside the
+regenerated ones."""

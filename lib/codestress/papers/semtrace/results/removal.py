@@ -1,32 +1,60 @@
-"""Sense and Sensitivity: answers after lines were removed, and the curves through them (Figures 5 and 6)."""
+"""Sense and Sensitivity: scores after lines were removed, and the curves through them (Figures 5
+and 6)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.exponential import ExponentialFit, fit_exponential
-from codestress.fitting.proportions import DOUBTED, clustered_share, percentile_interval
-from codestress.fitting.summaries import summarize
+from codestress.fitting.exponential import Array, ExponentialFit, curve, fit_exponential
+from codestress.fitting.influence import NOTHING, Moved, combined, mean, quotient, share
+from codestress.fitting.proportions import (
+    DOUBTED,
+    clustered_share,
+    paired_difference,
+    percentile_interval,
+)
+from codestress.report.findings import listed, told
+from codestress.report.marks import with_cells
 from codestress.report.published import published_numbers, read_published
+from codestress.scoring.summaries import summarize
 from codestress.seeding import rng
 
 Curve = tuple[str, str]
-"""Model and task."""
+"""Key of a curve: model and task."""
+INTERPRETER = "python"
+"""Name of the Python interpreter in the model registry."""
 
 
 def with_share_removed(answers: pd.DataFrame) -> pd.DataFrame:
-    """The answers with `share_removed`: lines removed of those that may be, 0 to 1, equal where the fractions are."""
+    """Copy of `answers` with the added column `share_removed`: removed lines over removable lines
+    (the columns `removed` and `lines`), 0 to 1, rounded so that equal fractions are equal."""
     return answers.assign(share_removed=(answers["removed"] / answers["lines"]).round(9))
 
 
 def accuracy_by_share(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
-    """One row for each model, task and exact share of lines removed, smallest first, as `summarize` makes them."""
-    ordered = with_share_removed(answers).sort_values("share_removed", kind="stable")
-    return summarize(ordered, by=["model", "task", "share_removed"], confidence=confidence)
+    """Accuracy table of `answers` with one row for each model, task and share of lines removed,
+    smallest share first, with the columns of `summarize`, and cell (column values that select the
+    row's answers). `answers` need the column `share_removed` (`with_share_removed`); `confidence`
+    is the level of the intervals."""
+    ordered = answers.sort_values("share_removed", kind="stable")
+    by = ["model", "task", "share_removed"]
+    return with_cells(summarize(ordered, by=by, confidence=confidence), by)
+
+
+def with_fifths_removed(answers: pd.DataFrame) -> pd.DataFrame:
+    """Copy of `answers` with the added column `share_removed`: removed lines over removable lines
+    (the columns `removed` and `lines`), rounded to fifths. 0 and 1 hold only programs with no line
+    and with all removable lines removed; all else is 0.2 to 0.8.
+
+    In a small data set, exact shares as in Figure 5 would have few programs each.
+    """
+    share = answers["removed"] / answers["lines"]
+    between = (5 * share).round().clip(1, 4) / 5
+    return answers.assign(share_removed=share.where(share.isin([0, 1]), between))
 
 
 def fit_removal(
@@ -38,11 +66,18 @@ def fit_removal(
     resamples: int,
     seed: int,
 ) -> dict[Curve, ExponentialFit]:
-    """For each model and task, the exponential through its accuracies; programs are resampled, not their versions."""
+    """Dict of exponential fits through the accuracies in `answers` at each share of lines removed,
+    by model and task; programs are resampled, not their versions.
+
+    `trend`: `exponential`, or `exponential_with_floor`, whose curve may stay above 0. `weighted`
+    counts each share of lines by its number of programs, else all shares count alike.
+    """
     fits = {}
     for (model, task), part in with_share_removed(answers).groupby(["model", "task"], sort=False):
         cells = part.groupby(["problem", "share_removed"])["value_strict"].agg(["sum", "count"])
-        right, asked = (cells[column].unstack(fill_value=0).sort_index(axis=1) for column in ("sum", "count"))
+        right, asked = (
+            cells[column].unstack(fill_value=0).sort_index(axis=1) for column in ("sum", "count")
+        )
         fits[str(model), str(task)] = fit_exponential(
             right.columns.to_numpy(float),
             right.to_numpy(float),
@@ -58,71 +93,187 @@ def fit_removal(
 
 
 def fit_table(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd.DataFrame:
-    """A row for each model and task: height, rate, floor and half-life (share of lines removed) with intervals,
-    loss_at_half (what share of the curve's value at 0 is lost when half of the lines are), programs, r_squared, failed
-    resamples, lack_of_fit (p-value: small where the curve does not describe its points).
-    """
+    """Table of `fits`, the dict of `fit_removal`, with a row for each model and task: height, rate
+    and floor, each with _low and _high, loss_at_half (share of the curve's value at 0 that is lost
+    when half of the lines are removed, section 3.4) with loss_low and loss_high, programs,
+    r_squared, failed_resamples, lack_of_fit (p-value: small when the curve does not describe its
+    points). nan where no curve could be fitted."""
     rows = []
     for (model, task), fit in fits.items():
         row: dict[str, object] = {"model": model, "task": task}
-        for name in ("height", "rate", "floor", "half_life"):
-            ends = getattr(fit, f"{name}_interval")
-            row |= {name: getattr(fit, name), f"{name}_low": ends.low, f"{name}_high": ends.high}
-        row |= dict(zip(("loss_at_half", "loss_low", "loss_high"), fit.loss_at(0.5, confidence), strict=True))
+        for name in ("height", "rate", "floor"):
+            low, high = getattr(fit, f"{name}_interval")
+            row |= {name: getattr(fit, name), f"{name}_low": low, f"{name}_high": high}
+        loss, low, high = fit.loss_at(0.5, confidence)
+        row |= {"loss_at_half": loss, "loss_low": low, "loss_high": high}
         row |= {"programs": fit.items, "r_squared": fit.r_squared, "failed_resamples": fit.failed}
         rows.append(row | {"lack_of_fit": fit.lack})
     return pd.DataFrame(rows)
 
 
-def group_losses(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd.DataFrame:
-    """The mean of the curves' losses at half of the lines over the models of each of the paper's groups that was asked
-    as a whole, programs resampled once for all: model (the group), task, loss_at_half, loss_low, loss_high, programs.
+def mean_losses(fits: Sequence[ExponentialFit], confidence: float) -> tuple[float, Array]:
+    """Pair of the share (0 to 1) of the accuracy that is lost without half of the lines, as the
+    mean over `fits`: of the fitted curves (a number), and in every resample (an array)."""
+    fitted = np.mean([fit.loss_at(0.5, confidence)[0] for fit in fits])
+    return float(fitted), np.mean([fit.losses_at(0.5) for fit in fits], axis=0)
+
+
+def group_losses(
+    fits: Mapping[Curve, ExponentialFit], answers: pd.DataFrame, confidence: float
+) -> pd.DataFrame:
+    """Table of the accuracy that is lost without half of the lines, for each of the paper's groups
+    of models that were all asked, in each reading of the paper's words: the mean of the fitted
+    losses, the loss of the mean fitted curve, and the mean of the observed losses, as shares (0 to
+    1); the last two also as differences of accuracies (-1 to 1, named `in points`).
+
+    `fits`: those of `fit_removal` on `answers`. Columns: model (the group), task, reading,
+    loss_at_half, loss_low, loss_high, programs. Programs are resampled once for all curves. The
+    observed losses have no row when no version lacks exactly half of its lines.
     """
+    shares = with_share_removed(answers)
     rows = []
     for group, models in read_published("semtrace")["groups"].items():
         for task in dict.fromkeys(task for _, task in fits):
             if not all((model, task) in fits for model in models):
                 continue
             chosen = [fits[model, task] for model in models]
-            losses = np.mean([fit.losses_at(0.5) for fit in chosen], axis=0)
-            mean = np.mean([fit.loss_at(0.5, confidence)[0] for fit in chosen])
-            interval = percentile_interval(losses, confidence)
-            rows.append((group, task, mean, *interval, max(fit.items for fit in chosen)))
-    return pd.DataFrame(rows, columns=["model", "task", "loss_at_half", "loss_low", "loss_high", "programs"])
+            programs = max(fit.items for fit in chosen)
+            start, half = np.mean([fit.at(ENDS) for fit in chosen], axis=0)
+            starts, halves = np.mean([curve(ENDS, fit.draws) for fit in chosen], axis=0).T
+            fitted = {
+                FITTED: mean_losses(chosen, confidence),
+                OF_MEAN: (1 - half / start, 1 - halves / starts),
+                f"{OF_MEAN}, in points": (start - half, starts - halves),
+            }
+            for reading, (loss, draws) in fitted.items():
+                ends = percentile_interval(draws, confidence)
+                rows.append((group, task, reading, loss, *ends, programs))
+            own = shares[(shares["task"] == task) & shares["model"].isin(models)]
+            for reading, relative in ((OBSERVED, True), (f"{OBSERVED}, in points", False)):
+                seen = mean([_observed(part, relative) for _, part in own.groupby("model")])
+                ends = seen.interval(programs, confidence)
+                rows.append((group, task, reading, seen.value, *ends, programs))
+    columns = ["model", "task", "reading", "loss_at_half", "loss_low", "loss_high", "programs"]
+    return pd.DataFrame(rows, columns=columns).dropna(subset="loss_at_half")
 
 
-def fitted_curves(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd.DataFrame:
-    """The curves to draw: model, task, share_removed (0 to 1 in 101 steps), share, low, high (pointwise band),
-    lack_of_fit (p-value)."""
-    x = np.linspace(0, 1, 101)
+FITTED = "mean of the models' fitted losses"
+OF_MEAN = "loss of the models' mean fitted curve"
+OBSERVED = "mean of the models' losses as observed"
+ENDS = np.array([0.0, 0.5])
+
+
+def _observed(part: pd.DataFrame, relative: bool) -> Moved:
+    """Loss of one model (answers `part`) when half of the lines are removed, as a share of its
+    accuracy with all lines if `relative`, else as a difference of both; programs are the clusters.
+    `NOTHING` without answers at half, or without a correct answer to complete programs."""
+    scores = part.set_index("problem")
+    whole, half = (
+        share(scores["value_strict"][scores["share_removed"] == end].astype(float)) for end in ENDS
+    )
+    if not whole.value > 0 or math.isnan(half.value):
+        return NOTHING
+    if not relative:
+        return combined([(1, whole), (-1, half)])
+    kept = quotient(whole, half)
+    return combined([(-1, kept)])._replace(value=1 - kept.value)
+
+
+def removal_orders(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd.DataFrame:
+    """Table of comparisons of the losses in `fits` at half of the lines removed (differences of
+    shares, -1 to 1): outputs minus inputs, larger models minus smaller. Columns: number (the
+    comparison), model (`all`), value, low, high, programs. A row is missing unless all of its
+    models were asked. Programs are resampled once for all curves."""
+    groups = read_published("semtrace")["groups"]
+    smaller = [model for model in groups["all"] if model not in groups["larger"]]
+    outputs, inputs = "output_prediction", "input_prediction"
+    sides = {
+        "output - input, all models": ((groups["all"], outputs), (groups["all"], inputs)),
+        "larger - smaller, output": ((groups["larger"], outputs), (smaller, outputs)),
+    }
+    rows = []
+    for number, curves in sides.items():
+        first, second = ([(model, task) for model in models] for models, task in curves)
+        if {*first, *second} <= {*fits}:
+            (value, draws), (other, others) = (
+                mean_losses([fits[curve] for curve in side], confidence) for side in (first, second)
+            )
+            ends = percentile_interval(draws - others, confidence)
+            programs = max(fits[curve].items for curve in first)
+            rows.append((number, "all", value - other, *ends, programs))
+    return pd.DataFrame(rows, columns=["number", "model", "value", "low", "high", "programs"])
+
+
+def fitted_curves(
+    table: pd.DataFrame, fits: Mapping[Curve, ExponentialFit], confidence: float
+) -> pd.DataFrame:
+    """Table of the figure's curves, from `fits`: model, task, share_removed (101 steps over the
+    range of that column in `table`, that of `accuracy_by_share`), accuracy, low, high (pointwise
+    band at the level `confidence`), lack_of_fit (p-value)."""
+    reach = table.groupby(["model", "task"])["share_removed"].agg(["min", "max"])
     parts = []
     for (model, task), fit in fits.items():
+        x = np.linspace(reach["min"][model, task], reach["max"][model, task], 101)
         low, high = fit.band(x, confidence)
-        named = {"model": model, "task": task, "share_removed": x}
-        parts.append(pd.DataFrame(named | {"accuracy": fit.at(x), "low": low, "high": high, "lack_of_fit": fit.lack}))
+        part = pd.DataFrame({"share_removed": x, "accuracy": fit.at(x), "low": low, "high": high})
+        part.insert(0, "model", model)
+        part.insert(1, "task", task)
+        parts.append(part.assign(lack_of_fit=fit.lack))
     return pd.concat(parts, ignore_index=True)
 
 
-def recall_sensitivity(answers: pd.DataFrame, *, epsilon: float, confidence: float) -> pd.DataFrame:
-    """Equation 5 for each model and task: the mean of (R(C) - R(C_inc)) / (R(C) + epsilon) over incomplete versions.
+def program_sensitivities(
+    answers: pd.DataFrame, *, epsilon: float, complete_wrong: str
+) -> pd.DataFrame:
+    """Table of Equation 5 from `answers`, a row for each model, task and problem: the column
+    `sensitivity`, the mean of (R(C) - R(C_inc)) / (R(C) + `epsilon`) over incomplete versions
+    C_inc, and the column `complete`, which is R(C), the score of the complete program.
 
-    Where the complete program is answered wrongly the quotient is 0 or about -1/epsilon, which says nothing of recall;
-    those programs are counted in `complete_wrong` and left out of the mean.
+    When the complete program is answered incorrectly, the quotient is 0 or about -1/epsilon, which
+    says nothing of recall. The sensitivity is then nan (`complete_wrong` = `left_out`) or 0
+    (`zero`). It is also nan for a correct program without incomplete versions.
     """
+    by = ["model", "task", "problem"]
+    complete, incomplete = (
+        part.groupby(by, sort=False)["value_strict"].mean()
+        for part in (answers[answers["removed"] == 0], answers[answers["removed"] > 0])
+    )
+    lost = (complete - incomplete) / (complete + epsilon)
+    worth = lost.where(complete > 0, 0.0 if complete_wrong == "zero" else np.nan)
+    return pd.DataFrame({"complete": complete, "sensitivity": worth}).reset_index()
+
+
+def recall_sensitivity(
+    answers: pd.DataFrame, *, epsilon: float, complete_wrong: str, confidence: float
+) -> pd.DataFrame:
+    """Table of Equation 5 (share of accuracy lost without some lines) from `answers`, as the mean
+    over programs, a row for each model and task.
+
+    Columns: model, task, sensitivity, low, high, programs (behind the mean), complete_wrong (number
+    of programs that were answered incorrectly when complete); to_python, to_python_low,
+    to_python_high: the sensitivity minus the interpreter's, paired by program (nan for inputs, for
+    the interpreter, and when the interpreter was not asked). The parameters `epsilon` and
+    `complete_wrong` are those of `program_sensitivities`.
+    """
+    each = program_sensitivities(answers, epsilon=epsilon, complete_wrong=complete_wrong)
+    python = each[each["model"] == INTERPRETER].set_index("problem")["sensitivity"]
     rows = []
-    for (model, task), part in answers.groupby(["model", "task"], sort=False):
-        complete = part[part["removed"] == 0].groupby("problem")["value_strict"].mean()
-        incomplete = part[part["removed"] > 0].groupby("problem")["value_strict"].mean()
-        loss = (complete - incomplete) / (complete + epsilon)
-        known = loss[complete > 0].dropna()
+    for (model, task), part in each.groupby(["model", "task"], sort=False):
+        known = part.set_index("problem")["sensitivity"].dropna()
         mean, (low, high), *_ = clustered_share(known, known.index, confidence)
-        rows.append((model, task, mean, low, high, len(known), int((complete == 0).sum())))
-    columns = ["model", "task", "sensitivity", "low", "high", "programs", "complete_wrong"]
-    return pd.DataFrame(rows, columns=columns)
+        row = {"model": model, "task": task, "sensitivity": mean, "low": low, "high": high}
+        row |= {"programs": len(known), "complete_wrong": int((part["complete"] == 0).sum())}
+        other = python if task == "output_prediction" and model != INTERPRETER else python[:0]
+        more = (known - other).dropna()
+        low, high = paired_difference(more, confidence=confidence)
+        row |= {"to_python": more.mean(), "to_python_low": low, "to_python_high": high}
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def published_drop(artefact: str) -> tuple[float, float] | None:
-    """Share of lines removed and accuracy of the one point that the paper states, both 0 to 1."""
+    """Pair of the share of lines removed and the accuracy, both 0 to 1, at the one point that the
+    paper states in numbers for the figure named `artefact`; None when it states none."""
     numbers = published_numbers(artefact)
     if not numbers or "drop_points" not in numbers:
         return None
@@ -130,40 +281,84 @@ def published_drop(artefact: str) -> tuple[float, float] | None:
 
 
 def interpreter_numbers(table: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
-    """What appendix B says of the interpreter, one row (none where it was not asked): its drop at the smallest share of
-    lines removed, and what is right with more than a fifth removed, with intervals; counts of versions."""
-    removed = table[(table["model"] == "python") & (table["share_removed"] > 0)]
+    """Table of the interpreter's numbers that appendix B states, in one row; empty when the
+    interpreter was not asked, or only complete programs.
+
+    `table` is that of `accuracy_by_share` on `answers`. A drop is 1 minus the accuracy. Columns:
+    share_removed, n, drop, drop_low, drop_high (at the smallest share of lines removed), versions,
+    single (number of versions without one line), single_drop (versions weighted alike),
+    single_drop_by_program (programs weighted alike), far, far_low, far_high (accuracy with more
+    than a fifth removed), far_versions, far_programs.
+    """
+    removed = table[(table["model"] == INTERPRETER) & (table["share_removed"] > 0)]
     if removed.empty:
         return pd.DataFrame()
     first = removed.iloc[0]
-    python = with_share_removed(answers[answers["model"] == "python"])
+    python = with_share_removed(answers[answers["model"] == INTERPRETER])
     single, beyond = python[python["removed"] == 1], python[python["share_removed"] > 0.2]
     far = clustered_share(beyond["value_strict"], beyond["problem"])
     numbers = {
         "share_removed": first["share_removed"],
         "n": first["n"],
-        **{"drop": 1 - first["accuracy"], "drop_low": 1 - first["high"], "drop_high": 1 - first["low"]},
+        "drop": 1 - first["accuracy"],
+        "drop_low": 1 - first["high"],
+        "drop_high": 1 - first["low"],
         "versions": len(python),
         "single": len(single),
-        "single_drop": 100 - 100 * single["value_strict"].mean(),
-        **{"far": far.value, "far_low": far.interval.low, "far_high": far.interval.high},
+        "single_drop": 1 - single["value_strict"].mean(),
+        "single_drop_by_program": 1 - single.groupby("problem")["value_strict"].mean().mean(),
+        "far": far.value,
+        "far_low": far.interval.low,
+        "far_high": far.interval.high,
         "far_versions": len(beyond),
         "far_programs": beyond["problem"].nunique(),
     }
     return pd.DataFrame([numbers])
 
 
+def removal_title(sensitivity: pd.DataFrame) -> str:
+    """Title of the figure: the mean loss by Equation 5, which needs no fit, of each task, over the
+    models in `sensitivity`, the table of `recall_sensitivity`."""
+    means = 100 * sensitivity.groupby("task", sort=False)["sensitivity"].mean()
+    tasks = means.index.str.replace("_prediction", "s")
+    names = [f"{mean:.0f} % of right {task}" for task, mean in zip(tasks, means, strict=True)]
+    models = list(dict.fromkeys(sensitivity["model"]))
+    if len(models) == 1:
+        return f"{models[0]} loses {listed(names)} when lines are missing"
+    return f"When lines are missing, {listed(names)} are lost (mean of {len(models)})"
+
+
+def sensitivity_title(sensitivity: pd.DataFrame) -> str:
+    """Title of the figure of sensitivities, from `sensitivity`, the table of `recall_sensitivity`:
+    the models that clearly lose less of their outputs than Python does; that of `removal_title`
+    where Python was not asked, or is alone."""
+    beside = sensitivity.dropna(subset="to_python")
+    if beside.empty:
+        return removal_title(sensitivity)
+    less = list(beside[beside["to_python_high"] < 0]["model"])
+    who = listed(less) if 0 < len(less) < 3 else f"{len(less) or 'none'} of {len(beside)}"
+    verb = "keeps" if len(less) < 2 else "keep"
+    return f"Without some lines, {who} clearly {verb} more of what was right than Python"
+
+
+def describe_sensitivity(sensitivity: pd.DataFrame) -> str:
+    """Description of the figure of sensitivities in words: for each row of `sensitivity`, the table
+    of `recall_sensitivity`, the share of the accuracy that is lost."""
+    form = "{model}, {task}: {sensitivity:.1%} of the accuracy is lost"
+    rows = sensitivity.assign(task=sensitivity["task"].str.replace("_", " "))
+    return told("Accuracy against the share of lines removed, and Equation 5.", rows, form)
+
+
 def describe_removal(table: pd.DataFrame, fits: Mapping[Curve, ExponentialFit]) -> str:
-    """The figure in words."""
+    """Description of the figure of accuracies by lines removed in words, from `table`, that of
+    `accuracy_by_share`, with a remark on each of `fits` that does not describe its points."""
     parts = []
     for (model, task), part in table.groupby(["model", "task"], sort=False):
-        fit = fits[str(model), str(task)]
+        doubted = fits[str(model), str(task)].lack < DOUBTED
         first = part[part["share_removed"] > 0].iloc[0]
-        half = "never" if math.isinf(fit.half_life) else f"at {fit.half_life:.1%}"
         parts.append(
             f"{model}, {str(task).replace('_', ' ')}: {part['accuracy'].iloc[0]:.1%} right with all lines, "
-            f"{first['accuracy']:.1%} without {first['share_removed']:.1%} of them; "
-            f"the fitted exponential{' does not describe its points and' if fit.lack < DOUBTED else ''} "
-            f"has fallen to half {half}"
+            f"{first['accuracy']:.1%} without {first['share_removed']:.1%} of them, the fewest"
+            f"{'; the fitted exponential does not describe its points' if doubted else ''}"
         )
     return "Accuracy against the share of lines removed. " + ". ".join(parts) + "."

@@ -1,0 +1,190 @@
+"""Read the files of params/: artefacts, profiles, and an artefact's parameters according to both.
+
+An artefact's parameters come from params/PAPER/ARTEFACT.yaml, then from the profile's patterns in
+their order; later values win. Settings of single models (`per_model`) win one by one. A later layer
+that names `models` drops the earlier settings of models that it does not name.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeGuard
+
+from pydantic import Field
+
+from codestress.errors import ParameterError
+from codestress.paths import PARAMS, shown
+from codestress.validation import Strict, check, nearest, read_yaml
+
+PROFILES = PARAMS / "profiles"
+NOT_PAPERS = {"profiles", "published"}
+
+
+class ArtefactFile(Strict):
+    """Content of a file params/PAPER/ARTEFACT.yaml, which describes one artefact (a figure or a
+    table): its title, notebook, study and parameters."""
+
+    title: str
+    notebook: str
+    """Path of the artefact's notebook, relative to notebooks/."""
+    study: str
+    """Name of the study as PAPER.NAME: an entry of `STUDIES` in codestress.papers.PAPER.studies."""
+    parameters: dict[str, Any] = {}
+    width: Literal["column", "page"] = "page"
+    """Width at which the figure is drawn and printed: a column of a paper (3.3 inches) or a page (7
+    inches)."""
+    leaderboard: bool = False
+    """Whether the report ranks the paper's models by this artefact."""
+    seen: str = ""
+    """Markdown sentences on what the demo shows for this artefact. They end the executed notebook
+    where the notebook's own ending describes another artefact; empty: no such sentences."""
+
+
+class Profile(Strict):
+    """Content of a file params/profiles/PROFILE.yaml: patterns of artefacts to build, parameters to
+    change in them, and a time limit."""
+
+    description: str
+    timeout_s: float | None = Field(default=None, gt=0)
+    """Time limit of a notebook's execution, in seconds; null: no limit. Models are asked before the
+    execution, so their time does not count."""
+    artefacts: list[str] = ["*"]
+    """Patterns of the names of the artefacts that this profile builds."""
+    parameters: dict[str, dict[str, Any]] = {}
+    """Parameters that replace an artefact's own, by pattern of artefact names, applied in order."""
+
+
+def artefact_names() -> list[str]:
+    """Names of all artefacts (PAPER/ARTEFACT), sorted by paper, then by name."""
+    papers = sorted(
+        folder for folder in PARAMS.iterdir() if folder.is_dir() and folder.name not in NOT_PAPERS
+    )
+    return [
+        f"{paper.name}/{file.stem}" for paper in papers for file in sorted(paper.glob("*.yaml"))
+    ]
+
+
+def profile_names() -> list[str]:
+    return sorted(file.stem for file in PROFILES.glob("*.yaml"))
+
+
+def load_profile(name: str) -> Profile:
+    """Returns the profile `name`, read from params/profiles/NAME.yaml and validated.
+
+    `ParameterError` for an unknown profile, for invalid content, and for a pattern that matches no
+    artefact, so that a typo cannot silently do nothing.
+    """
+    if name not in profile_names():
+        raise ParameterError(
+            f"profile {name!r}: no file in {shown(PROFILES)}{nearest(name, profile_names())}"
+        )
+    path = PROFILES / f"{name}.yaml"
+    profile = check(Profile, read_yaml(path), shown(path))
+    known = artefact_names()
+    for pattern in [*profile.artefacts, *profile.parameters]:
+        if not fnmatch.filter(known, pattern):
+            raise ParameterError(
+                f"{shown(path)}: {pattern!r} matches no artefact{nearest(pattern, known)}"
+            )
+    return profile
+
+
+def artefact_path(name: str) -> Path:
+    """Path of the file params/PAPER/ARTEFACT.yaml for the artefact `name` (PAPER/ARTEFACT); the
+    file need not exist."""
+    return PARAMS / f"{name}.yaml"
+
+
+def read_artefact(name: str) -> ArtefactFile:
+    path = artefact_path(name)
+    return check(ArtefactFile, read_yaml(path), shown(path))
+
+
+class Key(NamedTuple):
+    """Name of a parameter, or of a setting of one model. As text: PARAMETER, or
+    per_model.MODEL.SETTING."""
+
+    parameter: str
+    """Name of the parameter; `per_model` where the key names a setting of one model."""
+    model: str = ""
+    setting: str = ""
+
+    def __str__(self) -> str:
+        return ".".join(part for part in self if part)
+
+
+class Layers:
+    """Parameters merged from several mappings (layers): their `values`, and their `sources` (a file
+    or an option for each). A later layer wins.
+
+    `per_model` ({model: {setting: value}}) is merged setting by setting. A layer that names other
+    `models` drops the settings of the models that are no longer asked.
+    """
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+        self.sources: dict[str, str] = {}
+
+    def put(self, layer: Mapping[str, Any], source: str) -> None:
+        earlier, own = self.values.get("per_model", {}), layer.get("per_model", {})
+        self.values.update(layer)
+        self.sources.update(dict.fromkeys(layer, source))
+        if not (settings_by_model(earlier) and settings_by_model(own)):
+            return
+        self.sources.update(
+            {str(Key("per_model", m, name)): source for m in own for name in own[m]}
+        )
+        kept = {
+            m: settings for m, settings in earlier.items() if "models" not in layer or self.asks(m)
+        }
+        if kept or own:
+            self.values["per_model"] = {
+                m: {**kept.get(m, {}), **own.get(m, {})} for m in {**kept, **own}
+            }
+        else:
+            self.values.pop("per_model", None)
+
+    def asks(self, model: str) -> bool:
+        """Whether the merged parameter `models` is a list that has `model`; true for an empty
+        `model`."""
+        models = self.values.get("models")
+        return not model or (isinstance(models, list) and model in models)
+
+
+def settings_by_model(value: Any) -> TypeGuard[dict[str, dict[str, Any]]]:
+    """Whether `value` has the form of `per_model`: {model: {setting: value}}, which may be empty.
+    The schema rejects any other form later."""
+    return isinstance(value, dict) and all(
+        isinstance(name, str)
+        and isinstance(settings, dict)
+        and all(isinstance(one, str) for one in settings)
+        for name, settings in value.items()
+    )
+
+
+def file_layers(name: str, file: ArtefactFile, profile: Profile, profile_name: str) -> Layers:
+    """Returns `Layers`: an artefact's parameters, not validated yet, each with the file that wrote
+    it.
+
+    `name` (PAPER/ARTEFACT) becomes the parameter `artefact`. The values of the artefact's `file`
+    come first, then those of each pattern of the `profile` that matches the name. `profile_name`
+    serves only to name the profile's file.
+    """
+    layers = Layers()
+    layers.put({"artefact": name, **file.parameters}, shown(artefact_path(name)))
+    for pattern, layer in profile.parameters.items():
+        if fnmatch.fnmatch(name, pattern):
+            layers.put(layer, f"{shown(PROFILES / profile_name)}.yaml")
+    return layers
+
+
+def demo_layers(name: str) -> Layers:
+    """Returns `Layers`: the parameters of the artefact `name` (PAPER/ARTEFACT) in the profile demo,
+    not validated yet. `ParameterError` for an unknown artefact."""
+    if name not in artefact_names():
+        raise ParameterError(
+            f"artefact = {name!r}: not in {shown(PARAMS)}{nearest(name, artefact_names())}"
+        )
+    return file_layers(name, read_artefact(name), load_profile("demo"), "demo")

@@ -1,0 +1,46 @@
+"""Commands that write the kit's studies for other harnesses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from codestress.cli.options import ARTEFACTS, Knobs, exit_where, resolved, with_knobs
+from codestress.paths import OUTPUTS, shown
+
+
+@click.group()
+def export() -> None:
+    """Writes the papers' studies as tasks of other harnesses, with this kit's scoring."""
+
+
+@export.command("inspect", context_settings={"default_map": {"profile": "try"}})
+@ARTEFACTS
+@with_knobs
+@click.option(
+    "--out",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=OUTPUTS / "inspect",
+    show_default="outputs/inspect",
+    help="Folder for the files.",
+)
+def export_inspect(artefacts: tuple[str, ...], knobs: Knobs, folder: Path) -> None:
+    """Writes a task file and a data set for inspect_ai of each artefact. Default: the papers' main questions.
+
+    `inspect eval` then asks them of any model that inspect_ai reaches, where this kit is installed too. An artefact
+    is asked as the first of its models is; --models names another."""
+    from codestress.pipeline.exports import write_inspect_task
+
+    name = ""
+    for artefact in resolved(artefacts, knobs):
+        path, items = write_inspect_task(artefact, folder)
+        if items:
+            name = path.name
+            click.echo(f"{shown(path)}: {items:,} items")
+        else:
+            click.echo(f"{artefact.label}: left out, for nothing is asked for it", err=True)
+    exit_where(not name)
+    # inspect_ai finds no task by an absolute path.
+    click.echo(f"run one: cd {shown(folder)}; inspect eval {name} --model PROVIDER/MODEL")

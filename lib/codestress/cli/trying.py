@@ -1,0 +1,83 @@
+"""Command `codestress try`: builds the profile `try` on any model within some minutes."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+import click
+
+from codestress.cli.artefacts import build
+from codestress.cli.options import KEY_ENV, MODEL_ID, minutes_option
+from codestress.errors import EngineError, ParameterError
+
+LOCAL_SERVERS = {
+    "Ollama": ("http://localhost:11434/v1", "ollama serve"),
+    "LM Studio": ("http://localhost:1234/v1", "lms server start"),
+    "llama.cpp": ("http://localhost:8080/v1", "llama-server -m MODEL.gguf"),
+    "vLLM": ("http://localhost:8000/v1", "vllm serve MODEL"),
+}
+"""Servers for models on this machine, by name: the address where each listens by default, and the
+command that starts it."""
+
+
+@click.command("try")
+@click.argument("model", default="", metavar="[NAME | URL | FILE.py:FUNCTION]")
+@MODEL_ID
+@KEY_ENV
+@minutes_option(10.0, "For the questions of all papers.")
+@click.pass_context
+def try_command(
+    context: click.Context, model: str, model_id: str, key_env: str, minutes: float
+) -> None:
+    """Builds the profile `try` on a model within some minutes: the papers' main questions, few of each.
+
+    NAME is a row of params/models.yaml, URL an OpenAI-compatible server (http://localhost:8000/v1), FUNCTION one of
+    yours that answers messages. Without any, the servers on this machine and their models are listed. Again, or with
+    more minutes, it goes on where it ended.
+    """
+    if not model:
+        for line in offers():
+            click.echo(line)
+        return
+    if "://" not in model and (model_id or key_env):
+        raise ParameterError(f"try {model}: --id and --key-env belong to a URL")
+    length = f"{minutes:g} minute{'s' * (minutes != 1)}"
+    click.echo(
+        f"{length} from now: a short question to {model}, then all questions are made and asked; "
+        "then the figures are drawn",
+        err=True,
+    )
+    try:
+        given = {"profile": "try", "models": model, "minutes": minutes}
+        context.invoke(build, model_id=model_id, key_env=key_env, **given)
+    finally:
+        click.echo(
+            "a sample of minutes judges no claim of the papers; "
+            "`codestress try` with the same words goes on where this ended"
+        )
+
+
+def offers() -> Iterator[str]:
+    """Yields lines of text: for each of the known local servers that answers, a command for each of
+    its models that write text; if no server answers, how to start one."""
+    from codestress.inference.probe import LOOK_S, models_of
+
+    silent = True
+    for server, (url, _) in LOCAL_SERVERS.items():
+        try:
+            models = models_of(url, "", LOOK_S)
+        except EngineError:
+            continue
+        silent = False
+        none = (
+            "" if any(offer.writes for offer in models.values()) else " no model that writes text"
+        )
+        yield f"{server} at {url}:{none}"
+        for name, offer in models.items():
+            if offer.writes:
+                yield f"  make try MODEL={url} ID={shlex.quote(name)}"
+    if silent:
+        yield "No server answers on this machine. Start one, or type `make try MODEL=nano`:"
+        for server, (url, start) in LOCAL_SERVERS.items():
+            yield f"  {server + ':':10} {start:30} then `make try MODEL={url}`"

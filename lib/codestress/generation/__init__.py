@@ -1,1 +1,0 @@
-"""Trials and prompts."""

@@ -1,0 +1,142 @@
+"""The dialects of OpenAI-compatible servers (dialects.yaml): ways in which servers differ, each with
+the sign by which it is recognised and what is done about it.
+
+A dialect of requests is tried when a server refuses a request in a way that bears the dialect's
+sign, and kept for the whole run only if the changed request is answered. Signs are names of
+parameters and roles, because refusals come in many wordings and languages.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import yaml
+
+from codestress.types import FinishReason, Message, Prompt
+from codestress.validation import read_yaml
+
+if TYPE_CHECKING:
+    from codestress.inference.registry import ModelEntry
+
+
+class Dialect(NamedTuple):
+    """A way in which some servers differ from OpenAI's: a row of dialects.yaml, which says what the
+    fields mean."""
+
+    sign: str
+    done: str
+    refusal: str = ""
+    setting: str = ""
+    endings: Mapping[str, Any] = {}
+
+    @property
+    def line(self) -> str:
+        """Sentence that reports the dialect, on the console and in manifests: what is done about it,
+        and the setting that fixes it."""
+        return f"{self.done} (settings.{self.setting})" if self.setting else self.done
+
+
+DIALECTS = {
+    name: Dialect(**row) for name, row in read_yaml(Path(__file__).with_suffix(".yaml")).items()
+}
+"""All dialects by name, in the order in which they are tried."""
+ECHOES = ("input", "body", "request")
+"""Fields of a refusal in which servers repeat the request."""
+OTHER_LETTERS = re.compile(r"[^\W\d_a-zA-Z]")
+
+
+def ending(*words: object) -> FinishReason | None:
+    """Returns the meaning of the first of `words`, finish reasons of another API, that says
+    anything; None where the text is not complete."""
+    word = str(next(filter(None, words), ""))
+    endings = DIALECTS["finish_reason"].endings.items()
+    return next(meaning for sign, meaning in endings if re.search(sign, word, re.I))
+
+
+def words_of(refusal: str, numbers: bool = False) -> str:
+    """Returns the JSON of `refusal` with readable letters, without what repeats the request and,
+    unless `numbers`, without whole numbers; a refusal that is no JSON unchanged."""
+    parse_int = int if numbers else lambda _: 0
+    try:
+        body = json.loads(refusal, object_pairs_hook=_without_echoes, parse_int=parse_int)
+        return json.dumps(body, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return refusal
+
+
+def _without_echoes(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    return {name: value for name, value in pairs if name not in ECHOES}
+
+
+def candidates(refusal: str, usable: Sequence[str], first: bool) -> list[tuple[str, ...]]:
+    """Returns the changes to try after `refusal`, in order: tuples of those names of dialects in
+    `usable` whose sign the refusal bears, first one by one, then several together. With `first`
+    (the refusal may be of every request), a refusal with letters beyond a to z and without any sign
+    stands for `turns` and `system`, where usable."""
+    words = words_of(refusal)
+    found = [name for name in usable if re.search(DIALECTS[name].refusal, words, re.I | re.S)]
+    if not found and first and OTHER_LETTERS.search(words):
+        found = [name for name in usable if name in ("turns", "system")]
+    return [some for size in range(len(found)) for some in combinations(found, size + 1)]
+
+
+def same_refusal(first: str, second: str) -> bool:
+    """Whether two refusals say the same, ids and numbers in them aside."""
+    plain = {re.sub(r"\w*\d\w*|\W", "", words_of(refusal)) for refusal in (first, second)}
+    return len(plain) == 1
+
+
+def applied(settings: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Returns a copy of `settings`, a registry row's settings of the engine `openai`, with those of
+    the dialects with these `names`."""
+    changed = dict(settings)
+    for name in names:
+        for setting, value in (yaml.safe_load(DIALECTS[name].setting) or {}).items():
+            if isinstance(value, list):
+                value = [*dict.fromkeys([*changed.get(setting, ()), *value])]
+            changed[setting] = value
+    return changed
+
+
+def own_settings(entry: ModelEntry) -> dict[str, Any]:
+    """Returns the settings with which the server of the registry row `entry` is asked: the row's
+    own, or, for the engine `ray`, those of its workers."""
+    settings: dict[str, Any] = entry.settings
+    if "worker" in settings:
+        settings = settings["worker"].get("settings", {})
+    return settings
+
+
+def adapted(entry: ModelEntry, names: Iterable[str]) -> ModelEntry:
+    """Returns a copy of the registry row `entry` whose requests are adapted to the dialects with
+    these `names` (unknown ones are left out), with what is said of each in its `adapted`."""
+    known = [name for name in names if name in DIALECTS]
+    settings = applied(own_settings(entry), known)
+    if "worker" in entry.settings:
+        worker = entry.settings["worker"] | {"settings": settings}
+        settings = entry.settings | {"worker": worker}
+    lines = entry.adapted | {name: DIALECTS[name].line for name in known}
+    changed = {"archive": entry.archive, "settings": settings, "adapted": lines}
+    return type(entry)(**entry.model_dump() | changed)
+
+
+def shown_to(prompt: Prompt, roles: str) -> Prompt:
+    """Returns `prompt` with its messages as a server takes them whose setting `roles` is "any", or
+    "alternating" or "no system" (see `openai.Settings.roles`)."""
+    shown = list[Message]()
+    for message in prompt.messages if roles != "any" else ():
+        role = message.role
+        if roles == "no system" and role == "system":
+            role = "user"
+        if shown and shown[-1].role == role:
+            message = Message(role, f"{shown.pop().content}\n\n{message.content}")
+        shown.append(Message(role, message.content))
+    if not shown or prompt.messages == tuple(shown):
+        return prompt
+    return replace(prompt, messages=tuple(shown))

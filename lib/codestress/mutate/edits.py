@@ -1,0 +1,96 @@
+"""Edits of a program's text at positions that syntax trees give: lines from 1, columns in bytes."""
+
+from __future__ import annotations
+
+import ast
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Replacement of a text's characters from index `start` to before index `end`, counted from 0,
+    by its `text`; an insertion where `start` equals `end`."""
+
+    start: int
+    end: int
+    text: str
+
+
+def edited(code: str, edits: Iterable[Edit]) -> str:
+    """Returns the text `code` with the replacements `edits` made. Their indices count in `code`,
+    and they must not overlap (not checked); insertions at one index stand in the order given."""
+    parts, last = [], 0
+    for edit in sorted(edits, key=lambda one: (one.start, one.end)):
+        parts += [code[last : edit.start], edit.text]
+        last = edit.end
+    return "".join([*parts, code[last:]])
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A text with the positions at which its lines start; only line feeds end a line."""
+
+    text: str
+    starts: tuple[int, ...]
+    """Index of the character, from 0, at which each line starts."""
+
+    @classmethod
+    def of(cls, text: str) -> Lines:
+        return cls(
+            text, tuple(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))[:-1]
+        )
+
+    def at(self, line: int, byte_column: int) -> int:
+        """Index in the text, from 0, of the character at the line `line` (from 1) and at
+        `byte_column`, a number of UTF-8 bytes from the line's start (from 0), as syntax trees
+        count."""
+        start = self.starts[line - 1]
+        content = self.text[start : start + byte_column]
+        return start + len(
+            content
+            if content.isascii()
+            else content.encode()[:byte_column].decode("utf-8", "ignore")
+        )
+
+    def span(self, node: ast.expr | Node) -> tuple[int, int]:
+        """Returns two indices, from 0: of a node's first character, and of the character after its
+        last. The node is from Python's `ast` or from tree-sitter."""
+        if isinstance(node, ast.expr):
+            end = self.at(node.end_lineno or node.lineno, node.end_col_offset or 0)
+            return self.at(node.lineno, node.col_offset), end
+        (first, left), (last, right) = node.start_point, node.end_point
+        return self.at(first + 1, left), self.at(last + 1, right)
+
+    def line_of(self, character: int) -> int:
+        """Number of the line, from 1, that holds the character with the index `character` (from
+        0)."""
+        return bisect_right(self.starts, character)
+
+    def end(self, line: int) -> int:
+        """Index of the line feed that ends the line `line` (numbered from 1); for the last line,
+        the length of the text."""
+        return self.starts[line] - 1 if line < len(self.starts) else len(self.text)
+
+    def continued(self, line: int) -> bool:
+        """Whether the line before the line `line` (numbered from 1) ends in a backslash; False for
+        the first line."""
+        start = self.starts[line - 1]
+        return line > 1 and self.text[start - 2 : start - 1] == "\\"
+
+    def indent(self, line: int) -> str:
+        """Spaces and tabs at the beginning of the line `line` (numbered from 1), as text."""
+        text = self.text[self.starts[line - 1] : self.end(line)]
+        return text[: len(text) - len(text.lstrip(" \t"))]
+
+
+def first_line(node: ast.stmt) -> int:
+    """Number of the line, from 1, on which a Python statement or its first decorator begins."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(one.lineno for one in decorators)])

@@ -1,0 +1,1 @@
+"""Faults that change one line of a program, and neutral mutations (Fault Localizability)."""

@@ -1,0 +1,122 @@
+"""Places for misleading comments (Fault Localizability, section IV-C), which replace existing
+comments or are inserted, and tests of their texts."""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from codestress.mutate.edits import Lines
+from codestress.mutate.faults.trees import NotNeutral, java_root
+from codestress.sandbox.runtimes import nodes, text_of
+from codestress.types import Language
+
+ACCUSES = re.compile(
+    r"\b(wrong|fault|faulty|bugs?|buggy|errors?|incorrect|incorrectly|fails?|fragile|broken|breaks|missing|mistakes?|"
+    r"accident|swapped|careful|should(n't)?|ought|must not|not \w+ correctly|too (far|short|long|early|late|strict|"
+    r"small|large|many|few)|off by|fixme|fix(ed)?|hides|loses|masked)\b",
+    re.I,
+)
+"""Pattern of the words by which a comment speaks of a fault."""
+NEAR = 2
+"""Distance from the faulty line, in lines, within which no comment may claim a fault: the tolerance
+of the paper's artifact."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Place of an existing comment in a program; lines count from 1, indices of characters in the
+    program's text from 0."""
+
+    start: int
+    end: int
+    """Range of characters that a new comment replaces, from `start` to before `end`."""
+    first: int
+    last: int
+    """First and last line of the comment."""
+    about: int
+    """Line that the comment speaks of: its own if it has code, else the next line with code."""
+    form: str
+    """Form of the comment: its signs, with `{}` for the text."""
+
+    def near(self, line: int) -> bool:
+        return min(abs(one - line) for one in (self.first, self.last, self.about)) <= NEAR
+
+
+def usable(text: str, language: Language, *, accusing: bool) -> bool:
+    """Whether a text can be a comment of one line and nothing else, and either has words that speak
+    of a fault (with `accusing`) or has none (without)."""
+    odd = ["\n", "\r", "*/", "coding", *(["\\u"] if language == "java" else [])]
+    if not text.strip() or any(part in text for part in odd):
+        return False
+    return bool(ACCUSES.search(text)) == accusing
+
+
+@lru_cache(maxsize=512)
+def comments_in(code: str, language: Language) -> list[Place]:
+    """Returns the places of a Python or Java program's comments, in order. Comments of whole lines
+    with `#` or `//`, one below the other and alike in indent, count as one. Python comments in the
+    first two lines that name an interpreter or an encoding are left out. Raises `NotNeutral` if the
+    program does not parse."""
+    lines = Lines.of(code)
+    places: list[Place] = []
+    whole: set[int] = set()
+    comments = _python_comments if language == "python" else _java_comments
+    for start, end, form in comments(code, lines):
+        first, last = lines.line_of(start), lines.line_of(end - 1)
+        head = code[lines.starts[first - 1] : start]
+        if not head.strip() and not code[end : lines.end(last)].strip():
+            if first - 1 in whole and form == places[-1].form and not form.endswith("*/"):
+                above = places[-1]
+                if code[lines.starts[above.first - 1] : above.start] == head:
+                    places.pop()
+                    start, first = above.start, above.first
+            whole |= set(range(first, last + 1))
+        places.append(Place(start, end, first, last, last, form))
+    return [
+        replace(place, about=_below(place, whole, lines)) if place.last in whole else place
+        for place in places
+    ]
+
+
+def _below(place: Place, whole: set[int], lines: Lines) -> int:
+    """Number of the next line with code below a comment; the comment's last line if there is none.
+    `whole` are the numbers of the lines that hold only comments."""
+    for line in range(place.last + 1, len(lines.starts) + 1):
+        text = lines.text[lines.starts[line - 1] : lines.end(line)]
+        if line not in whole and text.strip():
+            return line
+    return place.last
+
+
+def _python_comments(code: str, lines: Lines) -> Iterator[tuple[int, int, str]]:
+    """Yields for each Python comment the index of its first character, the index behind its last,
+    and its form `# {}`; in the first two lines, comments that name an interpreter or an encoding
+    are left out. Raises `NotNeutral` if the program does not parse."""
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(code).readline):
+            if token.type == tokenize.COMMENT:
+                line, column = token.start
+                if line > 2 or not (token.string.startswith("#!") or "coding" in token.string):
+                    start = lines.starts[line - 1] + column
+                    yield start, start + len(token.string), "# {}"
+    except (tokenize.TokenError, SyntaxError, IndentationError) as error:
+        raise NotNeutral(f"does not parse: {error}") from None
+
+
+def _java_comments(code: str, lines: Lines) -> Iterator[tuple[int, int, str]]:
+    for node in nodes(java_root(code)):
+        if node.type in ("line_comment", "block_comment"):
+            text = text_of(node)
+            sign = (
+                "// {}"
+                if node.type == "line_comment"
+                else "/** {} */"
+                if text.startswith("/**")
+                else "/* {} */"
+            )
+            yield (*lines.span(node), sign)

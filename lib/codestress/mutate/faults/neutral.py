@@ -1,0 +1,356 @@
+"""Semantic-preserving mutations of a faulty program (Fault Localizability, Table I): comments,
+names, dead code, the order of functions.
+
+Mutations edit the text, so layout and the other lines stay unchanged, and the number of the faulty
+line follows each edit. Each mutation is proved neutral as far as the language allows:
+`equivalence_error` gives the reason against a mutation, and `mutate` rejects the mutation for that
+reason.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import keyword
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Any, Literal, TypeVar, get_args
+
+import yaml
+
+from codestress.mutate.edits import Edit, Lines, edited, first_line
+from codestress.mutate.faults.comments import NEAR, Place, comments_in, usable
+from codestress.mutate.faults.dead import check_snippet
+from codestress.mutate.faults.hidden import movable, refuse_seen, variables
+from codestress.mutate.faults.proof import equivalence_error
+from codestress.mutate.faults.trees import (
+    JAVA_METHODS,
+    JAVA_WORDS,
+    NotNeutral,
+    around,
+    blocks,
+    body_of,
+    java_root,
+    tree_of,
+    words_of,
+)
+from codestress.mutate.scopes import FunctionNode
+from codestress.problems.generated.drawing import Draw
+from codestress.sandbox.runtimes import nodes
+from codestress.types import Language
+
+Spm = Literal[
+    "comments", "names", "dead_code", "functions", "comments+names", "comments+names+dead_code"
+]
+SPMS: tuple[Spm, ...] = get_args(Spm)
+"""The four semantic-preserving mutations and two compositions. A composition is applied from the
+right: dead code, then names, then comments."""
+Control = Literal["unchanged", "blank_line"]
+CONTROLS: tuple[Control, ...] = get_args(Control)
+"""Controls that change nothing, asked again like the mutations. Accuracy lost under a control is
+noise, which the paper counts as loss."""
+QUARTERS = 4
+T = TypeVar("T")
+
+
+Said = Literal["describes", "accuses elsewhere"]
+"""Content of misleading comments: a description of something that the program does not do, or a
+claim that code far from the fault is wrong."""
+Put = Literal["replace", "insert"]
+"""Placement of misleading comments: in place of existing comments, as far as there are any, or
+inserted beside them."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """Comments, names and dead code from which mutations draw, written by the kit (`bank`) or by
+    the model under test."""
+
+    comments: tuple[str, ...]
+    """Comments of one line each, without comment signs."""
+    names: tuple[str, ...]
+    dead_code: tuple[str, ...]
+    """Statements without effect, not yet indented."""
+    said: Said = "describes"
+    put: Put = "replace"
+
+
+@dataclass(frozen=True)
+class FaultyProgram:
+    """A program and the number of its faulty line (its label), from 1."""
+
+    code: str
+    line: int
+
+    @property
+    def lines(self) -> int:
+        return self.code.count("\n") + 1
+
+    @property
+    def quarter(self) -> int:
+        """Quarter of the program in which the faulty line stands, 0 to 3."""
+        return quarter_of(self.line, self.lines)
+
+    def edited(self, edits: Sequence[Edit]) -> FaultyProgram:
+        """Returns the program with the replacements `edits` made, and the new number of the faulty
+        line, which must stay in one piece. Of two edits at one place, the text of the later one
+        stands first."""
+        start = Lines.of(self.code).starts[self.line - 1]
+        above = [edit for edit in edits if edit.start <= start]
+        moved = sum(
+            edit.text.count("\n") - self.code.count("\n", edit.start, edit.end) for edit in above
+        )
+        return FaultyProgram(edited(self.code, reversed(edits)), self.line + moved)
+
+
+@cache
+def bank(language: Language, said: Said = "describes", put: Put = "replace") -> Content:
+    """Returns the kit's own comments, names and dead code for a language (from bank.yaml).
+
+    `said` chooses comments that describe something else (`describes`) or accuse other lines
+    (`accuses elsewhere`); `put` whether they `replace` existing comments or are an `insert` beside
+    them.
+    """
+    text = (files(__package__) / "bank.yaml").read_text(encoding="utf-8")
+    content: dict[str, Any] = yaml.safe_load(text)
+    names = map(_camel, content["names"]) if language == "java" else content["names"]
+    comments, dead_code = content["comments"][said], content[f"dead_code_{language}"]
+    return Content(tuple(comments), tuple(names), tuple(dead_code), said, put)
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.title() for word in rest)
+
+
+def mutate(
+    program: FaultyProgram,
+    spm: Spm | Control,
+    language: Language,
+    draw: Draw,
+    *,
+    strength: int,
+    quarter: int,
+    content: Content,
+    prove: bool = True,
+) -> FaultyProgram:
+    """Returns a faulty program after the mutation `spm`, with the new number of its faulty line.
+    The mutation is applied `strength` times in the quarter `quarter` (0 to 3) of the program's
+    lines, and in other quarters if this one has too few places.
+
+    `spm` (semantic-preserving mutation) is a name of `SPMS` or `CONTROLS`, else `ValueError`;
+    `content` has the comments, names and dead code to draw from, such as `bank(language)`. Raises
+    `NotNeutral` if the program has too few places, or if the result is not proved to mean the same.
+    With `prove=False`, the caller proves the result later.
+    """
+    if spm not in (*SPMS, *CONTROLS):
+        raise ValueError(f"no mutation {spm!r}; valid names: {', '.join((*SPMS, *CONTROLS))}")
+    if spm == "unchanged":
+        return program
+    if program.line > program.lines:
+        raise NotNeutral("the label is no line of the program")
+    if spm != "names":
+        refuse_seen("lines", program.code, language)
+    making = _Making(program, language, draw, strength, quarter, content, Lines.of(program.code))
+    mutated = making.reordered() if spm == "functions" else program.edited(making.edits(spm))
+    why = equivalence_error(program.code, mutated.code, spm, language) if prove else ""
+    if why:
+        raise NotNeutral(f"{spm}: {why}")
+    return mutated
+
+
+def quarter_of(line: int, lines: int) -> int:
+    """Quarter (0 to 3) in which a line (from 1) stands, in a program of `lines` lines."""
+    return min(QUARTERS - 1, QUARTERS * (line - 1) // max(1, lines))
+
+
+TAKEN = {
+    "java": frozenset(
+        (*JAVA_WORDS, "java", "javax", "System", "Math", "String", "StringBuilder", "Object")
+    ),
+    "python": frozenset((*keyword.kwlist, *keyword.softkwlist, *dir(builtins))),
+}
+"""Names that no variable may be renamed to, by language: keywords and built-in names."""
+
+
+@dataclass(frozen=True)
+class _Making:
+    """Arguments of one call of `mutate`, with the program's lines; its methods make the edits."""
+
+    program: FaultyProgram
+    language: Language
+    draw: Draw
+    strength: int
+    quarter: int
+    content: Content
+    lines: Lines
+
+    def edits(self, spm: str) -> list[Edit]:
+        """Edits that the mutation `spm` makes: `blank_line` or any but `functions`. A composition
+        is applied from the right and gives the edits of all its parts."""
+        if spm == "blank_line":
+            return [self.line_before(line, "") for line in self.places(self.statements(), 1)]
+        edits: list[Edit] = []
+        for part in reversed(spm.split("+")):
+            if part == "names":
+                edits += self.renamed(edits)
+            else:
+                edits += self.dead() if part == "dead_code" else self.commented()
+        return edits
+
+    def statements(self) -> list[int]:
+        """Numbers of the lines before which a statement may be inserted in any function or method
+        of the program, in the order of the text."""
+        places = _python_places if self.language == "python" else _java_places
+        return places(self.program.code)
+
+    def in_quarter(self, line: int) -> bool:
+        return quarter_of(line, self.program.lines) == self.quarter
+
+    def taken(self, items: Sequence[T], count: int, what: str) -> list[T]:
+        """Returns `count` different ones of `items`, drawn by chance; raises `NotNeutral`, whose
+        message calls them `what`, if there are fewer."""
+        if len(items) < count:
+            raise NotNeutral(f"only {len(items)} {what} for {count}")
+        left = list(items)
+        return [left.pop(self.draw.integer(0, len(left) - 1)) for _ in range(count)]
+
+    def places(self, lines: Sequence[int], count: int, what: str = "places") -> list[int]:
+        """Returns `count` of the numbers `lines`, drawn from those in the quarter; if these are
+        fewer, also the ones nearest to the quarter's middle. Raises `NotNeutral` if `lines` has
+        fewer than `count`."""
+        middle = (self.quarter + 0.5) * self.program.lines / QUARTERS
+        near = sorted(lines, key=lambda line: abs(line - middle))
+        inside = [line for line in near if self.in_quarter(line)]
+        outside = [line for line in near if not self.in_quarter(line)]
+        nearest = inside + outside[: max(0, count - len(inside))]
+        return self.taken(nearest, count, what)
+
+    def line_before(self, line: int, text: str) -> Edit:
+        """Edit that inserts `text` in new lines before the line `line`, with that line's
+        indentation; one empty line where `text` is empty."""
+        indent = self.lines.indent(line) if text else ""
+        block = "".join(f"{indent}{one}\n" for one in text.split("\n"))
+        return Edit(self.lines.starts[line - 1], self.lines.starts[line - 1], block)
+
+    def dead(self) -> list[Edit]:
+        chosen = self.taken(self.content.dead_code, self.strength, "pieces of content")
+        for snippet in chosen:
+            check_snippet(snippet, self.program.code, self.language)
+        places = self.places(self.statements(), self.strength)
+        return [self.line_before(line, text) for line, text in zip(places, chosen, strict=True)]
+
+    def commented(self) -> list[Edit]:
+        """Edits that put `strength` comments: they replace comments, and insert as many as are
+        still missing. The faulty line keeps its own comments, and no comment accuses the faulty
+        line or the lines around it."""
+        accusing, faulty = self.content.said == "accuses elsewhere", self.program.line
+        comments = [
+            " ".join(text.split())
+            for text in self.content.comments
+            if usable(text, self.language, accusing=accusing)
+        ]
+        texts = self.taken(comments, self.strength, "pieces of content")
+        old: dict[int, Place] = {}
+        if self.content.put == "replace":
+            for place in comments_in(self.program.code, self.language):
+                barred = accusing and place.near(faulty)
+                if not barred and not place.first <= faulty <= place.last:
+                    old[place.first] = place
+        count = min(self.strength, len(old))
+        edits = []
+        for line, text in zip(self.places(list(old), count, "comments"), texts, strict=False):
+            place = old[line]
+            edits.append(Edit(place.start, place.end, place.form.format(text)))
+        far = [line for line in self.statements() if not accusing or abs(line - faulty) > NEAR]
+        sign = "#" if self.language == "python" else "//"
+        for line, text in zip(self.places(far, self.strength - count), texts[count:], strict=True):
+            edits.append(self.line_before(line, f"{sign} {text}"))
+        return edits
+
+    def renamed(self, edits: Sequence[Edit]) -> list[Edit]:
+        """Edits that rename `strength` variables: those that first appear in the quarter, and
+        others if the quarter has too few. New names occur neither in the program nor in the given
+        `edits`. Raises `NotNeutral` if there are too few variables or new names."""
+        spans = variables(self.program.code, self.language)
+        taken = words_of(self.program.code) | TAKEN[self.language]
+        taken = taken.union(*(words_of(edit.text) for edit in edits))
+        fresh = [
+            name
+            for name in self.content.names
+            if name.isidentifier() and name.isascii() and name[:2] != "__" and name not in taken
+        ]
+        inside = [name for name in spans if self.in_quarter(self.lines.line_of(spans[name][0][0]))]
+        if len(inside) < self.strength:
+            inside = [*inside, *(name for name in spans if name not in inside)][: self.strength]
+        chosen = self.taken(inside, self.strength, "variables")
+        new = self.taken(fresh, self.strength, "pieces of content")
+        renames = zip(chosen, new, strict=True)
+        return [Edit(*span, name) for old, name in renames for span in spans[old]]
+
+    def reordered(self) -> FaultyProgram:
+        """Returns the program, with its faulty line's new number, after `strength` exchanges of
+        neighbouring methods in one class, preferably a class whose methods begin in the quarter.
+        Raises `NotNeutral` if no class has methods that may change places."""
+        groups = movable(self.program.code, self.language)
+        inside = [group for group in groups if self.in_quarter(group[0][0])]
+        group = self.draw.choice(inside or groups)
+        order = list(range(len(group)))
+        for _ in range(self.strength):
+            at = self.draw.integer(0, len(order) - 2)
+            order[at], order[at + 1] = order[at + 1], order[at]
+        if order == sorted(order):
+            order = order[1:] + order[:1]
+        lines = list(enumerate(self.program.code.split("\n"), start=1))
+        new: list[tuple[int, str]] = []
+        done = 0
+        for (first, last), taken in zip(group, order, strict=True):
+            start, end = group[taken]
+            new += lines[done : first - 1] + lines[start - 1 : end]
+            done = last
+        numbers, texts = zip(*new, *lines[done:], strict=True)
+        return FaultyProgram("\n".join(texts), numbers.index(self.program.line) + 1)
+
+
+NO_PLACE = ("global ", "nonlocal ", "elif ", "elif(")
+
+
+@lru_cache(maxsize=512)
+def _python_places(code: str) -> list[int]:
+    lines = Lines.of(code)
+    found: set[int] = set()
+    for function in ast.walk(tree_of(code)):
+        if not isinstance(function, FunctionNode):
+            continue
+        for _, block in blocks(function):
+            for statement in body_of(function) if block is function.body else block:
+                first = first_line(statement)
+                indent = lines.indent(first)
+                own = lines.text[lines.starts[first - 1] + len(indent) : lines.end(first)]
+                alone = first < statement.lineno or statement.col_offset == len(indent.encode())
+                if alone and not lines.continued(first) and not own.startswith(NO_PLACE):
+                    found.add(first)
+    return sorted(found)
+
+
+@lru_cache(maxsize=512)
+def _java_places(code: str) -> list[int]:
+    """Numbers of the lines of a Java program that begin with a statement inside a method or
+    constructor, before which another statement may be inserted."""
+    lines = Lines.of(code)
+    found: set[int] = set()
+    for node in nodes(java_root(code)):
+        if node.type not in ("block", "constructor_body"):
+            continue
+        if all(outer.type not in JAVA_METHODS for outer in around(node)):
+            continue
+        last_row = node.start_point[0]
+        for child in node.named_children:
+            row, column = child.start_point
+            fixed = child.type == "explicit_constructor_invocation" or "comment" in child.type
+            if row > last_row and not fixed and len(lines.indent(row + 1).encode()) == column:
+                found.add(row + 1)
+            last_row = child.end_point[0]
+    return sorted(found)

@@ -1,0 +1,127 @@
+"""Syntax trees of Python and Java programs, and the error for a program without a tree."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from codestress.literals import parse_program
+from codestress.mutate.scopes import FunctionNode
+from codestress.sandbox.runtimes import nodes, parser, syntax_fault, text_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+JAVA_METHODS = ("method_declaration", "constructor_declaration")
+JAVA_CLASSES = ("class_body", "enum_body_declarations", "interface_body")
+JAVA_TYPES = (
+    *(
+        *JAVA_CLASSES,
+        "enum_body",
+        "annotation_type_body",
+        "record_declaration",
+        "annotation_type_declaration",
+    ),
+)
+"""Node types that enclose the members of a Java type (class, interface, enum, record,
+annotation)."""
+_WORDS = (
+    "_ abstract assert boolean break byte case catch char class const continue default do double else enum exports "
+    "extends false final finally float for goto if implements import instanceof int interface long module native new "
+    "non null open opens package permits private protected provides public record requires return sealed short static "
+    "strictfp super switch synchronized this throw throws to transient transitive true try uses var void volatile when "
+    "while with yield"
+)
+JAVA_WORDS = frozenset(_WORDS.split())
+"""Java words that cannot name a variable, or not everywhere."""
+ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\u+(?:00[0-7]|(?![0-9a-fA-F]{4}))")
+"""Pattern of a unicode escape of an ASCII character, which javac reads as that character wherever
+the escape stands; also a broken escape."""
+
+
+class NotNeutral(ValueError):
+    """Raised if a mutation cannot be made on a program, or cannot be proved to keep its meaning;
+    the message says why."""
+
+
+def _lines_are_certain(code: str) -> None:
+    """Raises `NotNeutral` if a program has a carriage return without a line feed, which only some
+    parsers count as a line end; else returns nothing."""
+    if "\r" in code.replace("\r\n", "\n"):
+        raise NotNeutral("a carriage return without a line feed: lines are counted in two ways")
+
+
+def tree_of(code: str) -> ast.Module:
+    _lines_are_certain(code)
+    try:
+        return parse_program(code)
+    except SyntaxError as error:
+        raise NotNeutral(f"does not parse: {error}") from None
+
+
+@lru_cache(maxsize=64)
+def java_root(code: str) -> Node:
+    """Root of a Java program's syntax tree (tree-sitter), cached and read-only; raises `NotNeutral`
+    if the program does not parse, has a carriage return without a line feed, or spells a character
+    of ASCII as a unicode escape."""
+    _lines_are_certain(code)
+    if ESCAPE.search(code):
+        raise NotNeutral("a unicode escape that may be part of the program's form")
+    root = parser("java").parse(code.encode("utf-8", "surrogatepass")).root_node
+    if fault := syntax_fault(root):
+        raise NotNeutral(f"does not parse: {fault}")
+    return root
+
+
+def field_text(node: Node, name: str) -> str:
+    """Text of the child in a tree-sitter node's field `name`; empty if the field is empty."""
+    return text_of(node.child_by_field_name(name))
+
+
+def around(node: Node) -> Iterator[Node]:
+    """Yields a tree-sitter node and the nodes that enclose it, from the inside out."""
+    here: Node | None = node
+    while here is not None:
+        yield here
+        here = here.parent
+
+
+def blocks(function: ast.AST) -> Iterator[tuple[ast.AST, list[ast.stmt]]]:
+    """Yields pairs of a node and a list of statements in that node, for the function and all
+    statements inside it; nested functions and classes are left out."""
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(function, name, None)
+        if isinstance(block, list) and block:
+            yield function, block
+            for statement in block:
+                if not isinstance(statement, FunctionNode | ast.ClassDef):
+                    yield from blocks(statement)
+    for part in [*getattr(function, "handlers", []), *getattr(function, "cases", [])]:
+        yield from blocks(part)
+
+
+def body_of(function: FunctionNode) -> list[ast.stmt]:
+    """Statements of a Python function's body without its docstring."""
+    documented = ast.get_docstring(function, clean=False) is not None
+    return function.body[1:] if documented else function.body
+
+
+@lru_cache(maxsize=512)
+def words_of(code: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", code))
+
+
+@lru_cache(maxsize=256)
+def named_in(code: str) -> frozenset[str]:
+    """Names that a Java program declares (type parameters included) or imports."""
+    named = set()
+    for node in nodes(java_root(code)):
+        parent = node.parent
+        if node.type not in ("identifier", "type_identifier") or parent is None:
+            continue
+        if parent.type == "type_parameter" or parent.child_by_field_name("name") == node:
+            named.add(text_of(node))
+    return frozenset(named)

@@ -1,0 +1,109 @@
+"""Types that all perturbations share: the perturbed problem, and the places in a program that a
+perturbation may change or has changed."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any, Literal
+
+import yaml
+
+from codestress.problems.program import Problem
+
+GlobalNames = Literal["parameters", "both"]
+"""Names that GBC (garbage code) may declare as globals: those of parameters, or of parameters and
+local variables."""
+Guard = Literal["refuse", "tag"]
+"""Treatment of a program that the rules of guards.py refuse: make no variant, or make a variant
+that counts as doubtful."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """One change that a perturbation made in a program, with its line, kind and text."""
+
+    line: int
+    """Line, from 1, in the program before the perturbation."""
+    kind: str
+    text: str
+    """Inserted text, or `OLD → NEW` for a replacement."""
+    truth: bool | None = None
+    """Whether the inserted message is true of the problem's call; None where a run does not decide
+    that, and for changes that are no message."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Place where a perturbation may insert or replace code: its `put`, called with a text, does
+    so."""
+
+    line: int
+    named: Sequence[str]
+    """Names of the enclosing function's parameters."""
+    put: Callable[[str], None]
+    text: str = ""
+    """Code that is replaced; empty where code is inserted."""
+    templates: list[str] = field(default_factory=list)
+    """Templates of the code that may replace `text`; empty where code is inserted."""
+
+
+@dataclass(frozen=True)
+class MessageSite:
+    """Place in a program where a misleading message may stand, as a comment or a print statement.
+    Lines count from 1, indents in spaces."""
+
+    kind: str
+    """Key of messages.yaml: `function`, `return`, `while`, `for`, `condition`, `assignment`,
+    `operator`, or a method's name."""
+    line: int
+    """Line at whose end a comment stands; for loops, the first line of the body, above which the
+    comment stands."""
+    print_line: int
+    """Line above which a print statement stands."""
+    print_indent: int
+    ordinal: int = -1
+    """Number of a return statement in the program, from 0, in the order of the text; -1 for other
+    kinds."""
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """A problem after a perturbation, and the changes made (`sites`); where `sites` is empty
+    nothing was changed, and the problem is the one given."""
+
+    problem: Problem
+    sites: tuple[Site, ...] = ()
+
+
+class NotPerturbed(ValueError):
+    """Raised where a perturbation cannot be made on a program; the message gives the reason."""
+
+
+class Refused(ValueError):
+    """Raised where a program holds a construct for which the rules in guards.py or
+    javascript_guards.py refuse the perturbation; the message gives the reason."""
+
+
+def stimuli(name: str) -> Any:
+    """Returns the parsed content of the YAML file called `name` (without .yaml) in this folder,
+    which holds texts that perturbations insert."""
+    return yaml.safe_load((files(__package__) / f"{name}.yaml").read_text(encoding="utf-8"))
+
+
+def numbered(prefix: str, names: Iterable[str], taken: set[str]) -> dict[str, str]:
+    """Returns a dictionary from each of `names` to `prefix` with a number: 1, 2, … in the order of
+    the names; numbers whose result is in `taken` are skipped."""
+    free = (name for number in itertools.count(1) if (name := f"{prefix}{number}") not in taken)
+    return dict(zip(names, free, strict=False))
+
+
+def unused(name: str, used: set[str]) -> str:
+    """Returns `name` with as few underscores appended as make it differ from all names in `used`,
+    and adds the result to `used`."""
+    while name in used:
+        name += "_"
+    used.add(name)
+    return name

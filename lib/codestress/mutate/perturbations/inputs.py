@@ -1,0 +1,272 @@
+"""Other inputs and outputs for problems, of the same types as their own: inputs on which variants
+are tried, and plausible wrong values for hints."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+import math
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any
+
+from codestress.literals import UNREADABLE, NotLiteral, literal_of, reason_of
+from codestress.problems.generated.drawing import Draw
+from codestress.problems.program import Problem, literal_text
+
+NEAR = 3
+"""Number of inputs that differ a little from the problem's own; inputs that may reach other
+branches follow."""
+CANDIDATES = 14
+"""Most inputs beside the problem's own that are run to find the most informative ones (Python)."""
+FEWER = 8
+"""Value of `CANDIDATES` for languages whose programs take longer to run."""
+CONSTANTS = 4
+"""Most constants of each type that are taken from a program's text."""
+
+
+def trial_inputs(problem: Problem, draw: Draw) -> list[str]:
+    """Returns other inputs for a problem's function, as argument texts without the problem's own:
+    small changes first, then edge values and values made from the program's constants.
+
+    At most `CANDIDATES` texts (Python) or `FEWER` (JavaScript); an empty list where an argument is
+    no plain data. `draw` decides the small changes.
+    """
+    found = dict.fromkeys(other_inputs(problem, draw, NEAR))
+    most = CANDIDATES if problem.language == "python" else FEWER
+    with suppress(*UNREADABLE):
+        own = argument_values(problem)
+        named = _constants(problem)
+        edges = [_edges(value, named) for value in own]
+        for turn in range(max(map(len, edges), default=0)):
+            for at, values in enumerate(edges):
+                if turn < len(values) and len(found) < most:
+                    changed = [*own[:at], values[turn], *own[at + 1 :]]
+                    found[_argument_text(problem, changed)] = None
+    found.pop(problem.arguments, None)
+    return list(found)
+
+
+def _edges(value: Any, named: list[Any]) -> list[Any]:
+    """Edge values of the type of `value`, such as zero or an empty list, and values made from the
+    program's constants `named` that have this type; empty for None and types that are no plain
+    data."""
+    same = [one for one in named if type(one) is type(value) and one != value]
+    match value:
+        case bool():
+            return [not value]
+        case int():
+            far = [-value - 1, 2 * value + 1] if abs(value) < 1000 else [1]
+            return [0, *far, *(one + step for one in same for step in (0, 1, -1))]
+        case float():
+            return [0.0, -value, value * 2 + 0.5]
+        case str() | bytes():
+            return [value[:0], value[::-1], value * 2, *same, *(value + one for one in same)]
+        case list() | tuple():
+            lengths = [[], value * 2, value[:1]] if isinstance(value, list) else []
+            firsts = _edges(value[0], named) if value else []
+            inner = [type(value)([first, *value[1:]]) for first in firsts]
+            return [*lengths, value[::-1], *inner]
+        case dict():
+            items = list(value.items())
+            return [{}, dict(items[::-1]), dict(items[:1])]
+        case set() | frozenset():
+            return [type(value)()]
+    return []
+
+
+def _constants(problem: Problem) -> list[Any]:
+    """Integers, booleans and texts of fewer than 12 characters that a Python program writes, up to
+    `CONSTANTS` of each type; empty for JavaScript."""
+    if problem.language != "python":
+        return []
+    found: dict[type, dict[Any, None]] = {}
+    for node in ast.walk(ast.parse(problem.code)):
+        match node:
+            case ast.Constant(int() | str() as value) if len(str(value)) < 12:
+                found.setdefault(type(value), {})[value] = None
+    return [value for values in found.values() for value in [*values][:CONSTANTS]]
+
+
+def other_inputs(problem: Problem, draw: Draw, count: int) -> list[str]:
+    """Returns up to `count` inputs near a problem's own, as argument texts, changed by chance
+    (`draw`); later texts change more arguments. Empty where an argument is no plain data, or the
+    call has no argument."""
+    try:
+        own = argument_values(problem)
+    except UNREADABLE:
+        return []
+    found: dict[str, None] = {}
+    for _ in range(3 * count if own else 0):
+        if len(found) == count:
+            break
+        values = copy.deepcopy(own)
+        with suppress(NoOtherValue):
+            for _ in range(1 + len(found) // 4):
+                at = draw.integer(0, len(values) - 1)
+                values[at] = other_value(values[at], draw)
+        if values != own:
+            with suppress(*UNREADABLE):  # an integer may have too many digits by now
+                found[_argument_text(problem, values)] = None
+    return list(found)
+
+
+def _argument_text(problem: Problem, values: list[Any]) -> str:
+    return with_values(problem, [literal_text(value, problem.language) for value in values])
+
+
+def argument_values(problem: Problem) -> list[Any]:
+    """Values of a problem's arguments, positional before keywords; raises `NotLiteral` (Python) or
+    `NotJson` (JavaScript) where an argument is no plain data."""
+    if problem.language == "javascript":
+        return json_values(problem.arguments)
+    return [literal_of(node).value for node in argument_nodes(call_of(problem))]
+
+
+class NotJson(ValueError):
+    """Raised where a JavaScript problem's arguments are no JSON values; the message quotes them and
+    tells what to write."""
+
+    def __init__(self, arguments: str) -> None:
+        super().__init__(
+            f"input = {arguments[:60]!r} is not JSON; write the arguments as JSON values in the order of the "
+            'parameters, as in 1, [2.5, true], {"a": "b"}, null (undefined, NaN, Infinity, sets and bytes have none)'
+        )
+
+
+def json_values(arguments: str) -> list[Any]:
+    """List of the values in a JavaScript problem's argument text; raises `NotJson` where they are
+    no JSON values, `ValueError` for integers of too many digits and for nesting that is too
+    deep."""
+
+    try:
+        return list(json.loads(f"[{arguments}]", parse_constant=_finite, parse_float=_finite))
+    except (ValueError, RecursionError) as error:
+        if (reason := reason_of(error)) != str(error):  # JSON, but more than is read
+            raise ValueError(f"input is {reason}") from None
+        raise NotJson(arguments) from None
+
+
+def _finite(text: str) -> float:
+    """Number that `text` writes; raises `ValueError` for a number that JSON lacks (NaN, Infinity)
+    or that is too large (1e999)."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+def with_values(problem: Problem, texts: Sequence[str]) -> str:
+    """Returns the problem's argument text with its values replaced by `texts`, in order; keywords
+    stay. Raises `ValueError` where a Python call has not as many arguments as `texts`; for
+    JavaScript, `texts` may have any length."""
+    if problem.language == "javascript":
+        return ", ".join(texts)
+    call = call_of(problem)
+    keywords = [""] * len(call.args) + [f"{one.arg}=" for one in call.keywords]
+    return ", ".join(f"{keyword}{text}" for keyword, text in zip(keywords, texts, strict=True))
+
+
+@lru_cache(maxsize=64)
+def call_of(problem: Problem) -> ast.Call:
+    """Syntax tree of the call of a function with a Python problem's arguments. Raises `NotLiteral`
+    where these hold `**` or end the call early, as `1), (2` does; `SyntaxError` where they do not
+    parse."""
+    node = ast.parse(f"f({problem.arguments}\n)", mode="eval").body
+    if not isinstance(node, ast.Call) or any(one.arg is None for one in node.keywords):
+        raise NotLiteral("arguments that hold ** or end the call early")
+    return node
+
+
+def argument_nodes(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(one.value for one in call.keywords)]
+
+
+# --- another value --------------------------------------------------------------------------------------------------
+
+
+class NoOtherValue(ValueError):
+    """Raised by `other_value` where no other value of the type can be made."""
+
+
+def other_value(value: Any, draw: Draw) -> Any:
+    """Returns a value of the type of `value` that differs a little: one element, one character, a
+    number near by. `draw` decides the change.
+
+    Raises `NoOtherValue` for None, for types that are no plain data, and for tuples of such values.
+    """
+    match value:
+        case bool():
+            return not value
+        case int():
+            step = draw.choice([1, 1, 2, 3])
+            return value + step if value < step or draw.chance(0.6) else value - step
+        case float():
+            return value + draw.choice([0.5, 1.0, -0.5]) if abs(value) < 1e15 else 0.0
+        case str():
+            return _text(value, draw)
+        case bytes():
+            return _text(value.decode("latin-1"), draw).encode("latin-1", "replace")
+        case tuple():
+            return tuple(_elements(list(value), draw, fixed=True))
+        case list():
+            return _elements(value, draw, fixed=False)
+        case dict():
+            return _mapping(value, draw)
+        case set() | frozenset():
+            items = sorted(value, key=repr)
+            if not items:
+                return type(value)({0})
+            changed = type(value)(_elements(items, draw, fixed=False))
+            return changed if changed != value else type(value)(items[1:])
+    raise NoOtherValue(f"no other value of the type {type(value).__name__}")
+
+
+def _text(text: str, draw: Draw) -> str:
+    if not text:
+        return draw.choice("aexs01")
+    at = draw.integer(0, len(text) - 1)
+    edits = [text[:at] + text[at + 1 :], text[:at] + text[at] + text[at:]]
+    if len(text) > 1:
+        at = draw.integer(0, len(text) - 2)
+        edits += [text[:at] + text[at + 1] + text[at] + text[at + 2 :]] * 2
+    edits += [text.swapcase(), text[:-1], text + draw.choice(text)]
+    different = [edit for edit in edits if edit != text and edit]
+    return draw.choice(different) if different else f"{text}{text[-1]}"
+
+
+def _elements(items: list[Any], draw: Draw, *, fixed: bool) -> list[Any]:
+    """Returns another list than `items`, with one element changed, dropped or swapped; `[0]` for an
+    empty list. With `fixed` the length stays: an element is changed, or `NoOtherValue` is
+    raised."""
+    if not items:
+        return [0]
+    edits = ["change"] * 3 + (["drop", "swap"] if len(items) > 1 and not fixed else [])
+    edit = draw.choice(edits)
+    at = draw.integer(0, len(items) - 1)
+    if edit == "drop":
+        return items[:at] + items[at + 1 :]
+    if edit == "swap":
+        other = (at + 1) % len(items)
+        swapped = list(items)
+        swapped[at], swapped[other] = items[other], items[at]
+        if swapped != items:
+            return swapped
+    for place in (*range(at, len(items)), *range(at)):
+        with suppress(NoOtherValue):
+            return [*items[:place], other_value(items[place], draw), *items[place + 1 :]]
+    if fixed:
+        raise NoOtherValue("no other value of these elements")
+    return items[:-1] if len(items) > 1 else items * 2
+
+
+def _mapping(value: dict[Any, Any], draw: Draw) -> dict[Any, Any]:
+    if not value:
+        return {"a": 1}
+    key = draw.choice(list(value))
+    if len(value) == 1 or not draw.chance(0.25):
+        with suppress(NoOtherValue):
+            return value | {key: other_value(value[key], draw)}
+    return {one: kept for one, kept in value.items() if one != key}

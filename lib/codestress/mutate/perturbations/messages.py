@@ -1,0 +1,311 @@
+"""Misleading messages and hints. MCC and MPS put misleading messages about the code into comments
+or print statements (CodeCrash, appendix B.2). MHC puts a plausible but wrong value of the output,
+or of the input, into a comment (appendix B.3).
+
+Messages have eight kinds of place: functions, returns, while, for, conditions, assignments,
+arithmetic assignments, and calls of sixteen methods of lists, sets, dictionaries and strings; 20
+messages for each kind, 5 for each method. The paper's text prints four of its messages (Table 3).
+The others are the kit's own (messages.yaml), or written by a model and reviewed by a person
+(`codestress write messages`), as the paper's are. A message at a return names a value that this
+return never gives in the problem's call, found by running the call.
+
+A message can be true: a loop that is said never to run may not run. So each message is compared
+with a run of the problem's call.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from codestress.errors import ParameterError
+from codestress.literals import NotLiteral, parse_literal
+from codestress.mutate.perturbations.edits import MessageSite, Perturbed, Site, stimuli
+from codestress.mutate.perturbations.neutral import neutral_text
+from codestress.mutate.perturbations.programs import program_of, vanilla
+from codestress.mutate.perturbations.tracing import METHODS
+from codestress.paths import ROOT, shown
+from codestress.problems.generated.drawing import Draw
+from codestress.problems.program import Problem, literal_text
+from codestress.types import Language, Task
+from codestress.validation import nearest, read_yaml
+
+Format = Literal["comment", "print", "neutral"]
+"""Style of messages: comments, print statements, or neutral comments as long as the misleading ones
+(neutral.py)."""
+Truth = Literal["any", "false", "true", "undecidable"]
+"""Truth, in a run of the problem's call, of the messages that may be inserted; `undecidable` where
+the run does not show it."""
+Claim = Literal["skipped", "kept", "unused", "value", "open"]
+"""Claim of a message about its place (messages.yaml): the code is skipped, the value stays as it
+was (`kept`), is unused, or is the named value; `open` for claims that no run on one input
+decides."""
+USELESS: Mapping[str, Sequence[str]] = {
+    "bool": ("False", "True"),
+    "int": ("0", "-1", "1"),
+    "float": ("0.0", "-1.0"),
+    "str": ("''", "' '", "'None'"),
+    "list": ("[]", "[0]", "[None]"),
+    "tuple": ("()", "(0,)"),
+    "dict": ("{}", "{0: 0}"),
+    "set": ("set()", "{0}"),
+}
+"""Wrong values, as literals, that a message at a return may name, by the type of the returned
+value, best first."""
+NAMED: Mapping[bool | None, Truth] = {True: "true", False: "false", None: "undecidable"}
+ANY = ("None", "0", "''")
+"""Wrong values that a message may name for other types, and for returns that are not reached."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Record of a run of the problem's call. Places for messages are numbered from 0, in the order
+    of the text."""
+
+    returned: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    """Values that each return statement gave, as `repr` writes them, by the number of the return
+    statement."""
+    ran: frozenset[int] | None = None
+    """Numbers of the places that the run reached: bodies of functions, loops and conditions, and
+    statements; None without a run."""
+    kept: Mapping[int, bool] = field(default_factory=dict)
+    """Whether the value that an assignment or a called method may change stayed the same, by the
+    number of the place."""
+    idle: frozenset[int] = frozenset()
+    """Numbers of the places that only keep or drop a value that nothing reads again (Python)."""
+
+
+KIT, PRINTED = "kit", "printed"
+Messages = dict[str, list[tuple[Claim, str]]]
+"""Claim and text of each message, by kind of place; calls of a method are a kind with the method's
+name."""
+
+
+@cache
+def messages(which: str = KIT) -> Messages:
+    """Returns pairs of claim and text of all messages, by kind of place: the kit's own for `kit`.
+
+    If `which` is `printed`, four of these are replaced by those that CodeCrash prints (Table 3).
+    Else it is the path of a file from `codestress write messages`; raises `ParameterError` if no
+    person has marked the file as reviewed, if a message is not allowed, or if a kind has none.
+    """
+    content = stimuli("messages")
+    printed, kit = _by_kind(content.pop("printed")), _by_kind(content)
+    if which == KIT:
+        return kit
+    if which != PRINTED:
+        return _reviewed(ROOT / which, kit)
+    return kit | {kind: own + kit[kind][len(own) :] for kind, own in printed.items()}
+
+
+def _by_kind(content: dict[str, Any]) -> Messages:
+    by_kind: dict[str, list[dict[Claim, str]]] = content.pop("methods", {}) | content
+    return {
+        kind: [item for message in own for item in message.items()] for kind, own in by_kind.items()
+    }
+
+
+def _reviewed(path: Path, kit: Messages) -> Messages:
+    content = read_yaml(path)
+    if content.pop("reviewed", None) is not True:
+        raise ParameterError(
+            f"{shown(path)}: strike out what is not generic or not false, then say `reviewed: true`"
+        )
+    content.pop("written_by", None)
+    try:
+        found = _by_kind(content)
+    except (AttributeError, TypeError):
+        raise ParameterError(
+            f"{shown(path)}: a list of messages for each kind of place, each `claim: words`"
+        ) from None
+    if lacking := [kind for kind in kit if not found.get(kind)]:
+        raise ParameterError(f"{shown(path)}: no message for {', '.join(lacking)}")
+    for kind, own in found.items():
+        for claim, text in own:
+            if fault := fault_of(kind, claim, text):
+                raise ParameterError(f"{shown(path)}: the message {text!r:.80} at {kind}: {fault}")
+    return found
+
+
+WORDS = re.compile(r"[A-Za-z][A-Za-z ,;:'-]*\.?")
+LONGEST_MESSAGE = 120
+"""Most characters of a message."""
+
+
+def fault_of(kind: str, claim: str, text: object) -> str:
+    """Returns why `text` with the claim `claim` cannot be a message at places of the kind `kind`;
+    empty where it can. A message must be a sentence of plain words, no code, and name nothing of
+    one program, so that it is generic (CodeCrash, section 2.2)."""
+    known = messages()
+    if kind not in known:
+        return f"no kind of place{nearest(kind, known)}"
+    claims = {own for own, _ in known[kind]}
+    if claim not in claims:
+        return f"{claim!r} is nothing that can be said there: {', '.join(sorted(claims))}"
+    if not isinstance(text, str) or len(text) > LONGEST_MESSAGE:
+        return f"not one sentence of at most {LONGEST_MESSAGE} characters"
+    if text.count("{value}") != (kind == "return"):
+        return "names {value}, once, at a return, and nowhere else"
+    plain = text.replace("{value}", "it")
+    words = re.findall(r"[A-Za-z]+", plain)
+    if not WORDS.fullmatch(plain) or len(words) < 3:
+        return "more than words, or less than a sentence"
+    names = [word for word in words if not word[1:].islower() and word not in ("A", "a", "I")]
+    return f"names something: {names[0]}" if names else ""
+
+
+def truth_of(claim: Claim, kind: str, number: int, trace: Trace) -> bool | None:
+    """Whether a message with the claim `claim` is true in the run that `trace` records; None where
+    the run does not decide that, as always for the claim `open`. `kind` is the kind of the
+    message's place, and `number` the place's number in the text's order, from 0."""
+    if trace.ran is None or claim == "open":
+        return None
+    reached = number in (trace.kept if kind in METHODS else trace.ran)
+    if claim == "unused" and number in trace.idle:
+        return True
+    if claim == "kept" and reached:
+        return trace.kept.get(number)
+    if reached:
+        return False if claim in ("skipped", "value") else None
+    return None if kind in METHODS or claim == "value" else True
+
+
+def traced(problem: Problem) -> Problem:
+    """Returns the problem with tracing code in its program, and in place of its call a call that
+    returns a record, from which `read_trace` makes a `Trace`."""
+    program = program_of(problem)
+    notes = [
+        (site, f"{number}, {site.kind!r}") for number, site in enumerate(program.message_sites())
+    ]
+    code = _with_messages(problem.code, notes, "", program.noted)
+    return program_of(replace(problem, code=code)).traced()
+
+
+def read_trace(value: Any, language: Language) -> Trace:
+    """Returns the `Trace` from `value`, the record that the call of a problem returned by `traced`
+    gave; `language` is the program's."""
+    returned = {}
+    for number, texts in value["returns"].items():
+        if language == "javascript":
+            texts = [repr(json.loads(text)) for text in texts]
+        returned[int(number)] = frozenset(texts)
+    ran, idle = (frozenset(map(int, value.get(name, ()))) for name in ("ran", "idle"))
+    return Trace(returned, ran, dict(value["kept"]), idle)
+
+
+def insert_messages(
+    problem: Problem,
+    draw: Draw,
+    *,
+    style: Format,
+    density: float,
+    trace: Trace,
+    truth: Truth = "any",
+    wording: str = KIT,
+) -> Perturbed:
+    """Returns the problem with misleading messages, each at a place drawn with probability
+    `density`; the result's `sites` lists them, and is empty where none was put.
+
+    `style` is `comment`, `print`, or `neutral` (comments of equal length). Only messages from
+    `messages(wording)` whose truth by `trace` is `truth` are put (all for `any`). The same draw at
+    a higher density gives the same messages and more, and in every style the same places. A message
+    at a return never names a value that the return gave.
+    """
+    program = program_of(problem)
+    chosen: list[tuple[MessageSite, str]] = []
+    truths: list[bool | None] = []
+    for number, site in enumerate(program.message_sites()):
+        # Every site draws, so that a higher density only adds to a lower one.
+        wanted = draw.chance(density)
+        every = messages(wording)[site.kind]
+        true = {claim: truth_of(claim, site.kind, number, trace) for claim, _ in every}
+        options = [one for one in every if truth in ("any", NAMED[true[one[0]]])]
+        if not options:
+            continue
+        claim, message = draw.choice(options)
+        if wanted:
+            value = useless_value(trace.returned.get(site.ordinal, frozenset()))
+            text = literal_text(parse_literal(value).value, problem.language)
+            chosen.append((site, message.replace("{value}", text)))
+            truths.append(true[claim])
+    if not chosen:
+        return Perturbed(problem)
+    if style == "neutral":
+        named = f"{problem.code}\n{problem.call}"
+        chosen = [(site, neutral_text(len(text), draw, named)) for site, text in chosen]
+        truths = [True] * len(chosen)
+    sites = [
+        Site(site.line, site.kind, text, known)
+        for (site, text), known in zip(chosen, truths, strict=True)
+    ]
+    comment = "" if style == "print" else program.comment
+    code = _with_messages(problem.code, chosen, comment, program.printed)
+    changed = replace(problem, code=code)
+    return Perturbed(vanilla(changed) if style == "print" else changed, tuple(sites))
+
+
+def add_blank_line(problem: Problem) -> Perturbed:
+    """Returns the problem with one blank line before the called function's body, as a control."""
+    line = program_of(problem).body()[0]
+    lines = problem.code.split("\n")
+    lines.insert(line - 1, "")
+    changed = replace(problem, code="\n".join(lines))
+    return Perturbed(changed, (Site(line, "blank line", ""),))
+
+
+def _with_messages(
+    code: str, chosen: Sequence[tuple[MessageSite, str]], comment: str, printed: str
+) -> str:
+    """Returns the text `code` with the messages `chosen` as comments in the form `comment`, such as
+    `# {}`; as statements in the form `printed` where `comment` is empty."""
+    before, behind = defaultdict[int, list[str]](list), defaultdict[int, list[str]](list)
+    for site, text in chosen:
+        if comment and site.kind not in ("while", "for"):
+            behind[site.line].append(text)
+        else:
+            line = site.line if comment else site.print_line
+            before[line].append(" " * site.print_indent + (comment or printed).format(text))
+    lines = []
+    for number, text in enumerate(code.split("\n"), start=1):
+        if behind[number]:
+            text += "    " + comment.format(" ".join(behind[number]))
+        lines += [*before[number], text]
+    return "\n".join(lines)
+
+
+def useless_value(seen: frozenset[str]) -> str:
+    """Literal of a wrong value for a return statement: none of the returned values `seen` (texts as
+    `repr` writes them), and where possible of the type of one of these."""
+    values = []
+    for text in seen:
+        with suppress(NotLiteral):
+            values.append(parse_literal(text).value)
+    kinds = dict.fromkeys(type(value).__name__ for value in sorted(values, key=repr))
+    candidates = [text for kind in kinds for text in USELESS.get(kind, ())] + [*ANY, "-1"]
+    return next(
+        text for text in candidates if text not in seen and parse_literal(text).value not in values
+    )
+
+
+def hint(problem: Problem, value: str, task: Task) -> Perturbed:
+    """Returns the problem with a comment that names the wrong `value`. For the task `output`, `#
+    The return value is VALUE` stands behind the called function's only return, or on a new line
+    after the body where there is no return or several. For the task `input`, `# The function call
+    is NAME(VALUE)` stands behind the function's head."""
+    program = program_of(problem)
+    returns, (first, last, indent) = program.returns(), program.body()
+    line, between, text = first - 1, "  ", f"The function call is {problem.function}({value})"
+    if task == "output":
+        line, between = (returns[0], "  ") if len(returns) == 1 else (last, "\n" + " " * indent)
+        text = f"The return value is {value}"
+    lines = problem.code.split("\n")
+    lines[line - 1] += between + program.comment.format(text)
+    site = Site(line, "hint", text, truth=False)
+    return Perturbed(replace(problem, code="\n".join(lines)), (site,))

@@ -1,0 +1,80 @@
+"""NCC: neutral comments, which say nothing about the program and are as long as the misleading ones
+(a control of the kit, not of CodeCrash).
+
+A comment has a cost before it misleads: it is more to read, and stands between the lines. MCC
+(misleading comments) has both costs. NCC has the first alone: a comment at each place where MCC
+puts one, with as many characters, about nothing but the comment's own English. The sentences are
+the kit's own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from codestress.mutate.perturbations.edits import stimuli
+from codestress.problems.generated.drawing import Draw
+
+HEADS, TAILS = stimuli("neutral").values()
+"""Phrases that begin a neutral sentence, and phrases that may follow in this order."""
+RESERVED = frozenset({"this", "is", "in", "as", "with", "for"})
+"""Keywords of programming languages among the words of the sentences; a program that has them is
+not thereby spoken of."""
+LONGEST = 90
+"""Most characters of one sentence; longer texts have several sentences."""
+PART = 60
+NEUTRAL = re.compile(rf"(?:{'|'.join(HEADS)})(?:{'|'.join(TAILS)})*\.|\.+")
+"""Pattern of one neutral sentence, or of a row of full stops."""
+
+
+def neutral_text(length: int, draw: Draw, program: str) -> str:
+    """Returns a text of exactly `length` characters that speaks of itself alone, is true, and has
+    no word (but keywords) of the text `program`.
+
+    The text is made of neutral sentences. Full stops take the place of a sentence where none is
+    short enough, or where all have words of the program.
+    """
+    names = _words(program) - RESERVED
+    heads, tails = (
+        [part for part in parts if not _words(part) & names] for parts in (HEADS, TAILS)
+    )
+    parts, left = list[str](), length
+    while left > LONGEST and (part := _sentence(PART, heads, tails, draw)):
+        parts.append(part)
+        left -= PART + 1
+    last = _sentence(left, heads, tails, draw) or "." * left
+    return " ".join([*parts, last])
+
+
+def is_neutral(comment: str) -> bool:
+    """Whether a comment's text, without its sign, consists of neutral sentences or full stops
+    alone."""
+    return re.fullmatch(rf"(?:{NEUTRAL.pattern})(?: (?:{NEUTRAL.pattern}))*", comment) is not None
+
+
+def _sentence(length: int, heads: Sequence[str], tails: Sequence[str], draw: Draw) -> str:
+    """Returns a sentence of `length` characters with its full stop: one of `heads`, then some of
+    `tails` in their order; empty where none has that length."""
+    sums = _sums(tails)
+    possible = [head for head in heads if length - 1 - len(head) in sums[0]]
+    if not possible:
+        return ""
+    text = draw.choice(possible)
+    for number, tail in enumerate(tails):
+        left = length - 1 - len(text)
+        options = [part for part in ("", tail) if left - len(part) in sums[number + 1]]
+        text += draw.choice(options)
+    return f"{text}."
+
+
+def _sums(tails: Sequence[str]) -> list[set[int]]:
+    """For each index of `tails`, and the one behind the last, a set: all total lengths that a
+    choice of the tails from there on can have."""
+    sums = [{0}]
+    for tail in reversed(tails):
+        sums.append(sums[-1] | {length + len(tail) for length in sums[-1]})
+    return sums[::-1]
+
+
+def _words(text: str) -> set[str]:
+    return {word.casefold() for word in re.findall(r"\w+", text)}

@@ -1,0 +1,76 @@
+"""Custom perturbations: params/perturbations.yaml names functions that rewrite a Python program.
+
+Their variants are run like the paper's: a variant that behaves differently on the problem's input
+or on one of up to eight other inputs is drawn again, then rejected and counted. The rules of
+guards.py are for the kit's perturbations alone.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from codestress.errors import ParameterError
+from codestress.functions import FunctionName, load_function
+from codestress.mutate.perturbations.edits import NotPerturbed, Perturbed, Site
+from codestress.paths import PARAMS, shown
+from codestress.problems.generated.drawing import Draw
+from codestress.problems.program import Problem, from_stranger
+from codestress.validation import Strict, one_of, read_rows
+
+FILE = PARAMS / "perturbations.yaml"
+
+
+class OwnPerturbation(Strict):
+    """A custom perturbation: one row of params/perturbations.yaml."""
+
+    function: FunctionName
+    """User's function as FILE.py:NAME, called as NAME(code, draw) with the program's text and a
+    source of random choices; returns the new text."""
+    description: str = ""
+
+
+def own_perturbations() -> dict[str, OwnPerturbation]:
+    """Returns the custom perturbations of params/perturbations.yaml by name; empty without that
+    file."""
+    return read_rows(FILE, OwnPerturbation)
+
+
+@cache
+def _function(name: str) -> Callable[..., Any]:
+    rows = own_perturbations()
+    if name not in rows:
+        raise ParameterError(f"no perturbation {name!r} in the kit or in {shown(FILE)}")
+    return load_function(rows[name].function, f"{shown(FILE)}: {name}")
+
+
+def rewrite(problem: Problem, name: str, draw: Draw) -> Perturbed:
+    """Returns the problem with its program rewritten by the custom perturbation `name`; the
+    result's `sites` lists the changed lines, and is empty where the text stays the same. Raises
+    `NotPerturbed` where the program is not Python, or the user's function raises or returns no
+    text; `ParameterError` for an unknown name."""
+    if problem.language != "python":
+        raise NotPerturbed(f"{name} is for Python programs")
+    function = _function(name)
+    try:
+        code = function(problem.code, draw)
+    except Exception as error:  # of code that somebody is still trying out
+        raise NotPerturbed(f"{name} raised {type(error).__name__}: {error}") from None
+    if not isinstance(code, str):
+        raise NotPerturbed(f"{name} returned {type(code).__name__}, not a text")
+    before, after = problem.code.split("\n"), code.split("\n")
+    changed = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    sites = tuple(
+        Site(start + 1, name, "\n".join(after[new:end]))
+        for tag, start, _, new, end in changed
+        if tag != "equal"
+    )
+    return Perturbed(from_stranger(problem, code=code), sites)
+
+
+def known_perturbation(*kits: str) -> Any:
+    """Returns the validator of a parameter: it accepts the names given in `kits` and those of the
+    custom perturbations, and raises `ValueError` for other values."""
+    return one_of("perturbation", kits, lambda: FILE)

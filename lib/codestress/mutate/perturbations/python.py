@@ -1,0 +1,331 @@
+"""Python programs that perturbations rewrite: the syntax tree, and the places in it where
+perturbations change something."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property, partial
+
+from codestress.mutate.edits import Edit, Lines, edited, first_line
+from codestress.mutate.perturbations import tracing
+from codestress.mutate.perturbations.edits import (
+    MessageSite,
+    NotPerturbed,
+    Place,
+    stimuli,
+    unused,
+)
+from codestress.mutate.perturbations.guards import python_refusal
+from codestress.mutate.scopes import FunctionNode, Names, Scope, names_of, parameters
+from codestress.problems.program import Problem
+
+KINDS: dict[type[ast.stmt], str] = {
+    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef), "function"),
+    **dict.fromkeys((ast.For, ast.AsyncFor), "for"),
+    ast.Return: "return",
+    ast.While: "while",
+    ast.If: "condition",
+    ast.AugAssign: "operator",
+}
+"""Kind of the place for messages at a statement, by the statement's type, where that alone
+decides."""
+
+
+class PythonProgram:
+    """Program and call of a Python problem as one syntax tree, so that a name is changed in both.
+    Edits change the tree, not the problem."""
+
+    truths = ("True", "False")
+    comment, printed, noted, declared = "# {}", "print({!r})", "note_ran({})", "{name} = {value}"
+    texts = stimuli("rewriting")["python"]
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """Tree of the program with its call as the last statement; raises `NotPerturbed` where the
+        problem's text makes no call, `SyntaxError` where it does not parse."""
+        problem = self.problem
+        tree = ast.parse(f"{problem.code}\n{problem.function}({problem.arguments}\n)")
+        last = tree.body[-1]
+        if not isinstance(last, ast.Expr) or not isinstance(last.value, ast.Call):
+            raise NotPerturbed(f"{problem.function}({problem.arguments}) is no call")
+        return tree
+
+    @property
+    def call(self) -> ast.Call:
+        return self.tree.body[-1].value  # type: ignore[attr-defined, no-any-return]
+
+    @property
+    def code(self) -> str:
+        """Text of the program from the tree as it is now, without the call."""
+        return ast.unparse(ast.Module(self.tree.body[:-1], []))
+
+    def changed(self) -> Problem:
+        """Returns the problem with the tree as it is now. The call keeps its text, but for names
+        that the tree renames in it (CodeCrash, appendix B.1.1). Raises `NotPerturbed` where such a
+        name cannot be found in the text."""
+        function, called = ast.unparse(self.call.func), f"{self.problem.function}("
+        text = renamed_names(f"{called}{self.problem.arguments}\n)", self.call)
+        arguments = text.removeprefix(f"{function}(").removesuffix("\n)")
+        return replace(self.problem, code=self.code, function=function, arguments=arguments)
+
+    # --- what may be done
+
+    def refusal(self, rewriting: str, condition: str = "", para: str = "") -> str:
+        """Reason why the rules refuse to rewrite this program: the result of `python_refusal` for
+        the given arguments; empty where the rules allow it."""
+        return python_refusal(self.problem, rewriting, condition, para)
+
+    def called_function(self) -> FunctionNode:
+        """Definition of the function that the problem calls; raises `NotPerturbed` where the top
+        level has none."""
+        for statement in reversed(self.tree.body):
+            if isinstance(statement, FunctionNode) and statement.name == self.problem.function:
+                return statement
+        raise NotPerturbed(f"no function {self.problem.function} at the program's top level")
+
+    def parameters(self) -> list[str]:
+        """Names of the called function's parameters."""
+        return [one.arg for one in parameters(self.called_function())]
+
+    # --- RTF
+
+    def conditions(self) -> Iterator[Place]:
+        """Yields the conditions of if, elif and while, each as a `Place` with the templates of RTF
+        for its kind, in the order of the text; conditions in class bodies are left out."""
+        for node, owner in _statements(self.tree.body):
+            # a lambda does not see a class body's names
+            if isinstance(node, ast.If | ast.While) and not isinstance(owner, ast.ClassDef):
+                named = [one.arg for one in parameters(owner)] if owner else []
+                text, kind = ast.unparse(node.test), "general"
+                match node.test:
+                    case ast.Compare():
+                        kind = "comparison"
+                    case ast.Constant(bool()):
+                        kind = "constant"
+                put = partial(_put_condition, node)
+                yield Place(node.test.lineno, named, put, text, self.texts[kind])
+
+    # --- GBC
+
+    @cached_property
+    def names(self) -> Names:
+        """Scopes and occurrences of names in the tree as it was when this property was first
+        read."""
+        return names_of(self.tree)
+
+    def used_names(self) -> set[str]:
+        return {occurrence.name for occurrence in self.names.occurrences}
+
+    @property
+    def index(self) -> str:
+        """Name for a loop variable in inserted code: `i`, with underscores where a function uses an
+        `i` from the code around it."""
+        shared = any(
+            one.name == "i" and self.names.binding(one) not in (one.scope, _function_of(one.scope))
+            for one in self.names.occurrences
+        )
+        return unused("i", self.used_names()) if shared else "i"
+
+    def hidden_names(self, *, variables: bool = False) -> list[str]:
+        """Names that a global may have without effect: those of parameters, and with `variables`
+        also of local variables, after the parameters, that occur and nowhere stand for a global or
+        builtin. Left out are `self`, `cls` and names that a class body reads and binds."""
+        seen = {"self", "cls"} | read_in_classes(self.names)
+        for occurrence in self.names.occurrences:
+            owner = self.names.binding(occurrence)
+            if owner is None or owner.kind == "module":
+                seen.add(occurrence.name)
+        functions = [node for node in ast.walk(self.tree) if isinstance(node, FunctionNode)]
+        every = [one.arg for node in functions for one in parameters(node)]
+        for scope in self.names.scopes if variables else ():
+            if scope.kind not in ("module", "class"):
+                every += [name for name, kinds in scope.bound.items() if kinds <= {"variable"}]
+        names = self.used_names() - seen
+        return [name for name in dict.fromkeys(every) if name in names]
+
+    def put_first(self, text: str) -> None:
+        """Puts the statements in `text` after the program's docstring and its imports from
+        `__future__`."""
+        index = int(ast.get_docstring(self.tree) is not None)
+        while getattr(self.tree.body[index], "module", "") == "__future__":
+            index += 1
+        self.tree.body[index:index] = ast.parse(text).body
+
+    def places(self) -> list[Place]:
+        """Returns the places where a statement may be put inside functions: before each statement,
+        and at the end of a block that no return, raise, break or continue ends. Left out are places
+        beside an `elif`, which would become another `else` and `if`."""
+        branches = [node.orelse for node in ast.walk(self.tree) if isinstance(node, ast.If)]
+        elifs = {
+            id(block) for block in branches if len(block) == 1 and isinstance(block[0], ast.If)
+        }
+        places = list[Place]()
+        for block, owner in _blocks(self.tree.body[:-1]):
+            if isinstance(owner, FunctionNode) and id(block) not in elifs:
+                places += _places(block, owner)
+        return places
+
+    # --- MCC, MPS, MHC
+
+    def message_sites(self) -> Iterator[MessageSite]:
+        """Yields the places where a message may stand, in the order of the text. The program must
+        be written as `ast.unparse` does: each statement on a line."""
+        returns = itertools.count()
+        for statement, _ in _statements(self.tree.body[:-1]):
+            yield from _sites(statement, returns)
+
+    def returns(self) -> list[int]:
+        """Numbers of the lines on which the called function's own return statements end, without
+        those of functions inside it."""
+        function = self.called_function()
+        blocks = [block for block, owner in _blocks(function.body, function) if owner is function]
+        own = [statement for block in blocks for statement in block]
+        return [statement.end_lineno or 0 for statement in own if isinstance(statement, ast.Return)]
+
+    def body(self) -> tuple[int, int, int]:
+        """Three numbers: first line, last line and indent in spaces of the called function's
+        body."""
+        body = self.called_function().body
+        return first_line(body[0]), body[-1].end_lineno or 0, body[0].col_offset
+
+    # --- running it
+
+    def traced(self) -> Problem:
+        """Returns the problem with the tracing code `tracing.NOTING` and, in place of its call, a
+        call that returns a record of the run: values of return statements, and places for messages
+        reached."""
+        statements = [statement for statement, _ in _statements(self.tree.body)]
+        returns = [statement for statement in statements if isinstance(statement, ast.Return)]
+        tracing.Notes(self.names, self.problem).add(self.tree)
+        for ordinal, node in enumerate(returns):
+            given = [ast.Constant(ordinal), node.value or ast.Constant(None)]
+            node.value = ast.Call(ast.Name("note_return", ast.Load()), given, [])
+        self.put_first(tracing.NOTING.replace("FUNCTION", self.problem.function))
+        return replace(self.problem, code=self.code, function="traced_returns")
+
+
+def renamed_names(text: str, tree: ast.expr) -> str:
+    """Returns the expression `text` with the names that stand in `tree`, which may differ from the
+    text's syntax tree in names alone. Raises `NotPerturbed` where a name cannot be found in the
+    text."""
+    lines, edits = Lines.of(text), list[Edit]()
+    before = ast.parse(text, mode="eval").body
+    for pair in zip(ast.walk(before), ast.walk(tree), strict=True):
+        match pair:
+            case ast.Name(old) as name, ast.Name(new) if old != new:
+                edits.append(Edit(*lines.span(name), new))
+            case ast.keyword(old) as keyword, ast.keyword(str(new)) if old != new:
+                start = lines.at(keyword.lineno, keyword.col_offset)
+                edits.append(Edit(start, _name_end(text, start), new))
+    changed = edited(text, edits)
+    # Before Python 3.12 trees do not say where a name in an f-string stands.
+    if edits and ast.dump(ast.parse(changed, mode="eval").body) != ast.dump(tree):
+        raise NotPerturbed("a name in the call's text cannot be found")
+    return changed
+
+
+def _name_end(text: str, start: int) -> int:
+    """Index of the character behind the name that begins at the index `start` of `text`."""
+    end = start + 1
+    while text[start : end + 1].isidentifier() and end < len(text):
+        end += 1
+    return end
+
+
+def read_in_classes(names: Names) -> set[str]:
+    """Names that a class body both reads and binds; as in `x = x`, such a read may come before the
+    binding and see the module's name."""
+    return {
+        occurrence.name
+        for occurrence in names.occurrences
+        if occurrence.scope.kind == "class"
+        and occurrence.name in occurrence.scope.bound
+        and isinstance(getattr(occurrence.node, "ctx", None), ast.Load)
+    }
+
+
+def _function_of(scope: Scope | None) -> Scope | None:
+    """Nearest scope, from the given scope upwards, that is not that of a comprehension; None
+    without one."""
+    while scope is not None and scope.kind == "comprehension":
+        scope = scope.parent
+    return scope
+
+
+Owner = FunctionNode | ast.ClassDef | None
+"""Function or class that a statement stands in; None at the top level."""
+
+
+def _blocks(block: list[ast.stmt], owner: Owner = None) -> Iterator[tuple[list[ast.stmt], Owner]]:
+    """Yields the statements `block` and all lists of statements inside, each with the function or
+    class that it stands in: `owner` for the first, None at the top level."""
+    yield block, owner
+    for statement in block:
+        inner = statement if isinstance(statement, FunctionNode | ast.ClassDef) else owner
+        below = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
+        for name in ("handlers", "cases"):
+            below += [part.body for part in getattr(statement, name, [])]
+        for statements in filter(None, below):
+            yield from _blocks(statements, inner)
+
+
+def _statements(block: list[ast.stmt]) -> list[tuple[ast.stmt, Owner]]:
+    """Returns all statements of a list and inside them, each with the function or class that it
+    stands in (None at the top level), in the order of the text."""
+    every = [(statement, owner) for statements, owner in _blocks(block) for statement in statements]
+    return sorted(every, key=lambda one: (one[0].lineno, one[0].col_offset))
+
+
+def _places(block: list[ast.stmt], function: FunctionNode) -> Iterator[Place]:
+    """Yields the places where a statement may be put in `block`, one of the lists of statements in
+    `function`: not before its docstring, `global` and `nonlocal`, nor behind a jump."""
+    named = [one.arg for one in parameters(function) if one.arg not in ("self", "cls")]
+    first = int(block is function.body and ast.get_docstring(function) is not None)
+    while first < len(block) and isinstance(block[first], ast.Global | ast.Nonlocal):
+        first += 1
+    ends = isinstance(block[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
+    for before in [*block[first:], *([] if ends else [None])]:
+        yield Place((before or block[-1]).lineno, named, partial(_put_before, block, before))
+
+
+def _put_before(block: list[ast.stmt], before: ast.stmt | None, text: str) -> None:
+    at = len(block) if before is None else block.index(before)
+    block[at:at] = ast.parse(text).body
+
+
+def _put_condition(node: ast.If | ast.While, text: str) -> None:
+    node.test = ast.parse(f"({text})", mode="eval").body
+
+
+def _sites(statement: ast.stmt, returns: Iterator[int]) -> Iterator[MessageSite]:
+    """Yields the places for messages of one statement, without those of statements inside it; each
+    return statement takes its number from `returns`."""
+    body: list[ast.stmt] = getattr(statement, "body", [])
+    above = inside = (first_line(statement), statement.col_offset)
+    header_end = statement.end_lineno or statement.lineno
+    if body:
+        match body:
+            case [ast.Expr(ast.Constant()), first, *_] | [first, *_]:
+                inside = (first_line(first), first.col_offset)
+        header_end = first_line(body[0]) - 1
+    kind = KINDS.get(type(statement))
+    match statement:
+        case ast.Assign([ast.Name()], ast.BinOp()):
+            kind = "operator"
+        case ast.Assign([ast.Name()]) | ast.AnnAssign(ast.Name(), _, ast.expr()):
+            kind = "assignment"
+    if kind:
+        line = inside[0] if kind in ("while", "for") else header_end
+        ordinal = next(returns) if kind == "return" else -1
+        yield MessageSite(kind, line, *inside, ordinal=ordinal)
+    calls = [call.func for call in tracing.method_calls(statement)]
+    found = sorted((one.end_lineno or 0, one.end_col_offset or 0, one.attr) for one in calls)  # type: ignore[attr-defined]
+    start = inside if isinstance(statement, ast.If | ast.While) else above
+    for method in dict.fromkeys(name for *_, name in found):
+        yield MessageSite(method, header_end, *start)

@@ -1,0 +1,162 @@
+"""Rules that reject programs for rewritings, and the search of a Python program for what the rules
+name.
+
+A rule names constructs (names, attributes, imports, kinds of statement) and a reason. It looks at a
+program's text, not at its behaviour, so it rejects more programs than necessary.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass
+
+from codestress.mutate.scopes import FunctionNode, names_of, reads_message
+
+FINDERS = {"getattr", "setattr", ".attrgetter", ".methodcaller", ".import_module", "__import__"}
+"""Constructs that can turn any word of a string into a name of the program."""
+PLAIN_CALLS = ("len", "abs", "ord", "isinstance")
+PLAIN_METHODS = (
+    "startswith",
+    "endswith",
+    "isdigit",
+    "isalpha",
+    "lower",
+    "upper",
+    "replace",
+    "split",
+)
+"""Functions (`PLAIN_CALLS`) and methods whose calls change nothing and return the same for the same
+arguments."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Reason to reject some rewritings of a program: those in its `rewritings`, where the program
+    holds one of its `constructs`."""
+
+    rewritings: tuple[str, ...]
+    """Names of rewritings, or parts of the texts that rewritings insert."""
+    reason: str
+    constructs: frozenset[str]
+    """Constructs in the notation of `python_constructs`; `{para}` stands for the parameter that an
+    inserted text names."""
+
+
+def rule(rewritings: Iterable[str], reason: str, constructs: str) -> Rule:
+    """Returns a `Rule` from names of rewritings, a reason, and constructs written in one text,
+    separated by a comma and a space."""
+    return Rule(tuple(rewritings), reason, frozenset(constructs.split(", ")))
+
+
+def refusal(rules: Iterable[Rule], rewriting: str, found: Set[str], para: str = "") -> str:
+    """Returns why the first of `rules` that rejects a rewriting does so, as `REASON: CONSTRUCT`;
+    empty when none does.
+
+    A rule is asked where the text `rewriting` (a perturbation's name, or code to insert) contains
+    one of the rule's `rewritings`. `found` are the program's constructs; the parameter name `para`
+    replaces `{para}` in the rule's constructs.
+    """
+    for row in rules:
+        if any(piece in rewriting for piece in row.rewritings):
+            seen = found & {construct.replace("{para}", para) for construct in row.constructs}
+            if seen:
+                return f"{row.reason}: {min(seen)}"
+    return ""
+
+
+def python_constructs(tree: ast.mod) -> frozenset[str]:
+    """Returns the constructs of a Python syntax tree as a set of texts, for comparison with rules.
+
+    The text `eval` is a name that is read, `.pop` an attribute, `bind print` a name that is bound,
+    `del n` a name that may be unbound again, `n=` a keyword argument, `import math` a module,
+    `__name__` a word at any place, `ClassDef` a kind of node, `a call` a call that may change
+    something.
+    """
+    found = set[str]()
+    nodes = list(ast.walk(tree))
+    bound = {name for scope in names_of(tree).scopes for name in scope.bound}
+    found.update(f"bind {name}" for name in bound)
+    if any(re.match("_[^_].*__.", name) for name in bound):
+        found.add("a mangled name")
+    functions = {node.name for node in nodes if isinstance(node, FunctionNode)}
+    shown = set[str]()
+    for node in nodes:
+        found.add(type(node).__name__)
+        found.update(_constructs(node))
+        shown.update(_as_text(node))
+    if shown & functions:
+        found.add("a function as a text")
+    if found & FINDERS:
+        found.update(_spelled(nodes))
+    return frozenset(found)
+
+
+def _spelled(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Yields each part between dots of the strings made of dotted words, in three notations of
+    `python_constructs`: as a name, an attribute and a module."""
+    for node in nodes:
+        match node:
+            case ast.Constant(str(text)) if re.fullmatch(r"[\w.]+", text):
+                for word in text.split("."):
+                    yield from (word, f".{word}", f"import {word}")
+
+
+def _as_text(node: ast.AST) -> list[str]:
+    """Names of variables that a node turns into text: arguments of `str`, `repr`, `ascii`, `format`
+    and `print`, or a value in an f-string; empty for other nodes."""
+    match node:
+        case ast.Call(ast.Name("str" | "repr" | "ascii" | "format" | "print"), values):
+            return [value.id for value in values if isinstance(value, ast.Name)]
+        case ast.FormattedValue(ast.Name(name)):
+            return [name]
+    return []
+
+
+def _constructs(node: ast.AST) -> Iterator[str]:
+    """Yields the constructs that one node adds, in the notation of `python_constructs`."""
+    match node:
+        case ast.Name(name, ast.Load()):
+            yield name
+        case ast.Name(name, ast.Del()):
+            yield f"del {name}"
+        case ast.Attribute(attr=name):
+            yield name if name.startswith("__") else f".{name}"
+        case ast.Global(names) | ast.Nonlocal(names):
+            yield from names
+        case ast.Import(names):
+            yield from (f"import {alias.name.partition('.')[0]}" for alias in names)
+        case ast.ImportFrom(module, names):
+            yield f"import {(module or '').partition('.')[0]}"
+            yield from (f".{alias.name}" for alias in names)
+        case ast.Constant(str(text)):
+            yield from re.findall(r"\b__\w+__\b", text)
+            if "lineno" in text:
+                yield "lineno"
+            if re.search("[\ud800-\udfff]", text):
+                yield "half a character"
+        case ast.Constant(float() | complex()):
+            yield "a fraction"
+        case ast.ExceptHandler(name=str(name)):
+            yield f"del {name}"
+            if reads_message(node):
+                yield "the message of an exception"
+        case ast.keyword(str(name)):
+            yield f"{name}="
+        case ast.Call():
+            if any(keyword.arg is None for keyword in node.keywords):
+                yield "**"
+            if not _is_plain(node.func):
+                yield "a call"
+
+
+def _is_plain(called: ast.expr) -> bool:
+    """Whether the called expression is one of `PLAIN_CALLS` or `PLAIN_METHODS`, whose calls change
+    nothing and return the same for the same arguments; holds in programs without own classes."""
+    match called:
+        case ast.Name(name):
+            return name in PLAIN_CALLS
+        case ast.Attribute(attr=name):
+            return name in PLAIN_METHODS
+    return False

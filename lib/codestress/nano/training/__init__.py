@@ -1,1 +1,0 @@
-"""How `nano` is made: tokenizer, transformer, training. Needs the extra `train` (torch); answering does not."""

@@ -1,1 +1,0 @@
-"""CodeCrash's perturbations: programs rewritten to the same meaning, and messages and hints that lie about them."""

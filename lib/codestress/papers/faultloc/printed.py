@@ -1,0 +1,151 @@
+"""The motivating example as the paper prints it (section II, Figures 1 to 3): programs, prompt,
+questions.
+
+The texts `printed/figure1.txt` and `printed/figure3.txt` keep the marks of omitted code. The print
+leaves some points open; the kit reconstructs these points as follows:
+
+- Indentation: four columns a level. Figure 1 prints its last two lines inside the function that
+  they call; here they stand outside, as in the data set. The second line of a `zip` is aligned with
+  the first.
+- A comment that the page breaks stands in one line. So Figure 1 has its fault in line 13, as
+  section II says.
+- The labels between the lines of Figure 3 are no code. Its printed lines 11 (the fault) and 19 (the
+  line that Claude Sonnet 4.5 named) are lines 8 and 16 of the program.
+- Figure 1's comment names the fault, and Figure 3 has lost the loop over the upper diagonal besides
+  what it shows. The study asks about both figures as printed (`annotated`, `figure 3`), about
+  Figure 1 without that comment (`faulty`), and about Figure 1 with the edits of Figure 3 alone
+  (`edited`), which change only names and a comment.
+- The wording of the question about the specification is the kit's: Figure 2, which has the paper's,
+  is a picture.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from importlib.resources import files
+from string import Template
+from typing import Literal
+
+from pydantic import Field
+
+from codestress.mutate.faults.neutral import FaultyProgram
+from codestress.papers.faultloc.programs import first_programs, normalised
+from codestress.papers.faultloc.scoring import TOLERANCE, score_prose, score_specification
+from codestress.parameters import Asked, for_each_model
+from codestress.prompts import prompt_text
+from codestress.types import Message, Prompt, Response, Sampling, Scalar, Score, Trial, Trials
+
+Question = Literal["specification", "faulty", "annotated", "edited", "figure 3"]
+COMMENT = "        # Off-by-one fault: the loop stops one row too early\n"
+"""Comment of Figure 1 that tells the reader where the fault is."""
+MISLEADING = "        # This function checks how many queens are on the board.\n"
+FAULT = "range(row, n-1, 1)"
+ELIDED = "<CODE REMOVED FOR BREVITY>"
+DATA_SET = "5661"
+"""Id of the N-Queens program in the data set `alpaca`."""
+CHANGED = (
+    ("is_safe(row, col)", "is_safe(board, row, col)"),
+    ("is_safe(i, col)", "is_safe(board, i, col)"),
+    ("range(row, n, 1)", FAULT),
+)
+"""Replacements (before, after) that turn the data set's program into that of Figure 1."""
+
+
+class Printed(Asked):
+    """Parameters of the questions about N-Queens, the motivating example of Fault Localizability
+    (section II)."""
+
+    SINGLE = ("temperature", "max_tokens")
+    OPEN = ("temperature", "max_tokens")
+
+    questions: list[Question] = Field(
+        ["specification", "faulty", "annotated", "edited", "figure 3"],
+        min_length=1,
+        description="specification, then Figure 1 without and with its comment, with Figure 3's edits, and Figure 3",
+    )
+    elided: Literal["marked", "filled"] = Field(
+        "marked",
+        description=f"what the figures leave out: marked, as printed; filled from the data set ({DATA_SET})",
+    )
+    temperature: float = Field(0.0, ge=0, le=2, description="the paper does not say")
+    max_tokens: int = Field(2048, ge=1, description="longest answer")
+
+
+def printed_program(question: Question, elided: str = "marked") -> FaultyProgram:
+    """Returns the version of N-Queens (section II of Fault Localizability) that the question
+    `question` is about, with the number of its faulty line. With `elided` = `marked`, marks stand
+    for the code that Figure 1 omits; otherwise the data set's code fills it in. Figure 3 is always
+    as printed.
+
+    Raises `DataError` with the remedy if omitted code is to be filled in and the data set is not at
+    hand.
+    """
+    if question == "figure 3":
+        return _labelled(_text("figure3"))
+    code = _text("figure1").replace(COMMENT, "") if elided == "marked" else _filled()
+    if question == "annotated":
+        place = code.rindex("\n", 0, code.index(FAULT)) + 1
+        code = code[:place] + COMMENT + code[place:]
+    return _labelled(_edited(code) if question == "edited" else code)
+
+
+def _text(name: str) -> str:
+    text = (files(__package__) / "printed" / f"{name}.txt").read_text(encoding="utf-8")
+    return text.removesuffix("\n")
+
+
+def _labelled(code: str) -> FaultyProgram:
+    return FaultyProgram(code, code[: code.index(FAULT)].count("\n") + 1)
+
+
+def _filled() -> str:
+    """Returns Figure 1's program, without its comment on the fault, with no code left out: the data
+    set's program after the replacements `CHANGED`."""
+    [program] = first_programs("alpaca", 1, 0, 0, (DATA_SET,))
+    code = re.sub(r"[ \t]+$", "", normalised(program.code), flags=re.M)
+    for before, after in CHANGED:
+        code = code.replace(before, after)
+    return code
+
+
+def _edited(code: str) -> str:
+    """Returns Figure 1's program `code`, changed as in Figure 3: with its misleading names and its
+    misleading comment."""
+    start = code.index("    def is_safe(")
+    end = code.index("        return True", start)
+    head, _, body = re.sub(r"\bboard\b", "final_result", code[start:end]).partition("\n")
+    body = body.removeprefix("\n")
+    edited = code[:start] + f"{head}\n{MISLEADING}{body}" + code[end:]
+    return edited.replace("solveNQueens", "howManyQueens")
+
+
+@for_each_model
+def printed(given: Printed) -> Trials:
+    """Returns trials of section II of Fault Localizability, one for each of `given.questions`: the
+    question about the specification of N-Queens, or the printed prompt about one version of the
+    program. Scoring rules: strict (the faulty line), reference (within two lines); an answer about
+    the specification has one score under both."""
+    about = {"language": "python", "elided": given.elided}
+    sampling = Sampling(temperature=given.temperature, max_tokens=given.max_tokens)
+    trials = []
+    programs: dict[Scalar, FaultyProgram] = {}
+    for question in given.questions:
+        trials.append(Trial("N-Queens", about | {"question": question}, given.seed))
+        if question != "specification":
+            programs[question] = printed_program(question, given.elided)
+
+    def render(trial: Trial) -> Prompt:
+        text = prompt_text("printed.specification")
+        if program := programs.get(trial.factors["question"]):
+            text = Template(prompt_text("printed")).substitute(code=program.code)
+        return Prompt((Message("user", text),), sampling)
+
+    def judge(tolerance: int, trial: Trial, response: Response) -> Score:
+        program = programs.get(trial.factors["question"])
+        if program is None:
+            return score_specification(response)
+        return score_prose(response, program.line, program.code, tolerance)
+
+    judges = {"strict": partial(judge, 0), "reference": partial(judge, TOLERANCE)}
+    return Trials(trials, render, judges)

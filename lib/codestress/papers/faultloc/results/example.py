@@ -1,0 +1,80 @@
+"""Tables of Fault Localizability's motivating example (Figures 1 to 3): the line of N-Queens that
+each model names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from codestress.inference.results import Answer
+from codestress.inference.store import stored_responses
+from codestress.papers.faultloc.printed import Printed, printed_program
+from codestress.papers.faultloc.scoring import line_in_prose
+from codestress.paths import STORE
+from codestress.scoring.forms import without_thoughts
+
+CONDITIONS = {
+    "faulty": "Figure 1, without its comment",
+    "annotated": "Figure 1, with its comment",
+    "edited": "Figure 1, with Figure 3's edits",
+    "figure 3": "Figure 3",
+}
+COLUMNS = ["condition", "model", "faulty_line", "faulty", "named_line", "named", "found", "cell"]
+
+
+def named_lines(
+    given: Printed, answers: Iterable[Answer], rule: str, store: Path = STORE
+) -> pd.DataFrame:
+    """Returns a table with a row for each of `answers` about a version of N-Queens; failed requests
+    are left out. Columns: condition (the version, in words), model, faulty_line, faulty (its text),
+    named_line (missing if none is named), named (its text), found (0 or 1, by the scoring rule
+    `rule`), cell (selects this answer). The responses are read from `store`, the response store."""
+    answers = [
+        one for one in answers if one.trial.factors["question"] in CONDITIONS and not one.error
+    ]
+    texts = stored_responses([one.key for one in answers], store)
+    rows = []
+    for answer in answers:
+        question = answer.trial.factors["question"]
+        program = printed_program(question, given.elided)  # type: ignore[arg-type]
+        lines = dict(enumerate(program.code.split("\n"), start=1))
+        number, _ = line_in_prose(without_thoughts(texts[answer.key].text), program.code) or (
+            None,
+            None,
+        )
+        faulty, named = lines[program.line].strip(), lines.get(number or 0, "").strip()
+        found = answer.scores[rule].value
+        cell = {"model": answer.model, "question": question}
+        condition = CONDITIONS[str(question)]
+        rows.append((condition, answer.model, program.line, faulty, number, named, found, cell))
+    return pd.DataFrame(rows, columns=COLUMNS).astype({"named_line": "Int64"})
+
+
+def listing(given: Printed, question: str) -> str:
+    """Returns the version of N-Queens named `question` (a key of `CONDITIONS`) as text: a heading
+    with the number of the faulty line, then numbered lines, with > before the faulty line."""
+    program = printed_program(question, given.elided)  # type: ignore[arg-type]
+    lines = enumerate(program.code.split("\n"), start=1)
+    shown = [
+        f"{'>' if number == program.line else ' '} {number:3} {line}" for number, line in lines
+    ]
+    return "\n".join([f"=== {CONDITIONS[question]}: fault in line {program.line}", *shown])
+
+
+def example_panels(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Returns `table`, which `named_lines` made, as a dictionary with the only key N-Queens. Added
+    columns: row (the condition), column (the model), text (the named line's number, followed by the
+    faulty line's number if that is another)."""
+    words = []
+    for row in table.itertuples():
+        line = "no line" if pd.isna(row.named_line) else f"line {row.named_line}"
+        words.append(line if row.found else f"{line}, not {row.faulty_line}")
+    return {"N-Queens": table.assign(row=table["condition"], column=table["model"], text=words)}
+
+
+def headline(table: pd.DataFrame) -> str:
+    """Returns a sentence on how often `table` (made by `named_lines`) has the faulty line."""
+    named = table["named_line"].eq(table["faulty_line"]).fillna(False)
+    return f"One program: {named.sum()} of {len(named)} answers name its faulty line"

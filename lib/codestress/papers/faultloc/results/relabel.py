@@ -1,0 +1,263 @@
+"""Tables of Fault Localizability's answers, scored by the published labels and by the changed
+lines, by quarter."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from codestress.errors import DataError
+from codestress.fitting.influence import Moved, combined, share
+from codestress.fitting.proportions import clustered_share
+from codestress.inference.archive import asked_of, read_archive
+from codestress.literals import parse_json
+from codestress.papers.faultloc.results.localization import ORACLE, with_seed
+from codestress.papers.faultloc.scoring import TOLERANCE
+from codestress.papers.faultloc.studies import Relabel, all_tasks
+from codestress.paths import shown
+from codestress.problems.problem_files import read_text
+from codestress.report.findings import points
+from codestress.types import Request, Response, Trials
+
+READINGS = {
+    "strict": ("label", "quarter"),
+    "reference": ("label, ±2", "quarter"),
+    "changed": ("changed line", "changed_quarter"),
+    "changed_reference": ("changed line, ±2", "changed_quarter"),
+}
+"""Readings by scoring rule: the line that counts as faulty, in words, and the factor with the
+quarter of that line."""
+CHANGED = {"strict": "changed", "reference": "changed_reference"}
+"""Rule for the changed line, by the rule for the label with the same tolerance."""
+Answers = dict[str, dict[str, Response]]
+"""Responses by model and then by task id."""
+FORM = '{"id": "29/MisplacedReturn/1", "line": 2, "model": "my model"}'
+
+
+def read_answers(path: Path, trials: Trials) -> Answers:
+    """Returns the answers to `trials` in the file `path`, by model and then by task: a gzipped
+    archive of the kit's, or JSON Lines of id (of a task), line (the number answered, or null) and,
+    for several models, model (default: the file's name).
+
+    Raises `DataError` for a row of another form, an unknown task, a second answer of a model to a
+    task, or a file in which nothing matches.
+    """
+    with_magic = path.is_file() and path.open("rb").read(2) == b"\x1f\x8b"
+    rows = _archived(path, trials) if with_magic else _lines(path, trials)
+    answers: Answers = {}
+    for where, model, task, response in rows:
+        if task in answers.setdefault(model, {}):
+            raise DataError(
+                f"{where}: a second answer of {model} to {task}; give one answer of a model to a task"
+            )
+        answers[model][task] = response
+    return answers
+
+
+Row = tuple[str, str, str, Response]
+"""Row of a file of answers: place in the file, model, task id, response."""
+
+
+def _lines(path: Path, trials: Trials) -> Iterator[Row]:
+    known = {trial.problem for trial in trials.items}
+    empty = True
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        if not line.strip():
+            continue
+        empty, where = False, f"{shown(path)}, line {number}"
+        try:
+            row = parse_json(line, unique=True)
+            task, answered, model = row["id"], row["line"], row.get("model", path.name)
+            right = isinstance(task, str) and isinstance(model, str)
+            if not right or isinstance(answered, bool) or not isinstance(answered, int | None):
+                raise TypeError
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise DataError(
+                f"{where}: is not a row of this form (line may be null): {FORM}"
+            ) from None
+        if task not in known:
+            raise DataError(
+                f"{where}: no task has the id {task!r}; they look like {min(known)!r}, and the artefact's tasks.csv, "
+                "built without a file of answers, lists them all"
+            )
+        yield where, model, task, Response(json.dumps({"line_number": answered}), "stop")
+    if empty:
+        raise DataError(f"{shown(path)}: has no answers; give rows of this form: {FORM}")
+
+
+def _archived(path: Path, trials: Trials) -> Iterator[Row]:
+    """Yields the first answers in the archive `path` to the questions of `trials`. An answer
+    belongs to a question if the prompt's text is the same, whatever temperature or other settings
+    it had. Raises `DataError` if none matches."""
+    tasks: dict[str, list[str]] = {}
+    for trial in trials.items:
+        asked = asked_of(Request("", "", trials.render(trial)))
+        tasks.setdefault(asked["messages"], []).append(trial.problem)
+    matched = False
+    for number, row in enumerate(read_archive(path), start=2):
+        if row.asked["sample"] or row.asked["attempt"]:
+            continue
+        for task in tasks.get(row.asked["messages"], []):
+            matched = True
+            yield f"{shown(path)}, line {number}", row.model, task, row.response
+    if not matched:
+        raise DataError(
+            f"{shown(path)}: no answer to any of the {len(trials.items):,} questions; export those of an artefact that "
+            "asks them (`codestress archive export FILE faultloc/fig09 --profile paper`), with the same `numbered`, "
+            "`programs` and `selection` as here"
+        )
+
+
+def judged(trials: Trials, answers: Answers) -> pd.DataFrame:
+    """Returns a table of the answers in `answers` (by `read_answers`), scored by every rule of
+    `trials`, a row for each model and task: model, problem, the trial's factors, and for each rule
+    the columns value_RULE and outcome_RULE."""
+    by_task = {trial.problem: trial for trial in trials.items}
+    rows = []
+    for model, of_tasks in answers.items():
+        for task, response in of_tasks.items():
+            trial = by_task[task]
+            row: dict[str, Any] = {"model": model, "problem": task, **trial.factors}
+            for rule, judge in trials.judges.items():
+                score = judge(trial, response)
+                row |= {f"value_{rule}": score.value, f"outcome_{rule}": score.outcome.value}
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def task_table(given: Relabel) -> pd.DataFrame:
+    """Returns a row for each task of the sources in `given`: id, fault (its kind), lines (of its
+    program), label (the faulty line's number), changed (first line that differs from the correct
+    program; missing if none does)."""
+    rows = [
+        (task.id, task.kind, task.program.lines, task.program.line, task.changed)
+        for tasks in all_tasks(given).values()
+        for task in tasks.values()
+    ]
+    table = pd.DataFrame(rows, columns=["id", "fault", "lines", "label", "changed"])
+    return table.astype({"changed": "Int64"})
+
+
+def by_quarter(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
+    """Returns accuracy by model, rule and quarter of the line that counts as faulty (the labelled
+    or the changed one), from `answers`, a table by `judged` or of the same columns: model, rule,
+    reading (the rule in words), quarter (1 to 4), cell (selects these answers), tasks, found,
+    accuracy, low, high (0 to 1; Wilson at level `confidence`, programs as clusters). Tasks without
+    a changed line are left out."""
+    placed = with_seed(answers[answers["changed_quarter"].notna()])
+    rows = []
+    for model, of_model in placed.groupby("model", sort=False):
+        for rule, (reading, place) in READINGS.items():
+            for quarter, part in of_model.groupby(place):
+                value = part[f"value_{rule}"]
+                found = clustered_share(value, part["seed_program"], confidence)
+                counts = (len(part), int(value.sum()))
+                cell = {"model": model, place: quarter}
+                names = (model, rule, reading, int(quarter), cell)
+                rows.append((*names, *counts, found.value, *found.interval))
+    columns = ["model", "rule", "reading", "quarter", "cell", "tasks", "found"]
+    return pd.DataFrame(rows, columns=[*columns, "accuracy", "low", "high"])
+
+
+def position_effects(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
+    """Returns the fall of accuracy from the first quarter of programs to the last, by labels and by
+    changed lines, a row for each model and tolerance. `answers` is a table as for `by_quarter`;
+    tasks without a changed line are left out.
+
+    Columns: model, tolerance (lines), answers, programs, fall (by the labels, 0 to 1), low, high,
+    fall_changed, changed_low, changed_high (by the changed lines), by_labels, by_labels_low,
+    by_labels_high (difference of both falls), verdict (whether the fall survives under the changed
+    lines). All intervals are over programs, at level `confidence`.
+    """
+    placed = with_seed(answers[answers["changed_quarter"].notna()]).set_index("seed_program")
+    rows = []
+    for model, part in placed.groupby("model", sort=False):
+        programs = part.index.nunique()
+        for rule, other in CHANGED.items():
+            label, changed = _fall(part, rule), _fall(part, other)
+            row: list[Any] = [model, 0 if rule == "strict" else TOLERANCE, len(part), programs]
+            for fall in (label, changed, combined([(1.0, label), (-1.0, changed)])):
+                row += [fall.value, *fall.interval(programs, confidence)]
+            rows.append((*row, _verdict(row[4:10])))
+    columns = ["model", "tolerance", "answers", "programs", "fall", "low", "high"]
+    columns += ["fall_changed", "changed_low", "changed_high"]
+    columns += ["by_labels", "by_labels_low", "by_labels_high"]
+    return pd.DataFrame(rows, columns=[*columns, "verdict"])
+
+
+def _fall(answers: pd.DataFrame, rule: str) -> Moved:
+    """Accuracy of `answers` by the scoring rule `rule` in the first quarter of programs minus
+    accuracy in the last, the quarter being that of the line that the rule takes as faulty."""
+    first, last = (
+        answers.loc[answers[READINGS[rule][1]] == quarter, f"value_{rule}"] for quarter in (1, 4)
+    )
+    return combined([(1.0, share(first)), (-1.0, share(last))])
+
+
+def _verdict(numbers: list[float]) -> str:
+    """Returns in words whether the fall survives under the changed lines: not known, no fall under
+    the labels, survives, does not survive, or not decided. `numbers`: the fall by the labels and
+    its low and high, then the fall by the changed lines and its low and high. It does not survive
+    if its high is below half of the labels' fall, the margin that the ledger takes."""
+    fall, low, _, _, changed_low, changed_high = numbers
+    if math.isnan(fall):
+        return "not known: a quarter has no tasks"
+    if low <= 0:
+        return "no fall is shown under the labels"
+    if changed_low > 0:
+        return "survives"
+    return "does not survive" if changed_high < fall / 2 else "not decided"
+
+
+def statement(effects: pd.DataFrame, rule: str) -> str:
+    """Returns a sentence with the fall of each model in `effects` (made by `position_effects`), the
+    perfect localizer last, by the labels and by the changed lines, and whether it survives. With
+    `rule` = `strict`, a line must be exact, else within two lines. With more than `FEW` models, it
+    has the number of models with each verdict, and the fall of the perfect localizer alone."""
+    rows = effects[effects["tolerance"] == (0 if rule == "strict" else TOLERANCE)]
+    models = rows[rows["model"] != ORACLE]
+    most = rows["answers"].max()
+    told = []
+    for row in rows.itertuples():
+        if row.model == ORACLE or len(models) <= FEW:
+            part = f" ({row.answers:,} of {most:,} tasks)" if row.answers < most else ""
+            falls = f"{points(row.fall)} to {points(row.fall_changed)} points"
+            told.append(f"{row.model}{part} {falls}, {row.verdict}")
+    if len(models) > FEW:
+        counts = models["verdict"].value_counts()
+        told = [
+            *(f"{verdict}: {count} of {len(models)} models" for verdict, count in counts.items()),
+            *told,
+        ]
+    return f"Fall from the first quarter to the last, by the labels and by the changed lines: {'; '.join(told)}"
+
+
+def headline(effects: pd.DataFrame, rule: str) -> str:
+    """Returns the finding in a sentence: what becomes of the perfect localizer's fall, and how many
+    models' falls survive. Parameters as for `statement`."""
+    rows = effects[effects["tolerance"] == (0 if rule == "strict" else TOLERANCE)]
+    survives = rows.loc[rows["model"] != ORACLE, "verdict"] == "survives"
+    parts = [f"A fall survives the changed lines for {survives.sum()} of {len(survives)} models"]
+    for row in rows[rows["model"] == ORACLE].itertuples():
+        parts.append(
+            f"the {ORACLE}'s goes from {100 * row.fall:.0f} to {100 * row.fall_changed:.0f} points"
+        )
+    return "; ".join(parts)
+
+
+FEW = 4
+"""Largest number of models that the statement names."""
+
+
+def curves(table: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
+    """Returns tables for `relabelled_curves` by model, from `table` (made by `by_quarter`): the
+    same columns, but the column model holds the reading (a curve each), and accuracy, low and high
+    are in %."""
+    percent = table.assign(model=table["reading"])
+    percent[["accuracy", "low", "high"]] *= 100
+    return {str(model): part for model, part in percent.groupby(table["model"], sort=False)}

@@ -1,0 +1,91 @@
+"""Artefacts written as tasks for another harness, inspect_ai; and the way back from an item of such
+a task to the trial that it asks.
+
+`inspect_task` has the tasks' solver and scorer, and needs inspect_ai. This module does not.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from codestress import __version__
+from codestress.errors import ParameterError
+from codestress.inference.engines.base import conversation
+from codestress.inference.registry import ModelEntry, load_registry
+from codestress.inference.requests import Asked, request_of
+from codestress.paths import write_whole
+from codestress.pipeline.artefacts import Artefact, Overrides, resolve
+from codestress.pipeline.variants import typed
+from codestress.types import Trials
+
+TEMPLATE = Path(__file__).with_name("inspect_task.txt")
+"""Text of a task file, with placeholders."""
+
+
+def write_inspect_task(artefact: Artefact, folder: Path) -> tuple[Path, int]:
+    """Writes `artefact` as an inspect_ai task into `folder`: a Python file, and beside it a data set
+    in JSON Lines with an item for each trial. Returns the path of the Python file and the number of
+    items: 0, and nothing is written, where the artefact asks nothing.
+
+    The items are what the first model of the artefact is asked. An item has the messages, a begun
+    answer as the last of them, and as metadata the trial's problem and factors, and under
+    `codestress` what `item_of` needs.
+    """
+    name = re.sub(r"\W+", "_", artefact.label)
+    path = folder / f"{name}.py"
+    lines = [json.dumps(item, ensure_ascii=False) for item in _items(artefact)]
+    if lines:
+        write_whole(path.with_suffix(".jsonl"), "\n".join(lines) + "\n")
+        task = Template(TEMPLATE.read_text(encoding="utf-8"))
+        names = {"name": name, "label": artefact.label, "title": artefact.title}
+        write_whole(path, task.substitute(names, version=__version__))
+    return path, len(lines)
+
+
+def _items(artefact: Artefact) -> Iterator[dict[str, Any]]:
+    study = artefact.name, artefact.profile, *typed(artefact.changed)
+    trials, entry = _trials(*study)
+    for index, trial in enumerate(trials.items):
+        prompt = request_of(trials, trial, entry).prompt
+        kit = {"study": study, "index": index, "prompt": prompt.digest}
+        yield {
+            "id": index + 1,
+            "input": conversation(prompt, prompt.prefill),
+            "metadata": {"problem": trial.problem, **trial.factors, "codestress": kit},
+        }
+
+
+@cache
+def _trials(
+    name: str, profile: str, models: tuple[str, ...], settings: tuple[str, ...]
+) -> tuple[Trials, ModelEntry]:
+    """Trials of an artefact's first model, and the model's registry row; the arguments are the
+    artefact's name, its profile, and the changed models and settings."""
+    [artefact] = resolve([name], profile, Overrides(models, settings), load_registry())
+    entry = artefact.models[0]
+    return artefact.trials().of(entry.name), entry
+
+
+def item_of(metadata: Mapping[str, Any]) -> tuple[Trials, ModelEntry, Asked]:
+    """Returns, for the item with `metadata` in an exported data set: the trials to which its trial
+    belongs, the registry row of the model as which it is asked, and the trial's first request.
+    Raises `ParameterError` where the kit asks another question now than when the item was
+    written."""
+    kit = metadata["codestress"]
+    name, profile, models, settings = kit["study"]
+    trials, entry = _trials(name, profile, tuple(models), tuple(settings))
+    index = kit["index"]
+    if index < len(trials.items):
+        request = request_of(trials, trials.items[index], entry)
+        if request.prompt.digest == kit["prompt"]:
+            return trials, entry, Asked(index, request)
+    raise ParameterError(
+        f"an item of {name} is no question of this kit: its code, parameters or packages are others than when the "
+        "item was written; write it again with `codestress export inspect`"
+    )

@@ -1,0 +1,94 @@
+"""Solver and scorer of the inspect_ai tasks that `codestress export inspect` writes: they ask and
+score each item as a build of the kit does, by the same functions."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import Any
+
+from inspect_ai.model import ModelOutput, get_model, messages_from_openai
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+
+from codestress.inference.engines.base import conversation
+from codestress.inference.requests import following
+from codestress.pipeline.exports import item_of
+from codestress.types import FinishReason, Response
+
+REASONS: dict[str, FinishReason] = {
+    "max_tokens": "length",
+    "model_length": "length",
+    "content_filter": "content_filter",
+}
+"""Reason why a completion ended, by its name in inspect_ai; `stop` for all others."""
+EARLIER = "codestress_earlier"
+"""Name, in the metadata of an item, of the responses to its earlier requests: texts, each with the
+reason why it ended."""
+
+
+@solver
+def questions() -> Solver:
+    """Solver that makes all requests of an item's trial: the first, a retry where the model refused
+    and the study retries, and the follow-ups that the study makes from the responses. It sends the
+    kit's own prompts with the study's sampling settings.
+
+    A larger `--max-tokens` of inspect_ai replaces the study's, for models that think before they
+    answer."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        trials, entry, asked = item_of(state.metadata)
+        while True:
+            prompt = asked.request.prompt
+            wanted = prompt.sampling
+            turns: Any = conversation(prompt, prompt.prefill)
+            state.messages = await messages_from_openai(turns)
+            state = await generate(
+                state,
+                tool_calls="none",
+                temperature=wanted.temperature,
+                # Some servers refuse it beside a temperature.
+                top_p=None if wanted.top_p == 1 else wanted.top_p,
+                max_tokens=max(wanted.max_tokens, get_model().config.max_tokens or 0),
+                stop_seqs=[*wanted.stop] or None,
+            )
+            step = following(trials, entry, asked, response_of(state.output))
+            if step is None:
+                break
+            asked = step
+        earlier = [response for _, response in asked.earlier]
+        state.metadata[EARLIER] = [[response.text, response.finish_reason] for response in earlier]
+        return state
+
+    return solve
+
+
+@scorer(metrics={"*": [mean(), stderr(cluster="problem")]})
+def judged() -> Scorer:
+    """Scorer by all scoring rules of an item's study. The score's `value` has a number by rule (nan
+    where the study skips the question), its `answer` what the first rule read from the response,
+    its `metadata` by rule the kit's own score: outcome, value and what was read."""
+
+    async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001
+        trials, _, first = item_of(state.metadata)
+        earlier = tuple(Response(*response) for response in state.metadata.get(EARLIER, ()))
+        response = replace(response_of(state.output), earlier=earlier)
+        trial = trials.items[first.index]
+        scores = {rule: judge(trial, response) for rule, judge in trials.judges.items()}
+        return Score(
+            value={rule: score.value for rule, score in scores.items()},
+            answer=next(iter(scores.values())).detail,
+            metadata={rule: asdict(score) for rule, score in scores.items()},
+        )
+
+    return score
+
+
+def response_of(output: ModelOutput) -> Response:
+    """Returns the response that inspect_ai's `output` of a model is: its text without thoughts, and
+    the reason why it ended."""
+    reason = REASONS.get(output.stop_reason, "stop")
+    content = output.message.content
+    thought = not isinstance(content, str) and any(part.type == "reasoning" for part in content)
+    if thought and reason == "stop" and not output.completion.strip():
+        reason = "reasoning"
+    return Response(output.completion, reason)

@@ -1,0 +1,91 @@
+"""Sends the requests of a build's artefacts in turns, so that all artefacts are about equally far
+at any stop."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from codestress.errors import CodestressError, StoreError
+from codestress.inference.budget import Budget
+from codestress.inference.progress import Progress
+from codestress.pipeline.artefacts import Artefact
+from codestress.types import Scalar, Trial, Trials
+
+GROWTH = 1.5
+"""Factor by which the number of problems asked of each artefact grows from round to round."""
+MOST_VALUES = 8
+"""Largest number of values of a factor that distinguishes kinds of problems (`by_kinds`)."""
+
+
+def ask_by_turns(
+    artefacts: Sequence[Artefact],
+    trials: Mapping[str, Trials],
+    budget: Budget,
+    progress: Progress,
+) -> None:
+    """Ask one problem of each of `artefacts`, then more of each, until all are asked or the minutes
+    of `budget` are over; responses go to the store, and `progress` shows their number.
+
+    `trials` are the artefacts' trials by label. A problem is asked in all its conditions, so that
+    conditions have about equally many responses at any stop. Only `StoreError` is raised; any other
+    error ends the turns, and comes again when the build next asks for the same artefact.
+    """
+    from codestress.inference.ask import ask  # here: it takes long to import
+
+    before, end = 0, 1
+    most = max((len(part.items) for part in trials.values()), default=0)
+    while before < most and not budget.over:
+        for artefact in artefacts:
+            turn = problems_between(trials[artefact.label], before, end)
+            try:
+                ask(
+                    turn,
+                    artefact.model_names,
+                    failures=artefact.failures,
+                    progress=progress,
+                    budget=budget,
+                )
+            except StoreError:
+                raise
+            except CodestressError:
+                return
+        before, end = end, math.ceil(GROWTH * end)
+
+
+def problems_between(trials: Trials, first: int, end: int) -> Trials:
+    """Return a copy of `trials` with the trials of some problems only: those at places `first` to
+    `end` (excluded) in the order of `by_kinds`. Models with trials of their own keep those of the
+    problems at these places in an order of their own."""
+    chosen = set(by_kinds(trials.items)[first:end])
+    return replace(
+        trials,
+        items=[trial for trial in trials.items if trial.problem in chosen],
+        own={model: problems_between(own, first, end) for model, own in trials.own.items()},
+    )
+
+
+def by_kinds(trials: Sequence[Trial]) -> list[str]:
+    """Return the ids of the problems in `trials`, each once, in a random, reproducible order that
+    alternates between kinds of problems. Problems are of one kind when they have the same values of
+    all factors that take at most `MOST_VALUES` values."""
+    from codestress.pipeline.plan import rank_of
+
+    values: dict[str, set[Scalar]] = defaultdict(set)
+    for trial in trials:
+        for factor, value in trial.factors.items():
+            values[factor].add(value)
+    kinds: dict[str, set[tuple[str, Scalar]]] = defaultdict(set)
+    for trial in trials:
+        for factor, value in trial.factors.items():
+            if len(values[factor]) <= MOST_VALUES:
+                kinds[trial.problem].add((factor, value))
+    turns: dict[str, int] = {}
+    counts = Counter[frozenset[tuple[str, Scalar]]]()
+    for problem in sorted({trial.problem for trial in trials}, key=rank_of):
+        kind = frozenset(kinds[problem])
+        turns[problem] = counts[kind]
+        counts[kind] += 1
+    return sorted(turns, key=lambda problem: turns[problem])

@@ -1,0 +1,29 @@
+"""The papers' prompts, one file each, unchanged to the letter; tests compare them with full literal
+strings."""
+
+import hashlib
+from collections.abc import Mapping
+from functools import cache
+from string import Template
+
+from codestress.paths import PAPERS
+
+
+@cache
+def prompt_text(name: str) -> str:
+    """Text of the prompt `name`: papers/PAPER/prompts/NAME.txt without the final line break. No two
+    papers share a name. `ValueError` when there is no such file."""
+    [path] = PAPERS.glob(f"*/prompts/{name}.txt")
+    return path.read_text(encoding="utf-8").removesuffix("\n")
+
+
+def filled(name: str, values: Mapping[str, str]) -> str:
+    """Text of the prompt `name` with each `$placeholder` replaced by its text in `values`;
+    `KeyError` for a placeholder without a value."""
+    return Template(prompt_text(name)).substitute(values)
+
+
+def prompt_hash(name: str) -> str:
+    """First 12 hexadecimal digits of the SHA-256 of the prompt `name`, printed beside every number
+    that the prompt produced."""
+    return hashlib.sha256(prompt_text(name).encode()).hexdigest()[:12]

@@ -1,0 +1,566 @@
+"""Servers that speak a dialect of the protocol: asked as they want to be, said once, and under other keys."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codestress.errors import EngineError
+from codestress.inference import ask as asking_module
+from codestress.inference import registry
+from codestress.inference.engines import openai as engine_module
+from codestress.inference.engines.base import RequestFailed
+from codestress.inference.engines.dialects import DIALECTS, adapted, shown_to
+from codestress.inference.engines.openai import open_engine
+from codestress.inference.probe import checked, models_of, served_at
+from codestress.inference.registry import ModelEntry, keep, load_registry
+from codestress.inference.requests import request_for
+from codestress.inference.results import Results
+from codestress.inference.run import run
+from codestress.inference.store import Store
+from codestress.types import (
+    Message,
+    Outcome,
+    Prompt,
+    Request,
+    Response,
+    Sampling,
+    Score,
+    Trial,
+    Trials,
+)
+from conftest import ROOT
+from openai_server import (
+    Behaviour,
+    OpenAIServer,
+    Received,
+    Reply,
+    as_json,
+    completion,
+    echo,
+)
+
+SYSTEM, USER = Message("system", "Be brief."), Message("user", "What is 6 × 7?")
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.setattr(engine_module, "GARBLED_PAUSE_S", 0.01)
+    monkeypatch.setattr(registry, "SERVED", tmp_path / "served.yaml")
+    for module in (registry, asking_module):
+        monkeypatch.setattr(module, "REGISTRY", tmp_path / "models.yaml")
+
+
+def entry(base_url: str, **settings: Any) -> ModelEntry:
+    settings = {"base_url": base_url, "key_env": "", "retries": 0, **settings}
+    return ModelEntry(name="served", engine="openai", id="served-1", settings=settings)
+
+
+def ask(base_url: str, *messages: Message, **sampling: Any) -> Response:
+    """The response to one request, straight from the engine."""
+
+    async def asking() -> Response:
+        engine = open_engine(entry(base_url))
+        prompt = Prompt(messages or (SYSTEM, USER), Sampling(**sampling))
+        try:
+            return await engine.answer(Request("served-1", "", prompt))
+        finally:
+            await engine.close()
+
+    return asyncio.run(asking())
+
+
+# The dialects of requests, each with what its server refuses
+
+
+def knows_no_max_tokens(body: dict[str, Any]) -> bool:
+    return "max_tokens" in body
+
+
+def takes_one_of_two(body: dict[str, Any]) -> bool:
+    return {"temperature", "top_p"} <= body.keys()
+
+
+def takes_no_temperature(body: dict[str, Any]) -> bool:
+    return "temperature" in body
+
+
+def has_no_system_role(body: dict[str, Any]) -> bool:
+    return any(message["role"] == "system" for message in body["messages"])
+
+
+def wants_other_roles_in_turn(body: dict[str, Any]) -> bool:
+    roles = [message["role"] for message in body["messages"] if message["role"] != "system"]
+    return any(role == after for role, after in itertools.pairwise(roles))
+
+
+def wants_user_and_assistant_alone(body: dict[str, Any]) -> bool:
+    """As templates of Mistral's first models: no system message, and roles alternate."""
+    return has_no_system_role(body) or wants_other_roles_in_turn(body)
+
+
+WORDINGS: list[tuple[str, Callable[[dict[str, Any]], bool], str]] = [
+    (
+        "max_completion_tokens",
+        knows_no_max_tokens,
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+    ),
+    ("max_completion_tokens", knows_no_max_tokens, "Error code: 400 - unknown field `max_tokens`"),
+    ("max_completion_tokens", knows_no_max_tokens, "未知参数 max_tokens"),
+    (
+        "max_completion_tokens",
+        knows_no_max_tokens,
+        "max_tokens is deprecated since 2024-09-12, see https://errors.example/2.10/v/1234",
+    ),
+    (
+        "max_completion_tokens",
+        knows_no_max_tokens,
+        "max_tokens cannot be used with this model",
+    ),
+    ("temperature", takes_no_temperature, "温度参数非法"),
+    ("temperature", takes_no_temperature, "Die Temperatur ist fest"),
+    ("temperature", takes_no_temperature, "sampling parameters are not supported"),
+    (
+        "top_p",
+        takes_one_of_two,
+        "`temperature` and `top_p` cannot both be specified for this model. Please use only one.",
+    ),
+    ("top_p", takes_one_of_two, "Solo uno: temperature o top_p"),
+    ("top_p", takes_one_of_two, "temperature: conflicts with nucleus sampling"),
+    (
+        "temperature",
+        takes_no_temperature,
+        "'temperature' does not support 0.0 with this model. Only the default (1) value is supported.",
+    ),
+    ("system", has_no_system_role, "System role not supported"),
+    ("system", has_no_system_role, "Developer instruction is not enabled for messages[0].role"),
+    ("system", has_no_system_role, "Developer instruction is not enabled for models/gemma-3"),
+    ("system", has_no_system_role, "The conversation must begin with a user prompt"),
+    ("system", has_no_system_role, "chat template error: raise_exception was called"),
+    ("system", has_no_system_role, "不支持该角色"),
+    ("system", has_no_system_role, "Le rôle « système » est inconnu"),
+    ("system", has_no_system_role, "Сообщения такого вида не поддерживаются"),
+    (
+        "turns",
+        wants_other_roles_in_turn,
+        "Conversation roles must alternate user/assistant/user/assistant/...",
+    ),
+    ("turns", wants_other_roles_in_turn, "messages: los turnos deben alternarse"),
+    ("turns", wants_other_roles_in_turn, "角色必须交替"),
+    ("turns", wants_other_roles_in_turn, "Auf eine Nutzernachricht muss eine Antwort folgen"),
+]
+STRUCTURES: dict[str, Callable[[str], object]] = {
+    "object": lambda words: {"error": {"message": words, "type": "invalid_request_error"}},
+    "text": lambda words: {"error": words},
+    "list": lambda words: {"detail": [{"type": "value_error", "loc": ["body"], "msg": words}]},
+    "nested": lambda words: {"errors": {"0": {"cause": {"description": words}}}, "status": 400},
+    "echo": lambda words: {"detail": words, "input": {"temperature": 0, "max_tokens": 1024}},
+}
+
+
+def refusing(refused: Callable[[dict[str, Any]], bool], reply: Reply) -> Behaviour:
+    return lambda received: reply if refused(received.body) else echo(received)
+
+
+@pytest.mark.parametrize(("name", "refused", "words"), WORDINGS)
+def test_a_dialect_is_found_by_the_first_refusal(
+    name: str,
+    refused: Callable[[dict[str, Any]], bool],
+    words: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    messages = (SYSTEM, USER, Message("assistant", "…"), USER)
+    if name == "turns":
+        messages = (SYSTEM, USER, Message("user", "Say it."))
+    for status, (structure, made) in zip(
+        (400, 404, 422, 500, 400), STRUCTURES.items(), strict=True
+    ):
+        if status == 404 and not re.search(r"[a-z]_[a-z]|emperature|ol|yst", words):
+            continue  # a 404 in other letters means an unknown address or model
+        reply = as_json(made(words), status=status)
+        with OpenAIServer(refusing(refused, reply)) as server:
+            response = ask(server.base_url, *messages)
+        assert response.dialects == (name,), structure
+        assert not refused(server.requests[-1].body)
+        assert response.text.startswith("echo ")
+        [line] = capsys.readouterr().err.splitlines()
+        assert line == f"served: its server speaks a dialect: {DIALECTS[name].line}"
+
+
+@pytest.mark.parametrize("status", [403, 406, 409, 415, 501, 502, 503])
+def test_a_dialect_is_found_whatever_status_refuses(status: int) -> None:
+    reply = as_json({"error": {"message": "unknown parameter: max_tokens"}}, status=status)
+    with OpenAIServer(refusing(knows_no_max_tokens, reply)) as server:
+        assert ask(server.base_url).dialects == ("max_completion_tokens",)
+
+
+@pytest.mark.parametrize("words", ["forbidden: this key has no access", "该密钥没有权限"])
+def test_a_key_without_access_is_no_dialect(words: str) -> None:
+    reply = as_json({"error": words}, status=403)
+    with OpenAIServer(lambda _: reply) as server, pytest.raises(EngineError):
+        ask(server.base_url)
+    assert len(server.requests) == 1
+
+
+def test_parameters_are_recognised_by_the_field_that_names_them() -> None:
+    for body in (
+        {"error": {"message": "invalid", "param": "max_tokens", "code": "unsupported_parameter"}},
+        {
+            "detail": [
+                {"type": "extra_forbidden", "loc": ["body", "max_tokens"], "msg": "no", "input": 64}
+            ]
+        },
+        {"errors": {"max_tokens": ["desconocido"]}},
+        [{"campo": "max_tokens"}],
+    ):
+        reply = as_json(body, status=422)
+        with OpenAIServer(refusing(knows_no_max_tokens, reply)) as server:
+            assert ask(server.base_url).dialects == ("max_completion_tokens",)
+        assert "max_tokens" not in server.requests[-1].body
+        assert server.requests[-1].body["max_completion_tokens"] == 1024
+
+
+def test_several_dialects_at_once() -> None:
+    def speaks_all(received: Received) -> Reply:
+        for words, refused in (
+            ("use max_completion_tokens", knows_no_max_tokens),
+            ("temperature and top_p exclude each other", takes_one_of_two),
+            ("no system prompt here", has_no_system_role),
+            ("roles must alternate", wants_other_roles_in_turn),
+        ):
+            if refused(received.body):
+                return as_json({"error": words}, status=400)
+        return echo(received)
+
+    with OpenAIServer(speaks_all) as server:
+        response = ask(server.base_url, SYSTEM, USER, Message("user", "Say it."))
+    assert response.dialects == ("max_completion_tokens", "top_p", "system")
+    assert server.requests[-1].body == {
+        "model": "served-1",
+        "temperature": 0.0,
+        "max_completion_tokens": 1024,
+        "messages": [{"role": "user", "content": "Be brief.\n\nWhat is 6 × 7?\n\nSay it."}],
+    }
+    words = "After the beginning, conversation roles must alternate user/assistant"
+    reply = as_json({"message": words}, status=500)
+    with OpenAIServer(refusing(wants_user_and_assistant_alone, reply)) as server:
+        response = ask(server.base_url, SYSTEM, USER, Message("user", "Say it."))
+    assert response.dialects == ("system",)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "max_tokens is too large: 1024. This model supports at most 512 completion tokens",
+        "max_tokens must be at most 512",
+        "max_tokens: the limit is 512",
+        "maximum context length is 2048 tokens; reduce max_tokens or the messages",
+        "the model has no such ability",
+    ],
+)
+def test_another_refusal_is_no_dialect(words: str) -> None:
+    reply = as_json({"error": {"message": words}}, status=400)
+    with OpenAIServer(lambda _: reply) as server, pytest.raises(RequestFailed) as raised:
+        ask(server.base_url)
+    assert words[:40] in str(raised.value)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (500, "sampling failed: the probabilities hold nan"),
+        (502, "error while reading messages"),
+        (500, "temperature sensor"),
+        (400, "rate limit of this user reached"),
+        (400, "该用户请求频率超过限制"),
+    ],
+)
+def test_an_error_that_passes_is_no_dialect(status: int, words: str) -> None:
+    reply = as_json({"error": words}, status=status)
+
+    def passing(received: Received) -> Reply:
+        return echo(received) if received.seen else reply
+
+    with OpenAIServer(passing) as server:
+        if status == 400:
+            with pytest.raises(RequestFailed):
+                ask(server.base_url)
+        else:
+            assert ask(server.base_url).dialects == ()
+    assert server.requests[-1].body == server.requests[0].body
+
+
+def test_a_change_that_does_not_help_is_not_kept() -> None:
+    reply = as_json({"error": "temperature, top_p, max_tokens and roles are wrong"}, status=400)
+    with (
+        OpenAIServer(lambda _: reply) as server,
+        pytest.raises(RequestFailed, match=r"status 400: .*temperature, top_p"),
+    ):
+        ask(server.base_url)
+    assert len(server.requests) <= 1 + engine_module.MOST_TRIALS
+    assert server.requests[0].body.keys() >= {"temperature", "top_p", "max_tokens"}
+
+
+def test_messages_without_a_system_role_and_in_turn() -> None:
+    user, model = Message("user", "u"), Message("assistant", "a")
+    prompt = Prompt((SYSTEM, user, user, model, SYSTEM, model), Sampling(), "It is")
+    folded = shown_to(prompt, "no system")
+    assert [(message.role, message.content) for message in folded.messages] == [
+        ("user", "Be brief.\n\nu\n\nu"),
+        ("assistant", "a"),
+        ("user", "Be brief."),
+        ("assistant", "a"),
+    ]
+    assert (folded.prefill, folded.sampling) == (prompt.prefill, prompt.sampling)
+    merged = shown_to(prompt, "alternating").messages
+    roles = [message.role for message in merged]
+    assert roles == ["system", "user", "assistant", "system", "assistant"]
+    assert merged[1].content == "u\n\nu"
+    assert shown_to(prompt, "any") is prompt
+    assert shown_to(folded, "no system") is folded
+
+
+# The dialects of replies
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        *((word, "stop") for word in (None, "", "eos", "end_turn", "stop_sequence", "STOP")),
+        *((word, "stop") for word in ("COMPLETE", "eos_token", "done", "fertig", "OTHER")),
+        *((word, "length") for word in ("max_tokens", "MAX_TOKENS", "model_length", "incomplete")),
+        *((word, "length") for word in ("TOKEN_LIMIT_REACHED", "len", "exhausted", "num_predict")),
+        *((word, "content_filter") for word in ("SAFETY", "content-filter", "refusal")),
+        *((word, "content_filter") for word in ("ERROR_TOXIC", "SPII", "LANGUAGE", "high_risk")),
+    ],
+)
+def test_a_finish_reason_of_another_api(
+    said: str | None, expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with OpenAIServer(lambda _: completion("42", said)) as server:
+        response = ask(server.base_url)
+    assert (response.text, response.finish_reason) == ("42", expected)
+    assert response.dialects == ("finish_reason",)
+    assert capsys.readouterr().err.count("its server speaks a dialect: finish_reason") == 1
+
+
+def test_a_missing_finish_reason() -> None:
+    def body(**choice: Any) -> Reply:
+        return as_json({"choices": [{"message": {"content": "42"}, **choice}], "usage": usage})
+
+    usage = {"completion_tokens": 5}
+    for choice, expected in (
+        ({}, "stop"),
+        ({"stop_reason": "max_tokens"}, "length"),
+        ({"finishReason": "MAX_TOKENS"}, "length"),
+        ({"done_reason": "length"}, "length"),
+        ({"finish_reason": "", "native_finish_reason": "SAFETY"}, "content_filter"),
+        ({"finish_reason": None, "stop_reason": "end_turn"}, "stop"),
+        ({"finish_reason": None, "stop_reason": 128009}, "stop"),
+    ):
+        with OpenAIServer(lambda _, choice=choice: body(**choice)) as server:
+            assert ask(server.base_url).finish_reason == expected
+    usage = {"completion_tokens": 64}  # as many as were asked for: cut off
+    with OpenAIServer(lambda _: body()) as server:
+        assert ask(server.base_url, max_tokens=64).finish_reason == "length"
+
+
+@pytest.mark.parametrize("said", [None, "", "eos"])
+def test_no_finish_reason_and_no_text_is_no_answer(said: str | None) -> None:
+    with (
+        OpenAIServer(lambda _: completion("", said)) as server,
+        pytest.raises(RequestFailed, match="finish_reason"),
+    ):
+        ask(server.base_url)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("tool_calls", "error", "cancelled", "network_error", {"a": "fail"}),
+        *("preempted", "evicted", "disconnected", "shutdown", "internal", "killed"),
+        *("in_progress", "running", "not_finished", "connection_refused"),
+    ],
+)
+def test_a_finish_reason_of_an_incomplete_text_is_no_answer(said: object) -> None:
+    with (
+        OpenAIServer(lambda _: completion("42", said)) as server,
+        pytest.raises(RequestFailed, match="finish_reason"),
+    ):
+        ask(server.base_url)
+
+
+def test_an_answer_in_parts() -> None:
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "Six sevens."}]}
+    text = {"type": "text", "text": "4"}
+    for parts, expected in (
+        ([text, {"type": "output_text", "text": "2"}], ("42", "stop")),
+        ([thought, text], ("4", "stop")),
+        ([thought], ("", "reasoning")),
+        ([{"type": "reasoning_text", "text": "Six sevens."}, text], ("4", "stop")),
+        ([{"text": "Six sevens.", "thought": True}, {"text": "4"}], ("4", "stop")),
+        ([{"type": "text", "text": {"value": "4"}}], ("4", "stop")),
+    ):
+        with OpenAIServer(lambda _, parts=parts: completion(parts)) as server:
+            response = ask(server.base_url)
+        assert (response.text, response.finish_reason) == expected
+        assert response.dialects == ("parts",)
+
+
+# A whole run
+
+
+def questions(count: int) -> Trials:
+    def render(trial: Trial) -> Prompt:
+        return Prompt((SYSTEM, Message("user", str(trial.factors["number"]))), Sampling())
+
+    def judge(_trial: Trial, response: Response) -> Score:
+        return Score(Outcome.CORRECT, 1.0, response.text)
+
+    items = [Trial(f"p{number}", {"number": number}) for number in range(count)]
+    return Trials(items, render, {"strict": judge})
+
+
+def rows(path: Path, base_url: str, **settings: Any) -> Path:
+    settings = {"base_url": base_url, "key_env": "", "retries": 0, **settings}
+    path.write_text(json.dumps({"served": {"engine": "openai", "settings": settings}}))
+    return path
+
+
+def asked(tmp_path: Path, file: Path, count: int = 20) -> Results:
+    return run(questions(count), ["served"], store=tmp_path / "store.sqlite", registry=file)
+
+
+def test_a_run_adapts_once_and_keeps_answers_under_what_was_sent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = "role system unknown; temperature and top_p exclude each other"
+    reply = as_json({"error": words}, status=400)
+
+    def picky(received: Received) -> Reply:
+        refused = has_no_system_role(received.body) or takes_one_of_two(received.body)
+        return reply if refused else echo(received)
+
+    with OpenAIServer(picky) as server:
+        file = rows(tmp_path / "models.yaml", server.base_url)
+        plain = load_registry(file)["served"]
+        results = asked(tmp_path, file)
+        first = len(server.requests)
+        again = asked(tmp_path, file)  # in its own process it would read the same file
+        assert len(server.requests) == first
+    assert {answer.error for answer in results.answers} == {""}
+    [row] = results.models
+    assert (row.settings["roles"], row.settings["omit"]) == ("no system", ["top_p"])
+    assert row.adapted == {name: DIALECTS[name].line for name in ("top_p", "system")}
+    assert again.models == results.models == [load_registry(file)["served"]]
+    assert capsys.readouterr().err.count("speaks a dialect") == 2
+    keys = {answer.key for answer in results.answers}
+    prompt = questions(1).render(questions(1).items[0])
+    with Store(tmp_path / "store.sqlite") as store:
+        assert len(store.get(keys)) == 20
+        assert request_for(row, prompt).key in keys
+        assert not store.get([request_for(plain, prompt).key])
+    # Who writes the settings into the row has the same questions.
+    fixed = rows(tmp_path / "fixed.yaml", server.base_url, omit=["top_p"], roles="no system")
+    assert request_for(load_registry(fixed)["served"], prompt).key in keys
+
+
+def test_answers_of_an_open_server_are_not_those_of_a_picky_one(tmp_path: Path) -> None:
+    with OpenAIServer() as server:
+        file = rows(tmp_path / "models.yaml", server.base_url)
+        asked(tmp_path, file, 2)
+        server.behaviour = refusing(
+            knows_no_max_tokens, as_json({"error": "max_tokens"}, status=400)
+        )
+        mixed = {answer.key for answer in asked(tmp_path, file, 4).answers}
+        assert len(mixed) == 4
+        results = asked(tmp_path, file, 4)  # the first two in the dialect as well
+    assert len(mixed & {answer.key for answer in results.answers}) == 2
+    assert results.models[0].adapted.keys() == {"max_completion_tokens"}
+    bodies = [received.body for received in server.requests]
+    assert sum("max_completion_tokens" in body for body in bodies) == 4
+
+
+def test_a_changed_row_begins_in_its_own_words_again(tmp_path: Path) -> None:
+    file = rows(tmp_path / "models.yaml", "http://127.0.0.1:9/v1")
+    keep(adapted(load_registry(file)["served"], ["top_p", "of another version"]))
+    row = load_registry(file)["served"]
+    assert row.settings["omit"] == ["top_p"]
+    assert row.adapted == {"top_p": DIALECTS["top_p"].line}
+    rows(file, "http://127.0.0.1:10/v1")
+    assert "omit" not in load_registry(file)["served"].settings
+
+
+def test_the_probe_at_the_start_finds_the_dialect() -> None:
+    reply = as_json({"error": "System role not supported"}, status=500)
+    with OpenAIServer(refusing(has_no_system_role, reply)) as server:
+        row = served_at(server.base_url, "", "", "try")
+        row = checked(row.model_copy(update={"settings": {**row.settings, "retries": 0}}))
+    assert row.settings["roles"] == "no system"
+    assert row.adapted == {"system": DIALECTS["system"].line}
+
+
+def test_a_row_of_ray_passes_the_dialect_to_its_workers() -> None:
+    settings = {"worker": {"engine": "openai", "settings": {"omit": ["temperature"]}}}
+    row = ModelEntry(name="cluster", engine="ray", id="m", settings=settings)
+    changed = adapted(row, ["top_p", "finish_reason"])
+    assert changed.settings["worker"]["settings"]["omit"] == ["temperature", "top_p"]
+    assert changed.identity != row.identity
+
+
+# Connections that break during a probe
+
+
+class Breaking(OpenAIServer):
+    """A server that hangs up where a begun answer is tried, at `/tokenize` and in the completion."""
+
+    def reply(self, method: str, path: str, headers: dict[str, str], content: bytes) -> Reply:
+        if path == "/tokenize" or b"continue_final_message" in content:
+            return Reply(b'{"count": 3', cut=5) if path == "/tokenize" else Reply(b"", hang_up=True)
+        return super().reply(method, path, headers, content)
+
+
+def test_a_connection_that_breaks_costs_the_begun_answer_alone() -> None:
+    with Breaking() as server:
+        row = served_at(server.base_url, "", "", "try")
+        row = checked(row.model_copy(update={"settings": {**row.settings, "retries": 0}}))
+        assert row.settings["prefill"] == "none"
+        engine = open_engine(entry(server.base_url, prefill="vllm"))
+        begun = Request("served-1", "", Prompt((USER,), Sampling(), "It is"))
+        with pytest.raises(EngineError, match=r"cannot continue.*the probe failed: .*connection"):
+            asyncio.run(engine.answer(begun))
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("ALL_PROXY", "nonsense://x"), ("HTTPS_PROXY", "http://[::1"), ("SSL_CERT_FILE", "/missing")],
+)
+def test_what_the_client_reads_in_the_environment_fails_in_words(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    monkeypatch.delenv("NO_PROXY")
+    monkeypatch.setenv(variable, value)
+    with pytest.raises((EngineError, RequestFailed)):
+        ask("https://127.0.0.1:9/v1")
+    with pytest.raises(EngineError, match="no server answers"):
+        models_of("https://127.0.0.1:9/v1", "", 5)
+
+
+# The table
+
+
+def test_the_documentation_has_the_table() -> None:
+    text = (ROOT / "docs" / "models.md").read_text()
+    for dialect in DIALECTS.values():
+        setting = f"`{dialect.setting}`" if dialect.setting else ""
+        assert f"| {dialect.sign} | {dialect.done} | {setting} |" in text
+    assert set(DIALECTS) == {name for name, *_ in WORDINGS} | {"finish_reason", "parts"}

@@ -1,0 +1,599 @@
+"""Limits are told apart: the prompt's length, the answer's, the server's load, a reply that breaks off.
+
+Each sign of the table, by the words of many servers, against a real server on loopback.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codestress.errors import IncompleteError
+from codestress.inference.ask import DOES_NOT_FIT, ask
+from codestress.inference.budget import Budget
+from codestress.inference.engines import openai as engine_module
+from codestress.inference.engines.base import AnswerTooLong, RequestFailed
+from codestress.inference.engines.limits import SIGNS
+from codestress.inference.engines.openai import open_engine
+from codestress.inference.registry import ModelEntry
+from codestress.inference.results import Results
+from codestress.inference.run import run, score
+from codestress.types import (
+    Message,
+    Outcome,
+    Prompt,
+    Request,
+    Response,
+    Sampling,
+    Score,
+    Trial,
+    Trials,
+)
+from codestress.validation import read_yaml
+from openai_server import (
+    Behaviour,
+    OpenAIServer,
+    Received,
+    Reply,
+    as_json,
+    completion,
+    completion_body,
+)
+
+TABLE = read_yaml(SIGNS)
+WHOLE = completion("4").body
+LONG = "some words of a program " * 300
+"""7,200 characters, about 1,600 tokens."""
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.setattr(engine_module, "GARBLED_PAUSE_S", 0.01)
+
+
+def error(message: str, status: int = 400, **fields: Any) -> Reply:
+    """A refusal in OpenAI's form."""
+    return as_json({"error": {"message": message, **fields}}, status=status)
+
+
+# How servers say that a prompt of 1,600 tokens is too long for 1,500, with answers of at most 1,024.
+PROMPTS = {
+    "OpenAI": error(
+        "This model's maximum context length is 1500 tokens. However, your messages resulted in 1600 tokens.",
+        type="invalid_request_error",
+        param="messages",
+        code="context_length_exceeded",
+    ),
+    "OpenAI, both": error(
+        "This model's maximum context length is 1500 tokens. However, you requested 2624 tokens (1600 in the "
+        "messages, 1024 in the completion). Please reduce the length of the messages or completion.",
+        code="context_length_exceeded",
+    ),
+    "OpenAI, text": error(
+        "Invalid 'messages[0].content': string too long.", code="string_above_max_length"
+    ),
+    "a code alone": error("Bad Request", code="context_length_exceeded"),
+    "vLLM": as_json(
+        {
+            "object": "error",
+            "message": "This model's maximum context length is 1500 tokens. However, you requested 1024 output tokens "
+            "and your prompt contains at least 1600 input tokens, for a total of at least 2624 tokens.",
+            "type": "BadRequestError",
+            "code": 400,
+        },
+        status=400,
+    ),
+    "llama.cpp": as_json(
+        {
+            "error": {
+                "code": 400,
+                "message": "request (1600 tokens) exceeds the available context size (1500 tokens), try increasing it",
+                "type": "exceed_context_size_error",
+                "n_prompt_tokens": 1600,
+                "n_ctx": 1500,
+            }
+        },
+        status=400,
+    ),
+    "llama-cpp-python": error("Requested tokens (1600) exceed context window of 1500", 500),
+    "TGI": as_json(
+        {
+            "error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 1500. Given: 1600 `inputs` "
+            "tokens and 1024 `max_new_tokens`",
+            "error_type": "validation",
+        },
+        status=422,
+    ),
+    "TGI, inputs": as_json(
+        {"error": "Input validation error: `inputs` must have less than 1500 tokens. Given: 1600"},
+        status=422,
+    ),
+    "SGLang": error(
+        "The input (1600 tokens) is longer than the model's context length (1500 tokens)."
+    ),
+    "Ollama": error("the input length exceeds the context length", 500),
+    "LM Studio": as_json(
+        {
+            "error": "Trying to keep the first 1600 tokens when context the overflows. However, the model is loaded "
+            "with context length of only 1500 tokens, which is not enough. Try to load the model with a larger context "
+            "length, or provide a shorter input"
+        },
+        status=400,
+    ),
+    "TensorRT-LLM": error(
+        "Prompt length (1600) exceeds maximum input length (1500). Set truncate_input"
+    ),
+    "LMDeploy": error("Request length 1600 exceed session_len 1500"),
+    "OpenRouter": error(
+        "This endpoint's maximum context length is 1500 tokens. However, you requested about 2624 tokens (1600 of text "
+        "input, 1024 in the output). Please reduce the length of either one, or use the middle-out transform.",
+        code=400,
+    ),
+    "Anthropic": as_json(
+        {
+            "type": "error",
+            "error": {
+                "type": "invalid_request_error",
+                "message": "prompt is too long: 1600 tokens > 1500 maximum",
+            },
+        },
+        status=400,
+    ),
+    "Anthropic, both": error(
+        "input length and `max_tokens` exceed context limit: 1600 + 1024 > 1500, decrease input length or `max_tokens`"
+    ),
+    "Anthropic, size": error("Request exceeds the maximum size", 413, type="request_too_large"),
+    "Bedrock": as_json({"message": "Input is too long for requested model."}, status=400),
+    "Gemini": as_json(
+        [
+            {
+                "error": {
+                    "code": 400,
+                    "message": "The input token count (1600) exceeds the maximum number of tokens allowed (1500).",
+                    "status": "INVALID_ARGUMENT",
+                }
+            }
+        ],
+        status=400,
+    ),
+    "Mistral": as_json(
+        {
+            "object": "error",
+            "message": "Prompt contains 1600 tokens and 0 draft tokens, too large for model with 1500 maximum "
+            "context length",
+            "code": "3051",
+        },
+        status=400,
+    ),
+    "Cohere": as_json(
+        {
+            "message": "too many tokens: total number of tokens in the prompt cannot exceed 1500 - received 1600. Try "
+            "using a shorter prompt"
+        },
+        status=400,
+    ),
+    "DeepSeek": error(
+        "This model's maximum context length is 1500 tokens. However, you requested 2624 tokens (1600 in the messages, "
+        "1024 in the completion). Please reduce the length of the messages or completion.",
+        type="invalid_request_error",
+    ),
+    "DashScope": error(
+        "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 1500]",
+        code="invalid_parameter_error",
+    ),
+    "xAI": error(
+        "This model's maximum prompt length is 1500 but the request contains 1600 tokens."
+    ),
+    "GitHub": error(
+        "Request body too large for gpt-4o model. Max size: 1500 tokens.",
+        413,
+        code="tokens_limit_reached",
+    ),
+    "a proxy": Reply(b"<html><title>413 Request Entity Too Large</title></html>", 413, "text/html"),
+    "status alone": Reply(b"", 413),
+    "a long talk": error("Conversation too long"),
+    "only so many": error("Prompt has 1600 tokens, but only 1500 tokens are supported"),
+    "llama.cpp, context shift": error("context shift is disabled", 500),
+    "Baidu, status 200": as_json({"error_code": 336103, "error_msg": "prompt tokens too long"}),
+    "status 200": as_json(
+        {"error": {"message": "Provider returned error", "metadata": {"raw": "prompt is too long"}}}
+    ),
+    "a choice with an error": as_json(
+        {
+            "choices": [
+                {
+                    "error": {"message": "prompt is too long: 1600 tokens > 1500", "code": 400},
+                    "finish_reason": "error",
+                    "message": {"content": ""},
+                }
+            ]
+        }
+    ),
+    "no finish reason, no text": completion("", None),
+    "no choices": as_json({"choices": []}),
+    "the prompt is repeated": as_json(
+        {"detail": "invalid", "input": {"prompt": "a quota of requests per minute"}}, status=422
+    ),
+    "Spanish, context": error("La entrada supera la ventana de contexto."),
+    "Chinese": error("提示词超长,请缩短后重试", code="1261"),
+    "Chinese, both": error("输入与输出总长度超过模型上下文长度 1500"),
+    "Chinese, escaped": Reply(
+        json.dumps({"error": {"message": "输入内容过长"}}, ensure_ascii=True).encode(), 400
+    ),
+    "traditional": error("輸入超出模型的長度限制"),
+    "German": error("Die Eingabe überschreitet das Kontextfenster von 1500 Token."),
+    "German, text": error("Der Text ist zu lang."),
+    "French": error("La requête dépasse la longueur maximale du contexte (1500 jetons)."),
+    "Spanish": error("El mensaje es demasiado largo: excede el límite de 1500 tokens."),
+    "Japanese": error("入力がコンテキスト長(1500トークン)を超えています。"),
+    "Japanese, text": error("プロンプトが長すぎます。"),
+    "numbers alone": error("Żądanie odrzucone: 1600 / 1500"),
+    "numbers alone, 500": error("KV cache exhausted: 1600 slots needed, 1500 available", 500),
+    "an overflow": error("Body buffer overflow", 500),
+    "Italian": error("Il testo è troppo lungo", 500),
+    "Portuguese": error("O prompt é muito longo", 500),
+    "Russian": error("Запрос слишком длинный", 500),
+    "Polish": error("Prompt jest za długi", 500),
+    "Dutch": error("De prompt is te lang", 500),
+    "Swedish": error("Prompten är för lång", 500),
+    "Korean": error("프롬프트가 너무 깁니다", 500),
+    "a word alone": as_json({"detail": "Ugyldig forespørsel"}, status=422),
+    "nothing": Reply(b"", 400),
+}
+
+
+def lengths(limit: int, refusal: Reply) -> Behaviour:
+    """A server with room for so many characters."""
+    return lambda received: refusal if len(received.prompt) > limit else completion("yes")
+
+
+def answer_of(server: OpenAIServer, *texts: str, **sampling: Any) -> list[Response]:
+    """To all texts, one after the other; the first failure is raised."""
+    settings = {"base_url": server.base_url, "key_env": "", "retries": 0}
+    row = ModelEntry(name="served", engine="openai", id="served-1", settings=settings)
+
+    async def asking() -> list[Response]:
+        engine = open_engine(row)
+        requests = [
+            Request("served-1", "", Prompt((Message("user", text),), Sampling(**sampling)))
+            for text in texts
+        ]
+        try:
+            return [await engine.answer(request) for request in requests]
+        finally:
+            await engine.close()
+
+    return asyncio.run(asking())
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_a_prompt_that_is_too_long_does_not_fit(name: str) -> None:
+    with (
+        OpenAIServer(lengths(6000, PROMPTS[name])) as server,
+        pytest.raises(RequestFailed) as caught,
+    ):
+        answer_of(server, "short", LONG)
+    assert caught.value.outcome is Outcome.DOES_NOT_FIT
+
+
+# How servers say that an answer of 8,000 tokens is too long for them.
+ANSWERS = {
+    "OpenAI": error(
+        "max_tokens is too large: 8000. This model supports at most 4096 completion tokens, whereas you provided 8000.",
+        param="max_tokens",
+        code="invalid_value",
+    ),
+    "OpenAI, context": error(
+        "This model's maximum context length is 4097 tokens. However, you requested 9600 tokens (1600 in the messages, "
+        "8000 in the completion). Please reduce the length of the messages or completion.",
+        code="context_length_exceeded",
+    ),
+    "vLLM": error(
+        "'max_tokens' or 'max_completion_tokens' is too large: 8000. This model's maximum context length is 4096 "
+        "tokens and your request has 1600 input tokens (8000 > 4096 - 1600)."
+    ),
+    "TGI": as_json(
+        {"error": "Input validation error: `max_new_tokens` must be <= 512. Given: 8000"},
+        status=422,
+    ),
+    "Anthropic": error(
+        "max_tokens: 8000 > 4096, which is the maximum allowed number of output tokens for claude-3-haiku-20240307"
+    ),
+    "Gemini": error(
+        "Unable to submit request because it has a maxOutputTokens value of 8000 but the supported range is from 1 "
+        "(inclusive) to 4097 (exclusive)."
+    ),
+    "Groq": error(
+        "`max_tokens` must be less than or equal to `4096`, the maximum value for `max_tokens` is less than the "
+        "`context_window` for this model",
+        param="max_tokens",
+    ),
+    "DeepSeek": error("Invalid max_tokens value, the valid range of max_tokens is [1, 4096]"),
+    "DashScope": error("Range of max_tokens should be [1, 4096]", code="invalid_parameter_error"),
+    "Bedrock": as_json(
+        {
+            "message": "The maximum tokens you requested exceeds the model limit of 4096. Try again with a maximum "
+            "tokens value that is lower than 4096."
+        },
+        status=400,
+    ),
+    "FastAPI": as_json(
+        {
+            "detail": [
+                {
+                    "type": "less_than_equal",
+                    "loc": ["body", "max_tokens"],
+                    "msg": "Input should be less than or equal to 4096",
+                    "input": 8000,
+                    "ctx": {"le": 4096},
+                }
+            ]
+        },
+        status=422,
+    ),
+    "English": error("response length too long"),
+    "Ollama": error("num_predict 8000 is more than 4096"),
+    "Chinese": error("输出长度不能超过 4096"),
+    "German": error("Die Ausgabe darf höchstens 4096 Token lang sein."),
+    "French": error("La sortie ne peut pas dépasser 4096 jetons."),
+    "Spanish": error("La respuesta no puede superar 4096 tokens."),
+    "Japanese": error("出力トークン数は 4096 を超えてはいけません。"),
+    "Italian": error("La risposta non può superare 4096 token."),
+    "Portuguese": error("A resposta não pode ultrapassar 4096 tokens."),
+    "Russian": error("Максимальная длина ответа — 4096 токенов."),
+    "Korean": error("출력 토큰 수는 4096을 초과할 수 없습니다."),
+    "Titan": error("maxTokenCount: 8000 is not less or equal to 4096"),
+    "MiniMax": as_json(
+        {
+            "base_resp": {
+                "status_code": 2013,
+                "status_msg": "tokens_to_generate must be at most 4096",
+            }
+        }
+    ),
+    "numbers alone": error("You asked for 8000 in the reply; this deployment allows 4096"),
+    "status 200": as_json({"error": {"message": "max_tokens must be <= 4096", "code": 400}}),
+}
+
+
+@pytest.mark.parametrize("text", ["short", LONG], ids=["short", "long"])
+@pytest.mark.parametrize("name", ANSWERS)
+def test_a_limit_of_the_answer_is_no_word_on_the_prompt(name: str, text: str) -> None:
+    refusal = ANSWERS[name]
+    with (
+        OpenAIServer(
+            lambda received: refusal if received.body["max_tokens"] > 4096 else completion("yes")
+        ) as server,
+        pytest.raises(AnswerTooLong, match=r"no answers of 8,000 tokens: SET=max_tokens") as caught,
+    ):
+        answer_of(server, text, max_tokens=8000)
+    assert caught.value.outcome is Outcome.HARNESS_ERROR
+
+
+# What has another reason, with long prompts too.
+OTHERS = {
+    "time": error("the request took too long"),
+    "rate": error(
+        "Request too large for this model on tokens per minute (TPM): Limit 1500, Requested 1600",
+        413,
+        code="rate_limit_exceeded",
+    ),
+    "filter": error("The prompt triggered the content management policy.", code="content_filter"),
+    "field": error("Unsupported value: 'temperature' does not support 0 with this model."),
+    "numbers": error("temperature 2048 must be below 2"),
+    "broken": error("oops", 500),
+    "Chinese rate": error("请求频率超过限制"),
+    "Chinese concurrency": error("超过并发限制"),
+    "Chinese balance": error("余额不足,超出限制"),
+    "Japanese rate": error("1分あたりのリクエスト数の上限を超えています。"),
+    "German rate": error("Anfragelimit überschritten: höchstens 60 Anfragen pro Minute."),
+    "French rate": error("Vous avez dépassé la limite de requêtes par minute."),
+    "Spanish quota": error("Ha excedido su cuota."),
+    "tokens a minute": error("Token limit of 1500 tokens/min exceeded by this request of 1600"),
+    "a day": error("You exceeded your daily token limit of 1500 tokens"),
+    "concurrency": error("request reached max organization concurrency: 1500, current 1600"),
+    "budget": error("Budget has been exceeded! Current cost: 1600, Max budget: 1500"),
+    "a stop": error("Invalid 'stop': array too long. Expected an array with maximum length 4"),
+    "a key": error("API key string too long"),
+    "no answer": error("Keine Antwort vom Modell", 500),
+    "Chinese failure": error("模型生成失败", 500),
+    "an excess in another language": error("excede el tamaño"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_refusals_are_no_word_on_lengths(name: str) -> None:
+    with OpenAIServer(lambda _: OTHERS[name]) as server, pytest.raises(RequestFailed) as caught:
+        answer_of(server, LONG)
+    assert caught.value.outcome is Outcome.HARNESS_ERROR
+    assert not isinstance(caught.value, AnswerTooLong)
+
+
+@pytest.mark.parametrize(
+    ("limit", "source"), [(limit, source) for limit, rows in TABLE.items() for source in rows]
+)
+def test_each_row_of_signs_is_in_the_words_of_a_server(limit: str, source: str) -> None:
+    tables = {"prompt": PROMPTS, "excess": PROMPTS, "answer": ANSWERS, "other": OTHERS}
+    replies = tables[limit]
+    sign = re.compile(TABLE[limit][source], re.I | re.S)
+    assert any(sign.search(reply.body.decode("unicode_escape")) for reply in replies.values())
+
+
+def test_what_is_suspected_is_tried_once_with_a_shorter_prompt() -> None:
+    with OpenAIServer(lengths(6000, Reply(b"", 400))) as server:
+        outcomes = asyncio.run(outcomes_of(server, [LONG, f"{LONG}!", f"{LONG}?", LONG[:7000]]))
+    assert outcomes == [Outcome.DOES_NOT_FIT] * 4
+    assert [len(received.prompt) for received in server.requests] == [
+        7200,
+        100,
+        7201,
+        7201,
+        7000,
+        100,
+    ]
+
+
+def test_a_refusal_of_a_prompt_no_longer_than_an_answered_one_is_not_of_its_length() -> None:
+    def picky(received: Received) -> Reply:
+        return Reply(b"", 400) if received.prompt.startswith("not") else completion("yes")
+
+    with OpenAIServer(picky) as server:
+        outcomes = asyncio.run(outcomes_of(server, [LONG, f"not {LONG[:7000]}"]))
+    assert outcomes == [None, Outcome.HARNESS_ERROR]
+
+
+async def outcomes_of(server: OpenAIServer, texts: list[str]) -> list[Outcome | None]:
+    settings = {"base_url": server.base_url, "key_env": "", "retries": 0}
+    engine = open_engine(
+        ModelEntry(name="served", engine="openai", id="served-1", settings=settings)
+    )
+    outcomes = list[Outcome | None]()
+    for text in texts:
+        try:
+            await engine.answer(
+                Request("served-1", "", Prompt((Message("user", text),), Sampling()))
+            )
+            outcomes.append(None)
+        except RequestFailed as failed:
+            outcomes.append(failed.outcome)
+    await engine.close()
+    return outcomes
+
+
+# In a run
+
+
+def judge(_: Trial, response: Response) -> Score:
+    if response.refused:
+        return Score(Outcome.REFUSED, 0)
+    return Score(Outcome.CORRECT, 1)
+
+
+def questions(lengths: list[int], max_tokens: int = 1024) -> Trials:
+    return Trials(
+        [Trial(f"q{n}", {"length": length}) for n, length in enumerate(lengths)],
+        lambda trial: Prompt(
+            (Message("user", f"{trial.problem} ".ljust(int(str(trial.factors["length"])), "x")),),
+            Sampling(max_tokens=max_tokens),
+        ),
+        {"strict": judge},
+    )
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Callable[..., Results]:
+    def asked(server: OpenAIServer, trials: Trials, failures: str = "count") -> Results:
+        path = tmp_path / "models.yaml"
+        settings = {"base_url": server.base_url, "key_env": "", "retries": 0, "concurrency": 1}
+        path.write_text(json.dumps({"served": {"engine": "openai", "settings": settings}}))
+        return run(
+            trials,
+            ["served"],
+            failures=failures,  # type: ignore[arg-type]
+            store=tmp_path / "s.sqlite",
+            registry=path,
+        )
+
+    return asked
+
+
+def counts_of(results: Results) -> dict[str, int]:
+    return {outcome: n for outcome, n in results.counts()["served"].items() if n}
+
+
+@pytest.mark.parametrize("reason", ["stop", "length"])
+def test_silence_on_the_longest_prompts_means_that_they_do_not_fit(
+    reason: str, asked: Callable[..., Results]
+) -> None:
+    def small(received: Received) -> Reply:
+        if received.prompt.startswith("q3 "):
+            return completion("")  # a refusal
+        body = completion_body("", reason)
+        body["usage"]["completion_tokens"] = 0
+        return as_json(body) if len(received.prompt) > 5000 else completion("yes")
+
+    trials = questions([4000, 9000, 9001, 300, 301])
+    with OpenAIServer(small) as server:
+        results = asked(server, trials)
+        with pytest.raises(IncompleteError, match="is empty, to a shorter prompt it is not"):
+            asked(server, trials, "raise")
+    assert counts_of(results) == {"correct": 2, "refused": 1, "does not fit": 2}
+
+
+def test_within_minutes_what_does_not_fit_counts_as_not_asked(tmp_path: Path) -> None:
+    trials, path = questions([300, 9000]), tmp_path / "models.yaml"
+    with OpenAIServer(lengths(6000, completion(""))) as server:
+        settings = {"base_url": server.base_url, "key_env": ""}
+        path.write_text(json.dumps({"served": {"engine": "openai", "settings": settings}}))
+        budget, store = Budget(until=time.monotonic() + 600), tmp_path / "s.sqlite"
+        replies = ask(trials, ["served"], store=store, registry=path, budget=budget)
+    results = score(trials, replies, store=store)
+    assert counts_of(results) == {"correct": 1, "skipped": 1}
+    assert [part.why for part in results.not_run] == [DOES_NOT_FIT]
+
+
+def test_silence_on_every_prompt_is_a_refusal(asked: Callable[..., Results]) -> None:
+    with OpenAIServer(lambda _: completion("")) as server:
+        assert counts_of(asked(server, questions([300, 9000]))) == {"refused": 2}
+
+
+def test_overload_and_cut_replies_are_two_counts(asked: Callable[..., Results]) -> None:
+    replies = [
+        error("slow down", 429),
+        error("busy", 503),
+        error("slow down", 429, code="context_length_exceeded"),
+        as_json({"error": {"message": "Provider returned error", "code": 429}}),
+        Reply(WHOLE, cut=0),
+        Reply(WHOLE, cut=10),
+        Reply(WHOLE[:-9]),
+        Reply(WHOLE[:-1]),
+        Reply(b"", hang_up=True),
+        Reply(b"<html>"),
+        Reply(WHOLE + b"x"),
+        Reply(b""),
+        completion("4"),
+    ]
+    with OpenAIServer(lambda received: replies[int(received.prompt.split()[0][1:])]) as server:
+        results = asked(server, questions([10] * len(replies)))
+    assert counts_of(results) == {"correct": 1, "overloaded": 4, "cut reply": 4, "harness error": 4}
+    assert sum(results.counts()["served"].values()) == len(replies)
+
+
+def test_a_limit_of_answers_ends_no_other_paper(asked: Callable[..., Results]) -> None:
+    """More refusals than a server may fail in a row; all but the first are spared."""
+
+    def small(received: Received) -> Reply:
+        return ANSWERS["OpenAI"] if received.body["max_tokens"] > 4096 else completion("yes")
+
+    with OpenAIServer(small) as server:
+        assert counts_of(asked(server, questions([10] * 50, 8000))) == {"harness error": 50}
+        assert len(server.requests) == 1
+        with pytest.raises(IncompleteError, match=r"50 of 50(.|\n)*at most 4096 completion tokens"):
+            asked(server, questions([10] * 50, 8000), "raise")
+        assert counts_of(asked(server, questions([10] * 50))) == {"correct": 50}
+
+
+def test_an_error_of_the_server_on_one_answer_stops_no_other(asked: Callable[..., Results]) -> None:
+    """Its words name an answer's length, and its status says that the request is not to blame."""
+    broken = error("Failed to parse the completion: 1600 bytes", 500)
+
+    def one(received: Received) -> Reply:
+        return broken if received.prompt.startswith("q3 ") else completion("yes")
+
+    with OpenAIServer(one) as server:
+        counts = counts_of(asked(server, questions([10] * 20)))
+    assert counts == {"correct": 19, "harness error": 1}
+
+
+def test_prompts_that_do_not_fit_end_no_run(asked: Callable[..., Results]) -> None:
+    with OpenAIServer(lengths(6000, PROMPTS["OpenAI"])) as server:
+        results = asked(server, questions([7000] * 50 + [300]))
+    assert counts_of(results) == {"correct": 1, "does not fit": 50}

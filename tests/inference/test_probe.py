@@ -1,0 +1,245 @@
+"""What a server says that it serves, and how a URL names one of its models."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codestress.errors import EngineError, ParameterError
+from codestress.inference import probe, registry
+from codestress.inference.probe import (
+    LONGEST_NAME,
+    checked,
+    function_in,
+    models_of,
+    row_name,
+    served_at,
+)
+from codestress.inference.registry import load_registry
+from conftest import ROOT
+from openai_server import MODEL, OpenAIServer, Reply, as_json, completion
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "STORE", tmp_path / "store.sqlite")
+    for module in (probe, registry):
+        monkeypatch.setattr(module, "SERVED", tmp_path / "models.yaml")
+
+
+class Several(OpenAIServer):
+    models: object = {"data": [{"id": "a"}, {"id": "b", "max_model_len": 4096}]}
+
+    def reply(self, method: str, path: str, headers: dict[str, str], content: bytes) -> Reply:
+        return (
+            as_json(self.models)
+            if path == "/v1/models"
+            else super().reply(method, path, headers, content)
+        )
+
+
+def test_which_model_of_a_server() -> None:
+    with Several(lambda _: completion("no")) as server:
+        with pytest.raises(ParameterError, match=r"offers 2 models; say which:\n  ID=a\n  ID=b"):
+            served_at(server.base_url, "", "", "try")
+        assert served_at(server.base_url.removesuffix("/v1"), "b", "", "try").context == 4096
+        with pytest.raises(ParameterError, match=r"offers no 'c'"):
+            served_at(server.base_url, "c", "", "try")
+        for nonsense in ([], {"data": 3}, {"data": [{}]}, "x"):
+            server.models = nonsense
+            with pytest.raises(EngineError, match="no list of models"):
+                models_of(server.base_url, "", 5)
+        server.models = {"data": [{"id": "x" * 5_000_000}]}
+        with pytest.raises(EngineError, match="its reply does not end"):
+            models_of(server.base_url, "", 60)
+    with pytest.raises(EngineError, match="no server answers"):
+        served_at(server.base_url, "", "", "try")
+    for url in ("ftp://localhost", "http://", "http://localhost:port/v1", "://x"):
+        with pytest.raises(ParameterError, match="the URL is not an address such as"):
+            served_at(url, "", "", "try")
+    for url in ("http://me:sk-marker@localhost/v1", "http://localhost/v1?key=sk-marker"):
+        with pytest.raises(ParameterError) as raised:
+            served_at(url, "", "", "try")
+        assert "KEY_ENV" in str(raised.value)
+        assert "sk-marker" not in str(raised.value)
+    with pytest.raises(EngineError, match="NO_SUCH_KEY is not set"):
+        served_at(server.base_url, "", "NO_SUCH_KEY", "try")
+
+
+def test_a_server_that_continues_no_begun_answer_is_asked_without() -> None:
+    with OpenAIServer(lambda _: completion("1, 2, 3"), prefill="refused") as server:
+        entry = checked(served_at(server.base_url, "", "", "try"))
+    assert entry.settings["prefill"] == "none"
+    with OpenAIServer(lambda _: completion("1, 2, 3")) as server:
+        entry = checked(served_at(server.base_url, "", "", "try"))
+    assert entry.settings["prefill"] == "vllm"
+
+
+class Gateway(OpenAIServer):
+    """A server behind whose paths other servers answer, each with the same models."""
+
+    ids: tuple[str, ...] = (MODEL,)
+
+    def reply(self, method: str, path: str, headers: dict[str, str], content: bytes) -> Reply:
+        route = "/v1/" + path.rpartition("/")[2]
+        if route == "/v1/models":
+            return as_json({"data": [{"id": name} for name in self.ids]})
+        return super().reply(method, route, headers, content)
+
+
+def test_models_of_other_servers_have_other_names() -> None:
+    """Names differ also behind one host and port, and where they are cut or lose characters."""
+    long = "x" * LONGEST_NAME
+    with Gateway() as server:
+        server.ids = (MODEL, "a/b", "a-b", "a b", f"{long}/1", f"{long}/2", "sim-x", "ä", "A-b")
+        root = server.base_url.removesuffix("/v1")
+        paths = ("v1", "a/v1", "b/v1", "a", "a-b/v1", "a/b/v1", "a;b/v1", "a=b/v1", "A/v1", "v1/v1")
+        paths += (f"{long}/1/v1", f"{long}/2/v1", "a%3Fkey=1/v1", "%C3%A4/v1", "a//v1")
+        rows = [served_at(f"{root}/{path}", MODEL, "", "try") for path in paths]
+        rows += [served_at(server.base_url, name, "", "try") for name in server.ids[1:]]
+        for one, other in (("v1", "v1/"), ("v1", ""), ("v1", "v1//"), ("v1", "v1?"), ("a", "a/")):
+            first, second = (served_at(f"{root}/{path}", MODEL, "", "try") for path in (one, other))
+            assert (first.name, first.identity) == (second.name, second.identity)
+        shouted = served_at(server.base_url.replace("http", "HTTP"), MODEL, "", "try")
+        assert (shouted.name, shouted.identity) == (rows[0].name, rows[0].identity)
+    assert rows[0].name == f"{MODEL}@127.0.0.1-{server.port}"
+    assert rows[1].name.startswith(f"{MODEL}@127.0.0.1-{server.port}-a-")
+    for facts in ({row.name for row in rows}, {(row.id, row.revision) for row in rows}):
+        assert len(facts) == len(rows)
+    assert not [row.name for row in rows if len(row.name) > LONGEST_NAME]
+    assert not [row.name for row in rows if row.name.startswith("sim-") or "/" in row.name]
+
+
+def test_a_name_is_plain_where_it_tells_a_model_from_all_others() -> None:
+    assert row_name("m@h-8000", "m at http://h:8000/v1", usual=True) == "m@h-8000"
+    names = {row_name("m@h-8000", scheme, usual=False) for scheme in ("http", "https")}
+    assert len(names) == 2
+    assert "m@h-8000" not in names
+    functions = [function_in(f"{ROOT / path}:f") for path in ("m.py", "a/m.py", "b/m.py")]
+    assert functions[0].name == "f@m"
+    assert len({row.name for row in functions}) == 3
+    relative = function_in("../m.py:f")
+    assert relative.settings == {"function": f"{Path.cwd().parent / 'm.py'}:f"}
+    assert function_in("~/m.py:f").settings == {"function": f"{Path.home() / 'm.py'}:f"}
+
+
+WRITE: list[dict[str, Any]] = [
+    {"id": "plain"},
+    {"id": "qwen2.5-coder:7b", "object": "model", "owned_by": "library"},
+    {"id": "typed", "type": "llm"},
+    {"id": "seeing", "type": "vlm"},
+    {"id": "talks", "type": "chat"},
+    {"id": "an-embedding-by-name-alone", "capabilities": ["completion", "tools"]},
+    {"id": "allowed", "capabilities": {"completion_chat": True, "embeddings": False}},
+    {
+        "id": "routed",
+        "architecture": {"modality": "text+image->text", "input_modalities": ["text"]},
+    },
+    {"id": "tagged", "pipeline_tag": "image-text-to-text"},
+    {"id": "able", "model_type": "LLM", "model_ability": ["generate"]},
+    {"id": "vanguards", "task": "chat-completion"},
+    {"id": "tasked", "task": {"name": "Text Generation", "description": "embedded or not"}},
+    {"id": "draws-too", "supported_output_modalities": ["image", "text"]},
+    {"id": "odd", "type": 3, "architecture": "llama", "capabilities": None, "labels": {"x": "y"}},
+]
+"""Entries of servers' lists for models that write text: by the fields of several servers, and by
+name."""
+WRITE_NOT: list[dict[str, Any]] = [
+    {"id": "a", "type": "embeddings"},
+    {"id": "b", "type": "rerank"},
+    {"id": "c", "model_type": "embedding"},
+    {"id": "d", "task": "automatic-speech-recognition"},
+    {"id": "e", "mode": "audio_transcription"},
+    {"id": "f", "capabilities": ["embed"]},
+    {"id": "g", "capabilities": {"completion_chat": False, "moderation": True}},
+    {"id": "h", "architecture": {"modality": "text->image", "output_modalities": ["image"]}},
+    {"id": "i", "pipeline_tag": "feature-extraction"},
+    {"id": "j", "endpoints": ["embed", "classify"]},
+    {"id": "k", "labels": ["reranking"]},
+    {"id": "l", "task": {"name": "Text Embeddings", "id": "0137cdcf"}},
+    {"id": "m", "supported_output_modalities": ["embeddings"]},
+    {"id": "n", "supportedGenerationMethods": ["embedContent"]},
+    {"id": "o", "model_info": {"mode": "embedding"}},
+    {"id": "p", "supported_endpoint_types": ["image-generation"]},
+    {"id": "q", "task": "fill-mask"},
+    *(
+        {"id": name}
+        for name in (
+            *("nomic-embed-text:latest", "text-embedding-3-small", "mxbai-embed-large", "bge-m3"),
+            *("all-minilm", "intfloat/multilingual-e5-large", "gte-large", "bge-reranker-v2-m3"),
+            *("whisper-1", "tts-1-hd", "gpt-4o-transcribe", "omni-moderation-latest", "dall-e-3"),
+            *("gpt-image-1", "stable-diffusion-xl", "FLUX.1-dev", "llama-guard3", "clip-vit-b32"),
+            *(
+                "siglip-so400m",
+                "voyage-3-large",
+                "sentence-t5-xl",
+                "gtr-t5-base",
+                "wan2.1-t2v",
+                "xtts-v2",
+            ),
+        )
+    ),
+]
+"""Entries for models that do something else."""
+
+
+@pytest.mark.parametrize("row", WRITE, ids=lambda row: row["id"])
+def test_a_model_that_writes_is_found_beside_others(row: dict[str, Any]) -> None:
+    with Several() as server:
+        server.models = {"data": [*WRITE_NOT, row]}
+        assert served_at(server.base_url, "", "", "try").id == row["id"]
+        assert [
+            name for name, offer in models_of(server.base_url, "", 5).items() if offer.writes
+        ] == [row["id"]]
+        # Who names another model gets it: a list may be wrong.
+        assert served_at(server.base_url, "bge-m3", "", "try").id == "bge-m3"
+        server.models = {"data": WRITE_NOT}
+        with pytest.raises(
+            ParameterError, match=r"offers 0 models(.|\n)*and 41 models that write no text"
+        ):
+            served_at(server.base_url, "", "", "try")
+
+
+@pytest.mark.parametrize("prefill", ["continued", "ignored", "refused"])
+def test_what_a_probe_asked_is_not_asked_again_unless_the_revision_changes(prefill: Any) -> None:
+    posts = list[str]()
+
+    class Counting(OpenAIServer):
+        def reply(self, method: str, path: str, headers: dict[str, str], content: bytes) -> Reply:
+            if method == "POST":
+                posts.append(path)
+            return super().reply(method, path, headers, content)
+
+    def started() -> int:
+        """Number of requests that the start of a build sends."""
+        before = len(posts)
+        assert probe.name_of(server.base_url, "", "", ask=True) == name
+        return len(posts) - before
+
+    async def tried() -> list[probe.Ability]:
+        return [ability async for ability in probe.probe(entry)]
+
+    with Counting(lambda _: completion("1, 2, 3"), prefill=prefill) as server:
+        name = served_at(server.base_url, "", "", "try").name
+        first = started()
+        assert first >= 3  # how it counts a begun answer, and the answer
+        assert started() == started() == 0
+        rows = probe.SERVED.read_text()
+        entry = load_registry(probe.SERVED)[name]
+        assert entry.settings["prefill"] == ("vllm" if prefill == "continued" else "none")
+        # A row of another revision knows nothing of this server.
+        probe.SERVED.write_text(rows.replace("revision: at", "revision: formerly at"))
+        assert started() == (0 if prefill == "continued" else first - 1)
+        assert probe.SERVED.read_text() == rows
+        before = len(posts)
+        checked(entry.model_copy(update={"revision": "another"}))
+        assert len(posts) - before == (first if prefill == "continued" else 1)
+        abilities = asyncio.run(tried())
+        before = len(posts)
+        again = asyncio.run(tried())
+        # Only whether it answers many at once is tried.
+        assert len(posts) - before == 16
+        assert again == abilities

@@ -1,0 +1,36 @@
+"""What bars of progress write to a log file."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+TWO_BARS = """
+import sys, time
+from tqdm import tqdm
+from codestress.inference.progress import Progress
+with Progress(10, "asked") as upper, Progress(10, "asked again") as lower:
+    time.sleep(0.6)  # bars appear after half a second
+    for _ in range(5):
+        upper.answered()
+        lower.answered()
+    tqdm.write("a message", file=sys.stderr)
+with Progress(0, "nothing to ask") as short:
+    time.sleep(0.6)
+    short.beside("1 of 1 notebooks")
+"""
+
+
+def test_two_bars_write_whole_lines_to_a_file() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", TWO_BARS], capture_output=True, text=True, check=True
+    )
+    assert "asked again" in done.stderr
+    assert "a message\n" in done.stderr
+    assert "\x1b" not in done.stderr
+    assert "\r" not in done.stderr
+    assert done.stderr.endswith("\n")
+    assert done.stderr.splitlines()[-1] == "nothing to ask, 1 of 1 notebooks"
+    # The first answers, and how far it came, each on a line of its own.
+    for shown in ("asked:  10% 1/10", "asked:  50% 5/10", "asked again:  50% 5/10"):
+        assert any(line.startswith(shown) for line in done.stderr.splitlines()), shown

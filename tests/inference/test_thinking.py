@@ -1,0 +1,112 @@
+"""A model that thinks before it answers gets the tokens that its row of the registry names, in every paper."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from codestress.artefact_files import artefact_names, read_artefact
+from codestress.inference.registry import load_registry
+from codestress.inference.requests import request_for, request_of
+from codestress.inference.run import run
+from codestress.parameters import Asked
+from codestress.pipeline.artefacts import Artefact, Overrides, load_study, resolve
+from codestress.pipeline.plan import make_plan
+from codestress.types import Message, Outcome, Prompt, Sampling, Score, Trial, Trials
+from openai_server import OpenAIServer, Received, Reply, completion
+
+REGISTRY = load_registry()
+THINKING = {name: entry.max_tokens for name, entry in REGISTRY.items() if entry.max_tokens}
+
+
+def asking(names: list[str], profile: str, models: tuple[str, ...]) -> list[Artefact]:
+    """The artefacts that ask models, with these models."""
+    asked = [
+        one
+        for one in names
+        if issubclass(load_study(read_artefact(one).study, one).parameters, Asked)
+    ]
+    return resolve(asked, profile, Overrides(models=models), REGISTRY)
+
+
+def test_the_registry_names_the_models_that_think() -> None:
+    reasoning = {
+        name
+        for name, entry in REGISTRY.items()
+        if entry.architecture.get("category") == "reasoning"
+    }
+    assert reasoning <= {*THINKING}
+    others = {"qwq-32b", "deepseek-r1", "o3-mini-low", "o3-mini-high", "gemini-2.5-flash"}
+    assert {name: THINKING[name] for name in others} == dict.fromkeys(others, 32768)
+    assert {*THINKING} == reasoning | others
+
+
+ONE_OF_EACH_PAPER = ["origin/fig04", "semtrace/fig01", "faultloc/tab02", "codecrash/tab01"]
+
+
+@pytest.mark.parametrize(
+    "names", [ONE_OF_EACH_PAPER, pytest.param(artefact_names(), marks=pytest.mark.slow)]
+)
+def test_no_thinking_model_is_asked_with_fewer_tokens_than_its_row_says(names: list[str]) -> None:
+    for artefact in asking(names, "smoke", tuple(THINKING)):
+        trials = artefact.trials()
+        for model, tokens in THINKING.items():
+            first = trials.of(model).items[0]
+            limit = request_of(trials, first, REGISTRY[model]).prompt.sampling.max_tokens
+            assert limit >= tokens, (artefact.name, model)
+
+
+def test_the_papers_own_files_repeat_no_models_tokens() -> None:
+    for artefact in asking(artefact_names(), "paper", ()):
+        own = getattr(artefact.parameters, "per_model", {})
+        assert not any("tokens" in name for settings in own.values() for name in settings), (
+            artefact.name
+        )
+
+
+def test_a_larger_limit_and_other_models_stay_as_they_are() -> None:
+    prompt = Prompt((Message("user", "?"),), Sampling(max_tokens=512))
+    assert request_for(REGISTRY["phi-4"], prompt).prompt is prompt
+    large = replace(prompt, sampling=Sampling(max_tokens=40_000))
+    assert request_for(REGISTRY["qwq-32b"], large).prompt is large
+    assert request_for(REGISTRY["qwq-32b"], prompt).prompt.sampling == Sampling(max_tokens=32768)
+
+
+def test_every_step_of_a_trial_goes_out_with_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = []
+
+    def behave(received: Received) -> Reply:
+        limits.append((received.body["model"], received.body["max_tokens"]))
+        return completion("yes")
+
+    prompt = Prompt((Message("user", "first?"),), Sampling(max_tokens=7))
+    again = replace(prompt, messages=(Message("user", "again?"),))
+    trials = Trials(
+        [Trial("one", {})],
+        lambda _: prompt,
+        {"strict": lambda _, response: Score(Outcome.CORRECT, 1.0, response.text)},
+        follow_up=lambda _, responses: again if len(responses) == 1 else None,
+        steps=lambda _: 2,
+    )
+    path = tmp_path / "models.yaml"
+    monkeypatch.setenv("NO_PROXY", "*")
+    with OpenAIServer(behave) as server:
+        settings = {"base_url": server.base_url, "key_env": ""}
+        rows = {
+            "plain": {"engine": "openai", "id": "plain", "settings": settings},
+            "thinks": {"engine": "openai", "id": "thinks", "max_tokens": 900, "settings": settings},
+        }
+        path.write_text(json.dumps(rows))
+        run(trials, ["plain", "thinks"], store=tmp_path / "s.sqlite", registry=path)
+    assert sorted(limits) == [("plain", 7)] * 2 + [("thinks", 900)] * 2
+
+
+def test_a_plan_counts_them(tmp_path: Path) -> None:
+    [artefact] = asking(["faultloc/tab02"], "smoke", ("qwq-32b", "phi-4"))
+    thinks, plain = make_plan([artefact], tmp_path / "s.sqlite").rows
+    assert thinks.longest / plain.longest == 32768 / 512

@@ -1,0 +1,82 @@
+"""How much of the kit stands behind a notebook's imports, and behind the estimators."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+
+import pytest
+
+from codestress.paths import PACKAGE, ROOT
+from conftest import some
+
+NOTEBOOKS = ROOT / "notebooks"
+MOST = {
+    "codecrash/calibration": 83,
+    "codecrash/published": 89,
+    "faultloc/audit": 59,
+    "faultloc/catalogue": 73,
+    "faultloc/models": 29,
+    "faultloc/programs": 78,
+    "faultloc/published": 62,
+    "origin/published": 41,
+    "semtrace/published": 43,
+    "semtrace/registry": 43,
+    "semtrace/templates": 61,
+}
+"""Modules of the kit, packages counted too, that a notebook that asks nobody may load: as measured."""
+MOST_OF_SHARES = 71
+
+
+def imports_of(notebook: str) -> str:
+    """Return the import statements of all code cells."""
+    content = json.loads((NOTEBOOKS / f"{notebook}.ipynb").read_text(encoding="utf-8"))
+    sources = ["".join(cell["source"]) for cell in content["cells"] if cell["cell_type"] == "code"]
+    statements = ast.parse("\n".join(sources)).body
+    return "\n".join(
+        ast.unparse(one) for one in statements if isinstance(one, ast.Import | ast.ImportFrom)
+    )
+
+
+def loaded_by(code: str) -> set[str]:
+    """Return the kit's modules that a fresh process has loaded after the code."""
+    listing = "import sys\nprint(*(name for name in sys.modules if name.startswith('codestress')))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\n{listing}"], capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.split())
+
+
+def asks_nobody(notebook: str) -> bool:
+    return "codestress.inference.run" not in imports_of(notebook)
+
+
+def test_notebooks_that_ask_nobody_are_known() -> None:
+    papers = sorted(path.parent.name for path in PACKAGE.glob("papers/*/studies.py"))
+    notebooks = [
+        f"{paper}/{path.stem}" for paper in papers for path in (NOTEBOOKS / paper).glob("*.ipynb")
+    ]
+    assert {name for name in notebooks if asks_nobody(name)} == set(MOST)
+
+
+@pytest.mark.parametrize("notebook", some(list(MOST), 4))
+def test_a_notebook_that_asks_nobody_loads_no_engine(notebook: str) -> None:
+    loaded = loaded_by(imports_of(notebook))
+    assert len(loaded) <= MOST[notebook], sorted(loaded)
+    assert not {name for name in loaded if name.startswith("codestress.inference.engines")}
+    assert "codestress.inference.run" not in loaded
+
+
+def test_shares_of_origin_load_no_sandbox() -> None:
+    loaded = loaded_by(imports_of("origin/shares"))
+    assert len(loaded) <= MOST_OF_SHARES, sorted(loaded)
+    assert "codestress.sandbox" not in loaded
+
+
+def test_estimators_need_of_the_kit_the_seeds_alone() -> None:
+    modules = sorted(path.stem for path in (PACKAGE / "fitting").glob("[!_]*.py"))
+    loaded = loaded_by("\n".join(f"import codestress.fitting.{name}" for name in modules))
+    beside = {name for name in loaded if not name.startswith("codestress.fitting")}
+    assert beside == {"codestress", "codestress.seeding"}

@@ -1,0 +1,56 @@
+"""Fault Localizability's charts: panels of strengths, and the share of tasks that can be mutated."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from codestress.papers.faultloc.charts import strength_curves
+from codestress.papers.faultloc.results.program_tables import applied_cells, catalogue_headline
+from codestress.report.curves import MEAN
+from codestress.report.style import PUBLISHED
+
+
+def test_panels_of_strengths_say_what_the_mean_loses_and_have_the_papers_line() -> None:
+    values = [("reader", 80, 60), (MEAN, 75, 62.6)]
+    points = [
+        (model, "Python, names", x, y)
+        for model, *ends in values
+        for x, y in zip((1, 8), ends, strict=True)
+    ]
+    points += [(MEAN, "Python, all mutations", x, y) for x, y in ((1, 70), (8, 70))]
+    points += [
+        ("published", "published, Python, all mutations", x, y) for x, y in ((1, 40), (8, 30))
+    ]
+    table = pd.DataFrame(points, columns=["model", "panel", "density", "value"])
+    figure = strength_curves(table.assign(low=table["value"], high=table["value"]), {})
+    names, together = figure.axes
+    assert [ax.get_title() for ax in figure.axes] == [
+        "misleading\nnames\n−12",
+        "all\nmutations\n+0",
+    ]
+    assert next(
+        list(line.get_ydata()) for line in together.lines if line.get_color() == PUBLISHED
+    ) == [40, 30]
+    assert not [line for line in names.lines if line.get_color() == PUBLISHED]
+
+
+def test_the_share_of_tasks_that_can_be_mutated() -> None:
+    columns = ["language", "spm", "strength", "said", "state", "why", "tasks"]
+    refused = pd.DataFrame(
+        [
+            ("python", "functions", 2, "", "applied", "", 3),
+            ("python", "functions", 2, "", "refused", "no place", 7),
+            ("java", "functions", 2, "", "applied", "", 5),
+        ],
+        columns=columns,
+    )
+    labels = pd.DataFrame({"tasks": [10, 5], "label_is_right": [10, 5]})
+    [cells] = applied_cells(refused).values()
+    assert catalogue_headline(labels, cells) == (
+        "15 of 15 labels are the line that differs, and at least 30 % of the tasks can be mutated"
+    )
+    assert set(cells["row"]) == {"shuffled functions\n(functions)"}
+    assert dict(zip(cells["column"], cells["accuracy"], strict=True)) == {
+        "Python,\nstrength 2": 0.3,
+        "Java,\nstrength 2": 1,
+    }

@@ -1,0 +1,262 @@
+"""The motivating example to the letter: programs, edits and prompt of section II, and answers in prose."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codestress.inference.run import run
+from codestress.mutate.faults.sites import fault_sites
+from codestress.papers.faultloc.printed import (
+    ELIDED,
+    FAULT,
+    MISLEADING,
+    Printed,
+    printed,
+    printed_program,
+)
+from codestress.papers.faultloc.programs import first_programs
+from codestress.papers.faultloc.results.example import CONDITIONS, listing, named_lines
+from codestress.papers.faultloc.scoring import line_in_prose, score_prose, score_specification
+from codestress.prompts import prompt_text
+from codestress.types import Outcome, Response
+from openai_server import OpenAIServer, Received, Reply, completion
+
+FIGURE_1 = """\
+1 def solveNQueens(n):
+2     def is_safe(board, row, col):
+3         for i in range(col):
+4             if board[row][i] == 1:
+5                 return False
+6
+7         for i, j in zip(range(row, -1, -1),
+8                       range(col, -1, -1)):
+9             if board[i][j] == 1:
+10                return False
+11
+12        # Off-by-one fault: the loop stops one row too
+13        early
+14        for i, j in zip(range(row, n-1, 1),
+15                      range(col, -1, -1)):
+16            if board[i][j] == 1:
+17                return False
+18        return True
+19    <CODE REMOVED FOR BREVITY>
+20    def solveQueen(board, col, result):
+21        <CODE REMOVED FOR BREVITY>
+22    n = 4
+23    solveNQueens(n)
+"""
+FIGURE_3 = """\
+1 Misleading variable name.
+2 def howManyQueens(n):
+3     def is_safe(final_result, row, col):
+4         Misleading comment.
+5         # This function checks how many queens
+6         are on the board.
+7         for i in range(col):
+8             if final_result[row][i] == 1:
+9                 return False
+10
+11         for i, j in zip(range(row, n-1, 1),
+12                        range(col, -1, -1)):
+13             if final_result[i][j] == 1:
+14                 return False
+15         return True
+16 <CODE REMOVED FOR BREVITY>
+17 def solveQueen(board, col, result):
+18     if col == n:
+19         result.append(list())
+20 <CODE REMOVED FOR BREVITY>
+21 Misleading function name.
+22 howManyQueens(n)
+"""
+"""Both as the paper's text has them."""
+PROMPT = (
+    "This code is designed to solve the N-Queen problem. Given an input N, it should return all valid arrangements of "
+    "N queens on an N × N board such that no two queens attack each other. However, the code produces incorrect "
+    "output. Can you identify the specific line of code responsible for the error? The program is attached below.\n\n"
+)
+
+
+def printed_lines(figure: str) -> list[str]:
+    """The lines of a figure without numbers, labels and white space, broken comments joined."""
+    text = re.sub(r"^\d+", "", figure, flags=re.M)
+    text = re.sub(r"^ *Misleading .*\n", "", text, flags=re.M)
+    text = re.sub(r"\n *(early|are on the board\.)$", r" \1", text, flags=re.M)
+    return [line.strip() for line in text.strip().split("\n")]
+
+
+@pytest.mark.parametrize(("question", "figure"), [("annotated", FIGURE_1), ("figure 3", FIGURE_3)])
+def test_the_figures_are_to_the_letter(question: Any, figure: str) -> None:
+    code = printed_program(question).code
+    assert [line.strip() for line in code.split("\n")] == printed_lines(figure)
+
+
+def test_the_fault_stands_where_the_paper_says() -> None:
+    """Section II says line 13; Figure 3's lines 11 and 19 count its labels and the second halves of broken lines."""
+    lines = {question: printed_program(question).line for question in CONDITIONS}  # type: ignore[arg-type]
+    assert lines == {"faulty": 12, "annotated": 13, "edited": 13, "figure 3": 8}
+    third = printed_program("figure 3").code.split("\n")
+    assert (
+        third[16 - 1].strip()
+        == FIGURE_3.split("\n")[19 - 1].removeprefix("19").strip()
+        == "result.append(list())"
+    )
+    assert third[8 - 1].strip() == FIGURE_3.split("\n")[11 - 1].removeprefix("11").strip()
+
+
+def test_the_edits_are_names_and_a_comment() -> None:
+    before, after = printed_program("faulty").code, printed_program("edited").code
+    assert after.count(MISLEADING) == 1
+    renamed = (
+        after.replace(MISLEADING, "")
+        .replace("final_result", "board")
+        .replace("howManyQueens", "solveNQueens")
+    )
+    assert renamed == before
+    shared = {line.strip() for line in printed_program("figure 3").code.split("\n")}
+    assert shared - {line.strip() for line in after.split("\n")} == {
+        "if col == n:",
+        "result.append(list())",
+    }
+
+
+def test_the_prompt_is_to_the_letter() -> None:
+    trials = printed(Printed(artefact="faultloc/fig02", models=["sim-wide"]))
+    texts = [trials.render(trial).messages[0].content for trial in trials.items]
+    assert texts[0] == prompt_text("printed.specification")
+    assert texts[1:] == [PROMPT + printed_program(question).code for question in CONDITIONS]  # type: ignore[arg-type]
+    assert all(FAULT in text and ELIDED in text for text in texts[1:])
+    assert "Off-by-one" not in texts[1]
+
+
+def output_of(code: str) -> str:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        exec(code.replace("n = 4", "n = 6"), {"__name__": "queens"})
+    return said.getvalue()
+
+
+def test_what_is_left_out_is_filled_from_the_data_set(
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
+    faulty, edited = (printed_program(question, "filled") for question in ("faulty", "edited"))  # type: ignore[arg-type]
+    shown = [line.strip() for line in printed_program("faulty").code.split("\n") if line.strip()]
+    whole = iter(line.strip() for line in faulty.code.split("\n"))
+    assert all(line in whole for line in shown if line != ELIDED)  # in this order
+    correct = faulty.code.replace(FAULT, "range(row, n, 1)")
+    assert output_of(faulty.code) == output_of(edited.code) != output_of(correct)
+    assert output_of(correct).count("\n") == 4
+    made = [
+        site.apply(correct) for site in fault_sites(correct, "python") if site.kind == "OffByOne"
+    ]
+    assert ast.dump(ast.parse(faulty.code)) in {ast.dump(ast.parse(code)) for code in made}
+    [program] = first_programs("alpaca", 1, 0, 0, ("5661",))
+    assert "range(row, n, 1)" in program.code
+
+
+CODE = printed_program("faulty").code
+LINE = "for i, j in zip(range(row, n-1, 1),"
+STATEMENT = f"{LINE}\n                        range(col, -1, -1)):"
+PROSE = [
+    (
+        12,
+        f"The error is in this line:\n\n```python\n{STATEMENT}\n```\nIt should be `range(row, n, 1)`.",
+    ),
+    (12, f"Line 14 is wrong:\n`{LINE}`"),
+    (12, f"The bug:\n{LINE}\nshould go on to n."),
+    (12, f"> {LINE}"),
+    (12, f"12: {LINE}"),
+    (12, "The error is in **line 12**."),
+    (12, "Line number: 12. The loop stops too early, as line 7 does not."),
+    (12, "It is the `range(row, n-1, 1)` of the third loop."),
+    (12, f"```\n{CODE.replace(LINE, LINE + '  # <- wrong')}\n```"),
+    (12, f"```python\n{LINE} # here\n```"),
+    (4, "I think `if board[row][i] == 1:` is responsible."),
+    (7, f"`for i, j in zip(range(row, -1, -1),` is at fault, not `{LINE}`."),
+    (99, "The error is in line 99."),
+    (None, f"The whole program:\n```\n{CODE}\n```"),
+    (None, "It is in `is_safe`."),
+    (None, "`return False` is wrong."),
+    (None, "I cannot tell without the removed code."),
+    (None, "Change `n` to `n+1`."),
+]
+
+
+@pytest.mark.parametrize(("line", "text"), PROSE)
+def test_the_line_that_prose_names(line: int | None, text: str) -> None:
+    assert line_in_prose(text, CODE) == (None if line is None else (line, None))
+
+
+def test_answers_in_prose_are_scored() -> None:
+    def outcomes(texts: list[str], tolerance: int = 0) -> set[Outcome]:
+        return {score_prose(Response(text, "stop"), 12, CODE, tolerance).outcome for text in texts}
+
+    assert outcomes([text for line, text in PROSE if line == 12]) == {Outcome.CORRECT}
+    assert outcomes([text for line, text in PROSE if line not in (12, None)], 2) == {
+        Outcome.INCORRECT
+    }
+    assert outcomes([text for line, text in PROSE if line is None], 2) == {Outcome.UNPARSABLE}
+    assert outcomes(["The error is in line 14."], 2) == {Outcome.CORRECT}
+    assert outcomes([f"<think>`{LINE}`</think>It is line 3."]) == {Outcome.INCORRECT}
+    assert score_prose(Response("The error is", "length"), 12, CODE, 0).outcome is Outcome.TRUNCATED
+
+
+@given(st.text(st.sampled_from("`\n#0123456789 line:for"), max_size=200))
+def test_any_text_is_read(text: str) -> None:
+    number = line_in_prose(text, CODE)
+    assert number is None or number[0] >= 0
+
+
+@pytest.mark.parametrize("unit", ["`", "```", "line ", "line 1", "#\n", "`x"])
+def test_hostile_prose_is_read_in_time(unit: str) -> None:
+    line_in_prose(unit * (100_000 // len(unit)), CODE)
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("No two queens may share the same row, column, or diagonal.", Outcome.CORRECT),
+        ("Rows: one queen each. Columns: one each. Diagonals: at most one.", Outcome.CORRECT),
+        ("No two queens may share a row or a column.", Outcome.INCORRECT),
+        ("Place N queens so that none attacks another.", Outcome.INCORRECT),
+        (prompt_text("printed.specification"), Outcome.INCORRECT),
+        ("<think>row, column, diagonal</think>I do not know.", Outcome.INCORRECT),
+    ],
+)
+def test_the_specification_names_what_no_two_queens_share(text: str, outcome: Outcome) -> None:
+    assert score_specification(Response(text, "stop")).outcome is outcome
+
+
+def test_any_model_is_asked_the_specification_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def behave(request: Received) -> Reply:
+        if request.prompt == prompt_text("printed.specification"):
+            return completion("No queen shares its row, column or diagonal with another.")
+        moved = "final_result" in request.prompt
+        return completion("Line 5 is wrong." if moved else f"The error:\n```\n{STATEMENT}\n```")
+
+    given_here = Printed(artefact="faultloc/fig02", models=["llama-3.1-8b"])
+    trials = printed(given_here)
+    assert [trial.factors["question"] for trial in trials.items] == ["specification", *CONDITIONS]
+    with OpenAIServer(behave) as server:
+        monkeypatch.setenv("LOCAL_BASE_URL", server.base_url)
+        results = run(trials, ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
+    assert [answer.scores["strict"].value for answer in results.answers] == [1, 1, 1, 0, 0]
+    table = named_lines(given_here, results.answers, "strict", tmp_path / "s.sqlite")
+    assert table["condition"].tolist() == list(CONDITIONS.values())
+    assert table["named_line"].tolist() == [12, 13, 5, 5]
+    assert table["found"].tolist() == [1, 1, 0, 0]
+    shown = listing(given_here, "edited").split("\n")
+    assert [line for line in shown if line.startswith(">")] == [f">  13         {LINE}"]

@@ -1,0 +1,477 @@
+"""What of a program can run: by cases, by running programs whose control flow is drawn, and by Java's own compiler."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import random
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codestress.mutate.faults.java_reached import (
+    BLOCKS,
+    compiled,
+    java_flow,
+    statements_of,
+    unreachable_with,
+    written_constants,
+)
+from codestress.mutate.faults.reached import python_flow
+from codestress.mutate.faults.trees import java_root
+from codestress.sandbox.runtimes import missing, nodes, text_of
+from conftest import THOROUGH
+
+JUMPS = "if a: continue\n  else: break"
+PYTHON = [
+    (True, "if a: return 1\nhere()"),
+    (True, "if a: return 1\nelif b: return 2\nhere()"),
+    (True, "for x in a:\n  if x: continue\n  here()"),
+    (True, "while a:\n  return 1\nhere()"),
+    (True, "while True:\n  if a: break\nhere()"),
+    (True, "while True:\n  try:\n    break\n  finally:\n    g()\nhere()"),
+    (True, "for x in a:\n  while True:\n    g()\n    if x: break\n  here()"),
+    (True, "try:\n  return g()\nexcept KeyError:\n  here()"),
+    (True, "try:\n  return g()\nexcept KeyError:\n  pass\nhere()"),
+    (True, "try:\n  raise KeyError\nexcept KeyError:\n  pass\nhere()"),
+    (True, "try:\n  unicode\nexcept NameError:\n  here()"),
+    (True, "try:\n  return 1\nfinally:\n  here()"),
+    (True, "try:\n  g()\nexcept KeyError:\n  return 1\nelse:\n  here()"),
+    (True, "with suppress(KeyError):\n  raise KeyError\nhere()"),
+    (True, "with contextlib.suppress(KeyError):\n  return g()\nhere()"),
+    (True, "with open(a) as f:\n  here()"),
+    (True, "match a:\n  case 1: return 1\n  case 2: return 2\nhere()"),
+    (True, "match a:\n  case x if b: return 1\nhere()"),
+    (True, "match a:\n  case 1: return 1\n  case _: pass\nhere()"),
+    (True, "if __name__ == '__main__': sys.exit(0)\nhere()"),
+    (True, "a or sys.exit()\nhere()"),
+    (True, "def fail(m):\n  if m: raise KeyError\nfail(1)\nhere()"),
+    (True, "def fail(m):\n  yield\n  raise KeyError\nfail(1)\nhere()"),
+    (True, "async def fail(m): raise KeyError\nfail(1)\nhere()"),
+    (True, "def fail(m): raise KeyError\nfail = g\nfail(1)\nhere()"),
+    (True, "for x in a: return 1\nelse: here()"),
+    (True, "while not b:\n  break\nelse:\n  here()"),
+    (True, "x = [here() for y in a if y]"),
+    (True, "def g():\n  here()\ng()"),
+    (True, "def g():\n  here()\nreturn g"),
+    (True, "@a\ndef g():\n  here()"),
+    (True, "def g():\n  here()\nlocals()['g']()"),
+    (True, "class G:\n  def g(self):\n    here()"),
+    (False, "def g():\n  here()"),
+    (False, "if a:\n  def g():\n    return [here()]"),
+    (False, "async def g():\n  here()"),
+    (True, "x = lambda: here()"),
+    (True, "assert a, 'x'\nhere()"),
+    (
+        True,
+        "class A:\n  def f(self):\n    raise KeyError\n  def g(self):\n    self.f()\n    here()",
+    ),
+    (False, "return 1\nhere()"),
+    (False, "raise KeyError\nhere()"),
+    (False, "if a: return 1\nelse: return 2\nhere()"),
+    (False, "if a: return 1\nelif b: raise KeyError\nelse: sys.exit()\nhere()"),
+    (False, f"for x in a:\n  {JUMPS}\n  here()"),
+    (False, f"while a:\n  {JUMPS}\n  here()"),
+    (False, "while True: g()\nhere()"),
+    (False, "while 1:\n  for x in a: break\nhere()"),
+    (False, "while True:\n  while a: break\nhere()"),
+    (False, "while True:\n  try:\n    break\n  finally:\n    return\nhere()"),
+    (False, "for x in itertools.count(): g()\nhere()"),
+    (False, "for x in itertools.repeat(0): g()\nhere()"),
+    (True, "for x in itertools.repeat(0, 3): g()\nhere()"),
+    (False, "for x in range(5, 5): here()"),
+    (False, "for x in range(3, 1): here()"),
+    (True, "for x in range(3, 1, -1): here()"),
+    (False, "for x in zip([], y): here()"),
+    (False, "for x in reversed([]): here()"),
+    (False, "for i, x in enumerate(range(-1)): here()"),
+    (True, "for i, x in enumerate(range(n)): here()"),
+    (False, "try:\n  return g()\nexcept KeyError:\n  return 1\nhere()"),
+    (False, "try:\n  return g()\nfinally:\n  g()\nhere()"),
+    (False, "try:\n  g()\nfinally:\n  return 1\nhere()"),
+    (False, "try:\n  g()\nexcept KeyError:\n  return 1\nelse:\n  return 2\nhere()"),
+    (False, "try:\n  return 1\nexcept KeyError:\n  here()"),
+    (False, "try:\n  return a\nexcept KeyError:\n  pass\nhere()"),
+    (False, "try:\n  return g()\nexcept KeyError:\n  return 1\nelse:\n  here()"),
+    (False, "try:\n  g()\nexcept Exception:\n  pass\nexcept (KeyError, ValueError):\n  here()"),
+    (False, "with open(a) as f:\n  return f\nhere()"),
+    (False, "match a:\n  case 1: return 1\n  case _: return 2\nhere()"),
+    (False, "match a:\n  case 1: return 1\n  case x: raise KeyError\nhere()"),
+    (False, "match a:\n  case 1 | _: return 1\nhere()"),
+    (False, "match a:\n  case 1 if False: here()"),
+    (False, "sys.exit(1)\nhere()"),
+    (False, "exit()\nhere()"),
+    (False, "assert False, 'x'\nhere()"),
+    (False, "def fail(m): raise KeyError\nfail(1)\nhere()"),
+    (False, "def fail(m): raise KeyError\ndef stop(): fail(1)\nstop()\nhere()"),
+    (False, "def serve():\n  while True: g()\nserve()\nhere()"),
+    (False, "if False: here()"),
+    (False, "if True: g()\nelse: here()"),
+    (False, "if 1 > 2 and a: here()"),
+    (False, "if not (1 or a): here()"),
+    (False, "if TYPE_CHECKING: here()"),
+    (False, "while 0: here()"),
+    (False, "for x in []: here()"),
+    (False, "x = False and here()"),
+    (False, "x = g() if True else here()"),
+    (False, "return 1\ndef h():\n  here()"),
+]
+
+
+@pytest.mark.parametrize(("reached", "body"), PYTHON)
+def test_what_of_a_python_program_can_run(reached: bool, body: str) -> None:
+    lines = "\n".join(f"    {line}" for line in body.split("\n"))
+    tree = ast.parse(f"import sys\ndef f(a, b):\n{lines}")
+    flow = python_flow(tree)
+    calls = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "here"
+    ]
+    assert [id(call) in flow.reached for call in calls] == [reached]
+
+
+JAVA = [
+    (True, "if (a) return; here();"),
+    (True, "while (true) { if (a) break; } here();"),
+    (True, "out: while (true) { while (true) { if (a) break out; } } here();"),
+    (True, "out: for (;;) { for (;;) { if (a) continue out; here(); } }"),
+    (True, "out: { if (a) break out; return; } here();"),
+    (True, "switch (n) { case 1: return; case 2: g(); } here();"),
+    (True, "switch (n) { case 1: return; default: break; } here();"),
+    (True, "switch (n) { case 1 -> { return; } } here();"),
+    (True, "switch (n) { case 1: g(); case 2: here(); }"),
+    (True, "try { g(); return; } catch (RuntimeException e) { } here();"),
+    (True, "try { return; } finally { here(); }"),
+    (True, "do { if (a) continue; return; } while (b); here();"),
+    (True, "int x = switch (n) { case 1 -> { here(); yield 2; } default -> 3; };"),
+    (True, "Runnable r = () -> { here(); };"),
+    (True, "synchronized (this) { g(); } here();"),
+    (True, "for (int i = 0; i < n; i++) { return; } here();"),
+    (False, "if (a) { return; } else { throw new RuntimeException(); } here();"),
+    (False, "while (true) { g(); } here();"),
+    (False, "for (;;) { g(); } here();"),
+    (False, "out: while (true) { while (true) { if (a) continue out; } } here();"),
+    (False, "for (int i = 0; i < n; i++) { if (a) { continue; } else { break; } here(); }"),
+    (False, "for (int i = 0; i < n; here()) { return; }"),
+    (False, "do { return; } while (here());"),
+    (False, "do { return; } while (b); here();"),
+    (False, "switch (n) { case 1: return; default: throw new RuntimeException(); } here();"),
+    (
+        False,
+        "switch (n) { case 1 -> { return; } default -> throw new RuntimeException(); } here();",
+    ),
+    (False, "switch (n) { case 1: return; here(); default: g(); }"),
+    (False, "switch (o) { case String s -> { return; } case Object s -> { return; } } here();"),
+    (False, "try { return; } catch (RuntimeException e) { here(); }"),
+    (False, "try { g(); return; } catch (RuntimeException e) { return; } here();"),
+    (False, "try { g(); } finally { return; } here();"),
+    (False, "synchronized (this) { return; } here();"),
+    (False, "System.exit(1); here();"),
+    (False, "Runtime.getRuntime().halt(1); here();"),
+    (False, "fail(); here();"),
+    (False, "if (false) { here(); }"),
+    (False, "if (1 > 2 && a) { here(); }"),
+    (False, "boolean x = false && here();"),
+    (False, "boolean x = true ? a : here();"),
+    (False, "final boolean on = true; while (on) { g(); } here();"),
+    (False, "if (true) { return; } here();"),
+]
+
+
+@pytest.mark.parametrize(("reached", "body"), JAVA)
+def test_what_of_a_java_program_can_run(reached: bool, body: str) -> None:
+    fail = "private void fail() { throw new RuntimeException(); }"
+    root = java_root(
+        f"class A {{ {fail} void f(boolean a, boolean b, int n, Object o) {{ {body} }} }}"
+    )
+    flow = java_flow(list(nodes(root)), written_constants(nodes(root)))
+    calls = [
+        node
+        for node in nodes(root)
+        if node.type == "method_invocation" and text_of(node) == "here()"
+    ]
+    assert [call.id in flow.reached for call in calls] == [reached]
+
+
+# --- Programs whose control flow is drawn, run ------------------------------------------------------------------------
+
+
+class Draw:
+    """Bodies of functions, in Python or Java, in which each statement `mark(n)` has a number of its own."""
+
+    def __init__(self, seed: int, java: bool) -> None:
+        self.random, self.java = random.Random(seed), java
+        self.marks = 0
+
+    def mark(self) -> list[str]:
+        self.marks += 1
+        return [f"mark({self.marks});" if self.java else f"mark({self.marks})"]
+
+    def nested(self, head: str, body: list[str]) -> list[str]:
+        if self.java:
+            return [f"{head} {{", *body, "}"]
+        return [f"{head}:", *(f"  {line}" for line in body)]
+
+    def condition(self) -> str:
+        never = (
+            ["false", "!true", "1 > 2"] if self.java else ["False", "not 1", "1 > 2", "0 and c()"]
+        )
+        always = ["true", "2 > 1"] if self.java else ["True", "1", "not 0", "c() or 1"]
+        return self.random.choices(
+            ["c()", self.random.choice(never), self.random.choice(always)], [8, 1, 1]
+        )[0]
+
+    def body(self, depth: int, jumps: tuple[str, ...] = ()) -> list[str]:
+        """One or two statements; `jumps` are those of the loops around them."""
+        lines = self.mark()
+        for _ in range(self.random.randint(1, 2)):
+            lines += self.statement(depth, jumps) + self.mark()
+        return lines
+
+    def statement(self, depth: int, jumps: tuple[str, ...]) -> list[str]:
+        if self.random.random() < 0.2 or not depth:
+            jump = self.random.choice(["return", *jumps])
+            simple = [jump, "throw error()" if self.java else "raise error()", "fail()"]
+            return [self.random.choice(simple) + (";" if self.java else "")]
+        kind = self.random.choice(["if", "else", "while", "for", "try", "switch", "with"])
+        if kind in ("if", "else"):
+            test = self.condition()
+            lines = self.nested(
+                f"if ({test})" if self.java else f"if {test}", self.body(depth - 1, jumps)
+            )
+            return lines + (
+                self.nested("else", self.body(depth - 1, jumps)) if kind == "else" else []
+            )
+        if kind in ("while", "for"):
+            return self.loop(kind, depth - 1, jumps)
+        if kind == "switch":
+            return self.switch(depth - 1, jumps)
+        if kind == "with" and not self.java:
+            manager = self.random.choice(["suppress(LookupError)", "nullcontext()"])
+            return self.nested(f"with {manager}", self.body(depth - 1, jumps))
+        return self.tried(depth - 1, jumps)
+
+    def loop(self, kind: str, depth: int, jumps: tuple[str, ...]) -> list[str]:
+        name = f"v{self.marks}"
+        if not self.java:
+            python = {
+                "while": ["while c()", "while True"],
+                "for": ["for i in some()", "for i in ()"],
+            }
+            return self.nested(
+                self.random.choice(python[kind]), self.body(depth, ("break", "continue"))
+            )
+        java = {
+            "while": ["while (c())", "while (true)"],
+            "for": [f"for (int {name} = 0; c(); {name}++)", "for (;;)"],
+        }
+        head = f"l{name}: {self.random.choice(java[kind])}"
+        labelled = tuple(jump for jump in jumps if " " in jump)
+        own = ("break", "continue", f"break l{name}", f"continue l{name}")
+        return self.nested(head, self.body(depth, own + labelled))
+
+    def switch(self, depth: int, jumps: tuple[str, ...]) -> list[str]:
+        default = self.random.random() < 0.5
+        if self.java:
+            jumps = tuple(jump for jump in jumps if jump != "break")
+            arrow = self.random.random() < 0.5
+            heads = [f"case {n}" for n in (0, 1)] + (["default"] if default else [])
+            if arrow:
+                cases = [self.nested(f"{head} ->", self.body(depth, jumps)) for head in heads]
+            else:
+                cases = [[f"{head}:", *self.body(depth, (*jumps, "break"))] for head in heads]
+            return self.nested("switch (n())", [line for case in cases for line in case])
+        cases = [self.nested(f"case {n}", self.body(depth, jumps)) for n in (0, 1)]
+        cases += [self.nested("case _", self.body(depth, jumps))] if default else []
+        return self.nested("match n()", [line for case in cases for line in case])
+
+    def tried(self, depth: int, jumps: tuple[str, ...]) -> list[str]:
+        quiet = "return;" if self.java else "return a"
+        lines = self.nested(
+            "try", [quiet] if self.random.random() < 0.2 else self.body(depth, jumps)
+        )
+        python = ["KeyError", "LookupError", "Exception"]
+        kinds = ["IllegalStateException", "RuntimeException"] if self.java else python
+        kinds = [kind for kind in kinds if self.random.random() < 0.6]
+        if not self.java:
+            self.random.shuffle(kinds)
+        for kind in kinds:
+            head = f"catch ({kind} e{self.marks})" if self.java else f"except {kind}"
+            lines += self.nested(head, self.body(depth, jumps))
+        if not kinds or self.random.random() < 0.3:
+            # Which might swallow the end of a run.
+            ending = tuple(jump for jump in jumps if "continue" not in jump)
+            lines += self.nested("finally", self.body(depth, ending))
+        return lines
+
+
+class Over(BaseException):
+    """A run has made all its steps."""
+
+
+def marks_of_runs(code: Any, wanted: set[int], seed: int) -> set[int]:
+    """The marks that runs reach, each run with conditions and exceptions of its own, until all that are wanted are."""
+    seen = set[int]()
+    for number in range(20_000):
+        drawn = random.Random(f"{seed} {number}")
+        steps, quiet = iter(range(200)), number % 4
+
+        def step(
+            drawn: random.Random = drawn, steps: Iterator[int] = steps, quiet: int = quiet
+        ) -> None:
+            if next(steps, None) is None:
+                raise Over
+            if drawn.random() < quiet / 10:
+                raise error()
+
+        def error(drawn: random.Random = drawn) -> Exception:
+            return drawn.choice([KeyError, IndexError, ValueError])()
+
+        def mark(at: int, step: Any = step) -> None:
+            seen.add(at)
+            step()
+
+        def c(step: Any = step, drawn: random.Random = drawn) -> bool:
+            step()
+            return drawn.random() < 0.5
+
+        names: dict[str, Any] = {
+            "mark": mark,
+            "c": c,
+            "error": error,
+            "suppress": contextlib.suppress,
+        }
+        names |= {
+            "nullcontext": contextlib.nullcontext,
+            "n": lambda drawn=drawn: drawn.randrange(3),
+        }
+        names |= {"some": lambda drawn=drawn: range(drawn.randrange(3))}
+        exec(code, names)
+        with contextlib.suppress(Over, Exception):
+            names["f"](1)
+        if wanted <= seen:
+            break
+    return seen
+
+
+@settings(max_examples=400 if THOROUGH else 60, deadline=None)
+@given(st.integers(0, 2**32))
+def test_what_is_called_unreachable_never_runs_and_the_rest_does(seed: int) -> None:
+    lines = "\n".join(f"    {line}" for line in Draw(seed, java=False).body(2))
+    text = f"def fail():\n    raise error()\ndef f(a):\n{lines}"
+    with contextlib.suppress(SyntaxError):
+        tree = ast.parse(text)
+        flow = python_flow(tree)
+        marks = {
+            node.args[0].value: id(node) in flow.reached  # type: ignore[attr-defined]
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "mark"
+        }
+        expected = {number for number, reached in marks.items() if reached}
+        assert marks_of_runs(compile(text, "drawn", "exec"), expected, seed) == expected, text
+
+
+def java_program(seed: int) -> str:
+    """The members of a drawn class, without what its compiler refuses: whether it does is for the compiler to say."""
+    lines = "\n".join(Draw(seed, java=True).body(2))
+    code = f"static void fail() {{ throw error(); }}\nstatic void f() {{\n{lines}\n}}"
+    while refused := refused_statements(code):
+        first = refused[0]
+        code = code[: first.start_byte - len(HEAD)] + code[first.end_byte - len(HEAD) :]
+    return code
+
+
+HEAD = "class P extends Base {\n"
+
+
+def refused_statements(code: str) -> list[Any]:
+    """The statements that the walk says a compiler refuses, in their order."""
+    root = java_root(f"{HEAD}{code}\n}}")
+    refused = []
+    for method in (node for node in nodes(root) if node.type == "method_declaration"):
+        walk = compiled(method, written_constants(nodes(root)))
+        every = [
+            one for block in nodes(method) if block.type in BLOCKS for one in statements_of(block)
+        ]
+        refused += [one for one in every if one.id not in walk.flow.reached]
+    return sorted(refused, key=lambda node: node.start_byte)
+
+
+BASE = Path(__file__).with_name("DrawnFlow.java").read_text(encoding="utf-8")
+SEEDS = range(400 if THOROUGH else 40)
+
+
+@pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
+def test_the_compiler_and_runs_agree_in_java(tmp_path: Path) -> None:
+    programs = [java_program(seed) for seed in SEEDS]
+    classes = [
+        HEAD.replace("P", f"P{seed}") + code + "}"
+        for seed, code in zip(SEEDS, programs, strict=True)
+    ]
+    names = ", ".join(f"P{seed}::f" for seed in SEEDS)
+    path = tmp_path / "DrawnFlow.java"
+    path.write_text("\n".join([BASE.replace("PROGRAMS", names), *classes]))
+    done = subprocess.run(
+        ["java", "-XX:TieredStopAtLevel=1", str(path)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    for code, line in zip(programs, done.stdout.splitlines(), strict=True):
+        root = java_root(f"{HEAD}{code}\n}}")
+        flow = java_flow(list(nodes(root)), written_constants(nodes(root)))
+        calls = [
+            node
+            for node in nodes(root)
+            if node.type == "method_invocation" and text_of(node).startswith("mark(")
+        ]
+        expected = {int(text_of(call)[5:-1]) for call in calls if call.id in flow.reached}
+        assert {int(mark) for mark in line.split()} == expected, code
+
+
+@pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
+def test_the_compiler_refuses_a_return_where_the_walk_does(tmp_path: Path) -> None:
+    texts, expected = [BASE.replace("PROGRAMS", "")], []
+    for code in map(java_program, SEEDS):
+        root = java_root(f"{HEAD}{code}\n}}")
+        constants = written_constants(nodes(root))
+        flow = java_flow(list(nodes(root)), constants)
+        method = next(
+            node for node in nodes(root) if text_of(node.child_by_field_name("name")) == "f"
+        )
+        before = compiled(method, constants)
+        for block in nodes(method):
+            inside = (
+                statements_of(block) if block.type == "block" and block.parent != method else []
+            )
+            if inside and inside[-1].id in flow.completing:
+                at = block.end_byte - 1 - len(HEAD)
+                changed = f"{code[:at]}return; {code[at:]}".replace("\n", " ")
+                texts.append(HEAD.replace("P", f"P{len(texts)}").strip() + changed + "}")
+                expected.append(unreachable_with(before, method, block))
+    path = tmp_path / "DrawnFlow.java"
+    path.write_text("\n".join(texts))
+    options = [
+        "-proc:none",
+        "-Xmaxerrs",
+        "100000",
+        "--should-stop=ifError=FLOW",
+        "-d",
+        str(tmp_path),
+    ]
+    done = subprocess.run(["javac", *options, str(path)], capture_output=True, text=True)
+    first = BASE.count("\n") + 1
+    lines = {
+        int(line) - first
+        for line in re.findall(r":(\d+): error: unreachable statement", done.stderr)
+    }
+    found = [number in lines for number in range(1, len(texts))]
+    assert not [
+        text for text, one, other in zip(texts[1:], found, expected, strict=True) if one != other
+    ]
+    assert {True, False} == set(expected)

@@ -1,0 +1,113 @@
+"""What section 5 says in words, by another route: pandas on the published outcomes alone."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from codestress.papers.origin import results
+from codestress.papers.origin.published import outcomes
+from codestress.papers.origin.stated import slopes, stated_numbers, token_steps
+from codestress.paths import PUBLISHED
+
+CONTENT = json.loads((PUBLISHED / "origin.json").read_text(encoding="utf-8"))
+
+
+def shown(figure: str) -> pd.DataFrame:
+    """Sizes by models, 0 or 1."""
+    told = CONTENT[figure]
+    lines = range(told["lines"][0], told["lines"][1] + 1, 8)
+    return pd.DataFrame(
+        {name: [int(bit) for bit in bits] for name, bits in told["outcomes"].items()}, index=lines
+    )
+
+
+@pytest.fixture(scope="module")
+def numbers() -> pd.DataFrame:
+    return stated_numbers(outcomes()).set_index(["number", "list", "model"])
+
+
+def test_differences_are_those_of_the_published_cells(numbers: pd.DataFrame) -> None:
+    adjacent, down, up, shuffled = (
+        shown(figure) for figure in ("fig01", "fig02", "fig03", "fig10")
+    )
+    gained = numbers.loc["shuffled - in order", "value"].droplevel("list")
+    assert gained.to_dict() == pytest.approx((shuffled - down).mean().to_dict())
+    asymmetry = numbers.loc[("up - down", "d = -15", "Sonnet-3.5")]
+    assert asymmetry["value"] == pytest.approx(
+        (up["Sonnet-3.5"].sum() - down["Sonnet-3.5"].sum()) / 117
+    )
+    assert asymmetry["low"] > 0
+    common = adjacent.iloc[2:]  # as many steps long: four lines shorter
+    lost = numbers.loc["15 lines - adjacent"].loc["d = 15", "value"]
+    assert lost.to_dict() == pytest.approx((down.mean() - common.mean()).to_dict())
+    assert numbers.loc[("models that lose", "d = 15", "all"), "value"] == (lost < 0).sum() == 13
+    others = down.drop(columns="GPT4o").mean().mean()
+    assert numbers.loc[("share - mean of the others", "d = 15", "GPT4o"), "value"] == pytest.approx(
+        down["GPT4o"].mean() - others
+    )
+    rest = lost.drop(["Gemini-Pro", "Gemini-Flash"]).mean()
+    beside = numbers.loc[
+        ("15 lines - adjacent, beside the others", "d = 15", "Gemini-Pro"), "value"
+    ]
+    assert beside == pytest.approx(lost["Gemini-Pro"] - rest)
+    family = up["Llama3.1-405b"].mean() - up["Llama3.1-70b"].mean()
+    assert numbers.loc[("larger - smaller", "d = -15", "Llama3.1-405b"), "value"] == pytest.approx(
+        family
+    )
+    late = down["Opus-3"].iloc[58:].mean() - down["Opus-3"].iloc[:58].mean()
+    near = numbers.loc[("longer half - shorter half", "d = 15", "Opus-3"), "value"]
+    assert near == pytest.approx(late, abs=0.02)
+
+
+def test_intervals_count_neighbours_as_one_where_they_agree(numbers: pd.DataFrame) -> None:
+    """Blocks of sizes that change together know less than as many sizes alone."""
+    change = (shown("fig10") - shown("fig02"))["Sonnet-3"]
+    alone = 1.96 * change.std() / np.sqrt(len(change))
+    row = numbers.loc[("shuffled - in order", "d = 15, shuffled", "Sonnet-3")]
+    assert row["high"] - row["value"] > alone
+    assert (row["items"], row["low"] > 0) == (39, True)
+
+
+def test_slopes_and_steps_are_those_of_the_figures() -> None:
+    found = slopes(0.95).set_index(["model", "side"])
+    rows = pd.DataFrame(CONTENT["fig06"]["rows"])
+    down = rows[rows["d"] > 0]
+    slope = np.polyfit(down["d"], 100 * down["correct"] / down["n"], 1)[0]
+    assert found.loc[("GPT4-turbo", "down"), "value"] == pytest.approx(slope)
+    assert len(found) == 8
+    assert token_steps()["tokens"].round().tolist() == [84] * 3
+
+
+def test_what_the_long_prompt_costs_and_what_is_noticed_in_it() -> None:
+    rows = [
+        ("m", "printed", 861, 0.7, 10),
+        ("m", "authors", 27306, 0.0, 10),
+        ("m", "own", 99000, 1.0, 10),
+    ]
+    counts = pd.DataFrame(rows, columns=["model", "text", "characters", "accuracy", "independent"])
+    fall = results.falls(counts, 0.95).squeeze()
+    assert (fall["short"], fall["long"], fall["n"]) == (861, 27306, 10)
+    assert fall["difference"] == pytest.approx(-0.7)
+    assert fall["high"] < 0
+    told = pd.DataFrame(
+        {
+            "label": "m",
+            "text": ["authors", "authors", "own"],
+            "characters": 27306,
+            "depth": 0.017,
+            "paired": True,
+            "outcome": ["nothing noticed", "cipher noticed", "solved"],
+            "count": [6, 4, 10],
+        }
+    )
+    found = results.noticed(told, "clue", 0.95).set_index("outcome")
+    assert found.loc[["nothing noticed", "cipher noticed", "solved"], "share"].tolist() == [
+        0.6,
+        0.4,
+        0.0,
+    ]
+    assert set(found["n"]) == {10}

@@ -1,0 +1,182 @@
+"""What titles and descriptions of Sense and Sensitivity's figures say follows from the numbers that are drawn."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from codestress.artefact_files import read_artefact
+from codestress.inference.registry import load_registry
+from codestress.papers.semtrace import charts
+from codestress.papers.semtrace.results import by_position, removal, tables
+from conftest import ROOT
+
+SHARES = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
+
+
+def versions(right: dict[float, float], model: str = "a", problems: int = 40) -> pd.DataFrame:
+    """Answers of ten lines each; the first part of the programs is right at each share of lines removed."""
+    rows = [
+        (
+            model,
+            "output_prediction",
+            f"p{number}",
+            10,
+            round(10 * share),
+            float(number < part * problems),
+        )
+        for number in range(problems)
+        for share, part in right.items()
+    ]
+    columns = ["model", "task", "problem", "lines", "removed", "value_strict"]
+    return pd.DataFrame(rows, columns=columns).assign(outcome_strict="correct")
+
+
+def told(answers: pd.DataFrame) -> tuple[str, str, pd.DataFrame]:
+    """Title, description and drawn curves."""
+    table = removal.accuracy_by_share(removal.with_share_removed(answers), confidence=0.95)
+    fits = removal.fit_removal(
+        answers, trend="exponential", weighted=False, confidence=0.95, resamples=100, seed=0
+    )
+    sensitivity = removal.recall_sensitivity(
+        answers, epsilon=1e-9, complete_wrong="left_out", confidence=0.95
+    )
+    title = removal.removal_title(sensitivity)
+    return title, removal.describe_removal(table, fits), removal.fitted_curves(table, fits, 0.95)
+
+
+def test_no_fit_is_a_headline_and_a_doubted_one_is_said_so() -> None:
+    step = {share: 1.0 if share < 0.6 else 0.0 for share in SHARES}
+    title, alt, _ = told(versions(step))
+    assert title == "a loses 33 % of right outputs when lines are missing"  # 2 of 6 versions
+    assert "100.0% right with all lines, 100.0% without 10.0% of them, the fewest" in alt
+    assert "does not describe its points" in alt
+    title, alt, _ = told(versions({share: np.exp(-2 * share) for share in SHARES}))
+    assert "describe" not in title + alt
+    for text in (title, alt):
+        assert "half" not in text.lower()
+
+
+def test_curves_reach_as_far_as_their_points() -> None:
+    answers = versions({share: np.exp(-2 * share) for share in SHARES if share < 0.6})
+    _, _, curves = told(answers)
+    assert (curves["share_removed"].min(), curves["share_removed"].max()) == (0, 0.5)
+
+
+def test_nothing_right_is_not_known() -> None:
+    title, alt, _ = told(versions(dict.fromkeys(SHARES, 0.0)))
+    assert "nan %" in title  # which `publish` words as "(not known)"
+    assert "0.0% right with all lines" in alt
+
+
+@pytest.mark.parametrize("unit", ["unresolved (%)", "% of the maximum", "right (%)"])
+def test_a_description_says_what_is_drawn(unit: str) -> None:
+    points = pd.DataFrame(
+        {"row": "r", "column": "c", "model": "m", "depth": [0, 0.5, 1], "shown": [0.4, 0.9, 0.2]}
+    )
+    alt = by_position.describe_positions(points, unit)
+    assert alt.startswith(f"Shown: {unit}")
+    assert "40% at the beginning, 20% to 90% in all, 20% at the end" in alt
+
+
+def dip(model: str, points: float, low: float, p_value: float) -> dict[str, object]:
+    return {
+        "model": model,
+        "dip_points": points,
+        "dip_low": low,
+        "dip_relative_pct": 2 * points,
+        "p_value": p_value,
+    }
+
+
+def test_a_title_by_position_names_who_loses_in_the_middle() -> None:
+    none = pd.DataFrame(columns=["low", "high"])
+    clear, doubtful = dip("a", 30.4, 12, 0.001), dip("b", 9, -2, 0.2)
+    dips = pd.DataFrame([clear, doubtful])
+    told = by_position.headline(dips, none, relative=False)
+    assert told == "In the middle a loses up to 30 points; b nothing clear"
+    told = by_position.headline(dips, none, relative=True)
+    assert told.startswith("In the middle a loses up to 61 % of the best accuracy")
+    # One clear curve of many is what noise makes.
+    many = pd.DataFrame([dip("a", 30, 12, 0.02), *[dip("a", 1, -9, 0.5)] * 4])
+    assert by_position.headline(many, none, relative=False) == (
+        "No clear loss in the middle of the context for a"
+    )
+    asked = pd.DataFrame({"low": [0.1, -0.1], "high": [0.3, 0.2]})
+    assert by_position.headline(dips, asked, relative=False).startswith(
+        "A clear effect of the query"
+    )
+
+
+def test_a_rejected_fit_is_dotted_and_has_no_half() -> None:
+    for right, style, half in (
+        ({share: np.exp(-4 * share) for share in SHARES}, "-", True),
+        ({share: 1.0 if share < 0.6 else 0.0 for share in SHARES}, ":", False),
+    ):
+        answers = versions(right, problems=400)
+        table = removal.accuracy_by_share(removal.with_share_removed(answers), confidence=0.95)
+        _, _, curves = told(answers)
+        figure = charts.removal_curve(table, curves, None, confidence=0.95)
+        [ax] = figure.axes
+        assert ax.lines[0].get_linestyle() == style
+        assert ("half lost at 17 %" in ax.texts[0].get_text()) == half
+
+
+def test_published_accuracies_stand_in_the_rows_of_the_same_models() -> None:
+    published = tables.drawn_baselines("semtrace/tab02", 0.95)
+    assert published["condition"].nunique() == 4
+    here = published[published["label"] == "gemma-3-12b"].assign(accuracy=[0.5, 0.4, 0.6, 0.8])
+    here[["low", "high"]] = 0.3, 0.9
+    figure = charts.baseline_dots(here, published)
+    inputs, outputs = figure.axes
+    rows = [label.get_text() for label in inputs.get_yticklabels()]
+    assert rows[0] == "gemma-3-12b"
+    assert len(rows) == published["label"].nunique() == 9
+    assert inputs.texts[1].get_text() == "+10.0"
+    assert outputs.texts[1].get_text() == "+40.0"
+    rest = published["label"].unique()[0]
+    keyed, plain = (
+        published[(published["label"] == rest) & (published["condition"] == f"CRUXEval-I, {keys}")]
+        for keys in ("with keys", "without keys")
+    )
+    change = 100 * (keyed["accuracy"].iloc[0] - plain["accuracy"].iloc[0])
+    assert inputs.texts[2].get_text() == f"{change:+.1f}"
+
+
+def test_a_licence_counts_once_whoever_holds_it() -> None:
+    registry = load_registry()
+    table = tables.licences(
+        [registry[name] for name in read_artefact("semtrace/tab03").parameters["models"]]
+    )
+    assert len(table) == 12
+    kinds = tables.licence_kinds(table)
+    assert len(kinds) == 8
+    assert sum("MIT" in kind for kind in kinds) == 1
+
+
+SECTIONS = {"1", "2", "2.1", "2.2", "2.3", "2.4", "3", "3.1", "3.2", "3.3", "3.4"}
+"""Of the paper, without related work (4), limitations and conclusion, which are no source of a method."""
+CITED = re.compile(
+    r"[Ss]ections? (\d(?:\.\d)?)(?:(?:,| to| and|-) ?(\d(?:\.\d)?))*|(?<= )\((\d\.\d)(?:, (\d\.\d))*\)"
+)
+
+
+def test_sections_that_are_cited_are_sections_of_the_paper() -> None:
+    folders = ("lib/codestress/papers/semtrace", "notebooks/semtrace", "params/semtrace")
+    files = [
+        path
+        for folder in folders
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".py", ".ipynb", ".yaml")
+    ]
+    cited = [
+        (path.name, one)
+        for path in files
+        for one in CITED.findall(path.read_text(encoding="utf-8"))
+    ]
+    assert len(cited) > 20
+    for name, numbers in cited:
+        assert {number for number in numbers if number} <= SECTIONS, (name, numbers)

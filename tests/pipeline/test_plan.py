@@ -1,0 +1,222 @@
+"""Plans: requests that are answered, repeated or missing, and estimates from a sample of the prompts."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
+
+import plans
+
+from codestress.artefact_files import artefact_names
+from codestress.errors import DataError, EngineError
+from codestress.inference.registry import REGISTRY, ModelEntry, load_registry
+from codestress.inference.run import run
+from codestress.inference.store import Store
+from codestress.pipeline import plan as planning
+from codestress.pipeline.artefacts import Artefact, Overrides, resolve
+from codestress.pipeline.plan import make_plan
+from codestress.report import summary
+from codestress.types import Message, Prompt, Response, Sampling, Trial, Trials
+
+SMALL = ("problems=[generated]", "distractor_source=installed", "distractors=[2]", "positions=2")
+
+
+def artefacts(
+    *names: str, models: tuple[str, ...] = ("sim-near",), settings: tuple[str, ...] = ()
+) -> list[Artefact]:
+    return resolve(list(names), "smoke", Overrides(models, settings), load_registry())
+
+
+def test_an_empty_store_answers_nothing(tmp_path: Path) -> None:
+    """The wordings' `as_run` half is Figure 2 again; and two of Figure 5's versions of one program can be equal."""
+    chosen = artefacts("origin/fig02", "origin/wording", "semtrace/fig05")
+    rows, errors, _ = make_plan(chosen, tmp_path / "empty.sqlite")
+    assert not errors
+    assert [row.answered for row in rows] == [0, 0, 0]
+    first, wording, versions = rows
+    assert first.repeated == 0
+    assert wording.repeated == wording.requests // 2 > 0
+    keys = set()
+    trials = chosen[2].trials()
+    for trial in trials.items:
+        keys.add(trials.render(trial).digest)
+    assert versions.missing == len(keys)
+    assert versions.repeated == len(trials.items) - len(keys)
+
+
+def test_after_a_run_all_requests_are_answered_and_none_repeated(tmp_path: Path) -> None:
+    (artefact,) = artefacts("origin/fig02")
+    run(artefact.trials(), ["sim-near"], store=tmp_path / "s.sqlite")
+    (row,) = make_plan([artefact], tmp_path / "s.sqlite").rows
+    assert (row.answered, row.repeated, row.missing, row.characters) == (row.requests, 0, 0, 0)
+
+
+def test_a_first_answer_answers_one_request_and_a_finished_run_all_that_is_ever_asked(
+    tmp_path: Path,
+) -> None:
+    """Figure 7 asks again only about faults that Figure 9's questions found."""
+    before, after = artefacts("faultloc/fig09", "faultloc/fig07")
+    store = tmp_path / "s.sqlite"
+    empty = make_plan([after], store).rows[0]
+    run(before.trials(), ["sim-near"], store=store)
+    begun = make_plan([after], store).rows[0]
+    assert 0 < begun.answered < begun.requests <= empty.requests
+    assert begun.later == begun.missing > 0
+    with Store(store) as responses:
+        asked = responses.count()
+    run(after.trials(), ["sim-near"], store=store)
+    with Store(store) as responses:
+        asked = responses.count() - asked
+    assert asked <= begun.missing
+    ended = make_plan([after], store).rows[0]
+    assert (ended.missing, ended.later) == (0, 0)
+    assert ended.answered == ended.requests < empty.requests
+
+
+def test_another_servers_answers_answer_nothing(tmp_path: Path) -> None:
+    """Two rows with one model id have the same keys; each server is asked for itself."""
+    rows = {
+        name: {"engine": "openai", "id": "m", "settings": {"base_url": f"http://{host}/v1"}}
+        for name, host in (("here", "127.0.0.1:9"), ("there", "gateway.invalid:9"))
+    }
+    registry = tmp_path / "models.yaml"
+    known = yaml.safe_load(REGISTRY.read_text("utf-8"))
+    registry.write_text(yaml.safe_dump(rows | known), "utf-8")
+    entries = load_registry(registry)
+    (artefact,) = resolve(["origin/fig02"], "smoke", Overrides(("here", "there"), ()), entries)
+    store = tmp_path / "s.sqlite"
+    here, there = make_plan([artefact], store).rows
+    assert (here.answered, here.repeated) == (there.answered, there.repeated) == (0, 0)
+    assert here.missing == there.missing == here.requests
+    trials = artefact.trials()
+    with Store(store) as responses:
+        for trial in trials.items:
+            key = planning.request_of(trials, trial, entries["there"]).key
+            answer = Response("FINAL ANSWER: dad", "stop", server="http://gateway.invalid:9/v1")
+            responses.put(key, "there", answer).result()
+    plan = make_plan([artefact], store)
+    here, there = plan.rows
+    assert (here.answered, here.missing) == (0, here.requests)
+    assert (there.answered, there.missing) == (there.requests, 0)
+    assert "another server" in plan.errors["origin/fig02"]
+
+
+def test_a_later_answer_of_another_server_stops_the_count(tmp_path: Path) -> None:
+    """A trial's second request is looked up as its first one is: for the server that the model's row asks."""
+    entry = ModelEntry.model_validate(
+        {
+            "name": "m",
+            "engine": "openai",
+            "id": "m",
+            "settings": {"base_url": "http://localhost:9/v1"},
+        }
+    )
+    prompts = [Prompt((Message("user", text),), Sampling()) for text in ("first", "second")]
+    trials = Trials(
+        [Trial("p", {})],
+        lambda _: prompts[0],
+        {},
+        follow_up=lambda _, earlier: prompts[1] if len(earlier) == 1 else None,
+    )
+    first, second = (planning.request_for(entry, prompt) for prompt in prompts)
+    begun = planning.Asked(0, first)
+    for host, ends in (("localhost:9", True), ("gateway.invalid:9", False)):
+        with Store(tmp_path / f"{ends}.sqlite") as store:
+            store.put(
+                first.key, "m", Response("a", "stop", server="http://localhost:9/v1")
+            ).result()
+            assert planning._answered(trials, entry, begun, store, planning.belongs(entry)) == (
+                1,
+                False,
+            )
+            store.put(second.key, "m", Response("b", "stop", server=f"http://{host}/v1")).result()
+            if ends:
+                assert planning._answered(trials, entry, begun, store, planning.belongs(entry)) == (
+                    2,
+                    True,
+                )
+            else:
+                with pytest.raises(EngineError, match="another server"):
+                    planning._answered(trials, entry, begun, store, planning.belongs(entry))
+
+
+def test_a_sample_comes_near_to_all_prompts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Figure 7 asks Figure 1's questions and the same without the first query: half of it is repeated."""
+    settings = (*SMALL, "n_problems=200")
+    chosen = artefacts("semtrace/fig01", "semtrace/fig07", settings=settings)
+    exact = make_plan(chosen, tmp_path / "s.sqlite", exact=True)
+    assert {row.rendered for row in exact.rows} == {1.0}
+    monkeypatch.setattr(planning, "RENDERED", 200)
+    sampled = make_plan(chosen, tmp_path / "s.sqlite")
+    for row, truth in zip(sampled.rows, exact.rows, strict=True):
+        assert row.rendered < 0.4
+        assert (row.requests, row.problems) == (truth.requests, truth.problems)
+        assert row.characters == pytest.approx(truth.characters, rel=0.1)
+        assert row.longest == pytest.approx(truth.longest, rel=0.1)
+        assert row.repeated == pytest.approx(truth.repeated, abs=0.1 * truth.requests)
+    assert exact.rows[1].repeated == exact.rows[0].requests
+    assert make_plan(chosen, tmp_path / "s.sqlite") == sampled
+
+
+RECOUNTED = [name for name in artefact_names() if name in set(summary.plans()["artefact"])]
+
+
+def recounted(name: str) -> Any:
+    """An artefact as a case of a test: one in eight at any time, the others before a release.
+
+    CodeCrash's variants are checked by running programs of CRUXEval.
+    """
+    marks = [pytest.mark.isolation] if name.startswith("codecrash/") else []
+    if name not in RECOUNTED[::8]:
+        marks += [pytest.mark.slow, pytest.mark.release]
+    return pytest.param(name, marks=marks)
+
+
+@pytest.mark.parametrize("name", [recounted(name) for name in RECOUNTED])
+def test_the_plans_file_counts_todays_prompts(
+    name: str, shared_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Requests and sizes of each row, counted anew from few programs where many take long."""
+    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
+    paper = name.partition("/")[0]
+    (artefact,) = resolve([name], "paper", Overrides(), load_registry())
+    parameters = artefact.parameters.model_dump()
+    try:
+        if paper == "codecrash" and "problems" in parameters:
+            rows = plans.by_data_set(
+                name, parameters["problems"], len(parameters["languages"]), programs=12
+            )
+        elif paper == "faultloc":
+            rows = plans.found_again(
+                name, *(["n_programs=100"] if "n_programs" in parameters else [])
+            )
+        else:
+            rows = plans.counted(name, parameters)
+    except DataError as error:
+        pytest.skip(str(error))
+    today = pd.DataFrame(rows, columns=summary.PLAN_COLUMNS[:-1]).set_index(["model", "part"])
+    table = summary.plans()
+    table = table[table["artefact"] == name].set_index(["model", "part"])
+    assert set(table.index) == set(today.index)
+    # The first programs are as long as all by this factor: a few programs of Java are much longer than most.
+    factor = {"codecrash": 1.5, "faultloc": 1.5}.get(paper, 1.01)
+    for size in ("characters", "longest"):
+        now = (
+            today.groupby(level=[0, 1])[size].sum() / today.groupby(level=[0, 1])["requests"].sum()
+        )
+        then = (
+            table.groupby(level=[0, 1])[size].sum() / table.groupby(level=[0, 1])["requests"].sum()
+        )
+        ratio = then / now
+        assert ratio.between(1 / factor, factor).all(), f"{name}: {size}"
+    if paper not in ("codecrash", "faultloc"):
+        assert table["requests"].to_dict() == today["requests"].to_dict()

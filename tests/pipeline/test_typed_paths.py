@@ -1,0 +1,244 @@
+"""A path means the folder where it was typed, in every process, or is refused before anything is asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import nbformat
+import pytest
+from test_failures import Project, project  # noqa: F401
+
+from codestress.inference.registry import load_registry
+from codestress.paths import exported, whole
+from codestress.pipeline.artefacts import Artefact, Overrides, resolve
+from codestress.pipeline.inputs import inputs_of
+from codestress.pipeline.variants import Change
+from conftest import ROOT, SCRIPT
+
+
+def test_a_typed_path_is_made_whole(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "a b ä").mkdir()
+    monkeypatch.chdir(tmp_path / "a b ä")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert whole("x ü") == tmp_path / "a b ä/x ü"
+    assert whole("../x") == tmp_path / "x"
+    assert whole("~/x") == tmp_path / "home/x"
+    assert whole("/x/../y") == Path("/y")
+    assert whole("x", Path("/elsewhere")) == Path("/elsewhere/x")
+    assert whole("~nobody-of-this-name/x") == tmp_path / "a b ä/~nobody-of-this-name/x"
+
+
+def test_an_exported_variable_has_its_earlier_value_afterwards(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CODESTRESS_X", "before")
+    with exported("CODESTRESS_X", "outer"):
+        with exported("CODESTRESS_X", "inner"):
+            assert os.environ["CODESTRESS_X"] == "inner"
+        assert os.environ["CODESTRESS_X"] == "outer"
+    assert os.environ["CODESTRESS_X"] == "before"
+    monkeypatch.delenv("CODESTRESS_X")
+    with pytest.raises(KeyError), exported("CODESTRESS_X", "within"):
+        raise KeyError
+    assert "CODESTRESS_X" not in os.environ
+
+
+def chosen(name: str, *settings: str, profile: str = "demo") -> Artefact:
+    [artefact] = resolve([name], profile, Overrides(settings=settings), load_registry())
+    return artefact
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("mine.jsonl", "lib/mine.jsonl"),
+        ("../mine.jsonl", "mine.jsonl"),
+        ("./ä b.jsonl", "lib/ä b.jsonl"),
+        ("../../beside.jsonl", str(ROOT.parent / "beside.jsonl")),
+        ("/abs/x.jsonl", "/abs/x.jsonl"),
+        ("~/x.jsonl", "/home of/x.jsonl"),
+        ("generated", "generated"),
+    ],
+)
+def test_files_in_settings_mean_where_they_were_typed(
+    typed: str, kept: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A path inside the project stays short, so that it means the same in every checkout."""
+    monkeypatch.setenv("HOME", "/home of")
+    monkeypatch.chdir(ROOT / "lib")
+    artefact = chosen("codecrash/tab01", f"hints={typed}", profile="paper")
+    assert artefact.parameters.model_dump()["hints"] == kept
+    files = artefact.study.files(artefact.parameters)
+    assert (ROOT / kept in files) == (kept != "generated")
+
+
+def test_a_file_of_answers_is_an_input_wherever_it_was_typed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.jsonl").touch()
+    monkeypatch.chdir(tmp_path)
+    artefact = chosen("faultloc/relabel", "answers=mine.jsonl")
+    assert f"data {tmp_path / 'mine.jsonl'}" in inputs_of(artefact)
+    own = {"artefact": "faultloc/relabel", "answers": "mine.jsonl"}  # in a notebook's cell
+    assert artefact.study.parameters.of(own).model_dump()["answers"] == f"{tmp_path}/mine.jsonl"
+
+
+def test_files_in_params_are_below_the_project_s_root(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    before = chosen("codecrash/tab01", profile="paper")
+    monkeypatch.chdir(tmp_path)
+    after = chosen("codecrash/tab01", profile="paper")
+    assert after.parameters == before.parameters
+    assert ROOT / "outputs/data/codecrash.hints.jsonl" in after.study.files(after.parameters)
+    home = after.study.parameters.checked(
+        {**after.parameters.model_dump(), "hints": "~/h.jsonl"}, "here"
+    )
+    assert Path.home() / "h.jsonl" in after.study.files(home)
+    # And so are those of a figure that was built with a changed file.
+    changes = [asdict(Change("hints", "lib/h.jsonl", None))]
+    changed = {"changes": changes, "told": "", "unchanged": "", "remove": "", "difference": []}
+    manifest = {"profile": "demo", "changed": changed}
+    folder = tmp_path / "o p/mine/codecrash/tab01@x"
+    folder.mkdir(parents=True)
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    code = "from codestress.pipeline.artefacts import again; print(again('codecrash/tab01@x').parameters.hints)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"CODESTRESS_OUTPUTS": "o p"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "lib/h.jsonl\n", done.stderr
+
+
+TYPED = {
+    "CODESTRESS_DATA": ("../d ä", "d ä"),
+    "CODESTRESS_OUTPUTS": ("o, p", "here/o, p"),
+    "CODESTRESS_STORE": ("./s/../r.sqlite", "here/r.sqlite"),
+    "CODESTRESS_REPLAY": ("~/a b.gz", "home/a b.gz"),
+}
+"""Variables: what is typed in the folder `here`, and what it means."""
+
+
+def test_paths_in_the_environment_mean_the_same_in_a_notebook(
+    tmp_path: Path,
+    project: Project,  # noqa: F811
+) -> None:
+    """The notebook belongs to a build that was started in another folder than the kit's."""
+    here, told = tmp_path / "here", tmp_path / "told.json"
+    here.mkdir()
+    cell = f"""import json, os
+from codestress.paths import OUTPUTS, STORE
+from codestress.problems.datasets import folders
+replay = os.environ["CODESTRESS_REPLAY"]
+json.dump([str(folders()[0]), str(OUTPUTS), str(STORE), replay], open({str(told)!r}, "w"))"""
+    project.artefact("one", cell)
+    typed = {name: path for name, (path, _) in TYPED.items()}
+    done = subprocess.run(
+        [SCRIPT, "build", "t/one"],
+        cwd=here,
+        env=project.environment() | typed | {"HOME": str(tmp_path / "home")},
+        capture_output=True,
+        text=True,
+    )
+    assert "did not publish" in done.stderr, done.stderr
+    assert json.loads(told.read_text()) == [str(tmp_path / path) for _, path in TYPED.values()]
+
+
+def test_a_notebook_that_no_build_starts_refuses_a_relative_path(tmp_path: Path) -> None:
+    """Nothing says in its kernel whether it runs where the path was typed."""
+    cell = nbformat.v4.new_code_cell(
+        "from codestress.problems.datasets import folders\nfolders()[0]"
+    )
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "n.ipynb")
+
+    def executed(data: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "papermill", "-k", "python3", "n.ipynb", "out.ipynb"],
+            cwd=tmp_path,
+            env=os.environ | {"CODESTRESS_DATA": data},
+            capture_output=True,
+            text=True,
+        )
+
+    refused = executed("data")
+    assert refused.returncode == 1
+    assert "ParameterError: CODESTRESS_DATA='data': is relative" in refused.stderr
+    assert executed(str(tmp_path / "data")).returncode == 0
+    assert f"{tmp_path}/data" in (tmp_path / "out.ipynb").read_text()
+
+
+def test_make_takes_files_whose_names_have_spaces(tmp_path: Path) -> None:
+    (tmp_path / "codestress").write_text("#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
+    (tmp_path / "codestress").chmod(0o755)
+    for words in (["archive", "FILE=~/a b.gz"], ["diff", "A=a b", "B=c"]):
+        done = subprocess.run(
+            ["make", *words, f"BIN={tmp_path}"], cwd=ROOT, capture_output=True, text=True
+        )
+        typed = [word.partition("=")[2] for word in words[1:]]
+        assert [word for word in done.stdout.splitlines() if word in typed] == typed, done
+
+
+@pytest.mark.parametrize("directory", [False, True])
+def test_make_takes_paths_from_where_it_was_typed(directory: bool, tmp_path: Path) -> None:
+    """Also with `-C`; with a script in the place of the kit's that tells where it runs."""
+    (tmp_path / "bin").mkdir()
+    script = tmp_path / "bin/codestress"
+    names = " ".join(f'"${name}"' for name in TYPED)
+    script.write_text(f"#!/bin/sh\npwd; printf '%s\\n' {names} \"$@\"\n")
+    script.chmod(0o755)
+    here = tmp_path / "here 'ä" if directory else ROOT
+    here.mkdir(exist_ok=True)
+    how = ["-C", str(ROOT)] if directory else []
+    words = ["make", *how, "plan", f"BIN={tmp_path}/bin", "SET=answers=a.jsonl", "REPLAY=a b.gz"]
+    words += ["CODESTRESS_OUTPUTS=../o, p", "MODELS=m.py:f"]
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "CODESTRESS_"))}
+    done = subprocess.run(
+        ["bash", "-c", f"cd {shlex.quote(str(here))} && {shlex.join(words)}"],
+        env=kept | {"CODESTRESS_DATA": "d/ü", "CODESTRESS_STORE": "/s t"},
+        capture_output=True,
+        text=True,
+    )
+    lines = [line for line in done.stdout.splitlines() if not line.startswith("make: ")]
+    paths = [f"{here}/d/ü", f"{here}/../o, p", "/s t", f"{here}/a b.gz"]
+    assert lines[:5] == [str(here), *paths], done
+    assert lines[5:] == [
+        "plan",
+        "--profile",
+        "demo",
+        "--models",
+        "m.py:f",
+        "--set",
+        "answers=a.jsonl",
+    ]
+
+
+def test_silent_make_elsewhere_refuses_a_relative_path(tmp_path: Path) -> None:
+    (tmp_path / "codestress").write_text('#!/bin/sh\necho "$CODESTRESS_DATA"\n')
+    (tmp_path / "codestress").chmod(0o755)
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "CODESTRESS_"))}
+
+    def typed(here: Path, *words: str) -> subprocess.CompletedProcess[str]:
+        make = shlex.join(["make", "-s", *words, "plan", f"BIN={tmp_path}"])
+        return subprocess.run(
+            ["bash", "-c", f"cd {shlex.quote(str(here))} && {make}"],
+            env=kept,
+            capture_output=True,
+            text=True,
+        )
+
+    for words in (["CODESTRESS_DATA=d e"], ["REPLAY=a.gz"], ["FILE=a b"], ["A=one"]):
+        done = typed(tmp_path, "-C", str(ROOT), *words)
+        assert done.returncode == 2
+        assert f"'{words[0].partition('=')[2]}' is relative" in done.stderr, done
+    whole = typed(tmp_path, "-C", str(ROOT), "CODESTRESS_DATA=/d e")
+    assert (whole.returncode, whole.stdout) == (0, "/d e\n"), whole
+    here = typed(ROOT, "CODESTRESS_DATA=d")
+    assert here.stdout == f"{ROOT}/d\n", here

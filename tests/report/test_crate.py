@@ -1,0 +1,123 @@
+"""The RO-Crate of what was built: read back by its own package, it names every file and of what it was made."""
+
+from __future__ import annotations
+
+import builtins
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from codestress.errors import DataError
+from codestress.report import crate
+from conftest import ROOT
+
+MANIFEST = {
+    "title": "Figure 4: shares",
+    "command": "make origin/fig04",
+    "commit": "0b5b9cb",
+    "built_at": "2026-11-26T22:02:49+00:00",
+    "models": [{"name": "sim-wide", "engine": "simulated", "key_revision": "f2eff"}],
+    "parameters": {"d": [15], "rule": "strict", "models": ["sim-wide"]},
+    "environment": {"python": "3.11.7", "numpy": "2.4.6"},
+    "inputs": {"notebook notebooks/origin/shares.ipynb": "bf8d", "parameters": "61f3"},
+}
+
+
+@pytest.fixture
+def outputs(tmp_path: Path) -> Path:
+    for name in ("fig04", "fig 05"):
+        folder = tmp_path / "smoke/origin" / name
+        folder.mkdir(parents=True)
+        (folder / "manifest.json").write_text(json.dumps(MANIFEST))
+        (folder / "table.csv").write_text(name)
+    (tmp_path / "smoke/index.html").write_text("<title>report</title>")
+    return tmp_path
+
+
+def test_a_crate_tells_of_what_each_figure_was_made(outputs: Path) -> None:
+    reader = pytest.importorskip("rocrate.rocrate")
+    # As the Makefile does it, for a folder elsewhere.
+    done = subprocess.run(
+        ["make", "crate", "PROFILE=smoke", f"BIN={Path(sys.executable).parent}"],
+        cwd=ROOT,
+        env={**os.environ, "CODESTRESS_OUTPUTS": str(outputs)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    read = reader.ROCrate(outputs / "smoke")
+    root = read.root_dataset
+    assert root["license"].id == "https://spdx.org/licenses/MIT"
+    authors = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["authors"]
+    assert [author["name"] for author in root["author"]] == [one["name"] for one in authors]
+    assert read.mainEntity.id == "index.html"
+    for entity in read.data_entities:
+        assert Path(entity.source).is_file(), entity.id
+    runs = root["mentions"]
+    assert [run.id for run in runs] == ["#origin/fig%2005", "#origin/fig04"]
+    run = runs[1]
+    assert (run.type, run["endTime"]) == ("CreateAction", MANIFEST["built_at"])
+    assert run["instrument"]["name"] == "notebooks/origin/shares.ipynb"
+    assert run["instrument"]["version"] == "0b5b9cb"
+    packages = run["instrument"]["softwareRequirements"]
+    assert {one["name"]: one["version"] for one in packages} == MANIFEST["environment"]
+    facts = {one["name"]: one.get("value", one.get("version")) for one in run["object"]}
+    assert facts["d"] == "[15]"
+    assert facts["sim-wide"] == "f2eff"
+    table, manifest = run["result"]
+    assert manifest.id == "origin/fig04/manifest.json"
+    assert table.id == "origin/fig04/table.csv"
+    assert table["sha256"] == hashlib.sha256(b"fig04").hexdigest()
+
+
+def test_every_name_of_the_graph_is_described(
+    outputs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("rocrate")
+    monkeypatch.setattr(crate, "OUTPUTS", outputs)
+    graph = json.loads(crate.write_crate("smoke").read_text("utf-8"))["@graph"]
+    named = [entity["@id"] for entity in graph]
+    assert len(named) == len(set(named))
+    known = {*named, "https://w3id.org/ro/crate/1.1"}
+    assert {*references(graph)} <= known
+
+
+def references(value: Any) -> list[str]:
+    """The ids to which entities refer."""
+    if isinstance(value, list):
+        return [id_ for one in value for id_ in references(one)]
+    if isinstance(value, dict):
+        return [value["@id"]] if set(value) == {"@id"} else references([*value.values()])
+    return []
+
+
+def test_without_the_package_it_is_said_what_to_install(
+    outputs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    imported = builtins.__import__
+
+    def without(name: str, *rest: Any) -> Any:
+        if name.startswith("rocrate"):
+            raise ImportError(name)
+        return imported(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setattr(crate, "OUTPUTS", outputs)
+    with pytest.raises(DataError, match="pip install rocrate"):
+        crate.write_crate("smoke")
+    assert not (outputs / "smoke/ro-crate-metadata.json").exists()
+
+
+def test_without_artefacts_it_is_said_what_to_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crate, "OUTPUTS", tmp_path)
+    with pytest.raises(DataError, match="make PROFILE=smoke"):
+        crate.write_crate("smoke")

@@ -1,0 +1,26 @@
+"""The looks of models: one in every figure, and never the same for two models of a figure."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codestress.inference.registry import REGISTRY
+from codestress.report.style import PUBLISHED, looks
+from codestress.validation import read_yaml
+
+
+def test_a_model_has_one_look_in_every_figure() -> None:
+    names = list(read_yaml(REGISTRY))
+    alone = {name: looks([name])[name] for name in names}
+    assert len(set(alone.values())) == len(names)
+    assert looks(names) == alone
+    assert looks(reversed(names)) == alone
+    assert PUBLISHED not in {look.colour for look in alone.values()}
+
+
+@given(st.lists(st.text(min_size=1), unique=True, max_size=60))
+def test_models_of_a_server_have_looks_that_differ_in_a_figure(names: list[str]) -> None:
+    found = looks(names)
+    assert list(found) == names
+    assert len(set(found.values())) == len(names)

@@ -1,0 +1,73 @@
+"""The version of each paper that the kit follows is named wherever the paper is."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from codestress.papers.semtrace.results.by_position import ANY, median_drops
+from codestress.papers.semtrace.studies import Positions
+from codestress.report.claims import ledger, statements
+from codestress.report.published import read_published, version_of
+from codestress.report.summary import all_claims, fronts
+from conftest import ROOT
+
+PAPERS = ("origin", "semtrace", "faultloc", "codecrash")
+
+
+def words_of(name: str) -> str:
+    return " ".join((ROOT / name).read_text(encoding="utf-8").replace("*", "").split())
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_paper_is_named_with_its_version(paper: str) -> None:
+    version, title = version_of(paper), read_published(paper)["about"]["paper"]
+    for name in ("README.md", f"docs/{paper}.md", "CITATION.cff"):
+        assert version in words_of(name)
+    for name in (f"docs/{paper}.md", "CITATION.cff"):
+        assert title in words_of(name)
+    [card] = fronts([paper], [f"{paper}/published"], all_claims([]))
+    assert card["version"] == version
+
+
+def test_the_medians_of_a_later_version_are_rows_without_a_verdict() -> None:
+    models = read_published("semtrace")["groups"]["all"]
+    rows = [
+        {
+            "model": model,
+            "dataset": dataset,
+            "context": context,
+            "metric": "strict",
+            "problems": 800,
+        }
+        | {"relative": 10.0 * number + shift if context == ANY else 99.0}
+        for dataset, shift in (("cruxeval", 0), ("semtrace", 5))
+        for number, model in enumerate(models)
+        for context in (ANY, "20")
+    ]
+    medians = median_drops(pd.DataFrame(rows))
+    assert dict(zip(medians["dataset"], medians["relative"], strict=True)) == {
+        "cruxeval": 45,
+        "semtrace": 50,
+    }
+    # A model was not asked about SemTrace.
+    assert median_drops(pd.DataFrame(rows[:-2])).shape[0] == 1
+    for name, published, found in (("fig01", 53.36, 45), ("fig03", 92.73, 50)):
+        empty = {
+            table: pd.DataFrame()
+            for one in statements("semtrace", name)
+            for table in (one.each, one.table)
+            if table
+        }
+        given = Positions.model_validate({"artefact": f"semtrace/{name}", "models": models})
+        claims = ledger(given, {**empty, "medians": medians})
+        [row] = claims[claims["statement"].str.startswith("version 3")].to_dict("records")
+        assert (row["published"], row["regenerated"], row["verdict"]) == (
+            published,
+            found,
+            "no verdict",
+        )
+        none = ledger(given, {**empty, "medians": medians[:0]})
+        [row] = none[none["statement"].str.startswith("version 3")].to_dict("records")
+        assert row["verdict"] == "not run"
+        assert "the text of version 3 is not at hand" in row["basis"]

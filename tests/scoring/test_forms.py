@@ -1,0 +1,752 @@
+"""Forms of answers: right ones stay right whatever is thought before them or said behind them, wrong ones wrong."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from codestress.papers.codecrash.assertions import score_assertion
+from codestress.papers.faultloc.scoring import score_location
+from codestress.papers.faultloc.studies import read_content
+from codestress.papers.origin import scoring as origin
+from codestress.papers.semtrace import recall
+from codestress.problems.problem_files import ProblemFile
+from codestress.problems.program import Problem
+from codestress.sandbox.executor import shared_executor
+from codestress.scoring.answer_files import score_file
+from codestress.scoring.forms import (
+    END_TAG,
+    TAG,
+    Parts,
+    alone,
+    begun_arguments,
+    begun_block,
+    begun_value,
+    fenced_program,
+    final_word,
+    named_line,
+    split_thoughts,
+    tagged,
+    text_lists,
+    without_thoughts,
+)
+from codestress.types import Outcome, Response, Score
+from conftest import ROOT
+from scoring.exploits import OUTPUTS, written
+from scoring.selftest import EXPLOITED
+
+PROBLEM = Problem("p", "def f(text, mark):\n    return [text + mark]", "f", "'a', ')'", "['a)']")
+FENCES = Problem("q", "def f(n):\n    return '```' * n + ') == '", "f", "1", "'```) == '")
+OUTPUT = "Sure! Here is the corresponding output:\n\n```python\nassert {0.call} =="
+INPUT = "Sure! Here is the corresponding input:\n\n```python\nassert {0.output} == f("
+BLOCK = "Sure! Here is the line with key a1b2c3:\n\n```python"
+LINE = "    assert x == ')'  # ```"
+CODE = "def f(x):\n    y = x\n    return y"
+LISTING = "def is_prime(n): ...\ndef square_sum(n): ...\ndef other(n): ..."
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A scorer with right answers, wrong ones, and what may stand behind an answer and change nothing."""
+
+    score: Callable[[Response], Score]
+    right: tuple[str, ...]
+    wrong: tuple[str, ...]
+    tails: tuple[str, ...] = ()
+
+
+PROSE = (
+    "\nThe assert statement above holds: f(??) is answered.",
+    "\nThat is, `assert f('b', '') == ['b']`; it's so.",
+    "\nassert f('b', '') == ['b']",
+    "\n```python\nassert f('b', '') == ['b']\nassert ['b'] == f('b', '')\n```\n",
+    "\n```\nb\n```\nFor example (the text 'b').",
+    "\nSure! Here is another:\n\n```python\nassert 1 == f(1)\n```",
+)
+"""Behind the closing fence of a begun answer, or the end of another form."""
+
+
+def output_scorer(problem: Problem, begun: str) -> Scorer:
+    given = begun.format(problem)
+    own = OUTPUT.format(problem)
+    right = tuple(
+        f"{start} {problem.output}\n```"
+        for start in ("" if given else own, own, own[own.index("```") :])
+    )
+    wrong = tuple(text.replace(problem.output, "['b']") for text in right)
+    return Scorer(
+        lambda response: recall.score_output_completion(problem, response, given),
+        right,
+        wrong,
+        PROSE,
+    )
+
+
+def input_scorer(problem: Problem, begun: str) -> Scorer:
+    given = begun.format(problem)
+    own = INPUT.format(problem)
+    beginnings = ("" if given else own, own, own[own.index("assert") :], own[own.index("```") :])
+    right = tuple(f"{start}{problem.arguments})\n```" for start in beginnings)
+    wrong = tuple(f"{start}2, 3)\n```" for start in beginnings)
+    return Scorer(
+        lambda response: recall.score_input_completion(problem, response, given),
+        right,
+        wrong,
+        PROSE,
+    )
+
+
+def in_file(task: str) -> Callable[[Response], Score]:
+    """`codestress score` on a file with one answer."""
+
+    def score(response: Response) -> Score:
+        answers, problems = {"p": [response.text]}, ProblemFile([PROBLEM], {})
+        report = score_file(problems, answers, task=task, rule="strict", executor=shared_executor())  # type: ignore[arg-type]
+        return report.scores["p"][0]
+
+    return score
+
+
+def assertion(task: str) -> Scorer:
+    whole = f"{PROBLEM.call} == {PROBLEM.output}"
+    right = (
+        f"[ANSWER] {whole} [/ANSWER]",
+        f"**[ANSWER]**\n```\n{whole}\n```\nas it runs\n[/ANSWER]",
+    )
+    wrong = ("[ANSWER] f('b', '') == ['b'] [/ANSWER]", "[ANSWER] f(1) [/ANSWER]")
+    tails = (
+        *PROSE,
+        "\nIt stands between [ANSWER] and [/ANSWER].",
+        "\nYou gave [ANSWER] f('a', ')') == ?? [/ANSWER] to me.",
+        "\nYou gave `[ANSWER] f(??) == ['a)'] [/ANSWER]`.",
+        "\nSee the [ANSWER] tag.",
+    )
+    return Scorer(lambda response: score_assertion(PROBLEM, task, response), right, wrong, tails)  # type: ignore[arg-type]
+
+
+def location(response: Response) -> Score:
+    return score_location(response, 2, CODE, 0)
+
+
+BROAD = (
+    "\nThis is so (see the list).",
+    "\n```python\nx = {'a': 1}\n```",
+    "\nI was asked for {} and `{x}`.",
+)
+SCORERS = {
+    "semtrace output": output_scorer(PROBLEM, OUTPUT),
+    "semtrace output, strings like fences": output_scorer(FENCES, OUTPUT),
+    "semtrace output, not begun": output_scorer(PROBLEM, ""),
+    "semtrace output, not begun, strings like fences": output_scorer(FENCES, ""),
+    "semtrace input": input_scorer(PROBLEM, INPUT),
+    "semtrace input, not begun": input_scorer(PROBLEM, ""),
+    "semtrace input, strings like fences, not begun": input_scorer(FENCES, ""),
+    "semtrace retrieval": Scorer(
+        lambda response: recall.score_retrieval([LINE], ["a1b2c3"], response, BLOCK),
+        (f"\n{LINE}\n```", f"\na1b2c3 {LINE}\n```", f"{BLOCK}\n{LINE}\n```", f"```python\n{LINE}\n```"),
+        (f"\n {LINE}\n```", "\n```", "\n\n```"),
+        PROSE,
+    ),
+    "semtrace retrieval, not begun": Scorer(
+        lambda response: recall.score_retrieval([LINE], ["a1b2c3"], response, ""),
+        (f"{BLOCK}\n{LINE}\n```", f"Here it is:\n```\n{LINE}\n```"),
+        (f"{BLOCK}\n {LINE}\n```", f"```python\n\n```\n{LINE}"),
+        PROSE,
+    ),
+    "codecrash output": assertion("output"),
+    "codecrash input": assertion("input"),
+    "score output": Scorer(
+        in_file("output"), ("```python\n['a)']\n```", "```\n['a)'];\n```"), ("```\n['b']\n```", "```\n```"), PROSE
+    ),
+    "score input": Scorer(
+        in_file("input"), ("```python\nf('a', ')')\n```", "```\n'a', ')'\n```"), ("```\nf(1, 2)\n```",), PROSE
+    ),
+    "score, bare": Scorer(in_file("output"), ("['a)']", "`['a)']`", "**['a)']**"), ("['b']", "['a)'] or more")),
+    "origin": Scorer(
+        lambda response: origin.score_strict(response, "bench"),
+        ("FINAL ANSWER: bench", "**FINAL ANSWER:** `Bench`."),
+        ("FINAL ANSWER: dad", "bench", "FINAL ANSWER: YOUR_ANSWER"),
+        (*PROSE, "\nI was to write FINAL ANSWER: YOUR_ANSWER, and so I did.", '\n"FINAL ANSWER: YOUR ANSWER".'),
+    ),
+    "origin, by the authors' rule": Scorer(
+        lambda response: origin.score_reference(response, "bench"),
+        ("FINAL ANSWER: bench",),
+        ("FINAL ANSWER: dad",),
+        BROAD,
+    ),
+    "origin, planted functions": Scorer(
+        lambda response: origin.score_inefficient_code(response, LISTING),
+        ("is_prime and square_sum are slow",),
+        ("is_prime is slow",),
+        BROAD,
+    ),
+    "origin, clue": Scorer(origin.score_clue, ("It says you won the prize",), ("It is a cipher",), BROAD),
+    "origin, hint": Scorer(origin.score_unlock, ("Microbes are small",), ("Microbes",)),
+    "faultloc": Scorer(
+        location,
+        ('{"line_number": 2, "line": "y = x"}', '```json\n{"line": "}", "line_number": "2"}\n```'),
+        ('{"line_number": 3}', "line 2"),
+        (*PROSE, *BROAD, '\nIt has the form {"line_number": N, "line": "…"}.'),
+    ),
+}  # fmt: skip
+CASES = [(name, text) for name, scorer in SCORERS.items() for text in scorer.right]
+
+
+def stopped(text: str) -> Response:
+    return Response(text, "stop")
+
+
+@pytest.mark.isolation
+@pytest.mark.parametrize("name", SCORERS)
+def test_gold_is_right_and_corrupted_answers_are_wrong(name: str) -> None:
+    scorer = SCORERS[name]
+    for text in scorer.right:
+        assert scorer.score(stopped(text)).outcome is Outcome.CORRECT, text
+    for text in scorer.wrong:
+        assert scorer.score(stopped(text)).value == 0, text
+
+
+@pytest.mark.isolation
+@pytest.mark.parametrize("name", [name for name, scorer in SCORERS.items() if scorer.tails])
+def test_what_stands_behind_an_answer_changes_nothing(name: str) -> None:
+    scorer = SCORERS[name]
+    for text in (*scorer.right, *(text for text in scorer.wrong if "```" in text)):
+        expected = scorer.score(stopped(text))
+        for tail in scorer.tails:
+            assert scorer.score(stopped(text + tail)) == expected, (text, tail)
+        assert scorer.score(stopped(text + "".join(scorer.tails))) == expected, text
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (" 5, 'a message'\n```", "5"),
+        (' 5, f"it\'s {x}"  # so\n```', "5"),
+        ("assert f(3) == [5], 'a message'\n```", "[5]"),
+        ("```{python}\nassert f(3) == [5]\n```", "[5]"),
+        (" 5\nprint('ok')\n```", "5\nprint('ok')"),
+        (" [1,\n 2]\n```", "[1,\n 2]"),
+        (" (5, 'a text')\n```", "(5, 'a text')"),
+        (" 1, 2\n```", "1, 2"),
+        (" '''a\n, 'b'\n'''\n```", "'''a\n, 'b'\n'''"),
+        ("\n 5\n```", "5"),
+    ],
+)
+def test_a_value_ends_before_the_assertions_message(text: str, value: str) -> None:
+    """`assert x == 5, 'a text'` compares with 5."""
+    assert begun_value(text, OUTPUT.format(PROBLEM)).text == value
+
+
+@pytest.mark.isolation
+def test_a_comment_behind_the_last_argument_is_no_part_of_the_call() -> None:
+    problem = Problem("r", "def f(n):\n    return n + 1", "f", "2", "3")
+    score = recall.score_input_completion(
+        problem, stopped("2  # one less\n)\n```"), INPUT.format(problem)
+    )
+    assert score.outcome is Outcome.CORRECT
+
+
+WORDS = st.lists(
+    st.sampled_from(
+        [*PROSE, "\n```\n", "`", "(", ")", "'", '"', " == ", "assert ", "f(", "#", "\n", "is"]
+    )
+)
+
+
+@pytest.mark.isolation
+@pytest.mark.parametrize("name", [name for name in SCORERS if name.startswith("semtrace")])
+@given(tail=WORDS | st.lists(st.text(max_size=20), max_size=3))
+@settings(max_examples=30, deadline=None)
+def test_any_text_behind_a_begun_answer_changes_nothing(name: str, tail: list[str]) -> None:
+    scorer = SCORERS[name]
+    behind = "\n" + "".join(tail)
+    # Tags of thoughts have a test of their own.
+    if "<" in behind or "[" in behind.replace("['b']", ""):
+        return
+    for text in scorer.right:
+        assert scorer.score(stopped(text + behind)).outcome is Outcome.CORRECT, text
+
+
+THOUGHTS = (
+    "",
+    "short",
+    "It is [ANSWER] f(0) == 0 [/ANSWER], FINAL ANSWER: dad, or {\"line_number\": 3}.",
+    "```python\nassert f('b', '') == ['b']\n```\nis what I'd say (if it's so",
+    "I may close </think> here, or not.\nYes.",
+    "is_prime",
+    "it's a Caesar cipher: a -> b",
+)  # fmt: skip
+
+
+@pytest.mark.isolation
+@pytest.mark.parametrize("name", SCORERS)
+def test_thoughts_before_an_answer_change_nothing(name: str) -> None:
+    scorer = SCORERS[name]
+    for text in (*scorer.right, *scorer.wrong):
+        expected = scorer.score(stopped(text))
+        for thought in THOUGHTS:
+            for form in (
+                "<think>{}</think>{}",
+                "\n<think>\n{}\n</think>\n{}",
+                "{}\n</think>\n{}",
+                "[THINK]{}[/THINK]{}",
+                "<think >{}</think >{}",
+                "<seed:think>{}</seed:think>{}",
+                "◁think▷{}◁/think▷{}",
+                "<|begin_of_thought|>{}<|end_of_thought|>{}",
+                "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>{}",
+            ):
+                thoughtful = scorer.score(stopped(form.format(thought, text)))
+                assert thoughtful == expected, (form, thought, text)
+
+
+@pytest.mark.parametrize("name", SCORERS)
+def test_thoughts_that_never_end_are_no_answer(name: str) -> None:
+    scorer = SCORERS[name]
+    for text in scorer.right:
+        assert scorer.score(stopped(f"<think>{text}")).outcome is Outcome.ONLY_REASONING
+        assert scorer.score(stopped(f"<think>{text}</think>\n")).outcome is Outcome.ONLY_REASONING
+        if not name.startswith("score"):  # files of answers do not say which were cut off
+            assert scorer.score(Response(f"<think>{text}", "length")).outcome is Outcome.TRUNCATED
+
+
+@given(st.text(), st.from_regex(r"[abc'`][abc \n'`]*|", fullmatch=True))
+def test_any_thoughts_come_off(thought: str, answer: str) -> None:
+    for opening, closing in (
+        ("<think>", "</think>"),
+        ("<thinking>", "</thinking>"),
+        ("[THINK]", "[/THINK]"),
+    ):
+        assert split_thoughts(f"{opening}{thought}{closing}{answer}") == Parts(thought, answer)
+        assert split_thoughts(f"{thought}\n{closing}\n{answer}") == Parts(f"{thought}\n", answer)
+
+
+def test_tags_that_are_spoken_of_are_no_thoughts() -> None:
+    for text in ("'</think>'", 'f("<think>", 1)', "I closed `</think>` above"):
+        assert split_thoughts(text) == Parts("", text)
+    assert split_thoughts("<think>a</think>b</think>c") == Parts("ab", "c")
+
+
+def test_a_begun_answer_that_ends_in_nothing_is_none() -> None:
+    begun = OUTPUT.format(PROBLEM)
+    for text in (
+        " I do not know\n```",
+        "\n```\nassert f('a', ')') == ['a)']",
+        " ['a)'] it is\n```",
+        " f('a', ')')\n```",
+        "assert not f('a', ')') == ['a)']\n```",
+    ):
+        assert (
+            recall.score_output_completion(PROBLEM, stopped(text), begun).outcome
+            is Outcome.UNPARSABLE
+        ), text
+    for text in (
+        "'a', ')'\n```\n)",
+        "'a', ')",
+        "'a', ')'])",
+        "I do not know.\n```python\nassert ['a)'] == f('a', ')')\n```",
+    ):
+        assert (
+            recall.score_input_completion(PROBLEM, stopped(text), INPUT.format(PROBLEM)).value == 0
+        ), text
+    cut = Response("'a', ')'", "length")
+    assert (
+        recall.score_input_completion(PROBLEM, cut, INPUT.format(PROBLEM)).outcome
+        is Outcome.TRUNCATED
+    )
+
+
+def test_no_hostile_begun_output_is_right() -> None:
+    for template in OUTPUTS.values():
+        for problem in EXPLOITED[:1]:
+            text = f" {written(template, problem)}\n```"
+            for begun in (OUTPUT.format(problem), ""):
+                score = recall.score_output_completion(
+                    problem, stopped((begun and "") + text), begun
+                )
+                assert score.value == 0, (text, score)
+
+
+def test_the_rules_of_reading_differ_where_they_should() -> None:
+    begun = "Sure!\n\n```python\nassert f(1) =="
+    behind, lines = " 5\n```\nNot `assert f(1) == 6`.", " [1,\n 2]\n```"
+    assert [begun_value(behind, begun, rule).text for rule in ("first_fence", "first_line")] == [
+        "5",
+        "5",
+    ]
+    assert begun_value(behind, begun, "last_assertion").text == "6"
+    assert [begun_value(lines, begun, rule).text for rule in ("first_fence", "last_assertion", "first_line")] == [
+        "[1,\n 2]", "[1,\n 2]", "[1,",
+    ]  # fmt: skip
+    begun = "Sure!\n\n```python\nassert 5 == f("
+    text = "1)\n```\nor assert 5 == f(2)."
+    rules = ("first_fence", "last_assertion", "first_line")
+    assert [begun_arguments(text, begun, "f", rule) for rule in rules] == ["1", "2", "1"]
+    assert begun_arguments("f(1)\n```", begun, "f") == "1"
+    assert begun_arguments("f(1))\n```", begun, "f") == "f(1)"
+
+
+def test_drafts_before_a_marked_answer_do_not_count() -> None:
+    assert tagged("[ANSWER] 1 [/ANSWER] No: [ANSWER] 2 [/ANSWER]") == "2"
+    assert tagged("[ANSWER] 1 [/ANSWER] No: [ANSWER] 2") is None
+    assert tagged("[ANSWER] f(??) == 2 [/ANSWER]") == "f(??) == 2"
+    assert (
+        tagged("[ANSWER] '??' [/ANSWER] or so, [ANSWER] f('(??)') == '??' [/ANSWER]")
+        == "f('(??)') == '??'"
+    )
+    assert (
+        final_word("FINAL ANSWER: dad\nFINAL ANSWER: bench\nFINAL ANSWER: your answer") == "bench"
+    )
+
+
+def test_programs_and_lists_are_found_among_other_things() -> None:
+    program = "def f(x):\n    return x"
+    block = f"```python\n{program}\n```"
+    assert fenced_program(f"{block}\nUse it:\n```python\nprint(f(3))\n```", "f") == program
+    assert fenced_program(f"```\ndef f(x):\n    pass\n```\nNo:\n{block}", "f") == program
+    assert (
+        fenced_program("```js\nconst f = (x) => x;\n```\n```\nf(3)\n```", "f")
+        == "const f = (x) => x;"
+    )
+    assert fenced_program("none", "f") == ""
+    content = json.dumps({"comments": ["# a"], "names": ["b", 3]})
+    for text in (content, f"<think>{{'x'}}</think>```json\n{content}\n```\nas {{you}} asked {{}}"):
+        found = read_content(text)
+        assert (found.comments, found.names, found.dead_code) == (("# a",), ("b",), ())
+
+
+@pytest.mark.parametrize("task", ["input", "output"])
+def test_no_published_answer_is_dressed(shared_data: Path, task: str) -> None:
+    """Code Llama's answers to CRUXEval are read as they are, so that no verdict on them depends on forms."""
+    file = shared_data / f"cruxeval-samples/sample_codellama-7b_temp0.2_{task}_generations.json.gz"
+    texts = [
+        text for row in json.loads(gzip.decompress(file.read_bytes())).values() for text in row
+    ]
+    assert len(texts) == 8000
+    assert [text for text in texts if alone(without_thoughts(text)) != text.strip()] == []
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form of answers: a row of the table in docs/scoring.md, with an example completion."""
+
+    asked_by: str
+    answer: str
+    """Rule for the answer's beginning and end, and for the choice among several answers in a
+    completion."""
+    read: Callable[[str], object]
+    completion: str
+    found: object
+
+
+BEGUN = "Sure! Here is the corresponding output:\n\n```python\nassert f(3) =="
+FORMS = {
+    "begun value": Form(
+        "Sense and Sensitivity, outputs",
+        "the first: after the prefill, or after the `==` of an assertion of the model's own, to the first fence",
+        lambda text: begun_value(text, BEGUN).text,
+        " [1, 2]\n```\nThe assert statement: `assert f(3) == ??`",
+        "[1, 2]",
+    ),
+    "begun arguments": Form(
+        "Sense and Sensitivity, inputs",
+        "the first: after the prefill, or after `== f(`, to the parenthesis that closes it",
+        lambda text: begun_arguments(
+            text, "Sure! Here is the corresponding input:\n\n```python\nassert 2 == f(", "f"
+        ),
+        "')', [1])\n```\nor f(3)",
+        "')', [1]",
+    ),
+    "begun block": Form(
+        "Sense and Sensitivity, retrieval",
+        "the first: the lines between the prefill, or an opening fence, and the closing fence",
+        lambda text: begun_block(text, "Sure! Here is the line with key a1b2c3:\n\n```python"),
+        "\n    return x\n```\nThis line returns x.",
+        "    return x",
+    ),
+    "tagged": Form(
+        "CodeCrash, and the hints that models write for it",
+        f"the last between {TAG} and {END_TAG}, or to the end where the closing tag may be missing; "
+        "without these tags as in `codestress score`",
+        lambda text: alone(tagged(text, open_ended=True) or ""),
+        "[ANSWER] 0 [/ANSWER] No: **[ANSWER]** `f(3) == 4` **[/ANSWER]**",
+        "f(3) == 4",
+    ),
+    "alone": Form(
+        "`codestress score`",
+        "the block that the text begins with, else the one in tags or a LaT"
+        "eX box, else the text; of an assertion about the call its value",
+        alone,
+        "```python\nf(3)\n```\nbecause 3 is odd",
+        "f(3)",
+    ),
+    "final word": Form(
+        "Find the Origin",
+        "the last after `FINAL ANSWER:`, to the end of its sentence; without it the one in tags or a LaTeX box",
+        final_word,
+        "FINAL ANSWER: dad. No: **FINAL ANSWER:** `Workbench`.",
+        "workbench",
+    ),
+    "line number": Form(
+        "Fault Localizability",
+        "the last JSON object with a whole number in `line_number`",
+        named_line,
+        '```json\n{"line_number": 4, "line": "x = 1"}\n```',
+        (4, "x = 1"),
+    ),
+    "lists": Form(
+        "Fault Localizability, content of mutations",
+        "the last JSON object with one of the lists that are asked for",
+        lambda text: text_lists(text, ["comments"]),
+        'Here: {"comments": ["# sorted"]} as {you} asked',
+        {"comments": ["# sorted"]},
+    ),
+    "program": Form(
+        "CodeCrash, programs that models clean up or translate",
+        "the last fenced block that defines the function, else the last",
+        lambda text: fenced_program(text, "f"),
+        "```python\ndef f(x):\n    return x\n```\nIt is used so:\n```python\nprint(f(3))\n```",
+        "def f(x):\n    return x",
+    ),
+}
+"""All forms of answers by name, in the order of the table in docs/scoring.md."""
+
+
+def test_the_docs_list_every_form_and_each_reads_its_example() -> None:
+    for form in FORMS.values():
+        assert form.read(form.completion) == form.found, form
+    rows = [f"| {name} | {form.asked_by} | {form.answer} |" for name, form in FORMS.items()]
+    table = "\n".join(["| form | asked by | the answer |", "|---|---|---|", *rows])
+    assert table in (ROOT / "docs/scoring.md").read_text(encoding="utf-8")
+
+
+DRESS = yaml.safe_load((ROOT / "lib/codestress/scoring/dress.yaml").read_text(encoding="utf-8"))
+DRESSES = [(name, example) for name, row in DRESS.items() for example in row["written"]]
+BRACES = Problem(
+    "p",
+    "def f(n, k):\n    return {'a_b': [n + k], 'c': '}'}",
+    "f",
+    "1, 2",
+    "{'a_b': [3], 'c': '}'}",
+)
+WHOLE = f"{BRACES.call} == {BRACES.output}"
+
+
+def test_the_docs_list_what_comes_off_an_answer() -> None:
+    lines = []
+    for name, row in DRESS.items():
+        examples = "   ".join(row["written"]).replace("\n", "⏎")
+        lines.append(f"    {name + ':':18}{examples}")
+    assert "\n".join(lines) in (ROOT / "docs/scoring.md").read_text(encoding="utf-8")
+
+
+def braces_in_file(task: str) -> Callable[[Response], Score]:
+    def score(response: Response) -> Score:
+        answers, problems = {"p": [response.text]}, ProblemFile([BRACES], {})
+        report = score_file(problems, answers, task=task, rule="strict", executor=shared_executor())  # type: ignore[arg-type]
+        return report.scores["p"][0]
+
+    return score
+
+
+DRESSED = {
+    "score, value": (braces_in_file("output"), BRACES.output, "{'a_b': [4], 'c': '}'}"),
+    "score, assertion": (braces_in_file("output"), f"assert {WHOLE}", f"assert {BRACES.call} == 4"),
+    "score, call": (braces_in_file("input"), "f(1, 2)", "f(2, 2)"),
+    "score, arguments": (braces_in_file("input"), "1, 2", "2, 2"),
+    "codecrash": (
+        lambda response: score_assertion(BRACES, "output", response),
+        f"assert {WHOLE}",
+        f"{BRACES.call} == 4",
+    ),
+    "semtrace": (
+        lambda response: recall.score_output_completion(BRACES, response, ""),
+        f"assert {WHOLE}",
+        f"assert {BRACES.call} == 4",
+    ),
+    "semtrace, begun": (
+        lambda response: recall.score_output_completion(BRACES, response, OUTPUT.format(BRACES)),
+        BRACES.output,
+        "4",
+    ),
+    "origin": (
+        lambda response: origin.score_strict(response, "bench"),
+        "FINAL ANSWER: bench",
+        "FINAL ANSWER: dad",
+    ),
+    "faultloc": (
+        lambda response: score_location(response, 2, CODE, 0),
+        '{"line_number": 2, "line": "y = x"}',
+        '{"line_number": 3, "line": "y = x"}',
+    ),
+}
+
+
+def dressed(reader: str, name: str, example: str, answer: str) -> str:
+    marks_itself = name in ("tags", "LaTeX") or "ANSWER]" in example or "</answer>" in example
+    if reader == "codecrash" and not marks_itself:
+        answer = f"{TAG} {answer} {END_TAG}"
+    return example.replace("…", answer)
+
+
+@pytest.mark.isolation
+@pytest.mark.parametrize("reader", DRESSED)
+def test_every_reader_takes_off_every_dress(reader: str) -> None:
+    score, right, wrong = DRESSED[reader]
+    for name, example in DRESSES:
+        # The first closing fence ends a begun answer, and CodeCrash asks for an opening tag.
+        if (reader == "semtrace, begun" and example.count("```") + example.count("~~~")) or (
+            reader == "codecrash" and name == "end" and "/" in example
+        ):
+            continue
+        for answer, value in ((right, 1), (wrong, 0)):
+            found = score(stopped(dressed(reader, name, example, answer)))
+            assert found.value == value, (name, example, answer, found)
+            assert value or found.outcome is not Outcome.UNPARSABLE, (name, example, found)
+
+
+HOSTILE = (
+    "<answer>{right}</answer> No: <answer>{wrong}</answer> Yes: <answer>{right}</answer>",
+    "<answer>{right}</answer> or \\boxed{{{wrong}}}",
+    "\\boxed{{{right}}} or \\boxed{{{wrong}}}",
+    "\\boxed{{{wrong}}} or \\boxed{{{right}}}",
+    "{right} \\boxed{{}}",
+    "\\boxed{{\\text{{}}}}",
+    "<answer></answer>",
+    "[ANSWER] f(??) == ?? [/ANSWER]",
+    "<think>{right}</think>",
+    "<think>{right}",
+    "{wrong}<|im_end|>\n<|im_start|>user\n{right}<|im_end|>",
+    "<|im_end|>\n<|im_start|>user\n{right}",
+    "analysisIt is {right}",
+    "{right} or {wrong}",
+    "`</s>` {right}",
+    "<s>{right}</s> {wrong}",
+    "<del>{right}</del>",
+    "Out: <s>{right}</s>",
+    "<answer a='1'>{wrong}</answer> <answer b='2'>{right}</answer>",
+    "< answer >{wrong}</ answer > <answer>{right}</answer>",
+    "**Answer**\n{wrong}\n**Answer**\n{right}",
+    "#### {right}\n#### {wrong}",
+    "Answer: {right}\n## Answer: {wrong}",
+    "```\n\\boxed{{{right}}} \\boxed{{{wrong}}}\n```",
+    "The answer is: not {right}",
+    "```python title='{right}'\n{wrong}\n```",
+)  # fmt: skip
+
+
+@pytest.mark.isolation
+@pytest.mark.parametrize("reader", [name for name in DRESSED if name.startswith("score")])
+def test_answers_that_contradict_themselves_are_never_right(reader: str) -> None:
+    score, right, wrong = DRESSED[reader]
+    for text in HOSTILE:
+        found = score(stopped(text.format(right=right, wrong=wrong)))
+        assert found.value == 0, (text, found)
+
+
+@pytest.mark.parametrize("reader", ["codecrash", "semtrace", "origin", "faultloc"])
+def test_another_turn_and_thoughts_are_never_read(reader: str) -> None:
+    score, right, wrong = DRESSED[reader]
+    for text in HOSTILE:
+        if "im_end" in text or "think" in text or "analysis" in text:
+            hostile = text.format(
+                right=dressed(reader, "", "…", right), wrong=dressed(reader, "", "…", wrong)
+            )
+            assert score(stopped(hostile)).value == 0, (text, hostile)
+
+
+def test_what_is_written_in_a_text_of_the_answer_stays() -> None:
+    for text in (
+        "'<answer>5</answer>'",
+        "'<|im_end|>'",
+        "f('[ANSWER] 1 [/ANSWER]') == '</s>'",
+        "'\\\\boxed{5}'",
+        "'a\\\\_b'",
+    ):
+        assert alone(without_thoughts(text)) == text
+    assert alone(r"\boxed{\{'a\_b': '\}', 'c': '\\'\}}") == r"{'a_b': '}', 'c': '\\'}"
+    for text in ("''", "'   '", "[\n    [3, True]\n]", 'f("""\na\n""")'):
+        for name, example in DRESSES:
+            if "." not in example and name != "label":
+                dressed_text = example.replace("…", text)
+                assert alone(without_thoughts(dressed_text)) == text, dressed_text
+    assert alone(r"$\boxed{[\text{'a'},\ \text{'b'}]}$") == "['a', 'b']"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "==bench==",
+        "~~bench~~",
+        "<del>bench</del>",
+        "<s>bench</s> dad",
+        "👉 bench",
+        "bench ✅",
+        '{"answer": "bench"}',
+        "{ANSWER}bench{/ANSWER}",
+        "\\verb|bench|",
+        "bench<unknown>",
+        "bench -> dad",
+    ],
+)
+def test_a_word_in_an_unknown_dress_is_unparsable(text: str) -> None:
+    score = DRESSED["origin"][0](stopped(f"FINAL ANSWER: {text}"))
+    assert score.outcome is Outcome.UNPARSABLE, score
+
+
+def test_a_word_in_a_known_dress_is_read() -> None:
+    for text in ("- bench", "bench\u200b", "<code class='x'>bench</code>", "“bench” –"):
+        for word, value in (("bench", 1), ("dad", 0)):
+            for mark in (":", "："):
+                answer = f"FINAL ANSWER{mark} {text.replace('bench', word)}"
+                score = DRESSED["origin"][0](stopped(answer))
+                assert score.outcome is (Outcome.CORRECT if value else Outcome.INCORRECT), answer
+
+
+def test_the_message_of_an_assertion_is_no_part_of_it() -> None:
+    score, right, wrong = DRESSED["score, assertion"]
+    for message in ("'it adds'", "f'got {f(1, 2)}'"):
+        assert score(stopped(f"{right}, {message}")).outcome is Outcome.CORRECT
+        assert score(stopped(f"{wrong}, {message}")).outcome is Outcome.INCORRECT
+
+
+def test_an_assertion_about_another_call_is_no_answer() -> None:
+    score, _, _ = DRESSED["score, value"]
+    for text in (f"assert f(2, 1) == {BRACES.output}", f"assert g(1, 2) == {BRACES.output}"):
+        assert score(stopped(text)).outcome is Outcome.UNPARSABLE, text
+
+
+def test_an_object_of_one_answer_is_its_value() -> None:
+    score = in_file("output")
+    for text in ('{"answer": ["a)"]}', "```json\n{'output': ['a)']}\n```"):
+        assert score(stopped(text)).outcome is Outcome.CORRECT, text
+    assert DRESSED["score, value"][0](stopped(f"{{'answer': {BRACES.output}}}")).value == 0
+    for text in ('{"answer": ["b"]}', '{"answer": ["a)"], "output": ["a)"]}', '{"a": ["a)"]}'):
+        assert score(stopped(text)).value == 0, text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\\boxed{" * 9999,
+        "\\boxed{" * 9999 + "}" * 9999,
+        "<answer>" * 999,
+        "[" * 9999,
+        "<a b=" * 9999,
+        "```a b=" * 9999,
+        "\u200b" * 30_000 + "x",
+        "```\\boxed{" * 20_000,
+    ],
+)
+def test_deep_dress_is_unparsable(text: str) -> None:
+    assert DRESSED["score, value"][0](stopped(text)).outcome is Outcome.UNPARSABLE
+    assert DRESSED["faultloc"][0](stopped(text)).outcome is Outcome.UNPARSABLE
+    assert DRESSED["origin"][0](stopped(text)).outcome is Outcome.UNPARSABLE

@@ -1,0 +1,56 @@
+"""What the papers leave open: each choice stands in the paper's page, with the default that the paper profile has."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import yaml
+
+from codestress.artefact_files import artefact_names
+from codestress.inference.registry import load_registry
+from codestress.parameters import Facts
+from codestress.pipeline.artefacts import Overrides, resolve
+from codestress.rooms import offered_by
+from conftest import ROOT
+
+PAPERS = ("origin", "semtrace", "faultloc", "codecrash")
+ROW = re.compile(
+    r"^\| [^|]+ \| [^|]+ \| (?:`(?P<name>\w+)`|–) \| (?P<default>[^|]+) \| [^|]+ \|$", re.M
+)
+
+
+def rows_of(paper: str) -> list[tuple[str, str]]:
+    """The parameter and default of each row of a page's table, the parameter empty where the choice is none."""
+    page = (ROOT / "docs" / f"{paper}.md").read_text(encoding="utf-8")
+    table = page.split("\n## What the paper leaves open\n")[1].split("\n## ")[0]
+    lines = [line for line in table.splitlines() if line.startswith("| ")][2:]
+    found = ROW.findall("\n".join(lines))
+    assert len(found) == len(lines)
+    return found
+
+
+def schemas_of(paper: str) -> list[type[Facts]]:
+    return [study.parameters for study in offered_by("studies", "STUDIES")[paper].values()]
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_open_choice_is_explained(paper: str) -> None:
+    explained = {name for name, _ in rows_of(paper)}
+    for schema in schemas_of(paper):
+        assert set(schema.OPEN) <= explained
+        assert set(schema.OPEN) <= set(schema.model_fields)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_defaults_are_those_of_the_paper_profile(paper: str) -> None:
+    names = [name for name in artefact_names() if name.startswith(f"{paper}/")]
+    values = [
+        artefact.parameters.model_dump()
+        for artefact in resolve(names, "paper", Overrides(), load_registry())
+    ]
+    for name, default in rows_of(paper):
+        if name:
+            wanted = yaml.safe_load(default.strip("`"))
+            wanted = float(wanted) if name == "epsilon" else wanted  # YAML reads 1e-9 as a text
+            assert wanted in [one[name] for one in values if name in one], name
