@@ -8,13 +8,13 @@ import functools
 import hashlib
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
-from xml.etree import ElementTree
 
 import hypothesis
 import pytest
@@ -30,7 +30,7 @@ Case = TypeVar("Case")
 SLOW = True
 """Whether slow tests run too, and so all figures and assignments are built: not in `make test`."""
 THOROUGH = True
-"""Whether all cases are tested that there are: in `make test-all`, not in CI and `make test`."""
+"""Whether all cases are tested that there are: in `make test-all`, not in `make test`."""
 NAMED = (
     *(
         "codecrash/tab01",
@@ -60,8 +60,8 @@ for name in ("MAKEFLAGS", "MAKELEVEL", "PYTEST_ADDOPTS"):
 # Tests begin hundreds of processes, each of which would compile all modules anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
-hypothesis.settings.register_profile("any machine", deadline=None)
-hypothesis.settings.load_profile("any machine")
+hypothesis.settings.register_profile("drawn", deadline=None, print_blob=True)
+hypothesis.settings.register_profile("the same", deadline=None, derandomize=True, database=None)
 
 
 def codestress(
@@ -89,15 +89,16 @@ def pytest_configure(config: pytest.Config) -> None:
     global SLOW, THOROUGH
     SLOW = "not slow" not in config.option.markexpr
     THOROUGH = SLOW and "not release" not in config.option.markexpr
+    hypothesis.settings.load_profile("drawn" if SLOW else "the same")
 
 
 def some(cases: Sequence[Case], every: int) -> Sequence[Case]:
-    """All cases in `make test-all`; in CI and `make test` one of so many, which find what is wrong with all of them."""
+    """All cases in `make test-all`; in `make test` one of so many, which find what is wrong with all of them."""
     return cases if THOROUGH else cases[::every]
 
 
 def smoke_names() -> list[str]:
-    """Names of the smoke build's artefacts: all in `make test-all` and CI; in `make test` one of each notebook, and
+    """Names of the smoke build's artefacts: all in `make test-all`; in `make test` one of each notebook, and
     those of which tests know what is in them."""
     first = {read_artefact(name).notebook: name for name in [*reversed(artefact_names()), *NAMED]}
     return [name for name in artefact_names() if SLOW or name in {*first.values(), *NAMED}]
@@ -115,35 +116,26 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         print(f"\n{report.nodeid}\n{report.longreprtext[-3000:]}", file=sys.__stdout__, flush=True)
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    told = "leave out what passed in another run, except tests/sandbox: its JUnit report"
-    parser.addoption("--after", metavar="REPORT", default="", help=told)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Prints last, for each failed test, the command that repeats it alone and what it found."""
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is None or "PYTEST_XDIST_WORKER" in os.environ:
+        return
+    for report in [*terminal.stats.get("failed", ()), *terminal.stats.get("error", ())]:
+        crash = getattr(report.longrepr, "reprcrash", None)
+        found = crash.message if crash else str(report.longrepr)
+        said = (found.splitlines() or ["no message"])[0]
+        terminal.write_line(f".venv/bin/pytest {shlex.quote(report.nodeid)}  # {said[:120]}")
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out tests that passed elsewhere (`--after`); sorts tests of the smoke build first, then slow ones."""
-    passed = passed_tests(Path(config.option.after)) if config.option.after else set()
-    left_out = [item for item in items if item.nodeid in passed]
-    if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item.nodeid not in passed]
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Sorts tests of the smoke build first, then slow ones."""
     items.sort(
         key=lambda item: (
             "smoke" not in getattr(item, "fixturenames", ()),
             item.get_closest_marker("slow") is None,
         )
     )
-
-
-def passed_tests(report: Path) -> set[str]:
-    """The tests that passed by a JUnit report. What holds programs of strangers differs between machines: its tests
-    are not among them."""
-    passed = set()
-    for case in ElementTree.parse(report).iter("testcase"):
-        path = case.attrib["classname"].replace(".", "/")
-        if not len(case) and not path.startswith("tests/sandbox/"):
-            passed.add(f"{path}.py::{case.attrib['name']}")
-    return passed
 
 
 @contextlib.contextmanager

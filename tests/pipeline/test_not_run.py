@@ -10,6 +10,8 @@ import pytest
 
 from conftest import codestress
 
+pytestmark = pytest.mark.bare
+
 
 def without_node(tmp_path: Path) -> dict[str, str]:
     """An environment in which neither the kit's Node nor another one is found."""

@@ -12,7 +12,7 @@ from codestress.sandbox.executor import Execution, Executor, Limits, Outcome, Pr
 from codestress.types import Language, Source
 from conftest import some
 
-pytestmark = pytest.mark.isolation
+pytestmark = [pytest.mark.isolation, pytest.mark.bare]
 
 
 @pytest.fixture(scope="module")

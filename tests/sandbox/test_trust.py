@@ -29,6 +29,8 @@ from codestress.sandbox.executor import Outcome as Ending
 from codestress.scoring.predictions import Answer, score_answers
 from codestress.types import Language, Outcome, Response, Source
 
+pytestmark = pytest.mark.bare
+
 DOUBLE = "def f(x):\n    return 2 * x"
 
 
