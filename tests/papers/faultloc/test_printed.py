@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from codestress.inference.run import run
 from codestress.mutate.faults.sites import fault_sites
 from codestress.papers.faultloc.printed import (
-    ELIDED,
     FAULT,
     MISLEADING,
     Printed,
@@ -30,6 +29,7 @@ from codestress.prompts import prompt_text
 from codestress.types import Outcome, Response
 from openai_server import OpenAIServer, Received, Reply, completion
 
+ELIDED = "<CODE REMOVED FOR BREVITY>"
 FIGURE_1 = """\
 1 def solveNQueens(n):
 2     def is_safe(board, row, col):
@@ -146,6 +146,7 @@ def output_of(code: str) -> str:
     return said.getvalue()
 
 
+@pytest.mark.slow
 def test_what_is_left_out_is_filled_from_the_data_set(
     shared_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,7 +41,6 @@ COMMENT = "        # Off-by-one fault: the loop stops one row too early\n"
 """Comment of Figure 1 that tells the reader where the fault is."""
 MISLEADING = "        # This function checks how many queens are on the board.\n"
 FAULT = "range(row, n-1, 1)"
-ELIDED = "<CODE REMOVED FOR BREVITY>"
 DATA_SET = "5661"
 """Id of the N-Queens program in the data set `alpaca`."""
 CHANGED = (
