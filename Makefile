@@ -186,7 +186,7 @@ style:
 	$(BIN)/python tests/density.py
 
 suite:
-	$(BIN)/pytest -n 3 --dist worksteal --maxfail=20 $(SUITE)
+	$(BIN)/pytest -n 4 --dist worksteal --maxfail=20 $(SUITE)
 
 # Opt-in: gigabytes, some five minutes, Linux. UV_TORCH_BACKEND=cpu fetches the small build of torch.
 test-vllm: $(READY_DEV) .venv-servers/ready
@@ -249,15 +249,15 @@ Makefile pyproject.toml requirements.lock requirements-dev.lock: ;
 	  echo 'environment that is elsewhere: make BIN=/path/to/venv/bin (with the packages of requirements.lock)' >&2; exit 1; }
 	@if command -v uv >/dev/null 2>&1; then \
 	  uv venv --quiet --allow-existing --python "$$(command -v $(PYTHON))" .venv && \
-	  uv pip sync --quiet --compile-bytecode --python .venv/bin/python requirements.lock && \
+	  uv pip sync --quiet --python .venv/bin/python requirements.lock && \
 	  uv pip install --quiet --python .venv/bin/python --no-deps --editable .; \
 	else \
 	  $(PYTHON) -m venv .venv || { \
 	    echo 'Python cannot make virtual environments here; on Debian: apt install python3-venv' >&2; exit 1; }; \
-	  .venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock && \
+	  .venv/bin/python -m pip install --quiet --no-compile --disable-pip-version-check --requirement requirements.lock && \
 	  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .; \
 	fi
-	@.venv/bin/python -m compileall -q lib  # as installers do with packages, also where PYTHONDONTWRITEBYTECODE is set
+	@.venv/bin/python -m compileall -qq -j 0 .venv/lib lib || true  # by all processors at once, which installers do by one
 	@touch $@
 
 .venv/ready-dev: .venv/ready requirements-dev.lock
@@ -265,8 +265,9 @@ Makefile pyproject.toml requirements.lock requirements-dev.lock: ;
 	@if command -v uv >/dev/null 2>&1; then \
 	  uv pip install --quiet --python .venv/bin/python --requirement requirements-dev.lock; \
 	else \
-	  .venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement requirements-dev.lock; \
+	  .venv/bin/python -m pip install --quiet --no-compile --disable-pip-version-check --requirement requirements-dev.lock; \
 	fi
+	@.venv/bin/python -m compileall -qq -j 0 .venv/lib || true
 	@touch $@
 
 # After a change of the dependencies in pyproject.toml; needs uv. Markers cover every platform and Python >= 3.11.
