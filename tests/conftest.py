@@ -12,9 +12,9 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import hypothesis
 import pytest
@@ -32,27 +32,22 @@ SLOW = True
 THOROUGH = True
 """Whether all cases are tested that there are: in `make test-all`, not in `make test`."""
 NAMED = (
-    *(
-        "codecrash/tab01",
-        "codecrash/tab09",
-        "codecrash/tab10",
-        "codecrash/tab13",
-        "faultloc/tab02",
-        "origin/fig02",
-    ),
-    *(
-        "origin/fig03",
-        "origin/fig04",
-        "origin/fig06",
-        "origin/sec63",
-        "semtrace/fig01",
-        "semtrace/fig06",
-    ),
-    *("semtrace/tab01", "semtrace/tab04"),
+    "codecrash/tab01",
+    "codecrash/tab13",
+    "faultloc/tab02",
+    "origin/fig02",
+    "origin/fig03",
+    "origin/fig04",
+    "origin/fig06",
+    "origin/sec63",
+    "semtrace/fig01",
+    "semtrace/fig06",
+    "semtrace/tab01",
+    "semtrace/tab04",
 )
 """Artefacts of which tests know what is in them."""
-JOBS = max(1, (os.cpu_count() or 1) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
-"""Notebooks at a time in one build, so that all test processes together keep the processors busy and no more."""
+JOBS = os.cpu_count() or 1
+"""Notebooks at a time in a build that many tests wait for."""
 
 # Of what began the tests: what tests begin themselves has its own.
 for name in ("MAKEFLAGS", "MAKELEVEL", "PYTEST_ADDOPTS"):
@@ -95,6 +90,11 @@ def pytest_configure(config: pytest.Config) -> None:
 def some(cases: Sequence[Case], every: int) -> Sequence[Case]:
     """All cases in `make test-all`; in `make test` one of so many, which find what is wrong with all of them."""
     return cases if THOROUGH else cases[::every]
+
+
+def slow(cases: Iterable[str], *named: str) -> list[Any]:
+    """The cases, those that are named with the mark slow."""
+    return [pytest.param(case, marks=[pytest.mark.slow] * (case in named)) for case in cases]
 
 
 def smoke_names() -> list[str]:

@@ -30,7 +30,7 @@ from codestress.problems.problem_files import read_problems
 from codestress.report.checked import read_manifest
 from codestress.report.claims import COLUMNS as LEDGER
 from codestress.validation import read_yaml
-from conftest import ROOT, THOROUGH, exposed, some
+from conftest import ROOT, THOROUGH, exposed, slow, some
 
 DEEP = 200_000
 KINDS: dict[str, Callable[[bytes, random.Random], bytes]] = {
@@ -137,6 +137,7 @@ LONG = {
     ],
 }
 """With well-formed files these work for long, or need what is not here: files that cannot be read are enough."""
+LONGEST = [name for name in COMMANDS if name.startswith(("build", "write", "archive adopt"))]
 UNREADABLE = ("a list", "deep", "no text", "cut")
 STRANGERS = (
     "perturb",
@@ -364,7 +365,7 @@ def check_outcome(command: str, file: str, kind: str, done: dict[str, Any]) -> N
         ] == [], about
 
 
-@pytest.mark.parametrize("command", some([*COMMANDS], 2))
+@pytest.mark.parametrize("command", slow(some([*COMMANDS], 2), *LONGEST))
 def test_no_file_ends_in_a_traceback(console: Console, command: str) -> None:
     for number, file in enumerate(COMMANDS[command]):
         content = (console.root / file).read_bytes()

@@ -150,6 +150,7 @@ def succeeds(command: str, arguments: list[str], folder: Path, environment: dict
     assert not refused or "CODESTRESS_UNPROTECTED=1" in done.stderr, f"{command}\n{done.stderr}"
 
 
+@pytest.mark.slow
 def test_the_key_s_absence_is_said_for_the_command_that_needs_one(tmp_path: Path) -> None:
     without = {name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"}
     without["CODESTRESS_OUTPUTS"] = str(tmp_path)

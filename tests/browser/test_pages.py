@@ -19,6 +19,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import (
     Browser,
+    Locator,
     Page,
     Playwright,
     TimeoutError,
@@ -28,7 +29,7 @@ from playwright.sync_api import (
 
 from codestress.pipeline.notebooks import about
 from codestress.report import gallery
-from conftest import ROOT
+from conftest import ROOT, slow
 
 CHROMIUM = next(
     (
@@ -131,6 +132,7 @@ def test_the_first_screen_has_a_card_for_each_paper(browser: Browser, smoke: Pat
         assert page.get_by_text("regenerated here").count() == 0
 
 
+@pytest.mark.slow
 def test_every_number_of_a_card_leads_to_its_rows_of_the_ledger(
     browser: Browser, smoke: Path
 ) -> None:
@@ -420,7 +422,7 @@ def test_the_report_is_readable_narrow_and_wide(browser: Browser, smoke: Path, w
 FONTS = Path("/usr/share/fonts/truetype")
 
 
-@pytest.mark.parametrize("family", ["all", "dejavu", "liberation"])
+@pytest.mark.parametrize("family", slow(["all", "dejavu", "liberation"], "dejavu", "liberation"))
 def test_the_report_prints_a_summary_on_two_pages(
     playwright: Playwright, smoke: Path, tmp_path: Path, family: str
 ) -> None:
@@ -625,26 +627,31 @@ def lab(folder: Path) -> AbstractContextManager[str]:
     return serving("jupyterlab", options, folder, "api", JUPYTER_CONFIG_DIR=str(folder / "config"))
 
 
-def run_all_cells(page: Page) -> None:
-    """Runs the notebook in front. JupyterLab ignores the menu while it still connects the kernel: it is used again
-    until a cell has a number or waits for one."""
-    begun = page.locator(".jp-NotebookPanel:visible .jp-InputPrompt")
-    begun = begun.filter(has_text=re.compile(r"\[(\*|\d+)\]"))
+def run_all_cells(page: Page, name: str) -> Locator:
+    """Runs the notebook `name` when it is the one in front and its own kernel waits; returns its panel.
+
+    JupyterLab ignores the menu while it still connects a kernel: it is used again until a cell has a number or waits
+    for one.
+    """
+    page.locator(".jp-mod-current[role=tab]", has_text=f"{name}.ipynb").wait_for()
+    panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
+    idle = panel.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]")
+    expect(idle).to_have_count(1)
+    begun = panel.locator(".jp-InputPrompt").filter(has_text=re.compile(r"\[(\*|\d+)\]"))
     for _ in range(6):
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
         with suppress(TimeoutError):
             begun.first.wait_for(timeout=20_000)
-            return
-    raise AssertionError("no cell of the notebook in front was run")
+            return panel
+    raise AssertionError(f"no cell of {name} was run")
 
 
 @pytest.mark.slow
 def test_a_point_is_dragged_in_jupyterlab(browser: Browser, tmp_path: Path) -> None:
     shutil.copy2(ROOT / "notebooks/explore/fit.ipynb", tmp_path)
     with lab(tmp_path) as address, opened(browser, f"{address}lab/tree/fit.ipynb", address) as page:
-        expect(page.get_by_role("button", name="| Idle")).to_be_visible()
-        run_all_cells(page)
+        run_all_cells(page, "fit")
         dragged(page)
 
 
@@ -661,20 +668,14 @@ def test_the_first_links_of_the_index_run_in_jupyterlab(browser: Browser, tmp_pa
             page.get_by_role("tab", name="index.ipynb").click()
             link = page.locator(".jp-RenderedMarkdown td a").nth(number)
             name = str(link.get_attribute("href")).removesuffix(".ipynb")
-            artefact = about(ROOT / f"notebooks/{link.inner_text()}.ipynb").artefact
+            notebook = link.inner_text()
+            artefact = about(ROOT / f"notebooks/{notebook}.ipynb").artefact
             link.click()
-            page.get_by_role("tab", name=f"{link.inner_text().split('/')[1]}.ipynb").wait_for()
-            expect(page.get_by_role("button", name="| Idle")).to_be_visible()
-            run_all_cells(page)
+            panel = run_all_cells(page, notebook.split("/")[1])
             manifest = tmp_path / "lab" / artefact / "manifest.json"
-            idle = page.get_by_role("button", name="| Idle")
-            for _ in range(10):
-                with suppress(TimeoutError):
-                    page.wait_for_timeout(5_000)
-                    idle.wait_for(timeout=90_000)
-                if manifest.is_file():
-                    break
-            errors = page.locator(
-                ".jp-NotebookPanel:visible .jp-OutputArea-output"
-            ).all_inner_texts()
-            assert manifest.is_file(), f"{name}: nothing was published\n{errors}"
+            failed = panel.locator("[data-mime-type='application/vnd.jupyter.error']")
+            ends = time.monotonic() + 1800  # of a notebook that hangs
+            while not manifest.is_file() and not failed.count() and time.monotonic() < ends:
+                page.wait_for_timeout(500)
+            outputs = panel.locator(".jp-OutputArea-output").all_inner_texts()
+            assert manifest.is_file(), f"{name}: nothing was published\n{outputs}"

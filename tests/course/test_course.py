@@ -17,7 +17,7 @@ from codestress.course.grading import Graded, grade, read_submission, telling, w
 from codestress.errors import DataError
 from codestress.literals import parse_literal, same_value
 from codestress.paths import PACKAGE
-from conftest import ROOT, SLOW, THOROUGH, codestress, kept, some
+from conftest import ROOT, SLOW, THOROUGH, codestress, kept, slow, some
 
 pytestmark = pytest.mark.isolation
 
@@ -80,6 +80,7 @@ def test_there_are_five_assignments_with_solutions_and_hidden_tests() -> None:
         assert all(not cell.outputs and cell.execution_count is None for cell in code)
 
 
+@pytest.mark.slow
 def test_students_get_neither_solutions_nor_hidden_tests(built: Path) -> None:
     for name in names_in(built):
         student = (built / "student" / name / f"{name}.ipynb").read_text(encoding="utf-8")
@@ -152,7 +153,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", some([*HOSTILE], 2))
+@pytest.mark.parametrize("name", slow(some([*HOSTILE], 2), "never ends"))
 def test_hostile_submissions_get_nothing_and_do_nothing(
     name: str, built: Path, tmp_path: Path
 ) -> None:
@@ -181,6 +182,7 @@ def test_constant_and_identity_functions_get_nothing(
         assert graded.score == 0, (value, graded.scores)
 
 
+@pytest.mark.slow
 def test_many_slow_calls_end(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("codestress.course.grading.PATIENCE_S", 3.0)
     slow = submission(
@@ -218,7 +220,7 @@ def test_what_cannot_be_read_is_told_shortly_and_the_rest_counts(name: str, tmp_
 @pytest.mark.parametrize(
     "text",
     [
-        "{}",
+        pytest.param("{}", marks=pytest.mark.slow),
         '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}}',
         '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "code"}]}',
         '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [3]}',
@@ -252,6 +254,7 @@ def test_what_is_no_notebook_is_told_and_the_others_are_graded(
         assert "1 of 2 notebooks could not be graded" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_grader_s_student_decides_the_data(built: Path) -> None:
     """Numbers copied from another student do not help: what is hidden is drawn by the name on the file."""
     assert material.problems("ada", 3) != material.problems("ben", 3)
@@ -281,6 +284,7 @@ def test_what_counts_of_a_notebook(tmp_path: Path) -> None:
         read_submission(tmp_path / "none.ipynb")
 
 
+@pytest.mark.slow
 def test_material_is_what_it_says() -> None:
     for row in material.answers("ada", 10):
         if row["kind"] == "right":
@@ -362,6 +366,7 @@ def test_the_pages_that_assignments_name_exist() -> None:
         assert "Sections that tell you more" in text, name
 
 
+@pytest.mark.slow
 def test_the_commands_of_a_teacher(built: Path, tmp_path: Path) -> None:
     hand_in = tmp_path / "ada.ipynb"
     hand_in.write_bytes((built / "teacher" / "01_scorer" / "01_scorer.ipynb").read_bytes())

@@ -32,6 +32,7 @@ from codestress.inference.store import stored_responses
 from codestress.pipeline.artefacts import Artefact, Overrides, resolve
 from codestress.report.style import looks
 from codestress.types import Message, Prompt, Sampling, Trial, Trials
+from conftest import slow
 
 
 @pytest.mark.parametrize(
@@ -134,7 +135,7 @@ def test_what_differs_is_marked_and_nothing_is_markup() -> None:
     assert "<mark" not in prompt_html(two)
 
 
-@pytest.mark.parametrize("paper", ["origin", "semtrace", "codecrash", "faultloc"])
+@pytest.mark.parametrize("paper", slow(["origin", "semtrace", "codecrash", "faultloc"], "semtrace"))
 def test_prompts_of_a_paper_can_be_explored(paper: str) -> None:
     names = [name for name in artefact_names() if name.startswith(paper)]
     explorer = prompt_explorer(names[0], "smoke")
@@ -270,6 +271,7 @@ def test_an_error_is_told_in_place_of_the_prompt() -> None:
     assert "step" in shown.value
 
 
+@pytest.mark.slow
 def test_a_question_is_asked_and_has_one_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -296,6 +298,7 @@ def test_a_question_is_asked_and_has_one_verdict(
     assert "Press ask" in shown.value
 
 
+@pytest.mark.slow
 def test_a_figure_of_any_artefact_is_drawn_from_its_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

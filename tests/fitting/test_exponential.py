@@ -89,6 +89,7 @@ def test_every_resample_is_fitted_as_scipy_fits_it(floor: bool, weighted: bool) 
         assert ours[:free] == pytest.approx(scipys, rel=2e-4, abs=2e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("floor", [pytest.param(0.0, marks=pytest.mark.slow), 0.15])
 def test_intervals_cover_the_truth_as_often_as_they_say(floor: float) -> None:
     """500 simulated studies; the binomial error of 95 % is 1 point, and a percentile interval is slightly short."""
@@ -169,6 +170,7 @@ def doubted(shares: np.ndarray, problems: int, studies: int) -> float:
     return float(np.mean(found))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("problems", some([25, 100], 2))
 @pytest.mark.parametrize("name", TRUE_CURVES)
 def test_a_true_curve_is_seldom_said_not_to_describe_its_points(name: str, problems: int) -> None:
@@ -178,6 +180,7 @@ def test_a_true_curve_is_seldom_said_not_to_describe_its_points(name: str, probl
     assert doubted(shares, problems, 200) <= 0.05 + 0.035
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_false_curve_is_said_not_to_describe_its_points(name: str) -> None:
     shares = SHAPES[name](np.linspace(0, 1, 11))

@@ -20,6 +20,7 @@ from codestress.fitting.proportions import DOUBTED, clustered_mean, stretched, w
 from codestress.fitting.summaries import compare
 from codestress.papers.origin.curves import fit_decay
 from codestress.seeding import rng
+from conftest import slow
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 10), (10, 10), (7, 10), (32, 117), (1, 1), (500, 1000)])
@@ -151,6 +152,7 @@ def test_one_item_asked_often_says_nothing_and_an_item_without_answers_is_unpair
     assert compare({"a": [1.0], "b": []}, {"a": [0.0], "b": [1.0]}, rng=rng(0)).unpaired == 1
 
 
+@pytest.mark.slow
 def test_the_paired_interval_covers_and_the_tests_hold_their_level() -> None:
     random = rng(0, "paired")
     covered = rejected = rejected_repeated = 0
@@ -175,6 +177,7 @@ def test_the_paired_interval_covers_and_the_tests_hold_their_level() -> None:
     assert rejected_repeated / 150 <= 0.11
 
 
+@pytest.mark.slow
 def test_decay_recovers_its_parameters() -> None:
     random = rng(0, "decay")
     x = np.array([1.0, 3, 5, 10, 15])
@@ -225,7 +228,8 @@ def line_doubted(shares: np.ndarray, programs: int, studies: int) -> float:
     return float(np.mean(found))
 
 
-@pytest.mark.parametrize("name", LINES)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", slow(LINES, "all right", "falling"))
 def test_a_true_line_is_seldom_said_not_to_describe_its_points(name: str) -> None:
     """At a level of 5 %, with 200 studies: two standard errors are 3 points; cautious is no fault."""
     assert line_doubted(LINES[name], 100, 200) <= 0.05 + 0.035

@@ -35,6 +35,7 @@ def test_rank_correlations_are_scipys(seed: int) -> None:
     assert np.isnan(rank_correlation(x, np.ones(17), 0.95, draws).value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("slope", "true"), [(0.0, 0.0), (0.75, 0.582)]
 )  # Pearson's 0.6: Spearman's 6/pi asin(0.3)

@@ -33,6 +33,7 @@ def test_an_exact_shape() -> None:
     assert found.items == 10
 
 
+@pytest.mark.slow
 def test_intervals_cover_and_the_test_holds_its_level() -> None:
     """500 simulated studies each: a U of known depth, no shape at all, and a slope, which is no U."""
     rng = np.random.default_rng(1)

@@ -120,6 +120,7 @@ def test_holm_and_p() -> None:
     assert p_value(Interval(-0.1, 0.1)) == 1
 
 
+@pytest.mark.slow
 def test_the_words_keep_their_levels() -> None:
     """As bench_verdicts, 400 pairs of studies a row: three standard errors of 5 % are 3.3 points."""
     seen = 0
@@ -152,6 +153,7 @@ def test_the_words_keep_their_levels_with_less_simple_numbers(design: str) -> No
 SLOW = ("max-t", "dip:", "fitted", "ledger:")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", some(bench_coverage.SIZES, 3))
 def test_intervals_cover(items: int) -> None:
     """As bench_coverage, 200 studies a cell: three standard errors of 95 % are 4.6 points."""
@@ -166,6 +168,7 @@ def test_intervals_cover(items: int) -> None:
                 assert sum(check(random) for _ in range(200)) / 200 >= 0.9, (estimator, name, size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", some([*bench_coverage.SHAPES], 2))
 def test_the_largest_drop_is_covered(shape: str) -> None:
     for estimator, check in bench_coverage.shapes(bench_coverage.SHAPES[shape], 100).items():
@@ -174,6 +177,7 @@ def test_the_largest_drop_is_covered(shape: str) -> None:
         assert covered < 0.9 if estimator.startswith("(") else covered >= 0.88, (estimator, covered)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", bench_coverage.DECAYS)
 def test_fitted_curves_are_covered(scenario: str) -> None:
     for estimator, check in bench_coverage.decays(*bench_coverage.DECAYS[scenario], 100).items():

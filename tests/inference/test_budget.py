@@ -284,6 +284,7 @@ for count in range(1, 3):
 """
 
 
+@pytest.mark.slow
 def test_killed_and_started_again_a_command_line_goes_on_from_its_sum(tmp_path: Path) -> None:
     def started(*more: str, **limits: str) -> subprocess.Popen[bytes]:
         environment = os.environ | {"MAX_REQUESTS": "12", "NO_PROXY": "*"} | limits

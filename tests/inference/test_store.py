@@ -116,7 +116,7 @@ def test_processes_that_make_and_fill_one_store_at_once(tmp_path: Path) -> None:
         path = tmp_path / f"{attempt}.sqlite"
         children = [child(path, first, first + 400) for first in (0, 200, 400, 600)]
         for process in children:
-            _, errors = process.communicate(timeout=300)
+            _, errors = process.communicate(timeout=600)
             assert process.returncode == 0, errors
         with Store(path) as store:
             assert store.missing([key(n) for n in range(1000)]) == []
@@ -230,11 +230,11 @@ def test_a_log_without_its_store_is_never_deleted(tmp_path: Path) -> None:
 
 def test_what_sqlite_cannot_hold_stops_nobody(tmp_path: Path) -> None:
     with Store(tmp_path / "s.sqlite") as store:
-        store.put(key(1), "m", Response("huge", "stop", Usage(1 << 80, -1))).result(timeout=10)
+        store.put(key(1), "m", Response("huge", "stop", Usage(1 << 80, -1))).result(timeout=600)
         assert store.get([key(1)])[key(1)].usage == Usage()
         with pytest.raises(StoreError):
-            store.put(key(2), "\ud800", Response("bad name", "stop")).result(timeout=10)
-        store.put(key(3), "m", Response("good", "stop")).result(timeout=10)
+            store.put(key(2), "\ud800", Response("bad name", "stop")).result(timeout=600)
+        store.put(key(3), "m", Response("good", "stop")).result(timeout=600)
 
 
 def test_a_truncated_store_is_refused_when_it_is_read(tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ FULL = textwrap.dedent(
         waiting = [store.put(f"{1000 + n:032x}", "m", Response("x" * 2000, "stop")) for n in range(300)]
         try:
             for done in waiting:
-                done.result(timeout=30)
+                done.result(timeout=600)
         except StoreError as error:
             print(error)
     """
@@ -294,7 +294,7 @@ def test_a_store_that_another_holds_is_waited_for_once_by_all(
 def test_a_full_disk_is_said_and_loses_nothing_that_was_stored(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
     done = subprocess.run(
-        [sys.executable, "-c", FULL, str(path)], capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", FULL, str(path)], capture_output=True, text=True, timeout=600
     )
     assert "is the disk full?" in done.stdout, done.stderr
     assert "Answers stored before are safe" in done.stdout

@@ -32,6 +32,7 @@ SIZES = st.builds(Size, lines=st.integers(2, 30), turns=st.integers(1, 6))
 TASKS = get_args(Task)
 
 
+@pytest.mark.slow
 @given(st.sampled_from(TASKS), SIZES, SEEDS)
 @settings(deadline=None, max_examples=60)
 def test_the_same_seed_gives_the_same_chat(task: Task, size: Size, number: int) -> None:
@@ -127,6 +128,7 @@ def _summed(text: str) -> int:
     return sum(int(term) for term in re.findall(r"[+-]?\d+", text))
 
 
+@pytest.mark.slow
 @pytest.mark.isolation
 def test_programs_return_what_is_taught_perturbed_or_not() -> None:
     chats = [chat("output_prediction", Size(turns=6), "train", 7, number) for number in range(12)]

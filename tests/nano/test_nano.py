@@ -65,6 +65,7 @@ def test_the_weights_are_those_of_the_manifests_and_small() -> None:
     assert sum(path.stat().st_size for folder in folders for path in folder.iterdir()) < 12_000_000
 
 
+@pytest.mark.slow
 def test_what_was_read_before_does_not_change_the_logits(model: Nano) -> None:
     """Prompts of all kinds of overlap, with the cache and without; blocks of any size."""
     prompts = [model.tokenizer.encode(prompt_text(asked(number, 20))).ids for number in range(3)]
@@ -87,12 +88,14 @@ def test_attention_is_a_distribution(model: Nano) -> None:
     np.testing.assert_allclose(weights.sum(axis=2), 1, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_it_retrieves_a_line() -> None:
     """Real answers of a real model: no more is asked of them here than that they are not chance."""
     [row] = share(WEIGHTS, "line_retrieval", Size(8, 1), 40)
     assert row["share"] > 0.3
 
 
+@pytest.mark.slow
 def test_its_archive_has_all_answers_of_the_demo_and_they_are_what_it_says_here() -> None:
     registry = load_registry()
     chosen = resolve(["semtrace/nano", "origin/nano"], "demo", Overrides(), registry)
@@ -139,6 +142,7 @@ def test_a_prompt_beyond_its_context_is_a_failed_request_that_says_what_to_do() 
         answer(Request("nano", "", Prompt((Message("user", "word " * 6000),), Sampling())))
 
 
+@pytest.mark.slow
 def test_weights_that_are_missing_or_damaged_are_named(tmp_path: Path) -> None:
     """By the model itself and by a row of the registry; the remedy with them."""
     folder = tmp_path / "weights"

@@ -61,6 +61,7 @@ def test_a_program_without_an_end_is_stopped() -> None:
     assert sys.gettrace() is before
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**40))
 @settings(deadline=None, max_examples=60)
 def test_the_last_value_is_what_is_returned(seed: int) -> None:

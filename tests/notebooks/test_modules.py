@@ -61,6 +61,7 @@ def test_notebooks_that_ask_nobody_are_known() -> None:
     assert {name for name in notebooks if asks_nobody(name)} == set(MOST)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("notebook", some(list(MOST), 4))
 def test_a_notebook_that_asks_nobody_loads_no_engine(notebook: str) -> None:
     loaded = loaded_by(imports_of(notebook))
@@ -69,6 +70,7 @@ def test_a_notebook_that_asks_nobody_loads_no_engine(notebook: str) -> None:
     assert "codestress.inference.run" not in loaded
 
 
+@pytest.mark.slow
 def test_shares_of_origin_load_no_sandbox() -> None:
     loaded = loaded_by(imports_of("origin/shares"))
     assert len(loaded) <= MOST_OF_SHARES, sorted(loaded)

@@ -149,6 +149,7 @@ def run_as_it_is(path: Path, outputs: Path) -> None:
     assert any("image/png" in output.get("data", {}) for output in shown)
 
 
+@pytest.mark.slow
 def test_a_notebook_runs_as_it_is_in_jupyterlab(tmp_path: Path) -> None:
     run_as_it_is(NOTEBOOKS / "origin/shares.ipynb", tmp_path / "outputs")
 
@@ -257,7 +258,7 @@ def test_the_index_links_to_every_notebook_and_to_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", some(sorted((NOTEBOOKS / "explore").glob("*.ipynb")), 4), ids=lambda path: path.stem
+    "path", some(sorted((NOTEBOOKS / "explore").glob("*.ipynb")), 8), ids=lambda path: path.stem
 )
 def test_explorers_show_something_when_executed_headless(path: Path, smoke: Path) -> None:
     notebook = nbformat.read(path, as_version=4)

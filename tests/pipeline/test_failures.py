@@ -87,7 +87,7 @@ class Project:
             env=self.environment(**more),
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=600,
         )
 
     def start(self, *arguments: str, **more: str) -> subprocess.Popen[str]:
@@ -161,6 +161,7 @@ def test_a_notebook_that_ends_early_is_a_failure_is_kept_and_touches_no_other(
     assert first[3] != second[3]
 
 
+@pytest.mark.slow
 def test_what_failed_is_tried_again_until_it_is_mended(project: Project) -> None:
     project.artefact("bad", "1 / 0")
     project.artefact("good")
@@ -180,6 +181,7 @@ def test_what_failed_is_tried_again_until_it_is_mended(project: Project) -> None
     assert not kept.exists()
 
 
+@pytest.mark.slow
 def test_a_notebook_that_hangs_is_stopped_with_its_kernel(project: Project) -> None:
     project.artefact(
         "slow", "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(600)"
@@ -233,6 +235,7 @@ def test_exactly_what_changed_is_built_again(project: Project) -> None:
     assert {o["name"]: o["state"] for o in built} == {"t/one": "up to date", "t/two": "built"}
 
 
+@pytest.mark.slow
 def test_a_missing_key_is_said_before_anything_runs(project: Project) -> None:
     project.artefact("one")
     done = project.run("build", "--models", "gpt-4o-mini-2024-07-18")
@@ -251,6 +254,7 @@ def served(project: Project, base_url: str, **settings: object) -> None:
         models.write(f"\nserved: {json.dumps(row)}\n")
 
 
+@pytest.mark.slow
 def test_a_real_server_is_asked_once_and_the_key_reaches_no_output(project: Project) -> None:
     project.artefact("one")
     encoded = b64encode(b"sk-marker-123").decode()
@@ -292,6 +296,7 @@ def test_a_real_server_is_asked_once_and_the_key_reaches_no_output(project: Proj
         assert not any(one in content for one in (b"sk-marker-123", encoded.encode())), path
 
 
+@pytest.mark.slow
 def test_a_server_that_answers_garbage_is_a_clear_error(project: Project) -> None:
     project.artefact("one")
     with OpenAIServer(lambda _: completion("FINAL ANSWER: workbench")) as server:
@@ -311,7 +316,9 @@ def test_no_server_is_a_clear_error(project: Project) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("at", [pytest.param(3, marks=pytest.mark.slow), 20, "notebook"])
+@pytest.mark.parametrize(
+    "at", [*(pytest.param(n, marks=pytest.mark.slow) for n in (3, 20)), "notebook"]
+)
 def test_a_build_that_is_killed_goes_on_where_it_was(project: Project, at: int | str) -> None:
     """Killed after so many requests, or while the notebook is executed."""
     project.artefact("one")
@@ -339,6 +346,7 @@ def test_a_build_that_is_killed_goes_on_where_it_was(project: Project, at: int |
     assert list(staging.glob("*")) == []
 
 
+@pytest.mark.slow
 def test_an_interrupted_build_says_how_to_go_on(project: Project) -> None:
     project.artefact("one")
     with OpenAIServer(lambda _: completion("FINAL ANSWER: workbench", delay=0.3)) as server:
@@ -354,6 +362,7 @@ def test_an_interrupted_build_says_how_to_go_on(project: Project) -> None:
     assert "Traceback" not in errors
 
 
+@pytest.mark.slow
 def test_a_damaged_store_is_kept_and_named_with_the_remedy(project: Project) -> None:
     project.artefact("one")
     assert project.run("build").returncode == 0
@@ -370,6 +379,7 @@ def test_a_damaged_store_is_kept_and_named_with_the_remedy(project: Project) -> 
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_a_clear_error_and_loses_nothing(project: Project) -> None:
     project.artefact("one")
     assert project.run("build").returncode == 0
@@ -390,6 +400,7 @@ def test_a_full_disk_is_a_clear_error_and_loses_nothing(project: Project) -> Non
     assert [outcome["state"] for outcome in json.loads(free.stdout)] == ["up to date"]
 
 
+@pytest.mark.slow
 def test_a_missing_data_set_fails_what_needs_it_and_nothing_else(tmp_path: Path) -> None:
     environment = {
         **os.environ,
@@ -398,7 +409,7 @@ def test_a_missing_data_set_fails_what_needs_it_and_nothing_else(tmp_path: Path)
     }
     build = ["build", "origin/sec63", "semtrace/fig06", "--profile", "smoke", "--json"]
     command = [*WITHOUT_KERNELS, *build, "--set", "problems=cruxeval"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 1
     outcomes = {outcome["name"]: outcome for outcome in json.loads(done.stdout)}
     assert outcomes["origin/sec63"]["state"] == "built"  # whose parameters are as they were
@@ -407,7 +418,7 @@ def test_a_missing_data_set_fails_what_needs_it_and_nothing_else(tmp_path: Path)
         in outcomes["semtrace/fig06@smoke,problems=cruxeval"]["error"]
     )
     plan = [SCRIPT, "plan", "semtrace/fig06", "origin/sec63", "--profile", "paper"]
-    planned = subprocess.run(plan, env=environment, capture_output=True, text=True, timeout=300)
+    planned = subprocess.run(plan, env=environment, capture_output=True, text=True, timeout=600)
     assert planned.returncode == 1
     assert "semtrace/fig06: data set cruxeval" in planned.stderr
     assert "origin/sec63: data set origin-paper" in planned.stderr
@@ -427,7 +438,7 @@ def test_prompts_beyond_a_model_s_window_are_said_before_the_first_call(tmp_path
         "distractors=[300]",
     ]
     done = subprocess.run(
-        [SCRIPT, "build", *options], env=environment, capture_output=True, text=True, timeout=200
+        [SCRIPT, "build", *options], env=environment, capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 1
     assert (
@@ -436,7 +447,7 @@ def test_prompts_beyond_a_model_s_window_are_said_before_the_first_call(tmp_path
     )
     assert "distractors = 300" in done.stderr
     plan = subprocess.run(
-        [SCRIPT, "plan", *options], env=environment, capture_output=True, text=True, timeout=200
+        [SCRIPT, "plan", *options], env=environment, capture_output=True, text=True, timeout=600
     )
     assert "18 prompts are longer than the window of gpt-3.5-turbo-0125" in plan.stderr
 

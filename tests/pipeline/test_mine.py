@@ -130,6 +130,7 @@ def hashes(folder: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_a_changed_figure_lies_apart_and_says_so_everywhere(project: Project) -> None:  # noqa: F811
     project.artefact("one")
     assert project.run("build", kernels=True).returncode == 0

@@ -55,6 +55,7 @@ PROFILES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_artefact_of_every_profile_resolves_and_renders(
     profile: str, registry: dict[str, ModelEntry]

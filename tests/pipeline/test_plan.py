@@ -170,13 +170,23 @@ def test_a_sample_comes_near_to_all_prompts(
 RECOUNTED = [name for name in artefact_names() if name in set(summary.plans()["artefact"])]
 
 
+LONG = (
+    "codecrash/tab13",
+    "faultloc/fig07",
+    "semtrace/fig01",
+    "semtrace/fig09",
+    "codecrash/cases",
+    "codecrash/tab05",
+)
+
+
 def recounted(name: str) -> Any:
     """An artefact as a case of a test: one in eight at any time, the others before a release.
 
     CodeCrash's variants are checked by running programs of CRUXEval.
     """
     marks = [pytest.mark.isolation] if name.startswith("codecrash/") else []
-    if name not in RECOUNTED[::8]:
+    if name not in RECOUNTED[::8] or name in LONG:
         marks += [pytest.mark.slow, pytest.mark.release]
     return pytest.param(name, marks=marks)
 

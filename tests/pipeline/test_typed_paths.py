@@ -127,6 +127,7 @@ TYPED = {
 """Variables: what is typed in the folder `here`, and what it means."""
 
 
+@pytest.mark.slow
 def test_paths_in_the_environment_mean_the_same_in_a_notebook(
     tmp_path: Path,
     project: Project,  # noqa: F811
@@ -152,6 +153,7 @@ json.dump([str(folders()[0]), str(OUTPUTS), str(STORE), replay], open({str(told)
     assert json.loads(told.read_text()) == [str(tmp_path / path) for _, path in TYPED.values()]
 
 
+@pytest.mark.slow
 def test_a_notebook_that_no_build_starts_refuses_a_relative_path(tmp_path: Path) -> None:
     """Nothing says in its kernel whether it runs where the path was typed."""
     cell = nbformat.v4.new_code_cell(

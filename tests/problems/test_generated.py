@@ -50,6 +50,7 @@ def test_any_seed_gives_problems_that_are_what_they_say(seed: int) -> None:
         assert max(len(problem.arguments), len(problem.output)) <= 110
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes_whatever_the_hashes() -> None:
     script = (
         "import hashlib\nfrom codestress.problems.generated import generated_problems\n"
@@ -68,6 +69,7 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_hashes() -> None:
     assert len(digests) == 1
 
 
+@pytest.mark.slow
 def test_fewer_problems_are_the_first_of_more_and_seeds_differ(problems: list[Problem]) -> None:
     assert generated_problems(40) == problems[:40]
     other = generated_problems(200, seed=1)
@@ -75,11 +77,13 @@ def test_fewer_problems_are_the_first_of_more_and_seeds_differ(problems: list[Pr
     assert [p.id for p in other[:2]] == ["generated_0", "generated_1"]
 
 
+@pytest.mark.slow
 def test_no_two_problems_are_the_same() -> None:
     many = generated_problems(len(some(range(2000), 4)), seed=3)
     assert len({problem.code for problem in many}) == len(many)
 
 
+@pytest.mark.slow
 def test_they_run_in_the_sandbox_within_few_steps(problems: list[Problem]) -> None:
     with Executor(limits=Limits(steps=2100)) as executor:
         gold = [Answer(problem, problem.call) for problem in problems]
@@ -88,6 +92,7 @@ def test_they_run_in_the_sandbox_within_few_steps(problems: list[Problem]) -> No
         } == {"correct"}
 
 
+@pytest.mark.slow
 @pytest.mark.isolation
 def test_no_line_could_go(problems: list[Problem]) -> None:
     """Single lines taken out: what still parses mostly fails or returns something else on the one example given."""
@@ -179,6 +184,7 @@ CRUXEVAL = {
 """Measured on the 800 problems (71,994 versions, 48,607 of which do not parse)."""
 
 
+@pytest.mark.slow
 def test_they_are_like_cruxevals(problems: list[Problem]) -> None:
     found = line_statistics(problems)
     assert found["median lines"] == CRUXEVAL["median lines"]
@@ -194,6 +200,7 @@ def test_they_are_like_cruxevals(problems: list[Problem]) -> None:
         assert found[name] == pytest.approx(CRUXEVAL[name], rel=0.3), name
 
 
+@pytest.mark.slow
 def test_the_constants_are_cruxevals(shared_data: Path) -> None:
     problems = read_problems(shared_data / "cruxeval/cruxeval.jsonl").problems
     assert line_statistics(problems) == pytest.approx(CRUXEVAL, abs=0.006, rel=0.001)

@@ -283,6 +283,7 @@ def test_packages_are_there_where_they_are_asked_for_and_nowhere_else() -> None:
         assert "numpy" in done.detail
 
 
+@pytest.mark.slow  # It makes one processor busy, and counts seconds.
 @pytest.mark.skipif(
     not Path("/proc/self/schedstat").exists(), reason="the system does not tell who waits"
 )

@@ -10,7 +10,7 @@ from codestress.errors import SandboxError
 from codestress.sandbox import runtimes
 from codestress.sandbox.executor import Execution, Executor, Limits, Outcome, Program
 from codestress.types import Language, Source
-from conftest import some
+from conftest import slow, some
 
 pytestmark = [pytest.mark.isolation, pytest.mark.bare]
 
@@ -127,6 +127,7 @@ LEAVES = [
 """Programs that leave names behind or take some away, and what each of them returns."""
 
 
+@pytest.mark.slow
 def test_javascript_of_the_kit_ends_together_as_alone(executor: Executor) -> None:
     """Several share a process; one that is cut off there is judged where it is the first."""
     pairs = some([*zip(JAVASCRIPT, [*LEAVES, *LEAVES], strict=False)], 2)
@@ -160,6 +161,7 @@ def java(body: str) -> Program:
     )
 
 
+@pytest.mark.slow
 def test_java_programs(executor: Executor) -> None:
     programs = [
         Program(JAVA, arguments=("\nq",)),
@@ -223,7 +225,7 @@ RUNTIME_ATTACKS: dict[str, tuple[Language, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", some([*RUNTIME_ATTACKS], 2))
+@pytest.mark.parametrize("name", slow(some([*RUNTIME_ATTACKS], 2), "java: mode of the root"))
 def test_no_call_of_a_runtime_has_an_effect_on_what_is_outside(
     executor: Executor, name: str
 ) -> None:
@@ -274,7 +276,7 @@ STEPS: dict[str, tuple[Language, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", some([*STEPS], 2))
+@pytest.mark.parametrize("name", some([*STEPS], 6))
 def test_steps_count_or_the_outcome_says_that_they_do_not(executor: Executor, name: str) -> None:
     language, body = STEPS[name]
     program = java(body) if language == "java" else Program(f"function f() {{ {body} }}", "f")

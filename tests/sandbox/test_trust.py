@@ -28,6 +28,7 @@ from codestress.sandbox.executor import Executor, Limits, Program
 from codestress.sandbox.executor import Outcome as Ending
 from codestress.scoring.predictions import Answer, score_answers
 from codestress.types import Language, Outcome, Response, Source
+from conftest import slow
 
 pytestmark = pytest.mark.bare
 
@@ -199,7 +200,7 @@ def take_away(
 
 
 @pytest.mark.isolation
-@pytest.mark.parametrize("language", ["python", "javascript", "java"])
+@pytest.mark.parametrize("language", slow(["python", "javascript", "java"], "java"))
 @pytest.mark.parametrize(
     ("backend", "removed", "open_to"),
     [

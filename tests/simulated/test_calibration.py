@@ -34,6 +34,7 @@ from codestress.simulated.calibration import (
 from codestress.simulated.engine import answer_text
 from codestress.simulated.reading import Settings, read
 from codestress.types import Prompt, Request, Response, Trial, Trials
+from conftest import slow
 
 READINGS = 400
 FOUR_DEVIATIONS = 4
@@ -65,7 +66,7 @@ def check(
     )
 
 
-@pytest.mark.parametrize("name", ["sim-near", "sim-wordy", "sim-flat"])
+@pytest.mark.parametrize("name", slow(["sim-near", "sim-wordy", "sim-flat"], "sim-wordy"))
 def test_chains_are_followed_as_often_as_is_said(name: str) -> None:
     study = origin_studies.ChainCalibration(artefact="x", models=[name], d=[2, -3], lists=1)
     trials, reader = origin_studies.chains_to_calibrate(study), settings_of(name)
@@ -73,6 +74,7 @@ def test_chains_are_followed_as_often_as_is_said(name: str) -> None:
         check(trials, trial, reader, lambda prompt: origin.chance(prompt, reader))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sim-ends", "sim-flat", "sim-near"])
 def test_traces_are_computed_as_often_as_is_said(name: str) -> None:
     study = semtrace_studies.PositionCalibration(
@@ -142,6 +144,7 @@ def answers(problems: int = 60) -> pd.DataFrame:
     return table.assign(value_strict=(random.random(len(table)) < table["chance"]) * 1.0)
 
 
+@pytest.mark.slow
 def test_an_interval_that_is_right_contains_the_true_value_as_often_as_it_says() -> None:
     table = count_coverage(
         answers(), lambda one: shares(one, "{by}", "place", 0.95), studies=400, random=rng(0, "x")

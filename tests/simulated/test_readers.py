@@ -29,7 +29,7 @@ from codestress.simulated.reading import (
     segments,
 )
 from codestress.types import Trials
-from conftest import some
+from conftest import slow, some
 
 READERS = {
     name: Settings.model_validate(e.settings) for name, e in load_registry().items() if e.simulated
@@ -63,6 +63,7 @@ def right_probability(trials: Trials, reader: Settings) -> np.ndarray:
     return np.array(chances)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some([*READERS], 3))
 def test_shares_are_what_the_parameters_say(name: str, tmp_path: Path) -> None:
     trials, answers = asked(tmp_path, [name], d=[1, 15, -15], lists=6, step=40, max_tokens=4000)
@@ -75,6 +76,7 @@ def test_shares_are_what_the_parameters_say(name: str, tmp_path: Path) -> None:
         assert row.n == row.correct + row.incorrect + row.unparsable + row.truncated + row.refused
 
 
+@pytest.mark.slow
 def test_the_decay_fit_recovers_both_reaches(tmp_path: Path) -> None:
     _, answers = asked(
         tmp_path,
@@ -91,6 +93,7 @@ def test_the_decay_fit_recovers_both_reaches(tmp_path: Path) -> None:
         assert row.failed_fits == 0
 
 
+@pytest.mark.slow
 def test_a_paired_difference_is_what_the_parameters_say(tmp_path: Path) -> None:
     trials, answers = asked(tmp_path, ["sim-flat"], d=[1, 15], lists=8, step=20)
     chances = right_probability(trials, READERS["sim-flat"])
@@ -111,6 +114,7 @@ def test_the_middle_dips_for_a_reader_that_reads_the_edges(tmp_path: Path) -> No
     assert shares[1] < min(shares[0], shares[2]) - 0.05
 
 
+@pytest.mark.slow
 def test_refusals_are_asked_again_and_counted(tmp_path: Path) -> None:
     _, with_retries = asked(tmp_path, ["sim-wordy"], d=[1], lists=4, step=16, max_tokens=4000)
     _, without = asked(tmp_path, ["sim-wordy"], d=[1], lists=4, step=16, max_tokens=4000, retries=0)
@@ -166,7 +170,7 @@ ANSWERS = {
 """Keys and texts of the readers' answers at smoke size, under the revision `simulated.engine.REVISION`."""
 
 
-@pytest.mark.parametrize("name", list(ANSWERS))
+@pytest.mark.parametrize("name", slow(some([*ANSWERS], 2), "codecrash/tab07"))
 def test_answers_are_those_of_the_revision(name: str, tmp_path: Path) -> None:
     """Where this fails, an answer changed by accident, or `REVISION` needs a new value, and so does this table."""
     [artefact] = resolve([name], "smoke", Overrides(), load_registry())

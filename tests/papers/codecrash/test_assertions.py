@@ -24,6 +24,7 @@ from codestress.problems.program import Problem, literal_text
 from codestress.scoring.forms import Parts, split_thoughts
 from codestress.seeding import rng
 from codestress.types import Outcome, Response, Task, Usage
+from conftest import slow
 from scoring.exploits import INPUTS, OUTPUTS, written
 from scoring.selftest import EXPLOITED
 
@@ -88,11 +89,12 @@ def test_javascript_values() -> None:
     assert score_assertion(one, "output", gold(one, "[" * 5000 + "]" * 5000)).value == 0
 
 
+LONG = "a million characters"
 RIGHT_IN_THIS_FORM = {"an assertion of something else"}
 """An exploit of other harnesses that this form of answer allows: of inputs the call alone is judged."""
 
 
-@pytest.mark.parametrize("name", sorted(OUTPUTS.keys() - RIGHT_IN_THIS_FORM))
+@pytest.mark.parametrize("name", slow(sorted(OUTPUTS.keys() - RIGHT_IN_THIS_FORM), LONG))
 def test_no_hostile_output_is_right(name: str) -> None:
     for problem in EXPLOITED:
         text = written(OUTPUTS[name], problem)
@@ -102,7 +104,7 @@ def test_no_hostile_output_is_right(name: str) -> None:
 
 
 @pytest.mark.isolation
-@pytest.mark.parametrize("name", sorted(INPUTS.keys() - RIGHT_IN_THIS_FORM))
+@pytest.mark.parametrize("name", slow(sorted(INPUTS.keys() - RIGHT_IN_THIS_FORM), LONG))
 def test_no_hostile_input_is_right(name: str) -> None:
     for problem in EXPLOITED:
         text = written(INPUTS[name], problem)

@@ -380,6 +380,7 @@ def test_cruxeval_at_full_size(
     assert row.requests == len(trials.items)
 
 
+@pytest.mark.slow
 def test_readers_and_all_conditions(tmp_path: Path) -> None:
     store = tmp_path / "s.sqlite"
     trials = trials_of(
@@ -501,6 +502,7 @@ def test_livecodebench_in_its_own_form(tmp_path: Path, monkeypatch: pytest.Monke
         cached.cache_clear()
 
 
+@pytest.mark.slow
 def test_collapse_and_cases(tmp_path: Path) -> None:
     store = tmp_path / "s.sqlite"
     trials = trials_of(
@@ -565,6 +567,7 @@ def test_contest_programs_are_inputs_of_the_artefacts_that_ask_about_them() -> N
     assert name not in inputs_of(asks_not)
 
 
+@pytest.mark.slow
 @pytest.mark.isolation
 @pytest.mark.skipif(bool(missing("javascript")), reason="Node is not installed")
 def test_a_model_writes_translations_and_only_those_that_mean_the_same_are_kept(
@@ -598,6 +601,7 @@ def test_a_model_writes_translations_and_only_those_that_mean_the_same_are_kept(
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.isolation
 def test_a_model_writes_hints_and_only_wrong_ones_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -687,6 +691,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.isolation
 def test_a_model_writes_messages_and_somebody_reviews_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -840,6 +845,7 @@ def test_generated_hints_are_a_deviation_and_a_model_s_file_is_none() -> None:
     )
 
 
+@pytest.mark.slow
 def test_only_hints_depend_on_who_wrote_them() -> None:
     """With generated hints what MHC costs is not comparable, and what the others cost is."""
     published = differences.published_differences()

@@ -6,6 +6,7 @@ from itertools import product
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 from codestress.papers.codecrash.charts import difference_dots, share_dots, token_dots
 from codestress.papers.codecrash.results import conditions, differences, reasoning
@@ -63,6 +64,7 @@ def test_titles_say_what_costs_most_or_what_a_setting_changes() -> None:
     )
 
 
+@pytest.mark.slow
 def test_figures_fit_a_page_with_all_of_the_paper_s_models(tmp_path: Path) -> None:
     perturbations = ["VAN", *("REN", "RTF", "GBC"), *differences.HEADLINE]
     table = table_of(MODELS, ["direct", "cot"], perturbations[1:])

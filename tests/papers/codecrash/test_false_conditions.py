@@ -106,6 +106,7 @@ def test_all_seven_conditions_stand_where_they_are_false_as_the_paper_prints_the
         assert {head[1] for head in heads if head} == wanted[problem.language]
 
 
+@pytest.mark.slow
 @pytest.mark.isolation
 @pytest.mark.parametrize("guard", ["tag", "refuse"])
 def test_a_condition_that_may_be_true_is_put_nowhere(guard: Guard, executor: Executor) -> None:
@@ -138,6 +139,7 @@ def test_no_parameter_equals_itself_where_there_are_fractions() -> None:
             assert not re.search(r"items [!=]= items", made.problem.code)
 
 
+@pytest.mark.slow
 @pytest.mark.isolation
 @pytest.mark.skipif(bool(missing("javascript")), reason="Node is not installed")
 def test_javascripts_conditions_are_false_for_nan(executor: Executor) -> None:

@@ -29,7 +29,7 @@ from codestress.sandbox.executor import Execution, Executor
 from codestress.sandbox.runtimes import missing
 from codestress.seeding import rng
 from codestress.types import Source
-from conftest import some
+from conftest import slow, some
 
 REWRITING: tuple[Perturbation, ...] = ("REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS")
 
@@ -81,7 +81,9 @@ def told(execution: Execution) -> str:
 
 
 @pytest.mark.isolation
-@pytest.mark.parametrize("perturbation", REWRITING)
+@pytest.mark.parametrize(
+    "perturbation", slow(REWRITING, *(name for name in REWRITING if name != "MCC"))
+)
 def test_hostile_programs_keep_their_meaning_or_are_refused_with_a_reason(
     perturbation: Perturbation, hostile: list[Checked], executor: Executor
 ) -> None:
@@ -154,6 +156,7 @@ def test_what_changes_no_tree_is_run_on_its_own_input_alone(
         assert sum(ran) == runs
 
 
+@pytest.mark.slow
 @pytest.mark.isolation
 def test_the_kits_own_programs_are_seldom_refused(executor: Executor) -> None:
     checked, _ = check_problems([*contest_problems()[::6], *generated_problems(24)], executor, 0)
@@ -181,6 +184,7 @@ def test_inputs_are_of_the_same_types_and_reach_for_the_programs_constants() -> 
     assert any(values[2] == [] for values in found)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(missing("javascript")), reason="no Node")
 def test_calls_that_share_a_process_end_as_those_that_have_their_own(executor: Executor) -> None:
     checked, _ = check_problems(some(contest_problems("javascript")[::8], 2), executor, 0)

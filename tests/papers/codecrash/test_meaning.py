@@ -30,7 +30,7 @@ from codestress.sandbox.executor import Executor
 from codestress.sandbox.runtimes import _node, missing
 from codestress.seeding import rng
 from codestress.types import Language, Source
-from conftest import some
+from conftest import slow, some
 
 REWRITING: tuple[Perturbation, ...] = ("REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS")
 BATCH = 50
@@ -122,6 +122,7 @@ def fuzz(language: Language, examples: int, *, fixed: bool) -> Counter[str]:
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.isolation
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_the_guards_let_pass_means_the_same_everywhere(language: Language) -> None:
@@ -131,7 +132,7 @@ def test_what_the_guards_let_pass_means_the_same_everywhere(language: Language) 
 
 
 @pytest.mark.isolation
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", slow(LANGUAGES, "javascript"))
 def test_what_the_guards_let_pass_of_the_corpus_means_the_same(language: Language) -> None:
     corpus = PYTHON if language == "python" else JAVASCRIPT
     problems = [

@@ -270,6 +270,7 @@ def test_javascript_that_people_bring_is_rejected_with_its_reason(tmp_path: Path
         assert reason in row["reason"]
 
 
+@pytest.mark.slow
 @pytest.mark.isolation
 def test_programs_with_an_event_loop_are_perturbed_as_others_are(tmp_path: Path) -> None:
     code = """import asyncio

@@ -55,6 +55,7 @@ def statuses(count: int = 40) -> Counter[str]:
     return Counter(variant.status for variant in variants.values())
 
 
+@pytest.mark.slow
 @pytest.mark.isolation
 def test_the_readme_s_perturbation_is_neutral_and_asked_about(
     put: Callable[[str, str], None], tmp_path: Path

@@ -44,7 +44,7 @@ from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
 from codestress.sandbox.runtimes import missing
 from codestress.seeding import rng
-from conftest import some
+from conftest import slow, some
 from standard_library import standard_source
 
 ALL: tuple[Perturbation, ...] = ("REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS", "MHC")
@@ -502,7 +502,7 @@ def test_the_standard_librarys_functions_keep_their_meaning(
 MODULES = ["dataclasses", "argparse", "asyncio/tasks", "inspect", "typing", "statistics"]
 
 
-@pytest.mark.parametrize("module", some(MODULES, 3))
+@pytest.mark.parametrize("module", slow(some(MODULES, 3), "inspect"))
 def test_whole_modules_still_parse(module: str) -> None:
     problem = vanilla(
         Problem("m", f"{standard_source(module)}\ndef f():\n    return 0\n", "f", "", "0")
@@ -555,7 +555,7 @@ def scripts(executor: Executor) -> list[Checked]:
 
 
 @pytest.mark.skipif(bool(missing("javascript")), reason="Node is not installed")
-@pytest.mark.parametrize("perturbation", ALL)
+@pytest.mark.parametrize("perturbation", some(ALL, 2))
 def test_javascript_keeps_its_meaning(
     perturbation: Perturbation, scripts: list[Checked], executor: Executor
 ) -> None:

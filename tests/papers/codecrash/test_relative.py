@@ -51,6 +51,7 @@ def test_growth_is_recovered() -> None:
     assert math.isnan(fit_growth([1, 2], [1, 2])["r2_linear"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("degree", "true", "false"), [(1, 1.0, 0.5), (2, 0.5, 0.15)])
 def test_a_curve_of_doubt_is_doubted_where_it_does_not_describe_its_points(
     degree: int, true: float, false: float

@@ -205,6 +205,7 @@ def test_who_does_not_find_it_is_not_asked_again_and_two_stages_resume(tmp_path:
     assert run(trials, ["sim-careful"], store=store).asked == 0
 
 
+@pytest.mark.slow
 def test_losses_are_told_beside_those_of_asking_again(tmp_path: Path) -> None:
     trials = trials_of(
         n_programs=8,
@@ -512,6 +513,7 @@ def test_the_papers_programs(shared_data: Path, monkeypatch: pytest.MonkeyPatch)
     }
 
 
+@pytest.mark.slow
 def test_the_kits_own_programs() -> None:
     standard = program_set("installed", 50, 300)
     assert len(standard.programs) > 150
@@ -522,6 +524,7 @@ def test_the_kits_own_programs() -> None:
     assert all(len(program.runs) >= 3 for program in java.programs)
 
 
+@pytest.mark.slow
 def test_table_ii_has_a_verdict_only_where_both_readings_of_compared_agree() -> None:
     """Answers that are all one line off: the paper says "compared", the artifact lets two lines pass."""
     cells = paper.published_localization()
@@ -609,6 +612,7 @@ def test_the_drop_under_function_shuffling_is_javas() -> None:
     assert lost["value"].tolist() == pytest.approx([0.8, 0.8])
 
 
+@pytest.mark.slow
 def test_claims_are_decided_only_on_the_papers_programs(tmp_path: Path) -> None:
     answers = answers_frame(run(trials_of(spms=[]), ["sim-careful"], store=tmp_path / "s.sqlite"))
     table = localization.localized(answers, ["language", "fault"], rule="strict", confidence=0.95)
@@ -691,6 +695,7 @@ def test_every_artefact_resolves_at_the_papers_size() -> None:
                     assert round(value * of / 100) / of * 100 == pytest.approx(value, abs=0.00501)
 
 
+@pytest.mark.slow
 def test_no_comment_of_the_demo_accuses_the_fault() -> None:
     """All mutants of Figure 6, and of as many programs again, with comments of the kit's own, of both kinds."""
     given = next(iter(resolve(["faultloc/fig06"], "demo", Overrides(), load_registry()))).parameters
@@ -763,6 +768,7 @@ def test_what_figures_10_and_11_count_is_not_said_and_stands_apart() -> None:
     assert set(panels[paper.UNSAID]["label"]) == {"reasoning", "multimodal", "generic", "coder"}
 
 
+@pytest.mark.slow
 def test_figures_of_seventeen_models_fit_a_page_and_tell_them_apart() -> None:
     models = [f"model {number}" for number in range(17)]
     rows = dots([f"row {number}" for number in range(8)], models, n=range(17 * 8))

@@ -37,7 +37,7 @@ from codestress.sandbox.executor import Executor, Limits, Program
 from codestress.sandbox.runtimes import missing
 from codestress.seeding import rng
 from codestress.types import Language
-from conftest import some
+from conftest import slow, some
 from standard_library import standard_source
 
 PYTHON = '''\
@@ -234,11 +234,11 @@ def test_no_fault_is_made_where_nothing_can_reach_it(language: Language, body: s
 
 LONG = [
     pytest.param(module, marks=pytest.mark.slow)
-    for module in ("argparse", "fractions", "statistics", "difflib")
+    for module in ("argparse", "fractions", "statistics", "difflib", "heapq", "shlex")
 ]
 
 
-@pytest.mark.parametrize("module", ["textwrap", "heapq", "shlex", *LONG])
+@pytest.mark.parametrize("module", ["textwrap", *LONG])
 def test_every_site_of_the_standard_library(module: str) -> None:
     code = normalised(standard_source(module))
     sites = fault_sites(code, "python")
@@ -308,7 +308,7 @@ def correct_programs() -> list[CorrectProgram]:
     ]
 
 
-@pytest.mark.parametrize("spm", SPMS)
+@pytest.mark.parametrize("spm", slow(SPMS, *(spm for spm in SPMS if spm != "dead_code")))
 @pytest.mark.parametrize("strength", some([4, 1], 2))
 def test_mutations_are_neutral_and_the_label_follows(spm: str, strength: int) -> None:
     made = 0
@@ -575,6 +575,7 @@ def test_the_proof_sees_what_is_not_neutral_in_java() -> None:
     assert not equivalence_error(JAVA, never, "dead_code", "java")
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from(SPMS), st.integers(1, 8), st.integers(0, 3))
 def test_the_same_seed_gives_the_same_bytes(
@@ -601,6 +602,7 @@ def test_the_same_seed_gives_the_same_bytes(
     assert results[0] == results[1]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
 def test_the_kits_java_programs_and_their_mutants_compile_and_run(tmp_path: Path) -> None:
     programs_there = program_set("java", 50, 300).programs

@@ -523,6 +523,7 @@ def test_faults_in_java_keep_types_reach_and_pattern_variables() -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
 def test_all_faults_of_a_typed_program_compile(tmp_path: Path) -> None:
     sites = [None, *fault_sites(TYPED, "java")]

@@ -408,6 +408,7 @@ BASE = Path(__file__).with_name("DrawnFlow.java").read_text(encoding="utf-8")
 SEEDS = range(400 if THOROUGH else 40)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
 def test_the_compiler_and_runs_agree_in_java(tmp_path: Path) -> None:
     programs = [java_program(seed) for seed in SEEDS]
@@ -434,6 +435,7 @@ def test_the_compiler_and_runs_agree_in_java(tmp_path: Path) -> None:
         assert {int(mark) for mark in line.split()} == expected, code
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
 def test_the_compiler_refuses_a_return_where_the_walk_does(tmp_path: Path) -> None:
     texts, expected = [BASE.replace("PROGRAMS", "")], []

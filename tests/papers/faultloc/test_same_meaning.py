@@ -148,6 +148,7 @@ def java_variants(number: int) -> list[tuple[str, str]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
 @pytest.mark.parametrize(
     "numbers",

@@ -49,6 +49,7 @@ def test_the_papers_models_stand_in_the_rows_of_its_bars() -> None:
     }
 
 
+@pytest.mark.slow
 def test_maps_of_shuffled_and_ordered_lists_of_many_models_fit_a_page() -> None:
     cells = pd.concat(
         pd.DataFrame({"model": f"m{n}", "lines": [16, 24], "outcome": ["correct", "incorrect"]})
@@ -63,6 +64,7 @@ def test_maps_of_shuffled_and_ordered_lists_of_many_models_fit_a_page() -> None:
     assert left.get_title("left") == "published,\nshuffled"
 
 
+@pytest.mark.slow
 def test_outcomes_of_many_models_by_length_and_depth_fit_a_page() -> None:
     models = [f"m{n}" for n in range(12)]
     cells = pd.DataFrame(

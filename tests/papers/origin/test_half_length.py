@@ -47,6 +47,7 @@ def test_best_curve_and_ends_are_those_of_scipy(seed: int) -> None:
         assert 2 * (on_it.fun - best.fun) == pytest.approx(chi2.ppf(0.95, 1), abs=0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("half", "steepness"), [(250, 1.0), (150, 2.5), (600, 1.0)])
 def test_its_interval_covers(half: float, steepness: float) -> None:
     fits = [fit_half_length(LINES, drawn(half, steepness, seed), ASKED) for seed in range(300)]
@@ -54,6 +55,7 @@ def test_its_interval_covers(half: float, steepness: float) -> None:
     assert 0.91 <= covered <= 0.985  # 95 %, and three deviations of 300 draws
 
 
+@pytest.mark.slow
 def test_its_interval_covers_less_where_neighbours_hang_together() -> None:
     """Answers of 117 sizes by a latent chain, whose neighbours correlate by about 0.45 given the curve."""
     lines, ones = np.arange(16, 945, 8), np.ones(117)

@@ -20,6 +20,7 @@ from codestress.parameters import no_questions
 from codestress.paths import PUBLISHED
 from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.types import Trials
+from conftest import some
 
 MODELS = {"artefact": "origin/fig04", "models": ["sim-near"]}
 
@@ -127,7 +128,7 @@ Your task is to find the origin of "admire". Work carefully, step by step. Your 
 FINAL ANSWER: YOUR_ANSWER"""
 
 
-@pytest.mark.parametrize("name", [f"origin/fig{number:02}" for number in range(1, 10)])
+@pytest.mark.parametrize("name", some([f"origin/fig{number:02}" for number in range(1, 10)], 4))
 def test_the_papers_prompts_are_the_authors_to_the_letter(
     name: str, shared_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

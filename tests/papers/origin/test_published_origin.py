@@ -107,6 +107,7 @@ def test_the_sentences_have_the_counts_that_hold_for_neighbours_too(pairs: pd.Da
     assert pairs.loc[(published.DIRECTION, "Sonnet-3.5"), "lag_1"] == pytest.approx(0.68, abs=0.005)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "figure", "name"), [("GPT4-1106", "fig02", "d = 15"), ("GPT3.5", "fig01", "d = 1")]
 )
@@ -139,6 +140,7 @@ def test_directions_by_distance_are_tests_of_two_by_two_tables() -> None:
         assert row.low < row.difference < row.high
 
 
+@pytest.mark.slow
 def test_findings_come_with_test_interval_and_caveat(
     pairs: pd.DataFrame, lengths: pd.DataFrame
 ) -> None:

@@ -30,6 +30,7 @@ def numbers() -> pd.DataFrame:
     return stated_numbers(outcomes()).set_index(["number", "list", "model"])
 
 
+@pytest.mark.slow
 def test_differences_are_those_of_the_published_cells(numbers: pd.DataFrame) -> None:
     adjacent, down, up, shuffled = (
         shown(figure) for figure in ("fig01", "fig02", "fig03", "fig10")
@@ -63,6 +64,7 @@ def test_differences_are_those_of_the_published_cells(numbers: pd.DataFrame) -> 
     assert near == pytest.approx(late, abs=0.02)
 
 
+@pytest.mark.slow
 def test_intervals_count_neighbours_as_one_where_they_agree(numbers: pd.DataFrame) -> None:
     """Blocks of sizes that change together know less than as many sizes alone."""
     change = (shown("fig10") - shown("fig02"))["Sonnet-3"]

@@ -10,6 +10,7 @@ from codestress.papers.semtrace.results.by_position import lowest_places
 from conftest import some
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", some([12, 100], 2))
 @pytest.mark.parametrize(
     "means", some([[0.5] * 5, [0.6, 0.5, 0.5, 0.45, 0.55], [0.99, 0.98, 0.97, 0.96, 0.98]], 2)

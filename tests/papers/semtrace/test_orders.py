@@ -59,6 +59,7 @@ def test_a_dip_and_its_opposite_lie_on_their_sides(dip: float, sign: int) -> Non
     assert family["low"] > 0
 
 
+@pytest.mark.slow
 def test_tasks_and_ways_to_ask_are_compared_on_the_same_problems() -> None:
     answers = made(0.2, ("function_retrieval", "line_retrieval"), keys=True)
     lines = answers["task"] == "line_retrieval"

@@ -239,6 +239,7 @@ def test_a_subsample_and_a_smaller_study_are_part_of_the_whole() -> None:
     assert len({t.problem for t in trials_of(n_problems=40, subsample=0.125).items}) == 5
 
 
+@pytest.mark.slow
 def test_the_papers_sizes_and_what_its_figures_share(
     shared_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -262,6 +263,7 @@ def test_the_papers_sizes_and_what_its_figures_share(
         assert one == other
 
 
+@pytest.mark.slow
 def test_readers_do_what_they_are_made_for(tmp_path: Path) -> None:
     """A reader with room for everything is right in retrieval, traces and outputs at every place; a small one not."""
     registry = tmp_path / "models.yaml"
@@ -565,6 +567,7 @@ def test_losses_of_several_models_are_read_in_five_ways() -> None:
     assert removal.OBSERVED not in set(left["reading"]), "no version lacks half of its lines"
 
 
+@pytest.mark.slow
 def test_the_gain_of_semtrace_over_cruxeval_is_the_ratio_of_the_means() -> None:
     models = ["gpt-4.1-2025-04-14", "deepseek-coder-v2", "llama-3.3-70b", "qwen2.5-coder-32b"]
     rows = [

@@ -93,6 +93,7 @@ def test_python_loses_what_the_programs_need(tmp_path: Path) -> None:
     assert sorted(set(curve["share_removed"])) == [0, 0.4, 0.6, 1]
 
 
+@pytest.mark.slow
 def test_a_reader_that_does_not_look_loses_what_it_had_no_right_to() -> None:
     """It is right with probability p whatever is shown: of the programs that it has right it loses 1 - p."""
     random = np.random.default_rng(0)

@@ -76,6 +76,7 @@ def test_models_in_one_order_and_in_opposite_ones() -> None:
     )
 
 
+@pytest.mark.slow
 def test_models_that_are_all_alike_wrong_or_alone_say_nothing() -> None:
     for chances in ({"a": (0, 0, 0), "b": (0, 0, 0)}, {"a": (0.5, 0.5, 0.5)}):
         measures = two_recalls.recall_scores(answers(chances), "all")

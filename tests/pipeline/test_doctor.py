@@ -1,0 +1,24 @@
+"""`codestress doctor` says what this machine has and lacks: CI runs this as on a bare machine too."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from conftest import codestress, exposed
+
+pytestmark = pytest.mark.bare
+
+
+def test_doctor_says_what_is_missing_and_fails_for_nothing_optional(tmp_path: Path) -> None:
+    done = codestress("doctor", outputs=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = re.findall(r"^(ok|missing|broken) +([^:]+):", done.stdout, re.M)
+    states = {what: state for state, what in found}
+    assert "broken" not in states.values()
+    assert states["Python"] == states["javascript"] == states["the kit's own programs"] == "ok"
+    assert states["java"] == ("ok" if shutil.which("javac") else "missing")
+    assert states["programs of strangers"] == ("missing" if exposed() else "ok")
