@@ -249,25 +249,25 @@ Makefile pyproject.toml requirements.lock requirements-dev.lock: ;
 	  echo 'environment that is elsewhere: make BIN=/path/to/venv/bin (with the packages of requirements.lock)' >&2; exit 1; }
 	@if command -v uv >/dev/null 2>&1; then \
 	  uv venv --quiet --allow-existing --python "$$(command -v $(PYTHON))" .venv && \
-	  uv pip sync --quiet --python .venv/bin/python requirements.lock && \
+	  uv pip sync --quiet --compile-bytecode --python .venv/bin/python requirements.lock && \
 	  uv pip install --quiet --python .venv/bin/python --no-deps --editable .; \
 	else \
 	  $(PYTHON) -m venv .venv || { \
 	    echo 'Python cannot make virtual environments here; on Debian: apt install python3-venv' >&2; exit 1; }; \
 	  .venv/bin/python -m pip install --quiet --no-compile --disable-pip-version-check --requirement requirements.lock && \
-	  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .; \
+	  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable . && \
+	  { .venv/bin/python -m compileall -qq -j 0 .venv/lib || true; }; \
 	fi
-	@.venv/bin/python -m compileall -qq -j 0 .venv/lib lib || true  # by all processors at once, which installers do by one
+	@.venv/bin/python -m compileall -q lib  # as installers do with packages, also where PYTHONDONTWRITEBYTECODE is set
 	@touch $@
 
 .venv/ready-dev: .venv/ready requirements-dev.lock
 	@echo 'adding what the checks need'
 	@if command -v uv >/dev/null 2>&1; then \
-	  uv pip install --quiet --python .venv/bin/python --requirement requirements-dev.lock; \
+	  uv pip install --quiet --compile-bytecode --python .venv/bin/python --requirement requirements-dev.lock; \
 	else \
-	  .venv/bin/python -m pip install --quiet --no-compile --disable-pip-version-check --requirement requirements-dev.lock; \
+	  .venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement requirements-dev.lock; \
 	fi
-	@.venv/bin/python -m compileall -qq -j 0 .venv/lib || true
 	@touch $@
 
 # After a change of the dependencies in pyproject.toml; needs uv. Markers cover every platform and Python >= 3.11.

@@ -365,7 +365,7 @@ def check_outcome(command: str, file: str, kind: str, done: dict[str, Any]) -> N
         ] == [], about
 
 
-@pytest.mark.parametrize("command", slow(some([*COMMANDS], 2), *LONGEST))
+@pytest.mark.parametrize("command", slow(some([*COMMANDS], 4), *LONGEST))
 def test_no_file_ends_in_a_traceback(console: Console, command: str) -> None:
     for number, file in enumerate(COMMANDS[command]):
         content = (console.root / file).read_bytes()

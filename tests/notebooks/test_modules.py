@@ -77,6 +77,7 @@ def test_shares_of_origin_load_no_sandbox() -> None:
     assert "codestress.sandbox" not in loaded
 
 
+@pytest.mark.slow
 def test_estimators_need_of_the_kit_the_seeds_alone() -> None:
     modules = sorted(path.stem for path in (PACKAGE / "fitting").glob("[!_]*.py"))
     loaded = loaded_by("\n".join(f"import codestress.fitting.{name}" for name in modules))

@@ -315,6 +315,7 @@ MEMORY: dict[str, tuple[Language, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MEMORY)
 def test_memory_beside_the_heap_is_limited_too(executor: Executor, name: str) -> None:
     language, body = MEMORY[name]

@@ -89,12 +89,12 @@ def test_javascript_values() -> None:
     assert score_assertion(one, "output", gold(one, "[" * 5000 + "]" * 5000)).value == 0
 
 
-LONG = "a million characters"
+LONG = ("a million characters", "deep sum", "deep minus", "deep attributes")
 RIGHT_IN_THIS_FORM = {"an assertion of something else"}
 """An exploit of other harnesses that this form of answer allows: of inputs the call alone is judged."""
 
 
-@pytest.mark.parametrize("name", slow(sorted(OUTPUTS.keys() - RIGHT_IN_THIS_FORM), LONG))
+@pytest.mark.parametrize("name", slow(sorted(OUTPUTS.keys() - RIGHT_IN_THIS_FORM), *LONG))
 def test_no_hostile_output_is_right(name: str) -> None:
     for problem in EXPLOITED:
         text = written(OUTPUTS[name], problem)
@@ -104,7 +104,7 @@ def test_no_hostile_output_is_right(name: str) -> None:
 
 
 @pytest.mark.isolation
-@pytest.mark.parametrize("name", slow(sorted(INPUTS.keys() - RIGHT_IN_THIS_FORM), LONG))
+@pytest.mark.parametrize("name", slow(sorted(INPUTS.keys() - RIGHT_IN_THIS_FORM), *LONG))
 def test_no_hostile_input_is_right(name: str) -> None:
     for problem in EXPLOITED:
         text = written(INPUTS[name], problem)

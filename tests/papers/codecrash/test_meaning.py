@@ -30,7 +30,7 @@ from codestress.sandbox.executor import Executor
 from codestress.sandbox.runtimes import _node, missing
 from codestress.seeding import rng
 from codestress.types import Language, Source
-from conftest import slow, some
+from conftest import some
 
 REWRITING: tuple[Perturbation, ...] = ("REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS")
 BATCH = 50
@@ -132,7 +132,7 @@ def test_what_the_guards_let_pass_means_the_same_everywhere(language: Language) 
 
 
 @pytest.mark.isolation
-@pytest.mark.parametrize("language", slow(LANGUAGES, "javascript"))
+@pytest.mark.parametrize("language", some(LANGUAGES, 2))
 def test_what_the_guards_let_pass_of_the_corpus_means_the_same(language: Language) -> None:
     corpus = PYTHON if language == "python" else JAVASCRIPT
     problems = [

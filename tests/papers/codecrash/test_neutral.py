@@ -80,6 +80,7 @@ def test_sentences_are_drawn_and_say_nothing_of_programs() -> None:
     assert neutral_text(50, draw(1), " ".join([*HEADS, *TAILS])) == "." * 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("truth", ["any", "false"])
 @pytest.mark.parametrize("language", ["python", "javascript"])
 @given(st.integers(0, 10_000), st.integers(0, 47), st.sampled_from([0.2, 0.6, 1.0]))

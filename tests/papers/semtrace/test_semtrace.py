@@ -530,6 +530,7 @@ def test_drops_of_several_models_are_read_as_a_mean_or_a_maximum() -> None:
     )
 
 
+@pytest.mark.slow
 def test_losses_of_several_models_are_read_in_five_ways() -> None:
     """Curves that are exponentials: by hand."""
     models = read_published("semtrace")["groups"]["larger"]
