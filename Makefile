@@ -186,7 +186,7 @@ style:
 	$(BIN)/python tests/density.py
 
 suite:
-	$(BIN)/pytest -n 4 --dist worksteal --maxfail=20 $(SUITE)
+	$(BIN)/pytest -n 3 --dist worksteal --maxfail=20 $(SUITE)
 
 # Opt-in: gigabytes, some five minutes, Linux. UV_TORCH_BACKEND=cpu fetches the small build of torch.
 test-vllm: $(READY_DEV) .venv-servers/ready

@@ -6,8 +6,8 @@ import contextlib
 import fcntl
 import functools
 import hashlib
+import json
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -169,12 +169,13 @@ def smoke(request: pytest.FixtureRequest) -> Path:
     They are kept for the next run, which builds what is out of date; when code changes, all is asked and built anew.
     """
     with kept(request.config, "smoke", PACKAGE) as outputs:
-        done = codestress(
-            "build", *smoke_names(), "--profile", "smoke", "--jobs", str(JOBS), outputs=outputs
-        )
-        assert done.returncode == 0, done.stderr
-        states = re.findall(r"(\d+) (?:built|up to date)", done.stdout)
-        assert sum(map(int, states)) == len(smoke_names())
+        names = smoke_names()
+        words = ("build", *names, "--profile", "smoke", "--jobs", str(JOBS), "--json")
+        done = codestress(*words, outputs=outputs)
+        outcomes = json.loads(done.stdout or "[]")
+        failed = [f"{one['name']}: {one['error']}" for one in outcomes if one["error"]]
+        assert not failed, "; ".join(failed)
+        assert len(outcomes) == len(names), done.stderr
     return outputs
 
 

@@ -635,8 +635,10 @@ def run_all_cells(page: Page, name: str) -> Locator:
     """
     page.locator(".jp-mod-current[role=tab]", has_text=f"{name}.ipynb").wait_for()
     panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
-    idle = panel.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]")
-    expect(idle).to_have_count(1)
+    # A panel that has no kernel yet is idle too.
+    expect(panel.locator(".jp-Toolbar-kernelName")).not_to_have_text("No Kernel")
+    expect(panel.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]")).to_have_count(1)
+    expect(page.get_by_role("button", name="| Idle")).to_be_visible()
     begun = panel.locator(".jp-InputPrompt").filter(has_text=re.compile(r"\[(\*|\d+)\]"))
     for _ in range(6):
         page.get_by_role("menuitem", name="Run", exact=True).click()
