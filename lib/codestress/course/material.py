@@ -7,6 +7,7 @@ true value.
 from __future__ import annotations
 
 import ast
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from codestress.literals import parse_literal
-from codestress.problems.generated import generated_problems
+from codestress.problems.generated import drawn_problems, generated_problems
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor, Program, shared_executor
 from codestress.sandbox.executor import Outcome as Ending
@@ -215,7 +216,8 @@ def fault_tasks(student: str, count: int = 24, purpose: str = "practice") -> lis
     """
     random = rng(_seed(student, "faults", purpose))
     rows: list[Row] = []
-    for problem in generated_problems(10 * count, seed=_seed(student, "faulty", purpose)):
+    drawn = drawn_problems(_seed(student, "faulty", purpose))
+    for problem in itertools.islice(drawn, 10 * count):
         if len(rows) == count:
             break
         original = _with_comments(problem.code, random)

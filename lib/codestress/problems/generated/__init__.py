@@ -13,7 +13,7 @@ import copy
 import itertools
 import re
 import sys
-from collections.abc import Sequence, Sized
+from collections.abc import Iterator, Sequence, Sized
 from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
@@ -47,13 +47,18 @@ exception."""
 def generated_problems(count: int, *, seed: int = 0) -> list[Problem]:
     """Returns `count` problems `generated_0`, `generated_1`, …, all with different code. The same
     `seed` gives the same problems; the first 40 of 800 are the same as 40 alone."""
-    problems: dict[str, Problem] = {}
-    for number in range(count):
+    return list(itertools.islice(drawn_problems(seed), count))
+
+
+def drawn_problems(seed: int) -> Iterator[Problem]:
+    """Yields the problems of `generated_problems` one by one, without end."""
+    codes: set[str] = set()
+    for number in itertools.count():
         take = itertools.count()
-        while (problem := _problem(seed, number, next(take))).code in problems:
+        while (problem := _problem(seed, number, next(take))).code in codes:
             pass
-        problems[problem.code] = problem
-    return list(problems.values())
+        codes.add(problem.code)
+        yield problem
 
 
 @lru_cache(maxsize=10_000)
