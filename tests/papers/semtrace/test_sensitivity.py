@@ -22,6 +22,7 @@ from codestress.papers.semtrace.studies import Sensitivity, line_removal
 from codestress.problems import problem_files
 from codestress.report.protocol import deviations
 from codestress.scoring.frames import answers_frame
+from told import names
 
 HOW = {"epsilon": 1e-9, "complete_wrong": "left_out", "confidence": 0.95}
 
@@ -74,6 +75,7 @@ def test_python_loses_what_the_programs_need(tmp_path: Path) -> None:
     values = {
         "artefact": "semtrace/sensitivity",
         "problems": "mine",
+        "tasks": ["output_prediction"],
         "models": ["sim-wide", "python"],
     }
     given = Sensitivity.model_validate(values | {"per_model": {"python": {"shown": "program"}}})
@@ -129,4 +131,4 @@ def test_the_paper_profile_asks_the_paper_s_versions() -> None:
     own = {"per_model": {"python": {"shown": "program"}}}
     assert deviations(Sensitivity.model_validate(values | own)) == []
     [drawn] = deviations(Sensitivity.model_validate(values | own | {"versions": 32}))
-    assert drawn.told == "versions 32 (paper: 0)"
+    names(drawn.told, "versions 32", "paper: 0")

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from codestress.papers.semtrace import contexts
-from codestress.papers.semtrace.contexts import distractors, trace_problems
+from codestress.papers.semtrace.contexts import CODESEARCHNET, distractors, trace_problems
 from codestress.papers.semtrace.studies import Positions, Questions, target_positions
-from codestress.problems import datasets
-from codestress.problems.datasets import DataFile
+from codestress.paths import PARAMS
 from codestress.report.protocol import stamp
 from codestress.types import CHARACTERS_PER_TOKEN
+from conftest import some
+from told import names
 
 
 @given(st.integers(0, 2**30), st.integers(2, 6))
@@ -66,17 +71,16 @@ def test_distractors_never_collide_with_the_target(
     assert len(set(functions)) == len(functions)
     lengths = sorted(map(len, functions))
     assert 80 < lengths[0] < lengths[-1] < 900
-    for code in functions:
+    for code in some(functions, 5):
         (node,) = ast.parse(code).body
         assert isinstance(node, ast.FunctionDef)
-        names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {node.name}
-        names |= {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
-        assert "f" not in names
+        used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {node.name}
+        used |= {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
+        assert "f" not in used
 
 
-def test_the_full_functions_are_read_from_their_data_set(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_full_functions_are_read_from_their_data_set(tmp_path: Path) -> None:
+    """By a process of a project whose catalogue has another file, with its hash."""
     codes = [
         "def g(x):\n\treturn x\n",
         "    def h(y):\n        return y",
@@ -84,20 +88,24 @@ def test_the_full_functions_are_read_from_their_data_set(
         "x = 1",
         "def u(f):\n    return f",
     ]
-    path = tmp_path / contexts.CODESEARCHNET
+    path = tmp_path / CODESEARCHNET
     path.parent.mkdir()
     parquet.write_table(pyarrow.table({"id": [*range(5)], "code": codes}), path)
-    dataset = datasets.load_catalogue()["codexglue-python"]
-    [pinned] = dataset.files
-    assert pinned.path == contexts.CODESEARCHNET
-    file = DataFile(
-        **pinned.model_dump() | {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+    catalogue = yaml.safe_load((PARAMS / "datasets.yaml").read_text())
+    [pinned] = catalogue["codexglue-python"]["files"]
+    assert pinned["path"] == CODESEARCHNET
+    pinned["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    (tmp_path / "params").mkdir()
+    (tmp_path / "params" / "datasets.yaml").write_text(yaml.safe_dump(catalogue))
+    code = f"import json; from {distractors.__module__} import distractors as found; "
+    done = subprocess.run(
+        [sys.executable, "-c", code + "print(json.dumps(found('codesearchnet')))"],
+        env=os.environ | {"CODESTRESS_ROOT": str(tmp_path), "CODESTRESS_DATA": str(tmp_path)},
+        capture_output=True,
+        text=True,
     )
-    small = dataset.model_copy(update={"files": [file]})
-    monkeypatch.setattr(datasets, "load_catalogue", lambda: {"codexglue-python": small})
-    monkeypatch.setenv("CODESTRESS_DATA", str(tmp_path))
-    found = distractors.__wrapped__.__wrapped__("codesearchnet")  # neither cached nor noted
-    assert found == ("def g(x):\n    return x", "def h(y):\n    return y")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == ["def g(x):\n    return x", "def h(y):\n    return y"]
 
 
 @pytest.mark.parametrize(
@@ -123,9 +131,11 @@ def test_contexts_as_long_as_the_papers_are_as_the_paper(
         "relative": True,
         "per_model": own,
     }
-    paper = "functions of CodeSearchNet, of about 200 tokens"
-    expected = f"deviates: {deviates} (paper: {paper})" if deviates else "as the paper"
-    assert stamp(Positions.model_validate(values)) == expected
+    found = stamp(Positions.model_validate(values))
+    if deviates:
+        names(found, "deviates", deviates, "CodeSearchNet", "200 tokens")
+    else:
+        assert found == "as the paper"
 
 
 def test_how_long_the_contexts_are(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
