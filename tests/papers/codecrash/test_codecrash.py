@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,7 +24,6 @@ from codestress.inference.store import stored_responses
 from codestress.literals import parse_literal
 from codestress.mutate.perturbations.inputs import other_value
 from codestress.mutate.perturbations.messages import fault_of, messages
-from codestress.papers.codecrash import contest_programs
 from codestress.papers.codecrash import studies as codecrash
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.results import differences, reasoning, variants, verdicts
@@ -34,11 +35,11 @@ from codestress.papers.codecrash.writing import (
     write_messages,
     write_translations,
 )
+from codestress.paths import PARAMS
 from codestress.pipeline.artefacts import Artefact, Overrides, resolve, select
 from codestress.pipeline.inputs import inputs_of
 from codestress.pipeline.plan import make_plan
 from codestress.problems.generated.drawing import Draw
-from codestress.problems.problem_files import livecodebench
 from codestress.prompts import prompt_text
 from codestress.report.claims import ledger
 from codestress.report.protocol import stamp
@@ -48,7 +49,9 @@ from codestress.scoring.forms import fenced_program
 from codestress.scoring.frames import answers_frame
 from codestress.seeding import rng
 from codestress.types import Trials
+from conftest import ROOT, codestress, slow
 from openai_server import OpenAIServer, Received, Reply, completion
+from told import names, refused
 
 READERS = ["sim-careful", "sim-trusting"]
 
@@ -80,11 +83,9 @@ def test_the_headline_comes_out_of_the_published_values() -> None:
     assert claims["verdict"].tolist() == ["inconclusive", "inconclusive"], (
         "the paper prints no formula"
     )
-    assert claims["readings"].tolist() == [
-        "relative losses, each problem alike: 23.21 % (reproduced); relative loss of the Merge score: 23.02 % "
-        "(differs); relative losses, both data sets alike: 24.45 % (differs)",
-        "relative losses, each problem alike: 13.78 % (reproduced); relative loss of the Merge score: 13.80 % "
-        "(reproduced); relative losses, both data sets alike: 14.40 % (differs)",
+    assert [re.findall(r"([\d.]+) % \((\w+)\)", told) for told in claims["readings"]] == [
+        [("23.21", "reproduced"), ("23.02", "differs"), ("24.45", "differs")],
+        [("13.78", "reproduced"), ("13.80", "reproduced"), ("14.40", "differs")],
     ]
     assert set(claims["evidence"]) == {"recomputed"}
     assert published["label"].nunique() == 17
@@ -233,7 +234,8 @@ def test_reasoning_models_are_asked_directly_with_room_to_think_beside_the_other
         assert own["qwen2.5-72b"]["max_tokens_cot"] == 2000
         assert stamp(given) == "as the paper"
     assert len(one_artefact("codecrash/fig04", "paper").models) == 18
-    small = one_artefact("codecrash/tab06", "smoke")
+    changed = Overrides(settings=("n_problems=1",))
+    (small,) = resolve(["codecrash/tab06"], "smoke", changed, load_registry())
     trials = small.trials()
     modes = {
         model: {trial.factors["mode"] for trial in trials.of(model).items}
@@ -335,26 +337,81 @@ def test_candidates_are_different_requests_and_unchanged_programs_are_asked_once
         assert (keys["RTF", name] == keys["VAN", name]) == (name in unchanged)
 
 
-def test_two_runs_with_one_seed_ask_the_same_bytes() -> None:
-    texts = []
-    for _ in range(2):
-        for cached in (codecrash.checked_problems, codecrash._variants):
-            cached.cache_clear()
-        trials = trials_of(perturbations=["VAN", "PSC-ALL", "MCC", "MPS", "MHC"])
-        texts.append([trials.render(trial).messages[1].content for trial in trials.items])
-    assert texts[0] == texts[1]
+MINIMUM_COST = """def minimumCost(s: str) -> int:
+    ans = 0
+    for i in range(1, len(s)):
+        if s[i - 1] != s[i]:
+            ans += min(i, len(s) - i)
+    return ans"""
+SETTINGS = ("n_problems=4", "perturbations=[VAN,REN,PSC-ALL,MCC,MPS,MHC]", "samples_direct=3")
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """By data set, the questions of another process (its hashes are others), with two of LiveCodeBench's form."""
+    folder = tmp_path_factory.mktemp("data")
+    rows = [
+        {
+            "question_id": 2777,
+            "id": f"sample_{number}",
+            "function_name": "minimumCost",
+            "code": MINIMUM_COST,
+            "input": f"minimumCost(s = {text!r})",
+            "output": output,
+            "numsteps": 13,
+        }
+        for number, (text, output) in enumerate([("0011", "2"), ("010101", "9")])
+    ]
+    (folder / "livecodebench").mkdir()
+    (folder / "livecodebench" / "execution-v2.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    command = [
+        "show",
+        "codecrash/tab01",
+        "--profile",
+        "smoke",
+        "--models",
+        "sim-careful",
+        "--limit",
+        "0",
+        "--json",
+    ]
+    for setting in ("problems=[contest,livecodebench]", *SETTINGS):
+        command += ["--set", setting]
+    where = {"CODESTRESS_DATA": str(folder), "PYTHONHASHSEED": "1"}
+    done = codestress(*command, outputs=folder, **where)
+    assert done.returncode == 0, done.stderr
+    texts: dict[str, list[str]] = {"contest": [], "livecodebench": []}
+    for row in json.loads(done.stdout):
+        texts[row["factors"]["dataset"]].append(row["prompt"]["messages"][-1]["content"])
+    return texts
+
+
+@pytest.mark.isolation
+def test_two_runs_with_one_seed_ask_the_same_bytes(shown: dict[str, list[str]]) -> None:
+    changed = Overrides(("sim-careful",), ("problems=[contest]", *SETTINGS))
+    (artefact,) = resolve(["codecrash/tab01"], "smoke", changed, load_registry())
+    trials = artefact.trials()
+    texts = [trials.render(trial).messages[-1].content for trial in trials.items]
+    assert texts == shown["contest"]
+
+
+@pytest.mark.isolation
+def test_livecodebench_in_its_own_form(shown: dict[str, list[str]]) -> None:
+    texts = shown["livecodebench"]
+    assert len(texts) == 2 * 6 * 3
+    assert any("[ANSWER] f(Var_3 = '0011') == ?? [/ANSWER]" in text for text in texts)
 
 
 def test_every_artefact_resolves_at_the_papers_size_as_far_as_its_data_is_here() -> None:
     names = select(["codecrash"], load_profile("paper"))
-    assert len(names) == 24
+    assert len(names) == len(list((PARAMS / "codecrash").glob("*.yaml")))
     for artefact in resolve(names, "paper", Overrides(), load_registry()):
         given = artefact.parameters.model_dump()
         assert ("confidence" not in given) == (
             artefact.name in ("codecrash/fig03", "codecrash/perturbations")
         )
         assert given.get("confidence", 0.95) == 0.95
-    with pytest.raises(DataError, match=r"livecodebench/execution-v2\.jsonl"):
+    with refused(DataError, "livecodebench/execution-v2.jsonl"):
         one_artefact("codecrash/fig03", "paper").trials()
 
 
@@ -429,16 +486,14 @@ def test_plans_count_both_requests_of_a_pipeline(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_asked_is_said() -> None:
-    with pytest.raises(
-        ParameterError, match=r"no JavaScript programs.*codestress write translations"
-    ):
+    with refused(ParameterError, "javascript", "generated", "`codestress write translations`"):
         trials_of(problems=["generated"], languages=["javascript"])
-    with pytest.raises(ParameterError, match="one input is recorded"):
+    with refused(ParameterError, "input", "livecodebench"):
         trials_of(problems=["livecodebench"], task="input")
-    with pytest.raises(
-        DataError, match=r"no output of contest: `codestress write hints .*or hints = generated"
-    ):
-        trials_of(perturbations=["MHC"], hints="/nowhere/hints.jsonl")
+    file = "/nowhere/hints.jsonl"
+    ways = ("`codestress write hints", "--problems contest --task output", "hints = generated")
+    with refused(DataError, file, *ways):
+        trials_of(perturbations=["MHC"], hints=file)
 
 
 def test_a_plan_counts_what_waits_for_hints_as_if_they_were_generated(tmp_path: Path) -> None:
@@ -459,47 +514,8 @@ def test_a_plan_counts_what_waits_for_hints_as_if_they_were_generated(tmp_path: 
     assert waiting.rows == generated.rows
     assert waiting.rows[0].requests > 0
     assert (waiting.errors, generated.errors, generated.notes) == ({}, {}, {})
-    note = waiting.notes["codecrash/tab01"]
-    assert note.startswith("counted as if hints = generated; to be written first: ")
-    assert "`codestress write hints --problems contest --task output " in note
-
-
-MINIMUM_COST = """def minimumCost(s: str) -> int:
-    ans = 0
-    for i in range(1, len(s)):
-        if s[i - 1] != s[i]:
-            ans += min(i, len(s) - i)
-    return ans"""
-
-
-@pytest.mark.isolation
-def test_livecodebench_in_its_own_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [
-        {
-            "question_id": 2777,
-            "id": f"sample_{number}",
-            "function_name": "minimumCost",
-            "code": MINIMUM_COST,
-            "input": f"minimumCost(s = {text!r})",
-            "output": output,
-            "numsteps": 13,
-        }
-        for number, (text, output) in enumerate([("0011", "2"), ("010101", "9")])
-    ]
-    folder = tmp_path / "livecodebench"
-    folder.mkdir()
-    (folder / "execution-v2.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    monkeypatch.setenv("CODESTRESS_DATA", str(tmp_path))
-    for cached in (livecodebench, codecrash.checked_problems, codecrash._variants):
-        cached.cache_clear()
-    trials = trials_of(
-        problems=["livecodebench"], n_problems=0, perturbations=["VAN", "REN", "PSC-ALL", "MHC"]
-    )
-    assert len(trials.items) == 2 * 4 * 3
-    renamed = next(trials.render(t) for t in trials.items if t.factors["perturbation"] == "REN")
-    assert "[ANSWER] f(Var_3 = '0011') == ?? [/ANSWER]" in renamed.messages[1].content
-    for cached in (livecodebench, codecrash.checked_problems, codecrash._variants):
-        cached.cache_clear()
+    written = "`codestress write hints --problems contest --task output "
+    names(waiting.notes["codecrash/tab01"], "hints = generated", written)
 
 
 @pytest.mark.slow
@@ -521,8 +537,9 @@ def test_collapse_and_cases(tmp_path: Path) -> None:
     assert found.growth["r2_quadratic"] > found.growth["r2_linear"] > 0.9
     told = verdicts.cases(answers, rule="strict", per_condition=1, seed=0)
     assert len(told) >= 1
-    text = verdicts.told_case(next(told.itertuples()), trials, texts)
-    assert "answer to the perturbed program" in text
+    case = next(told.itertuples())
+    ends = [texts[key].text[-100:] for key in (case.key_before, case.key_after)]
+    names(verdicts.told_case(case, trials, texts), case.problem, case.perturbation, *ends)
 
 
 @contextmanager
@@ -539,17 +556,15 @@ def served(
         yield server
 
 
-def test_a_missing_contest_program_is_an_error_that_names_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(contest_programs, "FOLDER", tmp_path)
-    with pytest.raises(DataError, match=r"calls\.json: .* missing; restore it: git checkout"):
-        contest_problems.__wrapped__()
-    (tmp_path / "calls.json").write_text(
-        '{"gone": {"function": "f", "parameters": [], "calls": [["", "1"]]}}'
-    )
-    with pytest.raises(DataError, match=r"gone\.py: .* missing"):
-        contest_problems.__wrapped__()
+@pytest.mark.parametrize("gone", slow(["calls.json", "battery_log.py"], "calls.json"))
+def test_a_missing_contest_program_is_an_error_that_names_it(tmp_path: Path, gone: str) -> None:
+    shutil.copytree(PARAMS, tmp_path / "params")
+    (tmp_path / "notebooks").symlink_to(ROOT / "notebooks")
+    (tmp_path / "params" / "codecrash" / "contest" / gone).unlink()
+    command = ("show", "codecrash/tab01", "--profile", "smoke", "--set", "problems=[contest]")
+    done = codestress(*command, outputs=tmp_path / "outputs", CODESTRESS_ROOT=str(tmp_path))
+    assert done.returncode == 1
+    names(done.stderr, f"params/codecrash/contest/{gone}", "git checkout")
 
 
 def test_contest_programs_are_inputs_of_the_artefacts_that_ask_about_them() -> None:
@@ -629,13 +644,14 @@ def test_a_model_writes_hints_and_only_wrong_ones_are_kept(
             checked, "output", "llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite"
         )
     assert [row["id"] for row in written.rows] == order[1:]
-    assert written.counts == {"accepted": 5, "not wrong": 1}
     (rejected,) = written.rejected
     first = by_code[checked[0].problem.code]
     assert rejected == {
-        **{"id": order[0], "task": "output", "reason": "not wrong"},
+        **{"id": order[0], "task": "output", "reason": rejected["reason"]},
         "answer": f"[ANSWER] {first.call} == {first.output} [/ANSWER]",
     }
+    assert rejected["reason"]
+    assert written.counts == {"accepted": 5, rejected["reason"]: 1}
     path = tmp_path / "h.jsonl"
     old = [
         {"id": order[1], "task": "input", "value": "1"},
@@ -665,30 +681,30 @@ def test_written_inputs_are_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     by_code = {one.problem.code: one.problem for one in checked}
     order = [one.problem.id for one in checked]
 
-    def answer(prompt: str, _seen: int) -> str:
+    def answer(prompt: str, seen: int) -> str:
         problem = by_code[prompt.partition("```python\n")[2].partition("\n```")[0]]
         calls = [problem.call, "f(None)", "f(__import__('os').getpid())", "f()"]
-        return f"[ANSWER] {calls[order.index(problem.id)]} == {problem.output} [/ANSWER]"
+        call = "f(None)" if seen else calls[order.index(problem.id)]
+        return f"[ANSWER] {call} == {problem.output} [/ANSWER]"
 
-    with served(monkeypatch, answer):
+    with served(monkeypatch, answer) as server:
         written = write_hints(checked, "input", "llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite")
-    assert [(row["id"], row["value"]) for row in written.rows] == [
-        (order[1], "None"),
-        (order[3], ""),
-    ]
-    assert written.counts == {"accepted": 2, "not wrong": 1, "not a call": 1}
+        assert len(server.requests) == 4 + 2, "of the right input and of what is no call"
+    assert [row["id"] for row in written.rows] == order
+    assert [row["value"] for row in written.rows] == ["None", "None", "None", ""]
 
 
 HOSTILE = {
-    "skipped: This loop is skipped because `x = 1` holds.": "more than words, or less than a sentence",
-    "skipped: Nothing happens here\\n": "more than words, or less than a sentence",
-    "skipped: Never.": "more than words, or less than a sentence",
-    "skipped: The helper computeTotal never runs.": "names something: computeTotal",
-    "skipped: The counter n stays at zero here.": "names something: n",
-    "value: Whatever the input, the result is {value}.": "'value' is nothing that can be said there: skipped, unused",
-    "This loop never runs.": "'This loop never runs.' is nothing that can be said there: skipped, unused",
-    "skipped: " + "This loop never runs and " * 6: "not one sentence of at most 120 characters",
+    "skipped: This loop is skipped because `x = 1` holds.": "",
+    "skipped: Nothing happens here\\n": "",
+    "skipped: Never.": "",
+    "skipped: The helper computeTotal never runs.": "computeTotal",
+    "skipped: The counter n stays at zero here.": "",
+    "value: Whatever the input, the result is {value}.": "'value'",
+    "This loop never runs.": "'This loop never runs.'",
+    "skipped: " + "This loop never runs and " * 6: "120",
 }
+"""Lines that are no messages, and what the reason names."""
 
 
 @pytest.mark.slow
@@ -712,15 +728,20 @@ def test_a_model_writes_messages_and_somebody_reviews_them(
         again = write_messages("llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite")
         assert len(server.requests) == asked, "the same command again asks only what is missing"
     assert again == written
-    reasons = [row["reason"] for row in written.rejected if row["id"] == "while"]
-    assert reasons[: len(HOSTILE)] == list(HOSTILE.values())
-    assert reasons[len(HOSTILE) :] == ["twice", "twice"], "in one answer, and in the next"
+    rejected = [row for row in written.rejected if row["id"] == "while"]
+    for line, row in zip(HOSTILE, rejected, strict=False):
+        assert line.strip() in (f"{row['claim']}: {row['text']}", row["claim"])
+        assert row["reason"]
+        names(row["reason"], HOSTILE[line])
+    first = kit["while"][0]
+    twice = [(row["claim"], row["text"]) for row in rejected[len(HOSTILE) :]]
+    assert twice == [first, first], "in one answer, and in the next"
     assert {row["id"] for row in written.rows} == set(kit)
     path = tmp_path / "m.yaml"
     path.write_text(messages_to_review(written, "llama-3.1-8b"))
-    # Of conditions.
-    assert "# skipped: false at 74 places, true at 9, not decided at 0\n" in path.read_text()
-    with pytest.raises(ParameterError, match="strike out what is not generic"):
+    # Of conditions: at how many places false, true, not decided.
+    assert re.search(r"# skipped:\D+\b74\D+\b9\D+\b0\b", path.read_text())
+    with refused(ParameterError, path, "`reviewed: true`"):
         messages(str(path))
     messages.cache_clear()
     path.write_text(path.read_text().replace("reviewed: false", "reviewed: true"))
@@ -734,9 +755,7 @@ def test_a_model_writes_messages_and_somebody_reviews_them(
     broken = path.read_text().replace("This while loop never runs.", "while (true) {}")
     path.write_text(broken)
     messages.cache_clear()
-    with pytest.raises(
-        ParameterError, match=r"the message 'while \(true\) \{\}' at while: more than words"
-    ):
+    with refused(ParameterError, path, "'while (true) {}'", "at while"):
         messages(str(path))
     messages.cache_clear()
 
@@ -826,8 +845,9 @@ def test_tokens_grow_as_an_oracle_says() -> None:
 
 
 def test_published_numbers_say_that_the_papers_text_has_none() -> None:
-    assert set(differences.published_differences()["provenance"]) == {"from the leaderboard alone"}
-    assert set(differences.published_differences("input")["provenance"]) == {"read from a picture"}
+    [tables] = set(differences.published_differences()["provenance"])
+    [means] = set(differences.published_differences("input")["provenance"])
+    assert ("leaderboard" in tables, "picture" in means) == (True, True)
     rule = read_published("codecrash")["rules"]["difference"]
     assert "({provenance})" in rule["statement"]
 
@@ -840,9 +860,8 @@ def test_generated_hints_are_a_deviation_and_a_model_s_file_is_none() -> None:
     }
     assert stamp(given_of(**plain, hints="elsewhere.jsonl", messages="printed")) == "as the paper"
     told = stamp(given_of(**plain, hints="generated", messages="kit"))
-    assert told == (
-        "deviates: hints generated (paper: outputs/data/codecrash.hints.jsonl), messages kit (paper: printed)"
-    )
+    theirs = ("outputs/data/codecrash.hints.jsonl", "printed")
+    names(told, "deviates", "hints generated", "messages kit", *theirs)
 
 
 @pytest.mark.slow

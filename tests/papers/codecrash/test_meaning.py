@@ -27,7 +27,7 @@ from codestress.mutate.perturbations.variants import (
 from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
-from codestress.sandbox.runtimes import _node, missing
+from codestress.sandbox.runtimes import executables, missing
 from codestress.seeding import rng
 from codestress.types import Language, Source
 from conftest import some
@@ -58,7 +58,11 @@ def outcomes(calls: list[tuple[Problem, str]], language: Language, executor: Exe
         ]
     jobs = json.dumps([(problem.code, f"{problem.function}({text})") for problem, text in calls])
     done = subprocess.run(
-        [str(_node()), "-e", IN_ONE_NODE], input=jobs, capture_output=True, text=True, check=True
+        [executables()[0], "-e", IN_ONE_NODE],
+        input=jobs,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return list(json.loads(done.stdout))
 
@@ -131,6 +135,7 @@ def test_what_the_guards_let_pass_means_the_same_everywhere(language: Language) 
         assert counts[f"{name} refused"] < 2 * counts[f"{name} applied"], counts
 
 
+# Long, and stays: each of these programs once got a variant that computes something else.
 @pytest.mark.isolation
 @pytest.mark.parametrize("language", some(LANGUAGES, 2))
 def test_what_the_guards_let_pass_of_the_corpus_means_the_same(language: Language) -> None:
@@ -140,7 +145,7 @@ def test_what_the_guards_let_pass_of_the_corpus_means_the_same(language: Languag
     ]
     unseen = [(one.asked, *one.others) for one in corpus]
     with Executor() as executor:
-        for seed in some(range(4), 2):
+        for seed in some(range(4), 4):
             found, _ = differences(problems, unseen, seed, executor)
             assert not found, found[0]
 

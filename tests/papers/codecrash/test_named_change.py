@@ -210,7 +210,7 @@ def check(problems: list[Problem], condition: Perturbation, task: Task) -> int:
 def test_a_python_program_and_its_call_change_as_named_and_no_further(
     condition: Perturbation,
 ) -> None:
-    problems = [*generated_problems(12), *some(contest_problems(), 4), *odd_problems()]
+    problems = [*generated_problems(12), *some(contest_problems(), 12), *odd_problems()]
     for task in TASKS:
         count = check(problems, condition, task)
         assert count >= (0 if condition == "VAN" else len(problems) // 2)
@@ -220,7 +220,7 @@ def test_a_python_program_and_its_call_change_as_named_and_no_further(
 def test_a_javascript_program_and_its_call_change_as_named_and_no_further(
     condition: Perturbation,
 ) -> None:
-    problems = some(contest_problems("javascript"), 4)
+    problems = some(contest_problems("javascript"), 12)
     assert check(problems, condition, "output") >= (0 if condition == "VAN" else len(problems) // 2)
 
 

