@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 from codestress.problems import installed
 from conftest import ROOT
 from demo_prompts import prompt_hashes
+from told import names
 
 PINNED = json.loads((ROOT / "tests/demo_prompts.json").read_text())
 OTHERS = ("python3.12", "python3.13", "python3.14")
@@ -46,14 +49,15 @@ def test_another_python_asks_the_same(tmp_path: Path) -> None:
     assert json.loads(told.stdout) == PINNED
 
 
-def test_packages_of_another_version_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    installed.installed_modules.cache_clear()
-    monkeypatch.setitem(installed.pins(), "click", "0.1")
-    with pytest.warns(
-        UserWarning, match=r"click [\d.]+ is installed, the kit's is 0\.1, and prompts are others"
-    ):
-        assert "def " in installed.installed_modules("click")["click.core"]
-    installed.installed_modules.cache_clear()
+def test_packages_of_another_version_are_told(tmp_path: Path) -> None:
+    (tmp_path / "requirements.lock").write_text("click==0.1\n")
+    code = "from codestress.problems.installed import installed_modules as found\n"
+    code += "assert 'def ' in found('click')['click.core']"
+    environment = {**os.environ, "CODESTRESS_ROOT": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    names(done.stderr, "UserWarning", "click", "0.1", "prompts")
 
 
 def test_every_package_is_pinned_for_every_python() -> None:

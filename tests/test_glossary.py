@@ -13,6 +13,7 @@ from codestress.inference.registry import load_registry
 from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.pipeline.notebooks import schemas
 from codestress.validation import RENAMED
+from told import refused
 
 EARLIER = {
     "right",
@@ -36,14 +37,14 @@ def test_no_parameter_has_an_earlier_name() -> None:
 
 @pytest.mark.parametrize(("old", "new"), RENAMED.items())
 def test_an_earlier_name_is_told_the_one_of_today(old: str, new: str) -> None:
-    names = {
+    artefacts = {
         "recheck": "origin/fig04",
         "programs": "faultloc/fig06",
         "n_programs": "faultloc/fig06",
         "depth": "origin/sec62",
     }
-    with pytest.raises(ParameterError, match=f"{old} = 1: is called '{new}' now"):
-        resolve([names[new]], "demo", Overrides(settings=(f"{old}=1",)), load_registry())
+    with refused(ParameterError, old, f"'{new}'"):
+        resolve([artefacts[new]], "demo", Overrides(settings=(f"{old}=1",)), load_registry())
 
 
 def test_no_table_has_an_earlier_name(smoke: Path) -> None:

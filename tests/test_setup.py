@@ -20,7 +20,7 @@ pytestmark = pytest.mark.bare
     [
         ("old", "exit 1", ["3.11", "old"]),
         ("python3", '[ "$1" = -c ]', ["python3-venv"]),
-        ("ln", "exit 1", ["symbolic links", "make BIN="]),
+        ("ln", "exit 1", ["links", "make BIN="]),
     ],
 )
 def test_what_is_in_the_way_is_named(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shutil
@@ -18,6 +19,7 @@ from codestress.errors import DataError
 from codestress.literals import parse_literal, same_value
 from codestress.paths import PACKAGE
 from conftest import ROOT, SLOW, THOROUGH, codestress, kept, slow, some
+from told import names, refused
 
 pytestmark = pytest.mark.isolation
 
@@ -28,9 +30,9 @@ pytest.importorskip("otter")
 def built(request: pytest.FixtureRequest) -> Path:
     """Both versions of all assignments, in `make test` of the first, built as a teacher does; it fails where a solution
     does not get all points."""
-    names = assignment_names() if SLOW else assignment_names()[:1]
+    assignments = assignment_names() if SLOW else assignment_names()[:1]
     with kept(
-        request.config, f"course of {len(names)}", PACKAGE, ROOT / "notebooks" / "course"
+        request.config, f"course of {len(assignments)}", PACKAGE, ROOT / "notebooks" / "course"
     ) as folder:
         done = folder / "done"
         if not done.exists():
@@ -39,7 +41,7 @@ def built(request: pytest.FixtureRequest) -> Path:
             shutil.copytree(ROOT / "params", project / "params")
             shutil.copy(ROOT / "requirements.lock", project)
             (project / "notebooks" / "course").mkdir(parents=True)
-            for name in names:
+            for name in assignments:
                 shutil.copy(
                     ROOT / "notebooks" / "course" / f"{name}.ipynb",
                     project / "notebooks" / "course",
@@ -47,7 +49,7 @@ def built(request: pytest.FixtureRequest) -> Path:
             command = ("course", "build", "--output", str(folder / "built"))
             build = codestress(*command, outputs=folder, CODESTRESS_ROOT=str(project))
             assert build.returncode == 0, build.stderr
-            assert build.stdout.count("solution 10 of 10 points") == len(names)
+            assert build.stdout.count("10 of 10") == len(assignments)
             done.touch()
     return folder / "built"
 
@@ -71,7 +73,7 @@ def test_there_are_five_assignments_with_solutions_and_hidden_tests() -> None:
         nbformat.validate(notebook)
         sources = [cell.source for cell in notebook.cells]
         assert sources[0].startswith("# Assignment ")
-        assert "minutes. Offline" in sources[0]
+        names(sources[0], "minutes", "Offline")
         questions = [source for source in sources if source.startswith("# BEGIN QUESTION")]
         assert len(questions) >= 4
         hidden = [source for source in sources if "hidden: true" in source]
@@ -96,6 +98,7 @@ def test_students_get_neither_solutions_nor_hidden_tests(built: Path) -> None:
         assert everything.count("hidden=True") >= 4
 
 
+@pytest.mark.slow
 def test_a_blank_submission_gets_nothing(built: Path) -> None:
     for name in names_in(built):
         graded = grade(
@@ -105,6 +108,7 @@ def test_a_blank_submission_gets_nothing(built: Path) -> None:
         assert graded.total == 10
 
 
+# Long, for an assignment is built: no other quick test shows that points are given.
 def test_a_wrong_submission_gets_part_of_the_points(built: Path, tmp_path: Path) -> None:
     wrong = submission(
         tmp_path,
@@ -119,11 +123,8 @@ def test_a_wrong_submission_gets_part_of_the_points(built: Path, tmp_path: Path)
     assert 0 < graded.score < 6
     assert graded.scores["q4"] == 0.5
     assert any("hostile" in message or "Assertion" in message for message in graded.failed["q2"])
-    assert any(
-        """expected read_answer("[ANSWER]f('a==b')""" in told and "; it is" in told
-        for told in graded.failed["q1"]
-    )
-    assert "cell 4 cannot be read" in graded.remarks[0]
+    names("\n".join(graded.failed["q1"]), """read_answer("[ANSWER]f('a==b')""")
+    names(graded.remarks[0], "cell 4")
 
 
 HOSTILE = {
@@ -153,7 +154,9 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", slow(some([*HOSTILE], 2), "never ends"))
+@pytest.mark.parametrize(
+    "name", slow([*HOSTILE], *[name for name in HOSTILE if name != "writes and exits"])
+)
 def test_hostile_submissions_get_nothing_and_do_nothing(
     name: str, built: Path, tmp_path: Path
 ) -> None:
@@ -173,10 +176,10 @@ CONSTANT = ("None", "True", "False", "0.5", "(-10.0, 10.0)", "args[0]", "args[-1
 def test_constant_and_identity_functions_get_nothing(
     name: str, built: Path, tmp_path: Path
 ) -> None:
-    names = read_submission(built / "teacher" / name / f"{name}.ipynb").names
+    functions = read_submission(built / "teacher" / name / f"{name}.ipynb").names
     for value in CONSTANT:
         lazy = submission(
-            tmp_path, *(f"def {one}(*args, **keywords):\n    return {value}" for one in names)
+            tmp_path, *(f"def {one}(*args, **keywords):\n    return {value}" for one in functions)
         )
         graded = grade(lazy, built / "teacher" / name / "tests", "ada")
         assert graded.score == 0, (value, graded.scores)
@@ -192,11 +195,7 @@ def test_many_slow_calls_end(built: Path, tmp_path: Path, monkeypatch: pytest.Mo
     )
     graded = grade(slow, built / "teacher" / "01_scorer" / "tests", "ada")
     assert graded.score == 0
-    assert any(
-        "was not tried: calls before it took 3 s" in one
-        for told in graded.failed.values()
-        for one in told
-    )
+    names([*graded.failed.values()], "3 s")
 
 
 UNREADABLE = {
@@ -233,7 +232,7 @@ def test_what_is_no_notebook_is_told_and_the_others_are_graded(
 ) -> None:
     bad = tmp_path / "bad.ipynb"
     bad.write_text(text)
-    with pytest.raises(DataError, match="not a notebook"):
+    with refused(DataError, "bad.ipynb", "notebook"):
         read_submission(bad)
     good = submission(tmp_path, "def judge(*args):\n    return None")
     if text == "{}":
@@ -250,8 +249,7 @@ def test_what_is_no_notebook_is_told_and_the_others_are_graded(
         done = codestress(*command, outputs=tmp_path)
         assert done.returncode == 1
         assert [one["student"] for one in json.loads(done.stdout)] == ["ada"]
-        assert "bad.ipynb: not a notebook" in done.stderr
-        assert "1 of 2 notebooks could not be graded" in done.stderr
+        names(done.stderr, "bad.ipynb", "1 of 2")
 
 
 @pytest.mark.slow
@@ -280,7 +278,7 @@ def test_what_counts_of_a_notebook(tmp_path: Path) -> None:
     assert "% b" in found.source
     assert "codestress" not in found.source
     (tmp_path / "none.ipynb").write_text("{}")
-    with pytest.raises(DataError, match="not a notebook"):
+    with refused(DataError, "none.ipynb", "notebook"):
         read_submission(tmp_path / "none.ipynb")
 
 
@@ -306,20 +304,17 @@ def test_a_failed_test_says_what_it_expected_and_what_came() -> None:
     source = (
         "def test(f):\n    assert f(2) == 3\n    assert f(1) < 0, 'too much'\n    assert f(0)\n"
     )
-    found = []
-    for values in ([4], [3, 5], [3, -1, 0], [3, -1, 1]):
+    for values, told in (
+        ([4], ("f(2) == 3", "4")),
+        ([3, 5], ("too much", "f(1) < 0", "5")),
+        ([3, -1, 0], ("f(0)", "0")),
+        ([3, -1, 1], ()),
+    ):
         space: dict[str, Any] = {}
         exec(telling(source), space)  # the kit's own tests
         came = iter(values)
-        try:
+        with refused(AssertionError, *told) if told else contextlib.nullcontext():
             space["test"](lambda _, came=came: next(came))
-        except AssertionError as error:
-            found.append(str(error))
-    assert found == [
-        "expected f(2) == 3; it is 4",
-        "too much: expected f(1) < 0; it is 5",
-        "expected f(0); it is 0",
-    ]
 
 
 def test_feedback_is_a_file_for_each_and_a_table_for_all(tmp_path: Path) -> None:
@@ -350,20 +345,18 @@ def test_feedback_is_a_file_for_each_and_a_table_for_all(tmp_path: Path) -> None
         == "student,q1,q2,points,of\nada,1,0,1,5\n'=../x y,2,3,5,5\nada,1,0,1,5\n"
     )
     told = (grades.parent / "ada.md").read_text()
-    assert (
-        "## 1. Read the answer (2 points)\n\n1 of 2 points.\n- test_x: expected 1; it is 2" in told
-    )
-    assert "Where to read" in told
+    names(told, "Read the answer (2 points)", "1 of 2", *ada.failed["q1"], "docs/")
 
 
 def test_the_pages_that_assignments_name_exist() -> None:
     for name in assignment_names():
         text = (ROOT / "notebooks" / "course" / f"{name}.ipynb").read_text(encoding="utf-8")
-        for page in re.findall(
+        pages = re.findall(
             r"docs/\w+\.md|`?lib/codestress/[\w/]+\.py|notebooks/[\w/]+\.ipynb", text
-        ):
+        )
+        assert pages, name
+        for page in pages:
             assert (ROOT / page.strip("`")).exists(), (name, page)
-        assert "Sections that tell you more" in text, name
 
 
 @pytest.mark.slow
@@ -372,7 +365,7 @@ def test_the_commands_of_a_teacher(built: Path, tmp_path: Path) -> None:
     hand_in.write_bytes((built / "teacher" / "01_scorer" / "01_scorer.ipynb").read_bytes())
     command = ("course", "grade", "01_scorer", str(hand_in), "--built", str(built))
     graded = codestress(*command, outputs=tmp_path)
-    assert graded.stdout.startswith("ada: 10 of 10"), graded.stderr
+    names(graded.stdout, "ada", "10 of 10")
     assert (
         (tmp_path / "course-feedback" / "01_scorer" / "grades.csv")
         .read_text()
@@ -382,8 +375,6 @@ def test_the_commands_of_a_teacher(built: Path, tmp_path: Path) -> None:
         assert json.loads(codestress(*command, "--json", outputs=tmp_path).stdout)[0]["score"] == 10
     unknown = codestress("course", "grade", "01_scores", str(hand_in), outputs=tmp_path)
     assert unknown.returncode != 0
-    assert "01_scorer" in unknown.stderr
-    assert (
-        "make course"
-        in codestress("course", "grade", "01_scorer", str(hand_in), outputs=tmp_path).stderr
-    )
+    names(unknown.stderr, "01_scorer")
+    unbuilt = codestress("course", "grade", "01_scorer", str(hand_in), outputs=tmp_path)
+    names(unbuilt.stderr, "make course")

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import curve_fit
 from scipy.stats import norm
 
-from codestress.fitting.exponential import _best, _means, fit_exponential, refit
+from codestress.fitting.exponential import fit_exponential, refit
 from codestress.fitting.proportions import DOUBTED, cluster_weights
 from conftest import some
 
@@ -66,10 +66,13 @@ def test_every_resample_is_fitted_as_scipy_fits_it(floor: bool, weighted: bool) 
     asked[:, 5:] *= 2
     right[:, 5:] *= 2
     free = 3 if floor else 2
-    best = _best(X, *_means(right.sum(0), asked.sum(0), weighted), free)
-    assert best is not None
+    fit = fit_exponential(
+        X, right, asked, floor=floor, weighted=weighted, rng=np.random.default_rng(0)
+    )
+    best = np.array([fit.height, fit.rate, fit.floor])
     drawn = cluster_weights(60, 40, rng)
-    means, weights = _means(drawn @ right, drawn @ asked, weighted)
+    means = (drawn @ right) / (drawn @ asked)
+    weights = drawn @ asked if weighted else np.ones_like(means)
     found, good = refit(X, means, weights, best, free)
     assert good.all()
     for y, w, ours in zip(means, weights, found, strict=True):
@@ -96,14 +99,13 @@ def test_intervals_cover_the_truth_as_often_as_they_say(floor: float) -> None:
     rng = np.random.default_rng(2)
     level = np.clip(rng.normal(1, 0.25, 200_000), 0.2, 1.8)[:, None]
     truth_y = np.clip(level * (floor + 0.6 * np.exp(-3.0 * X)), 0, 1).mean(0)
-    free = 3 if floor else 2
-    truth = _best(X, truth_y, np.ones(len(X)), free)
-    assert truth is not None
+    one = np.ones((1, len(X)))
+    truth = fit_exponential(X, [truth_y], one, floor=floor > 0, rng=np.random.default_rng(0)).rate
     covered = 0
     for _ in range(500):
         right, asked = table(rng, 0.6, 3.0, floor, 150, 0.25)
         fit = fit_exponential(X, right, asked, floor=floor > 0, resamples=300, rng=rng)
-        covered += fit.rate_interval.low <= truth[1] <= fit.rate_interval.high
+        covered += fit.rate_interval.low <= truth <= fit.rate_interval.high
     assert 0.925 <= covered / 500 <= 0.975
 
 

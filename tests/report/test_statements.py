@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from codestress.fitting.proportions import clustered_share
 from codestress.inference.registry import load_registry
 from codestress.papers.codecrash.results import differences, reasoning
 from codestress.papers.faultloc.results import stated
@@ -39,6 +41,7 @@ SEEDS = 2
 ORDERS = ("more than", "less than")
 
 
+@cache
 def protocol(name: str) -> Facts:
     (artefact,) = resolve([name], "paper", Overrides(), load_registry())
     return artefact.parameters
@@ -242,24 +245,30 @@ def origin_shares(one: Statement, shift: float, random: Random) -> Tables:
 
 
 def localization(one: Statement, value: float, random: Random) -> Tables:
-    """A task in each of the paper's programs, found by all models, and asked again under its mutations."""
+    """A task in each of the paper's programs, found by all models, and asked again under its mutations: the models,
+    languages and mutations that the number is about."""
     number, share = one.where["number"], value / 100
-    models = read_published("faultloc")["groups"]["all"]
-    later = [read_published("faultloc")["groups"][family][1] for family in ("Gemini", "Claude")]
+    groups = read_published("faultloc")["groups"]
+    models = groups[number.removeprefix("gain, ") if number.startswith("gain") else "all"]
     programs = [("python", n) for n in range(637)] + [("java", n) for n in range(670)]
     frame = pd.DataFrame(programs, columns=["language", "program"])
+    frame = frame[
+        frame["language"].isin([one.where["language"]]) | (one.where["language"] == "both")
+    ]
     frame = frame.assign(source=frame["language"], problem=frame["program"].astype(str) + "/x/1")
     again = frame.merge(
         pd.DataFrame({"spm": ["comments", "names", "dead_code", "functions"]}), how="cross"
     )
     again = again[(again["spm"] != "functions") | (again["language"] == "java")]
+    if " under " in number:
+        again = again[again["spm"] == number.split()[-1]]
+    if number.startswith("found"):  # before they are mutated
+        again = again[:1]
     again = again.merge(pd.DataFrame({"strength": [1, 8]}), how="cross")
     accuracy = np.full(len(again), 0.35)
-    if number == "lost" or (number == "lost under functions"):
+    if number.startswith("lost"):
         accuracy[:] = 1 - share
-    elif number.startswith("accuracy under"):
-        accuracy[(again["spm"] == number.split()[-1]).to_numpy()] = share
-    elif number.startswith("accuracy at"):
+    elif number.startswith("accuracy"):
         accuracy[:] = share
     elif number.startswith("fall"):
         step = share if number.startswith("fall,") else 7 * share
@@ -273,7 +282,7 @@ def localization(one: Statement, value: float, random: Random) -> Tables:
     place = random.random(len(frame))
     easy = pd.Series(place, index=frame["language"] + frame["problem"])
     for model in models:
-        more = share if model in later and number.startswith("gain") else 0.0
+        more = share if number.startswith("gain") and model == models[1] else 0.0
         plain = 0.4 + more if number.startswith("gain") else 1.0
         own = frame.assign(
             spm="none",
@@ -301,21 +310,13 @@ def table_two(_: Statement, shift: float, random: Random) -> Tables:
         programs = int(cell["programs"])
         share = moved(cell["value"] / 100, shift)
         scores = (random.random((programs, 4)) < share).astype(float)
-        found = (
-            pd.DataFrame(scores)
-            .stack()
-            .rename_axis(["problem", "task"])
-            .reset_index(name="value_strict")
-        )
-        low_high = summarize(found.assign(outcome_strict="correct", model="m"), by=["model"]).iloc[
-            0
-        ]
+        found = clustered_share(scores.ravel(), np.repeat(np.arange(programs), 4))
         rows.append(
             {key: cell[key] for key in ("model", "language", "fault")}
             | {
-                "accuracy_kept": low_high["accuracy"],
-                "kept_low": low_high["low"],
-                "kept_high": low_high["high"],
+                "accuracy_kept": found.value,
+                "kept_low": found.interval.low,
+                "kept_high": found.interval.high,
             }
             | {"programs_kept": programs, "kept": 4 * programs, "programs": "alpaca codesearchnet"}
         )

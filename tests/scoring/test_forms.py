@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from codestress.papers.faultloc.scoring import score_location
 from codestress.papers.faultloc.studies import read_content
 from codestress.papers.origin import scoring as origin
 from codestress.papers.semtrace import recall
+from codestress.paths import PACKAGE
 from codestress.problems.problem_files import ProblemFile
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import shared_executor
@@ -39,9 +41,10 @@ from codestress.scoring.forms import (
     without_thoughts,
 )
 from codestress.types import Outcome, Response, Score
-from conftest import ROOT
+from conftest import ROOT, THOROUGH, some
 from scoring.exploits import OUTPUTS, written
 from scoring.selftest import EXPLOITED
+from told import names
 
 PROBLEM = Problem("p", "def f(text, mark):\n    return [text + mark]", "f", "'a', ')'", "['a)']")
 FENCES = Problem("q", "def f(n):\n    return '```' * n + ') == '", "f", "1", "'```) == '")
@@ -264,7 +267,7 @@ WORDS = st.lists(
 @pytest.mark.isolation
 @pytest.mark.parametrize("name", [name for name in SCORERS if name.startswith("semtrace")])
 @given(tail=WORDS | st.lists(st.text(max_size=20), max_size=3))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30 if THOROUGH else 8, deadline=None)
 def test_any_text_behind_a_begun_answer_changes_nothing(name: str, tail: list[str]) -> None:
     scorer = SCORERS[name]
     behind = "\n" + "".join(tail)
@@ -284,6 +287,17 @@ THOUGHTS = (
     "is_prime",
     "it's a Caesar cipher: a -> b",
 )  # fmt: skip
+THOUGHT_OF = (
+    "<think>{}</think>{}",
+    "\n<think>\n{}\n</think>\n{}",
+    "{}\n</think>\n{}",
+    "[THINK]{}[/THINK]{}",
+    "<think >{}</think >{}",
+    "<seed:think>{}</seed:think>{}",
+    "◁think▷{}◁/think▷{}",
+    "<|begin_of_thought|>{}<|end_of_thought|>{}",
+    "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>{}",
+)
 
 
 @pytest.mark.isolation
@@ -293,17 +307,7 @@ def test_thoughts_before_an_answer_change_nothing(name: str) -> None:
     for text in (*scorer.right, *scorer.wrong):
         expected = scorer.score(stopped(text))
         for thought in THOUGHTS:
-            for form in (
-                "<think>{}</think>{}",
-                "\n<think>\n{}\n</think>\n{}",
-                "{}\n</think>\n{}",
-                "[THINK]{}[/THINK]{}",
-                "<think >{}</think >{}",
-                "<seed:think>{}</seed:think>{}",
-                "◁think▷{}◁/think▷{}",
-                "<|begin_of_thought|>{}<|end_of_thought|>{}",
-                "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>{}",
-            ):
+            for form in some(THOUGHT_OF, 4):
                 thoughtful = scorer.score(stopped(form.format(thought, text)))
                 assert thoughtful == expected, (form, thought, text)
 
@@ -365,7 +369,7 @@ def test_a_begun_answer_that_ends_in_nothing_is_none() -> None:
 
 
 def test_no_hostile_begun_output_is_right() -> None:
-    for template in OUTPUTS.values():
+    for template in some([*OUTPUTS.values()], 3):
         for problem in EXPLOITED[:1]:
             text = f" {written(template, problem)}\n```"
             for begun in (OUTPUT.format(problem), ""):
@@ -438,10 +442,6 @@ def test_no_published_answer_is_dressed(shared_data: Path, task: str) -> None:
 class Form:
     """A form of answers: a row of the table in docs/scoring.md, with an example completion."""
 
-    asked_by: str
-    answer: str
-    """Rule for the answer's beginning and end, and for the choice among several answers in a
-    completion."""
     read: Callable[[str], object]
     completion: str
     found: object
@@ -450,15 +450,11 @@ class Form:
 BEGUN = "Sure! Here is the corresponding output:\n\n```python\nassert f(3) =="
 FORMS = {
     "begun value": Form(
-        "Sense and Sensitivity, outputs",
-        "the first: after the prefill, or after the `==` of an assertion of the model's own, to the first fence",
         lambda text: begun_value(text, BEGUN).text,
         " [1, 2]\n```\nThe assert statement: `assert f(3) == ??`",
         "[1, 2]",
     ),
     "begun arguments": Form(
-        "Sense and Sensitivity, inputs",
-        "the first: after the prefill, or after `== f(`, to the parenthesis that closes it",
         lambda text: begun_arguments(
             text, "Sure! Here is the corresponding input:\n\n```python\nassert 2 == f(", "f"
         ),
@@ -466,52 +462,36 @@ FORMS = {
         "')', [1]",
     ),
     "begun block": Form(
-        "Sense and Sensitivity, retrieval",
-        "the first: the lines between the prefill, or an opening fence, and the closing fence",
         lambda text: begun_block(text, "Sure! Here is the line with key a1b2c3:\n\n```python"),
         "\n    return x\n```\nThis line returns x.",
         "    return x",
     ),
     "tagged": Form(
-        "CodeCrash, and the hints that models write for it",
-        f"the last between {TAG} and {END_TAG}, or to the end where the closing tag may be missing; "
-        "without these tags as in `codestress score`",
         lambda text: alone(tagged(text, open_ended=True) or ""),
         "[ANSWER] 0 [/ANSWER] No: **[ANSWER]** `f(3) == 4` **[/ANSWER]**",
         "f(3) == 4",
     ),
     "alone": Form(
-        "`codestress score`",
-        "the block that the text begins with, else the one in tags or a LaT"
-        "eX box, else the text; of an assertion about the call its value",
         alone,
         "```python\nf(3)\n```\nbecause 3 is odd",
         "f(3)",
     ),
     "final word": Form(
-        "Find the Origin",
-        "the last after `FINAL ANSWER:`, to the end of its sentence; without it the one in tags or a LaTeX box",
         final_word,
         "FINAL ANSWER: dad. No: **FINAL ANSWER:** `Workbench`.",
         "workbench",
     ),
     "line number": Form(
-        "Fault Localizability",
-        "the last JSON object with a whole number in `line_number`",
         named_line,
         '```json\n{"line_number": 4, "line": "x = 1"}\n```',
         (4, "x = 1"),
     ),
     "lists": Form(
-        "Fault Localizability, content of mutations",
-        "the last JSON object with one of the lists that are asked for",
         lambda text: text_lists(text, ["comments"]),
         'Here: {"comments": ["# sorted"]} as {you} asked',
         {"comments": ["# sorted"]},
     ),
     "program": Form(
-        "CodeCrash, programs that models clean up or translate",
-        "the last fenced block that defines the function, else the last",
         lambda text: fenced_program(text, "f"),
         "```python\ndef f(x):\n    return x\n```\nIt is used so:\n```python\nprint(f(3))\n```",
         "def f(x):\n    return x",
@@ -523,12 +503,13 @@ FORMS = {
 def test_the_docs_list_every_form_and_each_reads_its_example() -> None:
     for form in FORMS.values():
         assert form.read(form.completion) == form.found, form
-    rows = [f"| {name} | {form.asked_by} | {form.answer} |" for name, form in FORMS.items()]
-    table = "\n".join(["| form | asked by | the answer |", "|---|---|---|", *rows])
-    assert table in (ROOT / "docs/scoring.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/scoring.md").read_text(encoding="utf-8")
+    table = page.partition("\n| form |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| ([a-z ]+) \|", table, re.M) == list(FORMS)
 
 
-DRESS = yaml.safe_load((ROOT / "lib/codestress/scoring/dress.yaml").read_text(encoding="utf-8"))
+[FILE] = PACKAGE.rglob("dress.yaml")
+DRESS = yaml.safe_load(FILE.read_text(encoding="utf-8"))
 DRESSES = [(name, example) for name, row in DRESS.items() for example in row["written"]]
 BRACES = Problem(
     "p",
@@ -541,11 +522,10 @@ WHOLE = f"{BRACES.call} == {BRACES.output}"
 
 
 def test_the_docs_list_what_comes_off_an_answer() -> None:
-    lines = []
+    page = (ROOT / "docs/scoring.md").read_text(encoding="utf-8")
     for name, row in DRESS.items():
-        examples = "   ".join(row["written"]).replace("\n", "⏎")
-        lines.append(f"    {name + ':':18}{examples}")
-    assert "\n".join(lines) in (ROOT / "docs/scoring.md").read_text(encoding="utf-8")
+        [line] = re.findall(rf"^    {re.escape(name)}: .*", page, re.M)
+        names(line, *(example.replace("\n", "⏎") for example in row["written"]))
 
 
 def braces_in_file(task: str) -> Callable[[Response], Score]:
@@ -743,7 +723,7 @@ def test_an_object_of_one_answer_is_its_value() -> None:
         "<a b=" * 9999,
         "```a b=" * 9999,
         "\u200b" * 30_000 + "x",
-        "```\\boxed{" * 20_000,
+        pytest.param("```\\boxed{" * 20_000, marks=pytest.mark.slow),
     ],
 )
 def test_deep_dress_is_unparsable(text: str) -> None:
