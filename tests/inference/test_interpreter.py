@@ -14,6 +14,7 @@ from codestress.problems.program import Problem
 from codestress.sandbox import probe
 from codestress.scoring.predictions import score_interpreted
 from codestress.types import Message, Outcome, Prompt, Response, Sampling, Score, Trial, Trials
+from told import refused
 
 CASES = {
     "def f(n):\n    return n * 2": Outcome.CORRECT,
@@ -72,7 +73,5 @@ def test_without_isolation_it_says_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(probe, "unprotected", lambda *_: {"files": "a file outside was read"})
-    with pytest.raises(
-        SandboxError, match=r"a file outside was read(.|\n)*CODESTRESS_UNPROTECTED=1"
-    ):
+    with refused(SandboxError, "a file outside was read", "CODESTRESS_UNPROTECTED=1"):
         run(programs(), ["python"], store=tmp_path / "s.sqlite")

@@ -18,7 +18,6 @@ import pytest
 from codestress.errors import IncompleteError
 from codestress.inference.ask import DOES_NOT_FIT, ask
 from codestress.inference.budget import Budget
-from codestress.inference.engines import openai as engine_module
 from codestress.inference.engines.base import AnswerTooLong, RequestFailed
 from codestress.inference.engines.limits import SIGNS
 from codestress.inference.engines.openai import open_engine
@@ -37,6 +36,7 @@ from codestress.types import (
     Trials,
 )
 from codestress.validation import read_yaml
+from conftest import some
 from openai_server import (
     Behaviour,
     OpenAIServer,
@@ -46,6 +46,7 @@ from openai_server import (
     completion,
     completion_body,
 )
+from told import names, refused
 
 TABLE = read_yaml(SIGNS)
 WHOLE = completion("4").body
@@ -54,9 +55,8 @@ LONG = "some words of a program " * 300
 
 
 @pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "*")
-    monkeypatch.setattr(engine_module, "GARBLED_PAUSE_S", 0.01)
 
 
 def error(message: str, status: int = 400, **fields: Any) -> Reply:
@@ -274,7 +274,7 @@ def answer_of(server: OpenAIServer, *texts: str, **sampling: Any) -> list[Respon
     return asyncio.run(asking())
 
 
-@pytest.mark.parametrize("name", PROMPTS)
+@pytest.mark.parametrize("name", some([*PROMPTS], 3))
 def test_a_prompt_that_is_too_long_does_not_fit(name: str) -> None:
     with (
         OpenAIServer(lengths(6000, PROMPTS[name])) as server,
@@ -365,16 +365,17 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("text", ["short", LONG], ids=["short", "long"])
-@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize("name", some([*ANSWERS], 3))
 def test_a_limit_of_the_answer_is_no_word_on_the_prompt(name: str, text: str) -> None:
     refusal = ANSWERS[name]
     with (
         OpenAIServer(
             lambda received: refusal if received.body["max_tokens"] > 4096 else completion("yes")
         ) as server,
-        pytest.raises(AnswerTooLong, match=r"no answers of 8,000 tokens: SET=max_tokens") as caught,
+        pytest.raises(AnswerTooLong) as caught,
     ):
         answer_of(server, text, max_tokens=8000)
+    names(caught.value, "served", "SET=max_tokens")
     assert caught.value.outcome is Outcome.HARNESS_ERROR
 
 
@@ -409,7 +410,7 @@ OTHERS = {
 }
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("name", some([*OTHERS], 3))
 def test_other_refusals_are_no_word_on_lengths(name: str) -> None:
     with OpenAIServer(lambda _: OTHERS[name]) as server, pytest.raises(RequestFailed) as caught:
         answer_of(server, LONG)
@@ -431,14 +432,9 @@ def test_what_is_suspected_is_tried_once_with_a_shorter_prompt() -> None:
     with OpenAIServer(lengths(6000, Reply(b"", 400))) as server:
         outcomes = asyncio.run(outcomes_of(server, [LONG, f"{LONG}!", f"{LONG}?", LONG[:7000]]))
     assert outcomes == [Outcome.DOES_NOT_FIT] * 4
-    assert [len(received.prompt) for received in server.requests] == [
-        7200,
-        100,
-        7201,
-        7201,
-        7000,
-        100,
-    ]
+    lengths_of = [len(received.prompt) for received in server.requests]
+    short = [length for length in lengths_of if length < 1000]
+    assert lengths_of == [7200, short[0], 7201, 7201, 7000, short[1]]
 
 
 def test_a_refusal_of_a_prompt_no_longer_than_an_answered_one_is_not_of_its_length() -> None:
@@ -523,7 +519,7 @@ def test_silence_on_the_longest_prompts_means_that_they_do_not_fit(
     trials = questions([4000, 9000, 9001, 300, 301])
     with OpenAIServer(small) as server:
         results = asked(server, trials)
-        with pytest.raises(IncompleteError, match="is empty, to a shorter prompt it is not"):
+        with refused(IncompleteError, "2 of 5", "served", "empty"):
             asked(server, trials, "raise")
     assert counts_of(results) == {"correct": 2, "refused": 1, "does not fit": 2}
 
@@ -576,7 +572,7 @@ def test_a_limit_of_answers_ends_no_other_paper(asked: Callable[..., Results]) -
     with OpenAIServer(small) as server:
         assert counts_of(asked(server, questions([10] * 50, 8000))) == {"harness error": 50}
         assert len(server.requests) == 1
-        with pytest.raises(IncompleteError, match=r"50 of 50(.|\n)*at most 4096 completion tokens"):
+        with refused(IncompleteError, "50 of 50", "served", "at most 4096 completion tokens"):
             asked(server, questions([10] * 50, 8000), "raise")
         assert counts_of(asked(server, questions([10] * 50))) == {"correct": 50}
 

@@ -24,13 +24,13 @@ from pydantic import ValidationError
 
 import openai_server
 from codestress.errors import EngineError
-from codestress.inference.engines import openai as engine_module
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.limiter import Limiter
 from codestress.inference.engines.openai import Settings, open_engine
 from codestress.inference.registry import ModelEntry
 from codestress.scoring.judging import unanswered
 from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling, Usage
+from conftest import slow, some
 from openai_server import (
     Behaviour,
     OpenAIServer,
@@ -43,6 +43,7 @@ from openai_server import (
     echo_text,
     failure,
 )
+from told import names, refused
 
 KEY = "sk-not-a-real-key-0123456789"
 
@@ -51,7 +52,6 @@ KEY = "sk-not-a-real-key-0123456789"
 def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "*")
     monkeypatch.setenv("TEST_KEY", KEY)
-    monkeypatch.setattr(engine_module, "GARBLED_PAUSE_S", 0.01)
 
 
 def entry(base_url: str, **settings: Any) -> ModelEntry:
@@ -145,7 +145,7 @@ def test_without_a_prefill_vllm_is_asked_as_any_other() -> None:
 def test_a_prefill_that_cannot_be_continued_is_not_sent() -> None:
     with (
         OpenAIServer() as server,
-        pytest.raises(EngineError, match=r"(?s)cannot continue.*settings\.prefill"),
+        refused(EngineError, "served", "settings.prefill", "SET=prefill=user"),
     ):
         ask(server.base_url, question(prefill="The answer is"))
     assert not server.requests
@@ -298,38 +298,26 @@ def test_a_server_need_not_name_itself() -> None:
 WHOLE = completion("4").body
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        failure(408, "too slow"),
-        failure(409, "locked"),
-        failure(429, "slow down", headers={"retry-after-ms": "20"}),
-        failure(500, "oops"),
-        failure(503, "overloaded"),
-        Reply(b"", hang_up=True),
-        Reply(WHOLE, cut=0),
-        Reply(WHOLE, cut=len(WHOLE) // 2),
-        Reply(WHOLE, delay=60),
-        Reply(WHOLE, drip=0.02),
-        Reply(b"<html>busy</html>", content_type="text/html"),
-        Reply(WHOLE[:-9]),
-        as_json({"error": {"message": "upstream is busy"}}),
-    ],
-    ids=[
-        *("408", "409", "429", "500", "503"),
-        *(
-            "closed",
-            "headers only",
-            "truncated",
-            "slow",
-            "trickle",
-            "HTML",
-            "cut JSON",
-            "error with 200",
-        ),
-    ],
-)
-def test_passing_trouble_is_tried_again(reply: Reply) -> None:
+TROUBLE = {
+    "408": failure(408, "too slow"),
+    "409": failure(409, "locked"),
+    "429": failure(429, "slow down", headers={"retry-after-ms": "20"}),
+    "500": failure(500, "oops"),
+    "503": failure(503, "overloaded"),
+    "closed": Reply(b"", hang_up=True),
+    "headers only": Reply(WHOLE, cut=0),
+    "truncated": Reply(WHOLE, cut=len(WHOLE) // 2),
+    "slow": Reply(WHOLE, delay=60),
+    "trickle": Reply(WHOLE, drip=0.02),
+    "HTML": Reply(b"<html>busy</html>", content_type="text/html"),
+    "cut JSON": Reply(WHOLE[:-9]),
+    "error with 200": as_json({"error": {"message": "upstream is busy"}}),
+}
+
+
+@pytest.mark.parametrize("name", slow(TROUBLE, "408", "409", "headers only", "slow", "cut JSON"))
+def test_passing_trouble_is_tried_again(name: str) -> None:
+    reply = TROUBLE[name]
     patience = 3.0 if reply.delay or reply.drip else 60.0
     with OpenAIServer(first_then(reply)) as server:
         [response] = ask(server.base_url, question("again"), retries=1, timeout_s=patience)
@@ -363,7 +351,7 @@ def test_a_wait_of_hours_fails_at_once() -> None:
     limit = failure(429, "daily limit", headers={"Retry-After": "7200"})
     with (
         OpenAIServer(lambda _: limit) as server,
-        pytest.raises(RequestFailed, match=r"429: daily limit.*7200"),
+        refused(RequestFailed, "served", "429", "daily limit", "7200"),
     ):
         ask(server.base_url, retries=6)
     assert len(server.requests) == 1
@@ -379,78 +367,70 @@ def test_seconds_are_those_of_the_try_that_was_answered() -> None:
 # What fails for one request
 
 
-OUTCOMES = {
-    "maximum context length": Outcome.DOES_NOT_FIT,
-    "status 413": Outcome.DOES_NOT_FIT,
-    "status 429": Outcome.OVERLOADED,
-    "peer closed": Outcome.CUT_REPLY,
-    "Unterminated": Outcome.CUT_REPLY,
-}
-"""Outcomes of failures by their words; of all others a harness error."""
+HARNESS, UNFIT, CUT = Outcome.HARNESS_ERROR, Outcome.DOES_NOT_FIT, Outcome.CUT_REPLY
+OVERFLOW = "maximum context length is 128 tokens"
 
 
 @pytest.mark.parametrize(
-    ("reply", "words"),
+    ("reply", "outcome", "named"),
     [
-        (
-            failure(400, "maximum context length is 128 tokens"),
-            "status 400: maximum context length is 128 tokens",
-        ),
-        (as_json({"detail": [{"msg": "bad"}]}, status=422), r'status 422: .*"msg": "bad"'),
-        (failure(429, "slow down"), "status 429: slow down"),
-        (failure(500, "oops"), "status 500: oops"),
+        (failure(400, OVERFLOW), UNFIT, ("400", OVERFLOW)),
+        (as_json({"detail": [{"msg": "bad"}]}, status=422), HARNESS, ("422", '"msg": "bad"')),
+        (failure(429, "slow down"), Outcome.OVERLOADED, ("429", "slow down")),
+        (failure(500, "oops"), HARNESS, ("500", "oops")),
         (
             Reply(b"<h1>Bad\n gateway\x1b[31m</h1>", status=502),
-            r"status 502: <h1>Bad gateway \[31m</h1>",
+            HARNESS,
+            ("502", "<h1>Bad gateway [31m</h1>"),
         ),
-        (Reply(b"", status=413), "status 413"),
-        (Reply(b"", hang_up=True), "connection failed: Server disconnected"),
-        (Reply(WHOLE, cut=10), r"connection failed: peer closed.*\(received 10 bytes"),
-        (Reply(WHOLE, headers={"Content-Encoding": "gzip"}), "connection failed"),
+        (Reply(b"", status=413), UNFIT, ("413",)),
+        (Reply(b"", hang_up=True), HARNESS, ("connection",)),
+        (Reply(WHOLE, cut=10), CUT, ("connection", "10 bytes")),
+        (Reply(WHOLE, headers={"Content-Encoding": "gzip"}), HARNESS, ("connection",)),
         (
             Reply(b"<html>Log in</html>", content_type="text/html"),
-            "not a chat completion.*<html>Log in</html>",
+            HARNESS,
+            ("<html>Log in</html>",),
         ),
-        (Reply(b""), "not a chat completion.*nothing"),
-        (
-            Reply(b'{"choices": [{"mess'),
-            r"not a chat completion.*Unterminated.*\{\"choices\": \[\{\"mess",
-        ),
-        (Reply(b'{"choices": "\xff"}'), "not a chat completion"),
-        (Reply(b'"42"'), 'not a chat completion.*: "42"'),
+        (Reply(b""), HARNESS, ("reply",)),
+        (Reply(b'{"choices": [{"mess'), CUT, ('{"choices": [{"mess',)),
+        (Reply(b'{"choices": "\xff"}'), HARNESS, ("choices",)),
+        (Reply(b'"42"'), HARNESS, ("reply", '"42"')),
         (
             as_json({"choices": [{"message": "hello", "finish_reason": "stop"}]}),
-            "not a chat completion.*message",
+            HARNESS,
+            ("choices.0.message",),
         ),
-        (Reply(b"null"), "not a chat completion.*: null"),
-        (as_json({"text": "42"}), '0 choices, not 1.*"text": "42"'),
-        (as_json({"choices": []}), "0 choices, not 1"),
-        (as_json({"choices": [None]}), r"choices\.0"),
-        (as_json({"choices": [{"message": None, "finish_reason": "stop"}]}), r"choices\.0"),
-        (completion(["42"]), r"choices\.0\.message\.content"),
-        (completion(42), r"choices\.0\.message\.content"),
-        (completion("", None), r"choices\.0\.finish_reason"),
-        (completion("42", "tool_calls"), r"choices\.0\.finish_reason"),
-        (as_json({"error": {"message": "upstream died"}}), "not a chat completion.*upstream died"),
+        (Reply(b"null"), HARNESS, ("reply", "null")),
+        (as_json({"text": "42"}), HARNESS, ("choices", '"text": "42"')),
+        (as_json({"choices": []}), HARNESS, ("choices",)),
+        (as_json({"choices": [None]}), HARNESS, ("choices.0",)),
         (
-            as_json({"error": {"message": "died"}, **completion_body("4")}),
-            "not a chat completion.*died",
+            as_json({"choices": [{"message": None, "finish_reason": "stop"}]}),
+            HARNESS,
+            ("choices.0",),
         ),
+        (completion(["42"]), HARNESS, ("choices.0.message.content",)),
+        (completion(42), HARNESS, ("choices.0.message.content",)),
+        (completion("", None), HARNESS, ("choices.0.finish_reason",)),
+        (completion("42", "tool_calls"), HARNESS, ("choices.0.finish_reason", "tool_calls")),
+        (as_json({"error": {"message": "upstream died"}}), HARNESS, ("upstream died",)),
+        (as_json({"error": {"message": "died"}, **completion_body("4")}), HARNESS, ("died",)),
     ],
 )
-def test_a_failed_request_is_never_an_answer(reply: Reply, words: str) -> None:
-    with (
-        OpenAIServer(lambda _: reply) as server,
-        pytest.raises(RequestFailed, match=words) as caught,
-    ):
+def test_a_failed_request_is_never_an_answer(
+    reply: Reply, outcome: Outcome, named: tuple[str, ...]
+) -> None:
+    with OpenAIServer(lambda _: reply) as server, pytest.raises(RequestFailed) as caught:
         ask(server.base_url)
-    outcomes = [outcome for known, outcome in OUTCOMES.items() if known in words]
-    assert [caught.value.outcome] == (outcomes or [Outcome.HARNESS_ERROR])
-    assert str(caught.value).startswith(f"served (served-1) at {server.base_url}: ")
+    assert caught.value.outcome is outcome
+    names(caught.value, "served", "served-1", server.base_url, *named)
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize(("retries", "tries"), [(0, 1), (1, 2), (6, 3)])
+@pytest.mark.parametrize(
+    ("retries", "tries"), [(0, 1), pytest.param(1, 2, marks=pytest.mark.slow), (6, 3)]
+)
 def test_garbage_is_tried_again_a_bounded_number_of_times(retries: int, tries: int) -> None:
     with (
         OpenAIServer(lambda _: Reply(b"<html>")) as server,
@@ -460,23 +440,20 @@ def test_garbage_is_tried_again_a_bounded_number_of_times(retries: int, tries: i
     assert len(server.requests) == tries
 
 
-@pytest.mark.parametrize(
-    "reply", [Reply(WHOLE, delay=60), Reply(WHOLE, drip=0.02)], ids=["silent", "trickle"]
-)
-def test_time_out(reply: Reply) -> None:
-    with (
-        OpenAIServer(lambda _: reply) as server,
-        pytest.raises(RequestFailed, match=r"1\.5 s.*2 times") as caught,
-    ):
+@pytest.mark.parametrize("name", slow(["slow", "trickle"], "slow"))
+def test_time_out(name: str) -> None:
+    with OpenAIServer(lambda _: TROUBLE[name]) as server, pytest.raises(RequestFailed) as caught:
         ask(server.base_url, timeout_s=1.5, retries=1)
+    names(caught.value, "served", "1.5 s", "settings.timeout_s")
     assert caught.value.outcome == Outcome.TIMEOUT
     assert len(server.requests) == 2
 
 
 def test_no_server() -> None:
     url = f"http://127.0.0.1:{unused_port()}/v1"
-    with pytest.raises(RequestFailed, match=f"no server answers at {url}") as caught:
+    with pytest.raises(RequestFailed) as caught:
         ask(url)
+    names(caught.value, "served", url, "base_url")
     assert caught.value.outcome == Outcome.HARNESS_ERROR
 
 
@@ -516,22 +493,25 @@ def test_other_requests_go_on_when_one_fails() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "words"),
+    ("reply", "named"),
     [
-        (failure(401, "Incorrect API key"), r"401: Incorrect API key.*\nCheck the key in TEST_KEY"),
-        (failure(402, "Insufficient balance"), r"402: Insufficient balance\n.*credit"),
-        (failure(403, "Country not supported"), r"403: Country not supported\n.*rights"),
-        (failure(404, "The model `served-1` does not exist"), r"404: The model.*\n.*models\.yaml"),
-        (as_json({"detail": "Not Found"}, status=404), r'404: .*"Not Found".*\n.*base_url'),
-        (Reply(b"", 307), "redirects are not followed: to an unnamed address"),
-        (Reply(b"", 304), "redirects are not followed"),
-        (as_json({"error": {"message": "no", "code": 402}}), "no credit left"),
+        (failure(401, "Incorrect API key"), ("401", "Incorrect API key", "TEST_KEY")),
+        (failure(402, "Insufficient balance"), ("402", "Insufficient balance")),
+        (failure(403, "Country not supported"), ("403", "Country not supported")),
+        (
+            failure(404, "The model `served-1` does not exist"),
+            ("404", "The model `served-1` does not exist", "params/models.yaml"),
+        ),
+        (as_json({"detail": "Not Found"}, status=404), ("404", '"Not Found"', "base_url")),
+        (Reply(b"", 307), ("307", "base_url")),
+        (Reply(b"", 304), ("304", "base_url")),
+        (as_json({"error": {"message": "no", "code": 402}}), ("402", "no")),
     ],
 )
-def test_fatal(reply: Reply, words: str) -> None:
-    with OpenAIServer(lambda _: reply) as server, pytest.raises(EngineError, match=words) as caught:
+def test_fatal(reply: Reply, named: tuple[str, ...]) -> None:
+    with OpenAIServer(lambda _: reply) as server, pytest.raises(EngineError) as caught:
         ask(server.base_url, retries=3)
-    assert str(caught.value).startswith(f"served (served-1) at {server.base_url}: status ")
+    names(caught.value, "served", "served-1", server.base_url, *named)
     assert len(server.requests) == 1
 
 
@@ -541,7 +521,7 @@ def test_a_prompt_goes_to_no_other_server(status: int) -> None:
         moved = failure(status, "moved", headers={"Location": f"{other.base_url}/chat/completions"})
         with (
             OpenAIServer(lambda _: moved) as server,
-            pytest.raises(EngineError, match=r"redirects are not followed"),
+            refused(EngineError, status, other.base_url, "base_url"),
         ):
             ask(server.base_url, retries=3)
         assert (len(server.requests), other.counts.total(), other.connections_made) == (1, 0, 0)
@@ -551,7 +531,7 @@ def test_a_spent_quota_is_fatal_though_it_looks_like_a_rate_limit() -> None:
     spent = failure(429, "You exceeded your current quota", "insufficient_quota")
     with (
         OpenAIServer(lambda _: spent) as server,
-        pytest.raises(EngineError, match=r"current quota\n.*credit"),
+        refused(EngineError, "429", "current quota"),
     ):
         ask(server.base_url)
 
@@ -559,7 +539,7 @@ def test_a_spent_quota_is_fatal_though_it_looks_like_a_rate_limit() -> None:
 def test_a_server_that_wants_a_key_after_all() -> None:
     with (
         OpenAIServer(lambda _: failure(401, "No key")) as server,
-        pytest.raises(EngineError, match=r"settings\.key_env"),
+        refused(EngineError, "401", "settings.key_env"),
     ):
         ask(server.base_url, key_env="")
 
@@ -567,13 +547,13 @@ def test_a_server_that_wants_a_key_after_all() -> None:
 def test_a_wrong_path_is_fatal() -> None:
     with (
         OpenAIServer() as server,
-        pytest.raises(EngineError, match=r"(?s)404: Unknown request URL.*ends in /v1"),
+        refused(EngineError, "404", "Unknown request URL", "base_url", "/v1"),
     ):
         ask(server.base_url.removesuffix("/v1"))
 
 
 def test_an_unknown_host_is_fatal() -> None:
-    with pytest.raises(EngineError, match="no such host"):
+    with refused(EngineError, "served", "no-such-host.invalid", "base_url"):
         ask("http://no-such-host.invalid/v1")
 
 
@@ -581,7 +561,7 @@ def test_an_unknown_host_is_fatal() -> None:
     "url", ["", "localhost:8000", "ftp://localhost/v1", "http://", "http://[::1/v1", "http://a:b"]
 )
 def test_no_address(url: str) -> None:
-    with pytest.raises(EngineError, match=r"settings\.base_url is not an address"):
+    with refused(EngineError, "served", "settings.base_url"):
         open_engine(entry(url))
 
 
@@ -592,7 +572,7 @@ def test_a_missing_key_is_said_at_once(monkeypatch: pytest.MonkeyPatch, value: s
         monkeypatch.setenv("TEST_KEY", value)
     with (
         OpenAIServer() as server,
-        pytest.raises(EngineError, match=r"(?s)^served: .*TEST_KEY.*export.*MODELS=sim-"),
+        refused(EngineError, "served", "TEST_KEY", "export", "MODELS=sim-"),
     ):
         open_engine(entry(server.base_url))
     assert not server.requests
@@ -606,7 +586,7 @@ def test_the_key_is_shown_nowhere(caplog: pytest.LogCaptureFixture) -> None:
     for status in (400, 401, 429, 200):
         told = Reply(f"<p>I saw {KEY}</p>".encode(), status=status)
         with OpenAIServer(lambda _, told=told: told) as server:
-            with pytest.raises((EngineError, RequestFailed), match=r"I saw \[key\]") as caught:
+            with pytest.raises((EngineError, RequestFailed), match="I saw") as caught:
                 ask(server.base_url)
             assert KEY not in repr(caught.value)
             assert KEY not in repr(open_engine(entry(server.base_url)))
@@ -619,8 +599,9 @@ def test_a_value_that_cannot_be_a_key_is_not_repeated(
     monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
     monkeypatch.setenv("TEST_KEY", key)
-    with pytest.raises(EngineError, match="TEST_KEY cannot be a key") as caught:
+    with pytest.raises(EngineError) as caught:
         open_engine(entry("http://127.0.0.1:9/v1"))
+    names(caught.value, "served", "TEST_KEY")
     assert KEY not in str(caught.value)
 
 
@@ -638,6 +619,7 @@ def test_a_key_in_the_address_is_not_repeated(monkeypatch: pytest.MonkeyPatch, u
     monkeypatch.setenv("TEST_URL", url)
     with pytest.raises(EngineError) as caught:
         open_engine(entry("http://127.0.0.1:9/v1", base_url_env="TEST_URL"))
+    names(caught.value, "served", "TEST_URL")
     assert KEY not in str(caught.value)
 
 
@@ -656,7 +638,7 @@ def test_a_key_in_the_address_is_not_repeated(monkeypatch: pytest.MonkeyPatch, u
     ],
 )
 def test_wrong_settings(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError):
+    with refused(ValidationError, *wrong):
         Settings.model_validate(wrong)
 
 
@@ -697,15 +679,14 @@ def test_server_script() -> None:
 def test_a_prefill_is_probed_once_before_it_is_used() -> None:
     with (
         OpenAIServer(prefill="ignored") as server,
-        pytest.raises(EngineError, match=r"closes the answer.*12 tokens"),
+        refused(EngineError, "served", "12 tokens", "SET=prefill=user"),
     ):
         ask(server.base_url, question(prefill="The answer is"), prefill="vllm")
     with (
         OpenAIServer(prefill="refused") as server,
-        pytest.raises(EngineError, match="status 422") as raised,
+        refused(EngineError, "served", "422", "SET=prefill=user"),
     ):
         ask(server.base_url, question(prefill="The answer is"), prefill="vllm")
-    assert "SET=prefill=user" in str(raised.value)
     with OpenAIServer() as server:
         requests = [question(f"{number}", prefill="The answer is") for number in range(20)]
         assert len(ask(server.base_url, *requests, prefill="vllm")) == 20
@@ -725,11 +706,11 @@ def test_completions_get_the_prompt_rendered_here() -> None:
     assert "messages" not in body
     assert response.text == echo_text(body["prompt"])
     with (
-        pytest.raises(EngineError, match=r"chat_template = 'chatm'.*chatml"),
+        refused(EngineError, "chat_template", "'chatm'", "chatml"),
         OpenAIServer() as server,
     ):
         ask(server.base_url, question(), endpoint="completions", chat_template="chatm")
-    with pytest.raises(ValidationError, match="chat_template"):
+    with refused(ValidationError, "chat_template", "endpoint"):
         Settings(endpoint="completions")
 
 
@@ -742,7 +723,7 @@ def test_candidates_of_one_prompt_are_asked_for_together() -> None:
     assert sum(response.usage.completion_tokens or 0 for response in responses) == 4 * 7
     with (
         OpenAIServer(lambda _: completion("4")) as server,
-        pytest.raises(RequestFailed, match="1 choices, not 4"),
+        refused(RequestFailed, "served", "1 choices", "4"),
     ):
         ask(server.base_url, *requests[:4], candidates=4)
 
@@ -759,7 +740,7 @@ def test_the_answer_to_another_request_is_none() -> None:
     assert [response.text for response in responses] == [echo_text("a"), echo_text("b")]
     with (
         OpenAIServer(lambda _: kept[0]) as server,
-        pytest.raises(RequestFailed, match="answer to another request"),
+        refused(RequestFailed, "served", "another request"),
     ):
         ask(server.base_url, question("a"), question("b"))
 
@@ -783,11 +764,11 @@ def test_a_wall_of_429_gets_fewer_requests_and_loses_none() -> None:
     with OpenAIServer(bears_four) as server:
         responses = ask(
             server.base_url,
-            *(question(str(number)) for number in range(120)),
+            *(question(str(number)) for number in range(60)),
             retries=20,
             concurrency=32,
         )
-    assert len(responses) == 120
+    assert len(responses) == 60
     assert busy["refused"] > 0
 
 
@@ -823,15 +804,15 @@ def test_the_limit_falls_by_half_and_rises_by_one_a_round() -> None:
 
 
 def test_retry_after_holds_all_requests_back() -> None:
-    with OpenAIServer(first_then(failure(429, "wait", headers={"Retry-After": "1"}))) as server:
-        ask(
-            server.base_url,
-            *(question(str(number)) for number in range(6)),
-            retries=2,
-            concurrency=1,
-        )
-    times = [received.time for received in server.requests]
-    assert times[1] - times[0] > 0.9
+    def first_waits(received: Received) -> Reply:
+        first = len(server.requests) == 1
+        return failure(429, "wait", headers={"Retry-After": "1"}) if first else echo(received)
+
+    with OpenAIServer(first_waits) as server:
+        ask(server.base_url, *map(question, "abcdef"), retries=2, concurrency=1)
+    first, *others = [received.time for received in server.requests]
+    assert len(others) == 6
+    assert min(others) - first > 0.9
 
 
 # What a server must not bring about
@@ -863,11 +844,11 @@ def test_no_echo_of_the_key_is_kept(form: str, caplog: pytest.LogCaptureFixture)
         assert "[key]" in response.text
         assert "[key]" in response.answered_by
         assert core not in repr(response)
-    for status in (400, 401, 500):
+    for status in some((400, 401, 500), 3):
         with OpenAIServer(
             lambda _, status=status: failure(status, f"you sent {form}", headers={"X-Echo": form})
         ) as server:
-            with pytest.raises((EngineError, RequestFailed), match=r"\[key\]") as caught:
+            with pytest.raises((EngineError, RequestFailed), match="you sent") as caught:
                 ask(server.base_url)
             assert core not in str(caught.value)
     assert core not in caplog.text
@@ -894,7 +875,7 @@ def test_a_long_reply_is_none_whatever_it_is_packed_in() -> None:
         odd = Reply(b"1234", headers={"Content-Encoding": packed})
         with (
             OpenAIServer(lambda _, odd=odd: odd) as server,
-            pytest.raises(RequestFailed, match="connection failed"),
+            refused(RequestFailed, "served", packed),
         ):
             ask(server.base_url)
 
@@ -903,7 +884,7 @@ def test_a_wait_beyond_the_deadline_fails_at_once_and_holds_nobody_back() -> Non
     with OpenAIServer(
         lambda received: WAIT if received.prompt == "a" else echo(received)
     ) as server:
-        with pytest.raises(RequestFailed, match="Retry-After: 60"):
+        with refused(RequestFailed, "served", "429", "later", "60"):
             ask(server.base_url, question("a"), timeout_s=20, retries=3)
 
         async def both() -> Response:
@@ -930,6 +911,6 @@ def test_half_a_surrogate_pair_in_an_answer_is_kept() -> None:
     for nested in (b"[" * 200_000, b'{"a":' * 200_000):
         with (
             OpenAIServer(lambda _, nested=nested: Reply(nested)) as server,
-            pytest.raises(RequestFailed, match="nested too deeply"),
+            refused(RequestFailed, "served", "nested"),
         ):
             ask(server.base_url)

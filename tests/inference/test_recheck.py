@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from codestress import functions
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.run import rechecked, run
 from codestress.inference.store import Store
@@ -33,14 +32,11 @@ def answer(messages, **how):
 """
 
 
-def test_other_answers_and_failures_are_not_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_answers_and_failures_are_not_the_same(tmp_path: Path) -> None:
     """Of 12 questions, six are answered otherwise the second time, and two fail."""
-    monkeypatch.setattr(functions, "ROOT", tmp_path)
     (tmp_path / "my_model.py").write_text(CODE)
     registry, store = tmp_path / "models.yaml", tmp_path / "s.sqlite"
-    settings = {"function": "my_model.py:answer", "concurrency": 1}
+    settings = {"function": f"{tmp_path}/my_model.py:answer", "concurrency": 1}
     registry.write_text(json.dumps({"mine": {"engine": "function", "settings": settings}}))
     results = run(TRIALS, ["mine"], store=store, registry=registry)
     assert results.repeats == {}
@@ -54,11 +50,8 @@ def test_other_answers_and_failures_are_not_the_same(
     assert run(TRIALS, ["mine"], store=store, registry=registry).answers == results.answers
 
 
-def test_a_model_that_is_gone_has_failed_each_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_is_gone_has_failed_each_time(tmp_path: Path) -> None:
     """However many in a row: what was answered before makes the figure."""
-    monkeypatch.setattr(functions, "ROOT", tmp_path)
     gone = (
         "from pathlib import Path\n"
         "def answer(messages, **how):\n    open(Path(__file__).with_name('here')).close()\n"
@@ -66,7 +59,7 @@ def test_a_model_that_is_gone_has_failed_each_time(
     (tmp_path / "my_model.py").write_text(f"{gone}    return 'x'\n")
     (tmp_path / "here").write_text("x")
     registry, store = tmp_path / "models.yaml", tmp_path / "s.sqlite"
-    settings = {"function": "my_model.py:answer", "concurrency": 1}
+    settings = {"function": f"{tmp_path}/my_model.py:answer", "concurrency": 1}
     registry.write_text(json.dumps({"mine": {"engine": "function", "settings": settings}}))
     many = replace(TRIALS, items=[Trial(str(n), {}) for n in range(30)])
     results = run(many, ["mine"], store=store, registry=registry)

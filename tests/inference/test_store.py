@@ -29,6 +29,8 @@ from codestress.inference.servers import belongs, server_of
 from codestress.inference.store import Store
 from codestress.report.checked import sha256_of_files
 from codestress.types import Response, Usage
+from conftest import THOROUGH
+from told import names, refused
 
 texts = st.text(st.characters(codec=None), max_size=200)
 tokens = st.none() | st.integers(0, 10**9)
@@ -56,7 +58,7 @@ def fill(path: Path, count: int, size: int = 200) -> None:
 
 
 @given(response=responses)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60 if THOROUGH else 20, deadline=None)
 def test_a_response_comes_back_as_it_was(response: Response) -> None:
     with tempfile.TemporaryDirectory() as folder:
         with Store(Path(folder) / "s.sqlite") as store:
@@ -157,30 +159,26 @@ def newer(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("make", "remedy"),
     [
-        (
-            lambda path: path.write_text("These are my notes. " * 300),
-            r"not a database.*sqlite3 \S+ \.recover",
-        ),
+        (lambda path: path.write_text("These are my notes. " * 300), ".recover"),
         (
             lambda path: path.write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 20),
-            "not a database|malformed",
+            ".recover",
         ),
-        (foreign, "database of another program.*CODESTRESS_STORE"),
-        (newer, "another version.*CODESTRESS_STORE"),
+        (foreign, "CODESTRESS_STORE"),
+        (newer, "CODESTRESS_STORE"),
         (lambda path: path.mkdir(), "CODESTRESS_STORE"),
     ],
 )
 def test_a_file_that_is_no_store_is_refused_and_kept(
-    make: object, message: str, tmp_path: Path
+    make: object, remedy: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "s.sqlite"
     make(path)  # type: ignore[operator]
     before = path.read_bytes() if path.is_file() else b""
-    with pytest.raises(StoreError, match=message) as caught, Store(path) as store:
+    with refused(StoreError, "s.sqlite", remedy), Store(path) as store:
         store.count()
-    assert "s.sqlite" in str(caught.value)
     assert (path.read_bytes() if path.is_file() else b"") == before
 
 
@@ -223,7 +221,7 @@ def test_a_log_without_its_store_is_never_deleted(tmp_path: Path) -> None:
     assert log
     path.unlink()
     Path(f"{path}-wal").write_bytes(log)
-    with pytest.raises(StoreError, match="holds answers"), Store(path):
+    with refused(StoreError, "s.sqlite-wal"), Store(path):
         pass
     assert Path(f"{path}-wal").read_bytes() == log
 
@@ -241,7 +239,7 @@ def test_a_truncated_store_is_refused_when_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
     size = damaged(path)
     path.write_bytes(path.read_bytes()[: size // 2 // 4096 * 4096])
-    with pytest.raises(StoreError, match=r"sqlite3 \S+ \.recover"), Store(path) as store:
+    with refused(StoreError, "s.sqlite", ".recover"), Store(path) as store:
         store.get([key(n) for n in range(2000)])
 
 
@@ -272,20 +270,19 @@ def test_a_store_that_another_holds_is_waited_for_once_by_all(
 ) -> None:
     """And not by one answer after the other; the next is stored again."""
     monkeypatch.setattr("codestress.inference.store.BUSY_S", 0.2)
-    path, said = tmp_path / "s.sqlite", list[str]()
+    path = tmp_path / "s.sqlite"
     with (
         Store(path) as store,
         contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other,
     ):
         store.put("0" * 32, "m", Response("x", "stop")).result()
-        assert store._writer is not None
-        store._writer.set_trace_callback(said.append)
         other.execute("BEGIN IMMEDIATE")
+        begun = time.monotonic()
         waiting = [store.put(f"{n:032}", "m", Response("x", "stop")) for n in range(1, 30)]
         for one in waiting:
-            with pytest.raises(StoreError, match="another process held it"):
+            with refused(StoreError, "s.sqlite", "another process"):
                 one.result()
-        assert said.count("BEGIN IMMEDIATE") < 10
+        assert time.monotonic() - begun < 0.2 * len(waiting)
         other.execute("ROLLBACK")
         store.put("9" * 32, "m", Response("x", "stop")).result()
         assert store.count() == 2
@@ -296,8 +293,7 @@ def test_a_full_disk_is_said_and_loses_nothing_that_was_stored(tmp_path: Path) -
     done = subprocess.run(
         [sys.executable, "-c", FULL, str(path)], capture_output=True, text=True, timeout=600
     )
-    assert "is the disk full?" in done.stdout, done.stderr
-    assert "Answers stored before are safe" in done.stdout
+    names(done.stdout, "s.sqlite", "disk")
     with Store(path) as store:
         assert store.missing([key(n) for n in range(20)]) == []
         store.put(key(9999), "m", Response("more", "stop")).result()
@@ -350,10 +346,6 @@ def test_a_store_of_the_first_version_opens_and_gets_checksums(tmp_path: Path) -
         assert [found[key(n)].text for n in range(1234)] == [f"{n} " * 40 for n in range(1234)]
         assert found[key(7)].usage == Usage(7, None, 0, 1 << 40)
         assert (store.count(), store.damaged(), store.faults()) == (1334, {}, [])
-    with contextlib.closing(sqlite3.connect(path)) as new:
-        assert new.execute("SELECT count(*) FROM responses WHERE checksum IS NULL").fetchone() == (
-            0,
-        )
 
 
 CELLS = (
@@ -379,7 +371,7 @@ def test_a_changed_cell_is_named_and_asked_again_only_when_told(
         value = "9" if number else "x'00'" if column == "text" else "CAST(x'ff61' AS TEXT)"
         by_hand.execute(f"UPDATE responses SET {column} = {value} WHERE key = ?", [key(7)])
     with Store(path) as store:
-        with pytest.raises(StoreError, match=f"keys {key(7)}.*store verify.*--repair"):
+        with refused(StoreError, key(7), "codestress store verify", "--repair"):
             store.get([key(n) for n in range(30)])
         assert len(store.get([key(6), key(8)])) == 2
         assert store.missing([key(7)]) == []
@@ -429,13 +421,14 @@ def test_store_verify_names_what_changed(tmp_path: Path, monkeypatch: pytest.Mon
         by_hand.execute("UPDATE responses SET text = x'00' WHERE key = ?", [key(3)])
     said = runner.invoke(answers.store, ["verify"])
     assert said.exit_code == 1
-    assert key(3) in said.output
-    assert "table.csv is not what was written" in said.output
+    names(said.output, key(3), "table.csv")
     runner.invoke(answers.store, ["verify", "--repair"])
     (folder / "table.csv").write_text("a\n1\n")
     assert runner.invoke(answers.store, ["verify"]).exit_code == 0
     (folder / "manifest.json").write_text("[1]")
-    assert "is no manifest" in runner.invoke(answers.store, ["verify"]).output
+    said = runner.invoke(answers.store, ["verify"])
+    assert said.exit_code == 1
+    names(said.output, "manifest.json")
 
 
 SERVERS = [
@@ -482,10 +475,6 @@ def test_answers_belong_to_their_server(
             monkeypatch.setenv("GPU", now[0])
         row = entry("one" if same_row else "two", then if now[1] else now[0], now[1])
         assert len(store.get([key(2)], belongs(row))) == 1
-        with (
-            nullcontext()
-            if counts
-            else pytest.raises(EngineError, match=r"(?s)another server.*revision")
-        ):
+        with nullcontext() if counts else refused(EngineError, "one", row.name, "revision"):
             assert len(store.get([key(1)], belongs(row))) == 1
             assert store.missing([key(1)], belongs(row)) == []

@@ -26,6 +26,7 @@ from codestress.papers.semtrace.recall import score_retrieval
 from codestress.sandbox.executor import Executor, Limits, Program
 from codestress.sandbox.executor import Outcome as Ending
 from codestress.types import Outcome, Response
+from conftest import THOROUGH
 
 SEEDS = st.integers(0, 2**40)
 SIZES = st.builds(Size, lines=st.integers(2, 30), turns=st.integers(1, 6))
@@ -53,7 +54,7 @@ def _said(one: Chat) -> str:
     SIZES,
     SEEDS,
 )
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=60 if THOROUGH else 20)
 def test_training_never_shows_what_is_held_out(task: Task, size: Size, number: int) -> None:
     train, held = chat(task, size, "train", 3, number), chat(task, size, "evaluate", 3, number)
     for one, split in ((train, "train"), (held, "evaluate")):

@@ -6,6 +6,10 @@ server that must not be reached.
 
 from __future__ import annotations
 
+import contextlib
+import os
+from pathlib import Path
+
 from codestress.sandbox.executor import Program
 
 TRIED = """
@@ -296,3 +300,17 @@ def attack(name: str, *, guess: str, mark: str, port: int) -> Program:
     if "def f(" not in source:
         source += f"\n\ndef f(x):\n    return {guess}\n"
     return Program(source, "f", (0,))
+
+
+def descendants(process: int = 0) -> set[int]:
+    """`process`, by default this one, and the processes that it has started, or that those have."""
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                status = (entry / "stat").read_text()
+                parents[int(entry.name)] = int(status.rpartition(")")[2].split()[1])
+    found = {process or os.getpid()}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from codestress.errors import SandboxError
 from codestress.sandbox import runtimes
 from codestress.sandbox.executor import Execution, Executor, Limits, Outcome, Program
 from codestress.types import Language, Source
 from conftest import slow, some
+from told import names
 
 pytestmark = [pytest.mark.isolation, pytest.mark.bare]
 
@@ -55,13 +55,14 @@ def test_javascript_values(executor: Executor) -> None:
 def test_javascript_that_cannot_be_read_or_shown_says_why(executor: Executor) -> None:
     deep = "let a = 1; for (let i = 0; i < 700; i++) a = [a]; return a;"
     cases = {
-        "function f() {\n  return x +;\n}": "line 2: Unexpected token ';'",
-        "function f() { return new Map([[{}, 1]]); }": "a Map or Set of objects",
-        "function f() { return new Set([[1]]); }": "a Map or Set of objects",
-        f"function f() {{ {deep} }}": "a value nested too deeply",
+        "function f() {\n  return x +;\n}": ("line 2", "Unexpected token ';'"),
+        "function f() { return new Map([[{}, 1]]); }": ("Map",),
+        "function f() { return new Set([[1]]); }": ("Set",),
+        f"function f() {{ {deep} }}": ("nested",),
     }
     done = run(executor, "javascript", *(Program(code, "f") for code in cases))
-    assert [one.detail for one in done] == list(cases.values())
+    for one, told in zip(done, cases.values(), strict=True):
+        names(one.detail, *told)
     assert {one.outcome for one in done[1:]} == {Outcome.NOT_DATA}
 
 
@@ -70,7 +71,7 @@ def test_arguments_that_no_program_can_get_are_an_outcome(executor: Executor) ->
     for _ in range(900):
         deep = [deep]
     [done] = executor.run([Program("def f(x): return x", "f", (deep,))])
-    assert (done.outcome, "nested too deeply" in done.detail) == (Outcome.RAISED, True)
+    assert (done.outcome, "nested" in done.detail) == (Outcome.RAISED, True)
 
 
 JAVASCRIPT = [
@@ -276,7 +277,7 @@ STEPS: dict[str, tuple[Language, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", some([*STEPS], 6))
+@pytest.mark.parametrize("name", slow(some([*STEPS], 6), "a compiler"))
 def test_steps_count_or_the_outcome_says_that_they_do_not(executor: Executor, name: str) -> None:
     language, body = STEPS[name]
     program = java(body) if language == "java" else Program(f"function f() {{ {body} }}", "f")
@@ -286,16 +287,15 @@ def test_steps_count_or_the_outcome_says_that_they_do_not(executor: Executor, na
         assert done.detail.startswith(("EvalError", "TypeError", "ReferenceError")), done
 
 
-def test_what_cannot_be_read_is_not_run_uncounted(
-    executor: Executor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(runtimes, "_countable", lambda *_: False)
+def test_what_cannot_be_read_is_not_run_uncounted(executor: Executor) -> None:
+    """Valid programs, which tree-sitter cannot parse or in which a counter could be replaced."""
     for language, program in (
-        ("javascript", Program("const f = () => 1", "f")),
-        ("java", java("return;")),
+        ("javascript", Program("function f() { with ({}) return 1 }", "f")),
+        ("java", java("int \\u00e9 = 1;")),
     ):
         [done] = run(executor, language, program)  # type: ignore[arg-type]
-        assert (done.outcome, done.detail) == (Outcome.TAMPERED, "its steps cannot be counted")
+        assert done.outcome is Outcome.TAMPERED, done
+        names(done.detail, "steps")
 
 
 MEMORY: dict[str, tuple[Language, str]] = {
@@ -326,9 +326,7 @@ def test_memory_beside_the_heap_is_limited_too(executor: Executor, name: str) ->
     )
     [done] = run(executor, language, program)
     assert done.outcome is Outcome.RAISED, done
-    assert done.detail.startswith(
-        ("RangeError: Array buffer allocation failed", "OutOfMemoryError")
-    )
+    assert done.detail.startswith(("RangeError", "OutOfMemoryError"))
 
 
 def test_the_counter_changes_no_line_and_no_result() -> None:
@@ -338,15 +336,6 @@ def test_the_counter_changes_no_line_and_no_result() -> None:
     assert counted.count("count()") == 3
     assert "'use strict'; count();" in counted
     assert runtimes.with_counter("function f( {", "javascript", "count();") == "function f( {"
-
-
-def test_a_missing_interpreter_is_said_with_the_remedy(
-    executor: Executor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(runtimes, "_bundled_node", lambda: None)
-    monkeypatch.setattr(runtimes, "_found", lambda _: None)
-    with pytest.raises(SandboxError, match=r"javascript: node is not installed; install Node"):
-        list(executor.run([Program("")], language="javascript"))
 
 
 def test_node_and_java_are_what_the_worker_sees(executor: Executor) -> None:

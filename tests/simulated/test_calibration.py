@@ -35,6 +35,7 @@ from codestress.simulated.engine import answer_text
 from codestress.simulated.reading import Settings, read
 from codestress.types import Prompt, Request, Response, Trial, Trials
 from conftest import slow
+from told import refused
 
 READINGS = 400
 FOUR_DEVIATIONS = 4
@@ -114,7 +115,7 @@ def test_readers_that_believe_comments_are_refused() -> None:
 
 def test_models_without_known_parameters_are_refused() -> None:
     results = Results([], [load_registry()["python"]], 0, {})
-    with pytest.raises(ParameterError, match="python: calibration needs simulated readers"):
+    with refused(ParameterError, "python", "simulated"):
         known_chances(results, lambda *_: 0.5)
 
 
