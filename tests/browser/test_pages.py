@@ -28,8 +28,8 @@ from playwright.sync_api import (
 )
 
 from codestress.pipeline.notebooks import about
-from codestress.report import gallery
-from conftest import ROOT, slow
+from conftest import ROOT, codestress, slow
+from told import names
 
 CHROMIUM = next(
     (
@@ -101,17 +101,13 @@ def report(smoke: Path) -> str:
 
 def test_the_first_screen_has_a_card_for_each_paper(browser: Browser, smoke: Path) -> None:
     with opened(browser, report(smoke), "file://", 1280) as page:
-        expect(page.locator("header")).to_contain_text("it asked no large language model")
+        expect(page.locator("header")).to_contain_text("no large language model")
         cards = page.locator("article.paper")
         assert cards.count() == 4
         for card in cards.all():
             expect(card).to_be_in_viewport()
             assert re.search(r"\d.*\(published\)", card.locator(".headline").inner_text())
-            for words in ("Claimed:", "Checked here:", "For the rest:", "PROFILE=paper", "$"):
-                expect(card).to_contain_text(words)
-            expect(card.locator(".ways a")).to_have_text(
-                ["Figure", "Executed notebook", "Run it on a model"]
-            )
+            names(card.locator(".rest").inner_text(), "PROFILE=paper", "$")
             image = card.locator("img")
             page.wait_for_function(
                 "image => image.complete && image.naturalWidth > 0", arg=image.element_handle()
@@ -129,7 +125,6 @@ def test_the_first_screen_has_a_card_for_each_paper(browser: Browser, smoke: Pat
         # Only instruments answered.
         here = "#board td[data-value]:nth-child(odd)"
         assert page.locator("#board td[data-value]").count() > page.locator(here).count() == 0
-        assert page.get_by_text("regenerated here").count() == 0
 
 
 @pytest.mark.slow
@@ -158,10 +153,10 @@ def test_what_was_not_run_is_folded_with_its_command_and_price(
         verdicts = rows.evaluate_all("rows => rows.map((row) => row.dataset.verdict || 'fold')")
         first = verdicts.index("fold")
         assert set(verdicts[first:]) == {"fold"}
-        names = folds.locator("a").all_inner_texts()
-        assert len(names) == len({*names}) == len(verdicts) - first
+        folded = folds.locator("a").all_inner_texts()
+        assert len(folded) == len({*folded}) == len(verdicts) - first
         fold = page.locator(".fold", has=page.get_by_text("codecrash/tab01", exact=True))
-        expect(fold).to_contain_text(re.compile(r"make codecrash/tab01 PROFILE=paper: \$\d"))
+        expect(fold).to_contain_text(re.compile(r"codecrash/tab01 PROFILE=paper.*\$\d"))
         button = fold.get_by_role("button")
         number = int(button.inner_text().split()[0])
         button.focus()
@@ -171,18 +166,17 @@ def test_what_was_not_run_is_folded_with_its_command_and_price(
         page.keyboard.press("Enter")
         assert rows.count() == len(verdicts)
         claims = page.get_by_role("search", name="Claims")
+        clear = claims.get_by_role("button")
+        assert clear.count() == 0
         claims.get_by_label("Search").fill("no such words")
         assert page.locator("#ledger tbody tr:visible").count() == 0
-        expect(claims).to_contain_text("Nothing matches")
-        claims.get_by_role("button", name="Clear the filters").click()
+        clear.click()
         assert page.locator("#ledger tbody tr:visible").count() == len(verdicts)
         expect(claims.get_by_label("Search")).to_be_focused()
-        expect(claims.get_by_text("Nothing matches")).to_be_hidden()
+        assert clear.count() == 0
 
 
-def test_models_are_sorted_by_click_and_by_keyboard(
-    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_models_are_sorted_by_click_and_by_keyboard(browser: Browser, tmp_path: Path) -> None:
     manifest = {
         "title": "Figure 4",
         "protocol": "the paper's",
@@ -198,27 +192,28 @@ def test_models_are_sorted_by_click_and_by_keyboard(
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps(manifest))
         shutil.copy(CARDS / "ask.png", path.with_name("figure.png"))
-    monkeypatch.setattr(gallery, "OUTPUTS", tmp_path)
-    with opened(browser, gallery.gallery("mine").as_uri(), "file://") as page:
+    done = codestress("report", outputs=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with opened(browser, (tmp_path / "mine/index.html").as_uri(), "file://") as page:
         table = page.locator("#board")
-        names = table.locator("tbody th")
-        alphabet = names.all_inner_texts()
+        models = table.locator("tbody th")
+        alphabet = models.all_inner_texts()
         assert alphabet == sorted(alphabet)
         column = table.get_by_role("columnheader", name="here, origin/fig04")
         column.get_by_role("button").click()
         expect(column).to_have_attribute("aria-sort", "descending")
-        assert names.all_inner_texts()[:2] == ["m1", "m2"]
+        assert models.all_inner_texts()[:2] == ["m1", "m2"]
         page.keyboard.press("Enter")
         expect(column).to_have_attribute("aria-sort", "ascending")
-        assert names.all_inner_texts()[:2] == ["m2", "m1"]  # rows without a number stay last
+        assert models.all_inner_texts()[:2] == ["m2", "m1"]  # rows without a number stay last
         page.keyboard.press("Shift+Tab")
         page.keyboard.press("Space")
         published = table.get_by_role("columnheader", name="published, origin/fig04")
         expect(published).to_have_attribute("aria-sort", "descending")
         assert table.locator("[aria-sort]").count() == 1
-        assert names.first.inner_text() == "gpt-4-turbo-2024-04-09"
+        assert models.first.inner_text() == "gpt-4-turbo-2024-04-09"
         table.get_by_role("button", name="model").click()
-        assert names.all_inner_texts() == alphabet
+        assert models.all_inner_texts() == alphabet
         for link in ("CSV", "Markdown"):
             href = page.locator("#leaderboard").get_by_role("link", name=link).get_attribute("href")
             assert (tmp_path / "mine" / str(href)).is_file()
@@ -249,6 +244,7 @@ def test_residuals_are_drawn_whole_whatever_their_size(browser: Browser, tmp_pat
         assert page.evaluate(stems) == pytest.approx([20, 10], abs=0.001)
 
 
+# Long, and in `make test`: nothing else there reads the addresses of filters.
 def test_the_report_filters_claims_and_figures_and_keeps_it_in_the_address(
     browser: Browser, smoke: Path
 ) -> None:
@@ -302,9 +298,10 @@ def test_the_report_filters_claims_and_figures_and_keeps_it_in_the_address(
             "image => image.complete && image.naturalWidth > 0", arg=image.element_handle()
         )
         assert len(image.get_attribute("alt") or "") > 60
-        card = page.locator("article.card:visible", has=page.get_by_text("in the ledger")).first
+        to_ledger = page.locator("a[href^='#ledger']")
+        card = page.locator("article.card:visible", has=to_ledger).first
         name = card.get_attribute("id") or ""
-        card.get_by_text("in the ledger").click()
+        card.locator("a[href^='#ledger']").click()
         shown = page.locator("#ledger tbody tr:not(.fold):visible")
         expect(shown.first).to_be_in_viewport()
         assert all(name in (row.get_attribute("data-figure") or "").split() for row in shown.all())
@@ -329,10 +326,10 @@ def test_a_click_on_a_bar_leads_to_its_answers(browser: Browser, smoke: Path) ->
         page.wait_for_url(f"**/origin/fig04/answers.html#{cell}")
         section = page.locator(f"#{cell}")
         expect(section.locator("h3")).to_be_in_viewport()
-        expect(section.locator("h3")).to_contain_text(re.compile(r"sim-\w+.*: \d+ of 10 correct"))
+        expect(section.locator("h3")).to_contain_text(re.compile(r"sim-\w+.*\d+ of \d+ correct"))
         expect(section.locator(".asked").first).not_to_be_empty()
         expect(section.locator(".said").first).to_contain_text("FINAL ANSWER")
-        expect(section.get_by_text("read out of it").first).to_be_visible()
+        expect(section.locator(".answer code").first).to_be_visible()
 
 
 def test_marks_are_reached_by_the_keyboard_and_a_published_bar_says_where_it_comes_from(
@@ -342,11 +339,12 @@ def test_marks_are_reached_by_the_keyboard_and_a_published_bar_says_where_it_com
         card = page.locator("[id='origin/fig04']")
         spots = json.loads(card.locator(".picture").get_attribute("data-spots") or "")
         card.locator(".spot").focus()
-        expect(card.locator(".told")).to_have_text(f"{spots[0][5]}, mark 1 of {len(spots)}")
+        told = re.compile(rf"{re.escape(spots[0][5])}.*\b1\b.*\b{len(spots)}\b")
+        expect(card.locator(".told")).to_have_text(told)
         own = next(number for number, spot in enumerate(spots) if spot[4] == "c1")
         for _ in range(own):
             page.keyboard.press("ArrowRight")
-        expect(card.locator(".told")).to_contain_text(re.compile(r"sim-.*\d+ of 10 correct, mark"))
+        expect(card.locator(".told")).to_contain_text(re.compile(r"sim-.*\d+ of \d+ correct"))
         page.keyboard.press("Enter")
         page.wait_for_url("**/origin/fig04/answers.html#c1")
         page.goto(report(smoke))
@@ -362,11 +360,12 @@ def test_marks_are_reached_by_the_keyboard_and_a_published_bar_says_where_it_com
         x, y = box["width"] * (left + width / 2) / 1000, box["height"] * (top + height / 2) / 1000
         picture.click(position={"x": x, "y": y})
         page.wait_for_url("**/origin/fig04/answers.html#published")
-        expect(page.locator("#published")).to_contain_text("read from the figure's pixels")
+        expect(page.locator("#published")).to_contain_text("pixels")
 
 
 def focused(page: Page) -> str:
-    return str(page.evaluate("document.activeElement.textContent.trim()"))
+    """Where the link in focus leads."""
+    return str(page.evaluate("document.activeElement.getAttribute('href')"))
 
 
 def test_answers_are_reached_and_the_ledger_is_passed_by_the_keyboard_alone(
@@ -376,7 +375,7 @@ def test_answers_are_reached_and_the_ledger_is_passed_by_the_keyboard_alone(
         page.get_by_role("search", name="Figures").get_by_label("Paper").select_option("origin")
         page.get_by_role("search", name="Figures").get_by_label("Paper").focus()
         page.keyboard.press("Tab")
-        assert focused(page) == "the answers behind it"
+        assert focused(page).endswith("/answers.html")
         page.keyboard.press("Enter")
         page.wait_for_url("**/answers.html")
         cell = page.locator(".cells a").first
@@ -390,7 +389,7 @@ def test_answers_are_reached_and_the_ledger_is_passed_by_the_keyboard_alone(
         page.goto(report(smoke))
         page.locator("article.card summary").last.focus()
         page.keyboard.press("Tab")
-        assert focused(page) == "Skip the ledger"
+        assert focused(page) == "#run"
         page.keyboard.press("Enter")
         page.keyboard.press("Tab")
         inside = (
@@ -460,10 +459,8 @@ def test_texts_stand_out_from_their_background(
         backgrounds = "[...document.images].map((one) => getComputedStyle(one).backgroundColor)"
         if scheme == "dark":
             assert set(page.evaluate(backgrounds)) == {"rgb(255, 255, 255)"}
-            assert (
-                page.evaluate("getComputedStyle(document.body).backgroundColor")
-                == "rgb(25, 26, 27)"
-            )
+            colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+            assert max(map(int, re.findall(r"\d+", colour))) < 64
         worst = page.evaluate(
             """() => {
               const light = (rgb) => {
@@ -525,9 +522,11 @@ def serving(
 def voila(notebook: Path, outputs: Path) -> AbstractContextManager[str]:
     """The notebook as a page of its own, with the extensions that `make explore` allows."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    names = re.search(r"^WIDGETS := \$\(addprefix (\S+),((?:.|\\\n)*?)\)$", makefile, re.MULTILINE)
-    assert names is not None
-    allowed = [f"{names[1]}{name}" for name in names[2].replace("\\", " ").split()]
+    widgets = re.search(
+        r"^WIDGETS := \$\(addprefix (\S+),((?:.|\\\n)*?)\)$", makefile, re.MULTILINE
+    )
+    assert widgets is not None
+    allowed = [f"{widgets[1]}{name}" for name in widgets[2].replace("\\", " ").split()]
     templates = str(ROOT / "lib" / "codestress" / "explore" / "jupyter")
     tags = "--TagRemovePreprocessor.remove_cell_tags=static"
     assert tags in makefile

@@ -31,8 +31,9 @@ from codestress.inference.run import run
 from codestress.inference.store import stored_responses
 from codestress.pipeline.artefacts import Artefact, Overrides, resolve
 from codestress.report.style import looks
-from codestress.types import Message, Prompt, Sampling, Trial, Trials
+from codestress.types import Message, Outcome, Prompt, Sampling, Trial, Trials
 from conftest import slow
+from told import names
 
 
 @pytest.mark.parametrize(
@@ -131,25 +132,25 @@ def test_what_differs_is_marked_and_nothing_is_markup() -> None:
     assert html.count("<mark") == 1
     assert "new &amp; old" in html
     assert "&lt;b&gt;" in html
-    assert "assistant, begun" in html
+    names(html, "assistant", "It is")
     assert "<mark" not in prompt_html(two)
 
 
 @pytest.mark.parametrize("paper", slow(["origin", "semtrace", "codecrash", "faultloc"], "semtrace"))
 def test_prompts_of_a_paper_can_be_explored(paper: str) -> None:
-    names = [name for name in artefact_names() if name.startswith(paper)]
-    explorer = prompt_explorer(names[0], "smoke")
-    for name in names[:: max(1, len(names) // 3)]:
+    all_names = [name for name in artefact_names() if name.startswith(paper)]
+    explorer = prompt_explorer(all_names[0], "smoke")
+    for name in all_names[:: max(1, len(all_names) // 3)]:
         explorer.children[0].children[0].value = name
         shown = explorer.children[1].children[0].value
-        assert "characters" in shown or "Nothing is asked" in shown, shown[:300]
+        assert "<pre" in shown or "role='note'" in shown, shown[:300]
         assert "role='alert'" not in shown
 
 
 def test_long_lists_are_parameters_too() -> None:
     [artefact] = resolve(["semtrace/fig09"], "paper", Overrides(), load_registry())
     models = list(load_registry())
-    assert len(models) > 30
+    assert sum(map(len, models)) > ACROSS
     changed = with_values(artefact, {"tasks": ["input_prediction"], "models": models})
     assert [model.name for model in changed.models] == models
 
@@ -198,15 +199,15 @@ def test_numbers_have_an_axis_and_many_are_binned() -> None:
         assert (line.get_linestyle(), line.get_color()) == ("-", colours[bars.get_label()])
         assert len(line.get_xdata()) == RANGES
         assert min(sizes) < min(line.get_xdata()) < max(line.get_xdata()) < max(sizes)
-    assert f"{len(sizes)} values in {RANGES} ranges" in axes.get_xlabel()
+    names(axes.get_xlabel(), len(sizes), RANGES)
     [axes] = share_figure(frame, "model", "lines", "strict").axes
-    assert axes.containers[0].get_label() == "16 to 168"
+    names(axes.containers[0].get_label(), 16, 168)
 
 
 @pytest.mark.parametrize("count", [3, 9, 40, 300])
 def test_what_has_no_order_is_never_joined(count: int) -> None:
-    names = [f"name {number}" for number in range(count)]
-    frame = answered(model=2 * names, kind=count * ["a"] + count * [None])
+    models = [f"name {number}" for number in range(count)]
+    frame = answered(model=2 * models, kind=count * ["a"] + count * [None])
     for line in ("", "kind", "model"):
         [axes] = share_figure(frame, "model", line, "strict").axes
         drawn = [one for one in axes.lines if len(one.get_xdata()) > 1]
@@ -247,7 +248,7 @@ def test_answers_are_filtered_and_stand_beside_their_counterparts(
     )
     controls["perturbation"].value = "VAN"
     assert panes.value.count("<strong>answer</strong>") == 1
-    assert "It itself has perturbation = VAN" in panes.value
+    assert "role='note'" in panes.value
     controls["perturbation"].value = "all"
     controls["model"].value, controls["problem"].value = (
         controls["model"].options[1][1],
@@ -287,15 +288,15 @@ def test_a_question_is_asked_and_has_one_verdict(
     for name in ("semtrace/fig03", "origin/fig04", "faultloc/fig06"):
         chooser.value = name
         assert shown.value.count("<strong>answer</strong>") == 1, name
-        assert shown.value.count("<p><strong style") == 1
+        assert sum(shown.value.count(f">{outcome.value}<") for outcome in Outcome) == 1
     before = shown.value
     problem = next(control for control in factors.children if control.description == "problem")
     problem.value = problem.options[-1][1]
-    assert "Press ask" in shown.value
+    assert "role='note'" in shown.value
     button.click()
     assert f"problem = {problem.value}" in shown.value != before
     model.value = "gpt-4o-2024-05-13"
-    assert "Press ask" in shown.value
+    assert "role='note'" in shown.value
 
 
 @pytest.mark.slow
@@ -317,11 +318,11 @@ def test_a_figure_of_any_artefact_is_drawn_from_its_answers(
         along, line = axes.children
         for factor in along.options:
             along.value = factor
-            assert f"right answers along {factor}" in shown.value
+            names(shown.value.partition("src=")[0], factor)  # the alternative text
         along.value = along.options[0]
         along.value = next(
             value for value in along.options if value not in (along.value, line.value)
         )
         assert shown.value != first
         line.value = ""
-        assert f"along {along.value}" in shown.value
+        names(shown.value.partition("src=")[0], along.value)

@@ -25,6 +25,7 @@ from codestress.parameters import parameters_cell
 from codestress.pipeline.artefacts import load_study
 from conftest import ROOT, SCRIPT
 from openai_server import OpenAIServer, Received, Reply, as_json, completion, completion_body
+from told import names
 
 WITHOUT_KERNELS = (sys.executable, str(Path(__file__).with_name("without_kernels.py")))
 SCHEMA = load_study("origin.find_the_origin", "test").parameters
@@ -119,17 +120,17 @@ told = f"{{hasattr(numpy, 'mark')}} {{'MARK' in os.environ}} {{random.random()}}
 open({name!r}, 'w').write(told)
 numpy.mark = 1
 os.environ['MARK'] = '1'
-os._exit(0)"""
+"""
 EARLY = {
-    "bad": ("1 / 0", "ZeroDivisionError: division by zero"),
+    "bad": (FRESH.format(name="first.txt") + "1 / 0", "ZeroDivisionError"),
     "exits": ("import sys\nsys.exit(0)", "SystemExit"),
-    "first": (FRESH.format(name="first.txt"), "died"),
-    "second": (FRESH.format(name="second.txt"), "died"),
-    "silent": ("pass", "did not publish figure.pdf"),
+    "gone": (FRESH.format(name="second.txt") + "os._exit(0)", "died"),
+    "silent": ("pass", "figure.pdf"),
 }
 """Notebooks that end early: a cell, and what is told."""
 
 
+# Long, and in `make test`: of those with kernels the only one there that fails.
 def test_a_notebook_that_ends_early_is_a_failure_is_kept_and_touches_no_other(
     project: Project,
 ) -> None:
@@ -144,9 +145,8 @@ def test_a_notebook_that_ends_early_is_a_failure_is_kept_and_touches_no_other(
     ) | {"good": "built"}
     index = (project.root / "outputs/demo/index.html").read_text()
     for name, (_, message) in EARLY.items():
-        assert message in outcomes[name]["error"]
-        assert message in done.stderr
-        assert message in index
+        for text in (outcomes[name]["error"], done.stderr, index):
+            names(text, message)
         assert not (project.root / "outputs/demo/t" / name).exists()
     kept = nbformat.read(project.root / "outputs/failed/demo/t/bad/notebook.ipynb", 4)
     outputs = [output for cell in kept.cells for output in cell.get("outputs", [])]
@@ -167,17 +167,17 @@ def test_what_failed_is_tried_again_until_it_is_mended(project: Project) -> None
     project.artefact("good")
     done = project.run("build")
     assert done.returncode == 1
-    assert "ZeroDivisionError: division by zero" in done.stderr
-    assert "1 built, 1 failed" in done.stdout
+    names(done.stderr, "ZeroDivisionError")
+    names(done.stdout, "1 built", "1 failed")
     again = project.run("build")
     assert again.returncode == 1
-    assert "1 failed, 1 up to date" in again.stdout
+    names(again.stdout, "1 failed", "1 up to date")
     kept = project.root / "outputs/failed/demo/t/bad"
     assert kept.exists()
     project.artefact("bad")
     mended = project.run("build")
     assert mended.returncode == 0
-    assert "1 built, 1 up to date" in mended.stdout
+    names(mended.stdout, "1 built", "1 up to date")
     assert not kept.exists()
 
 
@@ -196,9 +196,7 @@ def test_a_notebook_that_hangs_is_stopped_with_its_kernel(project: Project) -> N
         project.profile(timeout_s=limit)
         done = project.run("build", kernels=True)
         assert done.returncode == 1
-        assert (
-            f"stopped after {limit} s; raise timeout_s in params/profiles/demo.yaml" in done.stderr
-        )
+        names(done.stderr, f"{limit} s", "timeout_s", "params/profiles/demo.yaml")
         if pid.exists():
             break
     kernel = int(pid.read_text())
@@ -217,22 +215,24 @@ def alive(pid: int) -> bool:
 
 
 def test_exactly_what_changed_is_built_again(project: Project) -> None:
-    for name in ("one", "two"):
+    for name in ("one", "two", "three"):
         project.artefact(name)
     project.run("build")
     notebook = project.root / "notebooks/t/one.ipynb"
     notebook.write_text(
         notebook.read_text().replace("share of right answers", "share of the right answers")
     )
+    (project.root / "outputs/demo/t/two/table.csv").unlink()
     built = json.loads(project.run("build", "--json").stdout)
-    assert {o["name"]: o["state"] for o in built} == {"t/one": "built", "t/two": "up to date"}
+    assert {o["name"].removeprefix("t/"): o["state"] for o in built} == {
+        "one": "built",
+        "two": "built",
+        "three": "up to date",
+    }
     models = project.root / "params/models.yaml"
     models.write_text(models.read_text().replace("reads the end best", "reads its end best"))
     built = json.loads(project.run("build", "--json").stdout)
-    assert {o["state"] for o in built} == {"built"}
-    (project.root / "outputs/demo/t/two/table.csv").unlink()
-    built = json.loads(project.run("build", "--json").stdout)
-    assert {o["name"]: o["state"] for o in built} == {"t/one": "up to date", "t/two": "built"}
+    assert [o["state"] for o in built] == ["built"] * 3
 
 
 @pytest.mark.slow
@@ -240,7 +240,7 @@ def test_a_missing_key_is_said_before_anything_runs(project: Project) -> None:
     project.artefact("one")
     done = project.run("build", "--models", "gpt-4o-mini-2024-07-18")
     assert done.returncode == 1
-    assert "OPENAI_API_KEY" in done.stderr
+    names(done.stderr, "OPENAI_API_KEY")
     assert "Traceback" not in done.stderr
     assert not (project.root / "outputs/demo/t").exists()
 
@@ -303,19 +303,21 @@ def test_a_server_that_answers_garbage_is_a_clear_error(project: Project) -> Non
         served(project, server.base_url + "/nowhere")
         done = project.run("build", "--models", "served", SECRET_KEY="k")
     assert done.returncode == 1
-    assert "served" in done.stderr
+    names(done.stderr, "served")
     assert "Traceback" not in done.stderr
 
 
+# Long, and in `make test`: the others there ask an engine, this one the whole command.
 def test_no_server_is_a_clear_error(project: Project) -> None:
-    project.artefact("one", step=10)
+    project.artefact("one")
     served(project, "http://127.0.0.1:9/v1")
-    done = project.run("build", "--models", "served", "--set", "step=10", SECRET_KEY="k")
+    done = project.run("build", "--models", "served", SECRET_KEY="k")
     assert done.returncode == 1
-    assert "no server answers" in done.stderr
+    names(done.stderr, "http://127.0.0.1:9/v1", "base_url")
     assert "Traceback" not in done.stderr
 
 
+# Long, and in `make test` once: nothing else there ends a build from outside.
 @pytest.mark.parametrize(
     "at", [*(pytest.param(n, marks=pytest.mark.slow) for n in (3, 20)), "notebook"]
 )
@@ -358,8 +360,9 @@ def test_an_interrupted_build_says_how_to_go_on(project: Project) -> None:
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=600)
     assert process.returncode == 130
-    assert "every answer that came is kept" in errors
+    names(errors, "again")
     assert "Traceback" not in errors
+    assert project.answers() > 0
 
 
 @pytest.mark.slow
@@ -374,8 +377,7 @@ def test_a_damaged_store_is_kept_and_named_with_the_remedy(project: Project) -> 
     store.write_bytes(b"not a database, not at all. " * 40 + content[1120:])
     done = project.run("build", "--force")
     assert done.returncode == 1
-    assert "outputs/responses.sqlite" in done.stderr
-    assert "sqlite3 outputs/responses.sqlite .recover" in done.stderr
+    names(done.stderr, "sqlite3 outputs/responses.sqlite .recover")
     assert "Traceback" not in done.stderr
 
 
@@ -413,15 +415,14 @@ def test_a_missing_data_set_fails_what_needs_it_and_nothing_else(tmp_path: Path)
     assert done.returncode == 1
     outcomes = {outcome["name"]: outcome for outcome in json.loads(done.stdout)}
     assert outcomes["origin/sec63"]["state"] == "built"  # whose parameters are as they were
-    assert (
-        "codestress data fetch cruxeval"
-        in outcomes["semtrace/fig06@smoke,problems=cruxeval"]["error"]
+    names(
+        outcomes["semtrace/fig06@smoke,problems=cruxeval"]["error"],
+        "codestress data fetch cruxeval",
     )
     plan = [SCRIPT, "plan", "semtrace/fig06", "origin/sec63", "--profile", "paper"]
     planned = subprocess.run(plan, env=environment, capture_output=True, text=True, timeout=600)
     assert planned.returncode == 1
-    assert "semtrace/fig06: data set cruxeval" in planned.stderr
-    assert "origin/sec63: data set origin-paper" in planned.stderr
+    names(planned.stderr, "semtrace/fig06", "cruxeval", "origin/sec63", "origin-paper")
 
 
 @pytest.mark.slow
@@ -441,15 +442,11 @@ def test_prompts_beyond_a_model_s_window_are_said_before_the_first_call(tmp_path
         [SCRIPT, "build", *options], env=environment, capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 1
-    assert (
-        "18 of 18 prompts are longer than the window of gpt-3.5-turbo-0125, 16,385 tokens"
-        in done.stderr
-    )
-    assert "distractors = 300" in done.stderr
+    names(done.stderr, "18", "gpt-3.5-turbo-0125", "16,385", "distractors = 300", "MODELS=")
     plan = subprocess.run(
         [SCRIPT, "plan", *options], env=environment, capture_output=True, text=True, timeout=600
     )
-    assert "18 prompts are longer than the window of gpt-3.5-turbo-0125" in plan.stderr
+    names(plan.stderr, "18", "gpt-3.5-turbo-0125")
 
 
 def test_a_faulty_file_of_published_numbers_is_named_before_anything_is_asked(
@@ -460,5 +457,5 @@ def test_a_faulty_file_of_published_numbers_is_named_before_anything_is_asked(
     (project.root / "params/published/t.json").write_text("[1, {}]")
     failed = project.run("build")
     assert failed.returncode == 1
-    assert "t.json: is no file of a paper" in failed.stderr
+    names(failed.stderr, "t.json")
     assert not (project.root / "outputs/responses.sqlite").exists()

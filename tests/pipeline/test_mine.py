@@ -22,6 +22,7 @@ from codestress.pipeline.diff import differences
 from codestress.pipeline.variants import LONGEST, Change, short_name, written
 from conftest import ROOT
 from openai_server import MODEL, OpenAIServer, Reply, completion
+from told import names
 
 
 def fig04(*settings: str, models: tuple[str, ...] = (), profile: str = "demo") -> Artefact:
@@ -71,13 +72,13 @@ def test_names_are_short_safe_and_different_where_values_are() -> None:
         "x" * 100,
         True,
     ]
-    names = [short_name("demo", [Change("key", value, None)]) for value in values]
-    assert len(set(names)) == len(values)
-    for name in names:
+    short = [short_name("demo", [Change("key", value, None)]) for value in values]
+    assert len(set(short)) == len(values)
+    for name in short:
         assert len(name) <= LONGEST
         assert name == shlex.quote(name) == Path(name).name
-    assert names[1] == "key=a+b"
-    assert names == [short_name("demo", [Change("key", value, 3)]) for value in values]
+    assert short[1] == "key=a+b"
+    assert short == [short_name("demo", [Change("key", value, 3)]) for value in values]
 
 
 @pytest.mark.parametrize(
@@ -117,9 +118,7 @@ def test_values_are_written_as_they_are_read() -> None:
     spaced = resolve(
         ["codecrash/tab01"], "demo", Overrides(settings=("hints=a b.jsonl",)), load_registry()
     )[0]
-    assert spaced.command == (
-        ".venv/bin/codestress build codecrash/tab01 --profile demo --set 'hints=\"a b.jsonl\"'"
-    )
+    names(spaced.command, "codecrash/tab01", "demo", "'hints=\"a b.jsonl\"'")
 
 
 def hashes(folder: Path) -> dict[str, str]:
@@ -152,16 +151,21 @@ def test_a_changed_figure_lies_apart_and_says_so_everywhere(project: Project) ->
     folder = outputs / "mine" / label
     assert hashes(outputs / "demo") == before
     manifest = json.loads((folder / "manifest.json").read_text())
-    told = "models sim-wide (demo: sim-near), seed 1 (demo: 0), step 100 (demo: 300)"
-    assert manifest["changed"]["told"] == told
-    assert manifest["title"] == f"one (changed: {told})"
+    told = manifest["changed"]["told"]
+    for change in (
+        ("models", "sim-wide", "demo", "sim-near"),
+        ("seed", "1", "0"),
+        ("step", "100", "300"),
+    ):
+        names(told, *change)
+    names(manifest["title"], "one", told)
     for text in (
         done.stdout,
         (folder / "notebook.html").read_text(),
         (outputs / "mine/index.html").read_text(),
     ):
-        assert told in text
-    assert f"Changed: {told}." in (folder / "figure.svg").read_text()
+        names(text, told)
+    names((folder / "figure.svg").read_text(), told)
     # Explained are the answers that the figure counts.
     found = project.run("explain", label, "--limit", "0", "--json", kernels=True)
     verdicts = Counter(row["verdicts"]["strict"] for row in json.loads(found.stdout))
@@ -175,12 +179,10 @@ def test_a_changed_figure_lies_apart_and_says_so_everywhere(project: Project) ->
         else table["accuracy"]
     )
     assert share == pytest.approx(verdicts["correct"] / verdicts.total())
-    assert project.run("show", f"mine/{label}", kernels=True).stdout.startswith(
-        "=== model = sim-wide"
-    )
+    names(project.run("show", f"mine/{label}", kernels=True).stdout, "model = sim-wide")
     compared = project.run("diff", "demo/t/one", f"mine/{label}", kernels=True)
     assert compared.returncode == 1
-    assert "parameters.seed: 0 -> 1" in compared.stdout
+    names(compared.stdout, "parameters.seed")
     # The profile's report names it apart from its own; removed as typed, it is gone.
     assert project.run("report", kernels=True).returncode == 0
     page = (outputs / "demo/index.html").read_text()
@@ -216,17 +218,13 @@ def test_it_is_up_to_date_fails_and_is_built_again_by_itself(project: Project) -
     assert (project.root / "outputs/failed/mine/t/two@seed=1/error.txt").is_file()
     assert not (project.root / "outputs/failed/demo").exists()
     assert hashes(project.root / "outputs/demo") == before
-    assert (
-        "has parameters of its own"
-        in project.run("build", "t/one@seed=1", "--set", "seed=2").stderr
-    )
-    assert "did you mean 'mine/t/one@seed=1'" in project.run("explain", "t/one@seed=2").stderr
+    twice = project.run("build", "t/one@seed=1", "--set", "seed=2")
+    assert twice.returncode == 1
+    names(twice.stderr, "t/one@seed=1")
+    names(project.run("explain", "t/one@seed=2").stderr, "'mine/t/one@seed=1'")
     archive = project.root / "a.gz"
-    assert project.run("archive", "export", str(archive), "t/one@seed=1").stdout.startswith(
-        "4 responses of 1"
-    )
-    exported = project.run("archive", "export", str(archive), "t/one", "--set", "seed=1")
-    assert exported.stdout.startswith("4 responses of 1")
+    for which in (("t/one@seed=1",), ("t/one", "--set", "seed=1")):
+        assert project.run("archive", "export", str(archive), *which).stdout.split()[0] == "4"
 
 
 def states(project: Project, *arguments: str) -> dict[str, str]:  # noqa: F811
@@ -245,16 +243,16 @@ def test_explain_says_where_a_figure_is_not_of_these_answers(project: Project) -
     )
     found = project.run("explain", "t/one")  # as it was built, whatever stands in params/ by now
     assert found.returncode == 0, found.stderr
-    assert "other answers" not in found.stderr
+    assert "t/one" not in found.stderr
     manifest = project.root / "outputs/demo/t/one/manifest.json"
     manifest.write_text(
         manifest.read_text().replace('"requests_sha256": "', '"requests_sha256": "0')
     )
-    assert "the figure has other answers or verdicts" in project.run("explain", "t/one").stderr
+    names(project.run("explain", "t/one").stderr, "t/one", "make t/one PROFILE=demo")
     told = json.loads(manifest.read_text())
     told["parameters"]["lines"] = 3
     manifest.write_text(json.dumps(told))
-    assert "build it again: make t/one PROFILE=demo" in project.run("explain", "t/one").stderr
+    names(project.run("explain", "t/one").stderr, "lines = 3", "make t/one PROFILE=demo")
 
 
 @pytest.mark.slow
@@ -269,7 +267,7 @@ def test_a_model_at_a_url_is_asked_and_keeps_its_name(project: Project) -> None:
         built = project.run("build", "t/one", "--models", server.base_url)
         assert built.returncode == 0, built.stderr
         probed = project.run("probe", server.base_url)
-        assert "answers 16 questions at once, as builds ask" in probed.stdout
+        names(probed.stdout, "16 questions")
     name = f"{MODEL}@127.0.0.1-{server.port}"
     assert (project.root / f"outputs/mine/t/one@{name}/manifest.json").is_file()
     assert f"base_url: {server.base_url}" in rows.read_text()
@@ -278,8 +276,7 @@ def test_a_model_at_a_url_is_asked_and_keeps_its_name(project: Project) -> None:
         assert again.returncode == 0, again.stderr
     gone = project.run("build", "t/one", "--models", server.base_url)
     assert gone.returncode == 1
-    assert "no server answers" in gone.stderr
-    assert f"MODELS={name}" in gone.stderr
+    names(gone.stderr, server.base_url, f"MODELS={name}")
 
 
 class Gateway(OpenAIServer):
@@ -312,7 +309,7 @@ def test_models_of_one_id_behind_one_host_have_figures_of_their_own(project: Pro
         asked = len(server.requests)
         refused = project.run("build", "t/one", "--models", urls[0])
         assert refused.returncode == 1
-        assert f"is that of x at {urls[0]}" in refused.stderr
+        names(refused.stderr, plans[0]["model"], f"x at {urls[0]}")
         assert len(server.requests) == asked
     assert hashes(first) == before
 
@@ -337,12 +334,15 @@ def test_rows_are_compared_by_what_tells_them_apart(tmp_path: Path) -> None:
         {"counts": {"a": {"correct": 1, "missing": 0}}},
         {"counts": {"a": {"correct": 2, "missing": 0}}},
     )
-    assert differences(tmp_path / "first", before, tmp_path / "second", after, ("counts",)) == [
-        "counts.a: {'correct': 1} -> {'correct': 2}",
-        "data: 3 rows -> 2 rows",
-        "data.interval: 2 of 2 rows in both differ",
-        "data.share: 1 of 2 rows in both differ, by at most 0.4",
-    ]
+    found = differences(tmp_path / "first", before, tmp_path / "second", after, ("counts",))
+    told = (
+        ("counts.a:", "{'correct': 1}", "{'correct': 2}"),
+        ("data:", "3 rows", "2 rows"),
+        ("data.interval:", "2 of 2 rows"),
+        ("data.share:", "1 of 2 rows", "0.4"),
+    )
+    for line, parts in zip(found, told, strict=True):
+        names(line, *parts)
 
 
 def test_make_clean_keeps_what_somebody_made(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from openai_server import (
     completion_body,
     failure,
 )
+from told import names
 
 ARTEFACTS = ("codecrash/tab01", "origin/fig02")
 QUESTIONS = {"codecrash/tab01": 200, "origin/fig02": 117}
@@ -66,16 +67,17 @@ def test_a_stop_at_the_budget_leaves_balanced_counts_and_is_said_everywhere(
             assert manifest["asked"] + manifest["left_out"] == QUESTIONS[name]
             assert manifest["left_out"] > 0
             [(label, why)] = manifest["not_run"].items()
-            assert label.endswith(f"{manifest['left_out']} of {QUESTIONS[name]} questions")
-            assert "60 of 60 requests (MAX_REQUESTS)" in why
-            assert f"{label}: not run here" in (manifest["folder"] / "figure.svg").read_text()
-            assert f"{label}: not run here" in (manifest["folder"] / "table.csv").read_text()
-            assert f"{label}: not run here: {why}" in done.stdout
+            names(label, f"{manifest['left_out']} of {QUESTIONS[name]}")
+            names(why, "60 of 60", "MAX_REQUESTS")
+            for file in ("figure.svg", "table.csv"):
+                names((manifest["folder"] / file).read_text(), f"{label}: not run")
+            names(done.stdout, label, why)
         page = (tmp_path / "mine/index.html").read_text()
         for manifest in stopped.values():
-            assert f"{manifest['left_out']} questions not asked" in page
+            names(page, f"{manifest['left_out']} questions")
         left_out = sum(manifest["left_out"] for manifest in stopped.values())
-        assert re.search(rf"{MODEL}@\S+: 317 questions: .*\b{left_out} skipped", done.stdout)
+        total = sum(QUESTIONS.values())
+        assert re.search(rf"{MODEL}@\S+: {total}\b.*\b{left_out} skipped", done.stdout)
         answers = {
             name: pd.read_parquet(manifest["folder"] / "answers.parquet")
             for name, manifest in stopped.items()
@@ -96,8 +98,8 @@ def test_a_stop_at_the_budget_leaves_balanced_counts_and_is_said_everywhere(
     for name, manifest in manifests(tmp_path).items():
         assert (manifest["asked"], manifest["not_asked"]) == (QUESTIONS[name], {})
         assert not manifest["not_run"]
-        assert "not run here" not in (manifest["folder"] / "figure.svg").read_text()
-    assert "mine/index.html" in again.stdout
+        assert "not run" not in (manifest["folder"] / "figure.svg").read_text()
+    names(again.stdout, "mine/index.html")
     for path in tmp_path.rglob("*"):
         if path.is_file():
             assert b"sk-marker" not in path.read_bytes(), path
@@ -112,36 +114,33 @@ def test_a_function_of_a_file_is_tried_and_what_is_not_reached_has_no_figure(
     done = codestress("try", model, "--minutes", "60", outputs=tmp_path / "o", MAX_REQUESTS="9")
     assert done.returncode == 0, done.stderr
     first, *more = done.stderr.splitlines()
-    assert first.startswith(f"60 minutes from now: a short question to {model}, then")
-    assert "making the questions of codecrash/tab01 (1 of 6); about 60 min left" in more
-    assert not [line for line in more if line.startswith("answers")]
-    assert "mine/index.html" in done.stdout
-    assert "a sample of minutes judges no claim of the papers" in done.stdout
+    names(first, "60 min", model)
+    assert any("codecrash/tab01 (1 of 6)" in line and "60 min" in line for line in more)
+    names(done.stdout, "mine/index.html", "no claim")
     name = r"shrug@my_model-[0-9a-f]{8}"
-    why = rf"{name}: 0 of 8 answers right: \d × unparsable: .* 0 of 8 answers could be read, "
-    why += "so that it has no place"
+    why = rf"{name}: 0 of 8 .*\d × unparsable.* 0 of 8 .*no place"
     assert re.search(why, done.stdout)
     page = (tmp_path / "o/mine/index.html").read_text()
     assert re.search(why, page)
     assert "(s)" not in page
-    assert re.search(r"\d answers? of 1 model, judged", page)
+    assert re.search(r"\d answers? of 1 model\b", page)
     found = manifests(tmp_path / "o")
     for manifest in found.values():
         drawn = (manifest["folder"] / "figure.svg").read_text()
-        assert re.search(rf"No number of {name}\s+counts: 0 of", drawn)
+        assert re.search(rf"No number of {name}\s", drawn)
         assert "published 0 %" not in drawn
-    explained = re.search(r"see answers: codestress explain (\S+)", done.stdout)
+    explained = re.search(r"codestress explain (\S+)", done.stdout)
     assert explained
     shown = codestress("explain", explained[1], outputs=tmp_path / "o")
-    assert "--- answered\nno" in shown.stdout
+    assert "no" in shown.stdout.splitlines()
     assert sum(manifest["asked"] for manifest in found.values()) == 8  # and whether it answers
     stopped = re.findall(r"\] ([^@\s]+)@\S+  stopped(?:\n|  for)", done.stderr)
-    assert done.stderr.count("nothing was asked: stopped at the budget") == 1
+    assert done.stderr.count("stopped at the budget") == 1
     assert {*stopped} | {*found} == {
         *("codecrash/tab01", "faultloc/tab02", "origin/fig01", "origin/fig02"),
         *("semtrace/fig03", "semtrace/tab01"),
     }
-    assert f"{len(found)} built, {len(stopped)} stopped" in done.stdout
+    names(done.stdout, f"{len(found)} built", f"{len(stopped)} stopped")
 
 
 @pytest.mark.slow
@@ -156,8 +155,8 @@ def test_a_stop_at_a_limit_is_stopped_not_failed_and_a_reason_is_shown_once(
         words = ("build", "origin/fig02", "--profile", "try", "--models", server.base_url)
         done = codestress(*words, outputs=tmp_path / "o", MAX_REQUESTS="5")
     assert done.returncode == 1  # its figure is missing
-    assert "1 stopped; gallery" in done.stdout
-    assert "5 of 5 requests (MAX_REQUESTS)" in done.stderr
+    names(done.stdout, "1 stopped")
+    names(done.stderr, "5 of 5", "MAX_REQUESTS")
     assert "failed" not in done.stdout + done.stderr
     assert done.stderr.endswith("\n")
     with OpenAIServer(gone) as server:
@@ -165,8 +164,8 @@ def test_a_stop_at_a_limit_is_stopped_not_failed_and_a_reason_is_shown_once(
         done = codestress(*words, outputs=tmp_path / "o")
     assert done.returncode == 1
     assert done.stderr.count("marker-of-the-failure") == 1
-    assert "for the reason at [1/2]" in done.stderr
-    assert "2 × failed for one reason, that of codecrash/tab01" in done.stdout
+    names(done.stderr, "[1/2]", "[2/2]")
+    assert re.search(r"2 × failed .*codecrash/tab01", done.stdout)
 
 
 @pytest.mark.parametrize(
@@ -175,15 +174,15 @@ def test_a_stop_at_a_limit_is_stopped_not_failed_and_a_reason_is_shown_once(
         [
             (
                 "def ask(messages, **how):\n    raise OSError('no GPU')",
-                "the function raised OSError: no GPU",
+                "OSError: no GPU",
             ),
             (
                 "def ask(messages, **how):\n    return None",
-                "the function returned NoneType, not a text",
+                "NoneType",
             ),
             (
                 "async def ask(messages, **how):\n    return 'no'",
-                "the function is async; give one that waits",
+                "async",
             ),
             ("def ask(messages):\n    return 'no'", "unexpected keyword argument"),
         ],
@@ -197,8 +196,7 @@ def test_a_function_that_cannot_be_asked_is_told_at_once(
     path.write_text(code)
     done = codestress("try", f"{path}:ask", outputs=tmp_path / "o")
     assert done.returncode == 1
-    assert why in done.stderr
-    assert "It is called as ask(messages, prefill=…" in done.stderr
+    names(done.stderr, why, "ask(messages, prefill=…")
 
 
 def test_problems_are_asked_whole_and_each_once() -> None:
@@ -224,12 +222,12 @@ def test_problems_are_asked_whole_and_each_once() -> None:
 def test_servers_on_this_machine_are_listed_with_what_to_type(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    names = [MODEL, "nomic-embed-text"]
+    offered = [MODEL, "nomic-embed-text"]
 
     class Several(OpenAIServer):
         def reply(self, method: str, path: str, headers: dict[str, str], content: bytes) -> Reply:
             return (
-                as_json({"data": [{"id": name} for name in names]})
+                as_json({"data": [{"id": name} for name in offered]})
                 if path == "/v1/models"
                 else super().reply(method, path, headers, content)
             )
@@ -242,19 +240,17 @@ def test_servers_on_this_machine_are_listed_with_what_to_type(
         monkeypatch.setattr(trying, "LOCAL_SERVERS", places)
         listed = CliRunner().invoke(trying.try_command, [])
     assert listed.exit_code == 0
-    assert (
-        listed.output
-        == f"vLLM at {server.base_url}:\n  make try MODEL={server.base_url} ID={MODEL}\n"
-    )
+    names(listed.output, "vLLM", f"make try MODEL={server.base_url} ID={MODEL}\n")
+    assert listed.output.count("make try") == 1
     with Several(lambda _: completion("no")) as server:
-        names.remove(MODEL)
+        offered.remove(MODEL)
         monkeypatch.setattr(trying, "LOCAL_SERVERS", {"vLLM": (server.base_url, "")})
         listed = CliRunner().invoke(trying.try_command, [])
-    assert listed.output == f"vLLM at {server.base_url}: no model that writes text\n"
+    names(listed.output, f"vLLM at {server.base_url}")
+    assert "make try" not in listed.output
     monkeypatch.setattr(trying, "LOCAL_SERVERS", places)
     listed = CliRunner().invoke(trying.try_command, [])
-    assert "No server answers on this machine" in listed.output
-    assert "ollama serve" in listed.output
+    names(listed.output, "ollama serve", "vllm serve MODEL")
 
 
 @pytest.mark.slow
@@ -275,7 +271,7 @@ def test_a_function_that_never_returns_ends_with_the_minutes(tmp_path: Path) -> 
         *words, "--models", f"{model}:hang", "--minutes", "0.05", outputs=tmp_path / "o"
     )
     assert hung.returncode != 0
-    assert "the minutes" in hung.stderr
+    names(hung.stderr, "minutes")
     done = codestress(
         *words, "--models", f"{model}:tire", "--minutes", "0.4", outputs=tmp_path / "o"
     )
@@ -286,14 +282,14 @@ def test_a_function_that_never_returns_ends_with_the_minutes(tmp_path: Path) -> 
         break
     else:
         # A busy machine had no time for one answer.
-        assert "nothing was asked: the minutes are over" in done.stderr
+        names(done.stderr, "minutes")
 
 
 @pytest.mark.slow
 def test_no_time_for_a_single_question_is_said_for_each_artefact(tmp_path: Path) -> None:
     done = codestress("try", "sim-near", "--minutes", "0.001", outputs=tmp_path / "o")
     assert "Traceback" not in done.stderr
-    assert done.stderr.count("nothing was asked: the minutes are over") >= 1
+    names(done.stderr, "minutes are over")
 
 
 @pytest.mark.parametrize("minutes", ["0", "-1", "nan", "inf", "2000"])
@@ -301,4 +297,4 @@ def test_no_time_for_a_single_question_is_said_for_each_artefact(tmp_path: Path)
 def test_minutes_are_a_number_above_0(words: tuple[str, ...], minutes: str) -> None:
     done = CliRunner().invoke(cli, [*words, "--minutes", minutes])
     assert done.exit_code == 2
-    assert "must be above 0 and at most 1440" in done.output
+    names(done.output, "--minutes", "1440")

@@ -13,19 +13,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_failures import Project, project  # noqa: F401
 
-from codestress import artefact_files
 from codestress.artefact_files import artefact_names, load_profile, profile_names
 from codestress.errors import DataError, ParameterError
 from codestress.inference.registry import ModelEntry, load_registry
 from codestress.papers.origin.studies import FindTheOrigin, find_the_origin
 from codestress.parameters import parameters_cell
 from codestress.paths import NOTEBOOKS
-from codestress.pipeline import notebooks
 from codestress.pipeline.artefacts import Overrides, resolve, select
-from codestress.pipeline.notebooks import About, check_parameters_cell, schemas, sync
+from codestress.pipeline.notebooks import check_parameters_cell, schemas, sync
 from codestress.validation import read_yaml
 from conftest import some
+from told import names, refused
 
 
 @pytest.fixture(scope="module")
@@ -60,11 +60,11 @@ PROFILES = [
 def test_every_artefact_of_every_profile_resolves_and_renders(
     profile: str, registry: dict[str, ModelEntry]
 ) -> None:
-    names = select([], load_profile(profile))
+    wanted = select([], load_profile(profile))
     assert len(artefact_names()) >= 15
-    assert profile == "try" or names == artefact_names()
-    chosen = resolve(names, profile, Overrides(), registry)
-    assert [artefact.name for artefact in chosen] == names
+    assert profile == "try" or wanted == artefact_names()
+    chosen = resolve(wanted, profile, Overrides(), registry)
+    assert [artefact.name for artefact in chosen] == wanted
     missing = []
     for artefact in some(chosen, 6):
         try:
@@ -78,35 +78,31 @@ def test_every_artefact_of_every_profile_resolves_and_renders(
 
 
 @pytest.mark.parametrize(
-    ("settings", "models", "message"),
+    ("settings", "models", "named"),
     [
-        (("lins=3",), (), r"--set: lins = 3: unknown key; did you mean '\w+'"),
-        (("seed=one",), (), r"--set: seed = 'one': input should be a valid integer"),
-        (("seed='1'",), (), r"--set: seed = '1': input should be a valid integer"),
-        (("d=[0]",), (), r"--set: d\.0 = 0: two links cannot stand on one line"),
+        (("lins=3",), (), ("--set", "lins = 3", "'lists'")),
+        (("seed=one",), (), ("--set", "seed = 'one'", "integer")),
+        (("seed='1'",), (), ("--set", "seed = '1'", "integer")),
+        (("d=[0]",), (), ("--set", "d.0 = 0")),
         (
             ("wording=[as_runn]",),
             (),
-            r"--set: wording\.0 = 'as_runn': input should be 'as_run' or 'as_printed'",
+            ("--set", "wording.0 = 'as_runn'", "'as_run'", "'as_printed'"),
         ),
-        (("words=authors", "lists=2"), (), r"words = 'authors' is one list"),
-        (("seed",), (), r"--set 'seed': expected KEY=VALUE"),
-        (("seed=[",), (), r"not valid YAML"),
-        (
-            (),
-            ("sim-neer",),
-            r"--models: models = 'sim-neer': not in params/models.yaml; did you mean 'sim-near'",
-        ),
-        ((), ("gpt",), r"not in params/models.yaml"),
+        (("words=authors", "lists=2"), (), ("words = 'authors'", "lists")),
+        (("seed",), (), ("--set", "'seed'", "KEY=VALUE")),
+        (("seed=[",), (), ("--set", "seed=[", "YAML")),
+        ((), ("sim-neer",), ("--models", "'sim-neer'", "params/models.yaml", "'sim-near'")),
+        ((), ("gpt",), ("'gpt'", "params/models.yaml")),
     ],
 )
 def test_bad_overrides(
     settings: tuple[str, ...],
     models: tuple[str, ...],
-    message: str,
+    named: tuple[str, ...],
     registry: dict[str, ModelEntry],
 ) -> None:
-    with pytest.raises(ParameterError, match=message):
+    with refused(ParameterError, *named):
         resolve(["origin/fig04"], "demo", Overrides(models, settings), registry)
 
 
@@ -118,85 +114,71 @@ def test_set_reaches_the_artefacts_that_have_the_key_and_a_key_of_none_is_refuse
     )
     assert both[0].parameters.model_dump()["step"] == 16
     assert "step" not in both[1].parameters.model_dump()
-    with pytest.raises(ParameterError, match="no chosen artefact has it; did you mean 'step'"):
+    with refused(ParameterError, "stepp", "'step'"):
         resolve(
             ["origin/fig04", "origin/sec62"], "demo", Overrides(settings=("stepp=16",)), registry
         )
 
 
+ARTEFACT = "title: t\nnotebook: origin/shares.ipynb\nstudy: origin.find_the_origin\n"
+
+
 @pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (
-            "title: t\nnotebook: origin/shares.ipynb\nstudy: origin.find_the_origin\nparameter: {}\n",
-            "did you mean",
-        ),
-        (
-            "title: t\nnotebook: origin/shares.ipynb\nstudy: origin.find_the_orign\n",
-            "origin.find_the_origin",
-        ),
-        (
-            "title: t\nnotebook: origin/sharez.ipynb\nstudy: origin.find_the_origin\n",
-            "required, but not given|no such",
-        ),
-        ("title: t\nstudy: origin.find_the_origin\n", "notebook: required, but not given"),
-        ("title: [\n", "is not valid YAML"),
-        ("- a\n", "must be a mapping"),
-    ],
+    ("file", "content", "named"),
+    some(
+        [
+            ("t/a", ARTEFACT + "parameter: {}\n", ("parameter = {}", "'parameters'")),
+            ("t/a", ARTEFACT.replace("find_the_origin", "find_the_orign"), ("find_the_origin",)),
+            ("profiles/demo", "parameters: {t/b: {seed: 1}}\n", ("description",)),
+            ("t/a", ARTEFACT.replace("shares", "sharez"), ("sharez.ipynb",)),
+            ("t/a", ARTEFACT.removeprefix("title: t\n"), ("title",)),
+            ("t/a", "title: [\n", ("YAML",)),
+            (
+                "profiles/demo",
+                "description: d\nparameters: {origin/fig99: {seed: 1}}\n",
+                ("'origin/fig99'",),
+            ),
+            ("t/a", "- a\n", ("list",)),
+        ],
+        3,
+    ),
 )
-def test_bad_artefact_files_name_the_file(
+def test_bad_files_of_params_are_named(
+    file: str,
     content: str,
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    registry: dict[str, ModelEntry],
+    named: tuple[str, ...],
+    project: Project,  # noqa: F811
 ) -> None:
-    (tmp_path / "profiles").mkdir()
-    (tmp_path / "profiles" / "demo.yaml").write_text(
-        "description: d\nparameters: {'p/*': {models: [sim-near]}}\n"
-    )
-    (tmp_path / "p").mkdir()
-    (tmp_path / "p" / "a.yaml").write_text(content)
-    monkeypatch.setattr(artefact_files, "PARAMS", tmp_path)
-    monkeypatch.setattr(artefact_files, "PROFILES", tmp_path / "profiles")
-    with pytest.raises(ParameterError, match=message) as caught:
-        resolve(["p/a"], "demo", Overrides(), registry)
-    assert "p/a.yaml" in str(caught.value)
+    project.artefact("a")
+    (project.root / f"params/{file}.yaml").write_text(content)
+    done = project.run("plan", "t/a", kernels=True)
+    assert done.returncode == 1
+    names(done.stderr, f"params/{file}.yaml", *named)
 
 
-def test_unknown_names_get_the_nearest_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ParameterError, match="did you mean 'origin/fig01'"):
+def test_unknown_names_get_the_nearest_one() -> None:
+    with refused(ParameterError, "'origen/fig01'", "'origin/fig01'"):
         select(["origen/fig01"], load_profile("demo"))
-    with pytest.raises(ParameterError, match="did you mean 'demo'"):
+    with refused(ParameterError, "'dem'", "'demo'"):
         load_profile("dem")
-    (tmp_path / "p.yaml").write_text("description: d\nparameters: {origin/fig99: {seed: 1}}\n")
-    monkeypatch.setattr(artefact_files, "PROFILES", tmp_path)
-    with pytest.raises(ParameterError, match="'origin/fig99' matches no artefact"):
-        load_profile("p")
 
 
 @pytest.mark.parametrize(
-    ("row", "message"),
+    ("row", "named"),
     [
-        ("m: {engine: opnai, settings: {}}", "unknown engine; did you mean 'openai'"),
-        (
-            "m: {engine: openai, settings: {base_ulr: x}}",
-            "base_ulr = 'x': unknown key; did you mean 'base_url'",
-        ),
-        ("m: {engine: simulated, settings: {capacity: 1}}", "names that begin with 'sim-'"),
-        ("sim-m: {engine: simulated, settings: {}}", "capacity: required"),
-        (
-            "sim-m: {engine: simulated, settings: {capacity: big}}",
-            "capacity = 'big': input should be a valid number",
-        ),
-        ("m: 3", "must be a mapping"),
-        ("m: {engine: openai, contxt: 3}", "contxt = 3: unknown key; did you mean 'context'"),
+        ("m: {engine: opnai, settings: {}}", ("'opnai'", "'openai'")),
+        ("m: {engine: openai, settings: {base_ulr: x}}", ("base_ulr = 'x'", "'base_url'")),
+        ("m: {engine: simulated, settings: {capacity: 1}}", ("'sim-'",)),
+        ("sim-m: {engine: simulated, settings: {}}", ("capacity",)),
+        ("sim-m: {engine: simulated, settings: {capacity: big}}", ("capacity = 'big'", "number")),
+        ("m: 3", ("mapping",)),
+        ("m: {engine: openai, contxt: 3}", ("contxt = 3", "'context'")),
     ],
 )
-def test_bad_registry_rows(row: str, message: str, tmp_path: Path) -> None:
+def test_bad_registry_rows(row: str, named: tuple[str, ...], tmp_path: Path) -> None:
     path = tmp_path / "models.yaml"
     path.write_text(row)
-    with pytest.raises(ParameterError, match=message):
+    with refused(ParameterError, f"{path}: {row.partition(':')[0]}", *named):
         load_registry(path)
 
 
@@ -216,27 +198,27 @@ def test_a_drifted_parameters_cell_is_refused(tmp_path: Path) -> None:
     ):
         drifted = tmp_path / "drifted.ipynb"
         drifted.write_text(path.read_text().replace(old, new))
-        with pytest.raises(ParameterError, match="differs from the schema"):
+        with refused(ParameterError, drifted, schema.__name__, "codestress sync"):
             check_parameters_cell(drifted, schema)
 
 
 def test_what_a_notebook_s_metadata_name_must_be_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    project: Project,  # noqa: F811
 ) -> None:
     path, (schema, _) = next(iter(schemas().items()))
     text = path.read_text()
     misspelt = tmp_path / "misspelt.ipynb"
     misspelt.write_text(text.replace('"n_problems": "', '"n_probelms": "'))
-    with pytest.raises(
-        ParameterError, match="'n_probelms' is no parameter; did you mean 'n_problems'"
-    ):
+    with refused(ParameterError, misspelt, "'n_probelms'", "'n_problems'"):
         check_parameters_cell(misspelt, schema)
     misspelt.write_text(text.replace('"codestress": {', '"codestress": {"artefcat": "",'))
-    with pytest.raises(ParameterError, match="artefcat = '': unknown key; did you mean 'artefact'"):
+    with refused(ParameterError, misspelt, "artefcat = ''", "'artefact'"):
         check_parameters_cell(misspelt, schema)
-    monkeypatch.setattr(notebooks, "about", lambda _: About(artefact="origin/fig06"))
-    with pytest.raises(ParameterError, match="'origin/fig06': does not use it"):
-        schemas()
+    project.artefact("a")  # whose notebook is of another artefact
+    done = project.run("sync", "--check", kernels=True)
+    assert done.returncode == 1
+    names(done.stderr, "notebooks/t/a.ipynb", "artefact = 'origin/", "t/a")
 
 
 def test_the_cell_names_its_knobs_and_the_artefact_s_file_has_the_rest() -> None:
@@ -250,15 +232,17 @@ def test_the_cell_names_its_knobs_and_the_artefact_s_file_has_the_rest() -> None
 
 
 @pytest.mark.parametrize(
-    ("cell", "message"),
+    ("cell", "named"),
     [
-        ({}, 'the parameters cell: artefact = "PAPER/ARTEFACT" is missing'),
-        ({"artefact": "origin/fig4"}, "artefact = 'origin/fig4': .*did you mean 'origin/fig04'"),
-        ({"artefact": "origin/fig04", "step": "8"}, "the parameters cell: step = '8': "),
+        ({}, ("parameters cell", "artefact =")),
+        ({"artefact": "origin/fig4"}, ("artefact = 'origin/fig4'", "'origin/fig04'")),
+        ({"artefact": "origin/fig04", "step": "8"}, ("parameters cell", "step = '8'")),
     ],
 )
-def test_what_is_wrong_in_a_parameters_cell_is_named(cell: dict[str, object], message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
+def test_what_is_wrong_in_a_parameters_cell_is_named(
+    cell: dict[str, object], named: tuple[str, ...]
+) -> None:
+    with refused(ParameterError, *named):
         FindTheOrigin.of(cell)
 
 
@@ -267,8 +251,9 @@ def test_jupyter_shows_every_parameter_with_its_meaning() -> None:
     rows = re.findall(
         r"<tr><td>(\w+)</td><td.*?>(.*?)</td><td.*?>(.+?)</td></tr>", given._repr_html_()
     )
-    assert [name for name, _, _ in rows] == list(FindTheOrigin.model_fields)
-    assert rows[1] == ("models", "sim-near &lt;b&gt;", "names from params/models.yaml")
+    assert [row[0] for row in rows] == list(FindTheOrigin.model_fields)
+    assert rows[1][:2] == ("models", "sim-near &lt;b&gt;")
+    names(rows[1][2], "params/models.yaml")
 
 
 def test_every_parameter_is_used_by_its_notebook() -> None:
@@ -331,19 +316,19 @@ def test_a_parameter_that_nothing_reads_is_found() -> None:
 def test_a_key_that_stands_twice_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "profile.yaml"
     path.write_text("parameters:\n  origin/fig02: {seed: 1}\n  origin/fig02: {step: 4}\n")
-    with pytest.raises(ParameterError, match="the key 'origin/fig02' stands twice"):
+    with refused(ParameterError, path, "'origin/fig02'", "line"):
         read_yaml(path)
 
 
 def test_models_for_a_whole_paper_leave_its_calibration_to_its_readers() -> None:
     """Of a real model nobody knows the true value: it is not asked in vain, and named alone it is an error."""
-    names = [name for name in artefact_names() if name.startswith("origin/")]
+    wanted = [name for name in artefact_names() if name.startswith("origin/")]
     models = {
         a.name: a.parameters.models
-        for a in resolve(names, "smoke", Overrides(("sim-wide",)), load_registry())
+        for a in resolve(wanted, "smoke", Overrides(("sim-wide",)), load_registry())
     }
     chosen = Overrides(("gpt-4o-2024-05-13",))
-    found = {a.name: a for a in resolve(names, "smoke", chosen, load_registry())}
+    found = {a.name: a for a in resolve(wanted, "smoke", chosen, load_registry())}
     assert (
         found["origin/calibration"].parameters.models
         == models["origin/calibration"]
@@ -351,5 +336,5 @@ def test_models_for_a_whole_paper_leave_its_calibration_to_its_readers() -> None
     )
     assert not found["origin/calibration"].changed
     assert found["origin/fig04"].parameters.models == ["gpt-4o-2024-05-13"]
-    with pytest.raises(ParameterError, match=r"--models.*needs simulated readers"):
+    with refused(ParameterError, "--models", "simulated"):
         resolve(["origin/calibration"], "smoke", chosen, load_registry())

@@ -21,6 +21,7 @@ from codestress.report.protocol import deviations, stamp
 from codestress.scoring.frames import answers_frame
 from codestress.types import Outcome
 from openai_server import OpenAIServer, Received, Reply, completion, failure
+from told import names, refused
 
 GPT = "gpt-4.1-2025-04-14"
 OWN = {"prefill": "user", "subsample": 0.125}
@@ -68,7 +69,7 @@ def test_the_papers_settings_of_gpt_4_1_stand_in_every_artefact_that_asks_it() -
         name: set(settings) - {GPT} for name, settings in own.items() if set(settings) - {GPT}
     }
     assert others == {"semtrace/sensitivity": {"python"}}
-    assert len(own) == 10
+    assert {"semtrace/fig01", "semtrace/fig09"} < set(own)
     assert all(not given.per_model for name, given in found.items() if name not in own)
 
 
@@ -131,9 +132,7 @@ def test_a_server_that_continues_no_begun_answer_is_asked_in_its_own_way(
             for name, model in [("begun", "a"), ("whole", "b")]
         }
         path.write_text(json.dumps(rows))
-        with pytest.raises(
-            EngineError, match=r"whole: 20 requests in a row failed; .* must not be the assistant's"
-        ):
+        with refused(EngineError, "whole", "must not be the assistant's"):
             run(target_positions(plain), plain.models, store=store, registry=path)
         trials = target_positions(given)
         results = run(trials, given.models, store=store, registry=path)
@@ -199,61 +198,41 @@ def test_a_plan_counts_the_problems_of_each_model(
     check_windows(artefact, artefact.trials())
 
 
+INTEGER, DICTIONARY, ALIKE = "valid integer", "dictionary", ("prefill", "max_tokens")
+
+
 @pytest.mark.parametrize(
-    ("setting", "message"),
+    ("setting", "named"),
     [
-        (
-            "per_model.gpt-4.1.prefill=user",
-            r"--set: per_model\.gpt-4\.1 = .*not asked; did you mean 'gpt-4.1-2025-04-14'",
-        ),
-        (
-            "per_model={gpt-4.1: {prefill: user}}",
-            r"--set: per_model\.gpt-4\.1 = .*this model is not asked",
-        ),
-        (
-            f"per_model.{GPT}.prefil=user",
-            rf"--set: per_model\.{GPT}: prefil = 'user': unknown key; did you mean 'prefill'",
-        ),
-        (
-            f"per_model.{GPT}.prefill=robot",
-            r"prefill = 'robot': input should be 'assistant' or 'user'",
-        ),
-        (
-            f"per_model.{GPT}.max_tokens=lots",
-            rf"--set: per_model\.{GPT}: max_tokens = 'lots': .*valid integer",
-        ),
-        (f"per_model.{GPT}.max_tokens='5'", r"max_tokens = '5': input should be a valid integer"),
-        (
-            f"per_model.{GPT}.max_tokens=0",
-            r"max_tokens = 0: input should be greater than or equal to 1",
-        ),
-        (f"per_model.{GPT}.subsample=2", r"subsample = 2: input should be less than or equal to 1"),
-        (f"per_model.{GPT}.positions=5", r"positions = 5: is the same for all models.*prefill"),
-        (f"per_model.{GPT}.seed=5", r"seed = 5: is the same for all models"),
-        (f"per_model.{GPT}.models=[a]", r"models = \['a'\]: is the same for all models"),
-        (f"per_model.{GPT}.per_model=3", r"per_model = 3: is the same for all models"),
-        ("per_model=3", r"--set: per_model = 3: input should be a valid dictionary"),
-        ("per_model=[a]", r"--set: per_model = \['a'\]: input should be a valid dictionary"),
-        (
-            f"per_model={{{GPT}: 3}}",
-            rf"--set: per_model\.{GPT} = 3: input should be a valid dictionary",
-        ),
-        ("per_model={7: {prefill: user}}", r"--set: per_model\.7.*valid string"),
-        ("per_model.prefill=user", r"expected per_model\.MODEL\.PARAMETER=VALUE"),
-        ("per_modl.x.prefill=user", r"per_modl\.x\.prefill = 'user': unknown key"),
+        ("per_model.gpt-4.1.prefill=user", ("--set", "per_model.gpt-4.1 =", f"'{GPT}'")),
+        ("per_model={gpt-4.1: {prefill: user}}", ("--set", "per_model.gpt-4.1 =", "not asked")),
+        (f"per_model.{GPT}.prefil=user", (f"per_model.{GPT}", "prefil = 'user'", "'prefill'")),
+        (f"per_model.{GPT}.prefill=robot", ("prefill = 'robot'", "'assistant' or 'user'")),
+        (f"per_model.{GPT}.max_tokens=lots", (f"per_model.{GPT}", "max_tokens = 'lots'", INTEGER)),
+        (f"per_model.{GPT}.max_tokens='5'", ("max_tokens = '5'", INTEGER)),
+        (f"per_model.{GPT}.max_tokens=0", ("max_tokens = 0", "1")),
+        (f"per_model.{GPT}.subsample=2", ("subsample = 2", "equal to 1")),
+        (f"per_model.{GPT}.positions=5", ("positions = 5", *ALIKE)),
+        (f"per_model.{GPT}.seed=5", ("seed = 5", *ALIKE)),
+        (f"per_model.{GPT}.models=[a]", ("models = ['a']", *ALIKE)),
+        (f"per_model.{GPT}.per_model=3", ("per_model = 3", *ALIKE)),
+        ("per_model=3", ("--set", "per_model = 3", DICTIONARY)),
+        ("per_model=[a]", ("--set", "per_model = ['a']", DICTIONARY)),
+        (f"per_model={{{GPT}: 3}}", ("--set", f"per_model.{GPT} = 3", DICTIONARY)),
+        ("per_model={7: {prefill: user}}", ("--set", "per_model.7", "valid string")),
+        ("per_model.prefill=user", ("per_model.MODEL.PARAMETER=VALUE",)),
+        ("per_modl.x.prefill=user", ("per_modl.x.prefill = 'user'",)),
     ],
 )
-def test_bad_settings_of_one_model(setting: str, message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
+def test_bad_settings_of_one_model(setting: str, named: tuple[str, ...]) -> None:
+    with refused(ParameterError, *named):
         resolved(setting)
 
 
 def test_studies_whose_models_are_alike_say_so() -> None:
-    with pytest.raises(ParameterError, match=r"per_model.*unknown key"):
+    with refused(ParameterError, "per_model = {'python'"):
         resolved("per_model.python.max_tokens=3", name="faultloc/fig05")
-    with pytest.raises(
-        ParameterError, match=r"content = 'bank': is the same for all models.*max_tokens"
-    ):
+    with refused(ParameterError, "content = 'bank'", "max_tokens"):
         resolved("per_model.sim-wide.content=bank", models=("sim-wide",), name="faultloc/tab02")
 
 
@@ -275,38 +254,20 @@ def write(folder: Path, own: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("own", "message"),
+    ("own", "named"),
     [
-        (
-            "{sim-wid: {prefill: user}}",
-            r"semtrace/a\.yaml: per_model\.sim-wid = .*not asked; did you mean 'sim-wide'",
-        ),
-        (
-            "{sim-flat: {}}",
-            r"semtrace/a\.yaml: per_model\.sim-flat = \{\}: this model is not asked",
-        ),
-        (
-            "{sim-wide: {prefil: user}}",
-            r"semtrace/a\.yaml: per_model\.sim-wide: prefil = 'user': unknown key; did you mean",
-        ),
-        (
-            "{sim-wide: {subsample: all}}",
-            r"semtrace/a\.yaml: per_model\.sim-wide: subsample = 'all': .*valid number",
-        ),
-        (
-            "{sim-wide: {positions: 3}}",
-            r"semtrace/a\.yaml: per_model\.sim-wide\.positions = 3: is the same for all",
-        ),
-        ("", r"semtrace/a\.yaml: per_model = None: input should be a valid dictionary"),
-        (
-            "{sim-wide: }",
-            r"semtrace/a\.yaml: per_model\.sim-wide = None: input should be a valid dictionary",
-        ),
+        ("{sim-wid: {prefill: user}}", (".sim-wid =", "'sim-wide'")),
+        ("{sim-flat: {}}", (".sim-flat = {}", "not asked")),
+        ("{sim-wide: {prefil: user}}", (".sim-wide", "prefil = 'user'", "'prefill'")),
+        ("{sim-wide: {subsample: all}}", (".sim-wide", "subsample = 'all'", "number")),
+        ("{sim-wide: {positions: 3}}", (".sim-wide.positions = 3", *ALIKE)),
+        ("", (" = None", DICTIONARY)),
+        ("{sim-wide: }", (".sim-wide = None", DICTIONARY)),
     ],
 )
-def test_bad_settings_in_a_file_name_it(own: str, message: str, files: Path) -> None:
+def test_bad_settings_in_a_file_name_it(own: str, named: tuple[str, ...], files: Path) -> None:
     write(files, own)
-    with pytest.raises(ParameterError, match=message):
+    with refused(ParameterError, "semtrace/a.yaml: per_model", *named):
         resolved(name="semtrace/a", profile="mine")
 
 
@@ -332,44 +293,38 @@ def test_settings_win_one_by_one_and_go_with_their_model(files: Path) -> None:
     (files / "profiles" / "mine.yaml").write_text(
         "description: mine\nparameters:\n  semtrace/*: {per_model: {sim-wide: {subsample: none}}}\n"
     )
-    with pytest.raises(
-        ParameterError, match=r"profiles/mine\.yaml: per_model\.sim-wide: subsample = 'none'"
-    ):
+    with refused(ParameterError, "profiles/mine.yaml: per_model.sim-wide", "subsample = 'none'"):
         resolved(name="semtrace/a", profile="mine")
 
 
 def test_an_option_reaches_the_artefacts_that_ask_the_model(
     registry: dict[str, ModelEntry],
 ) -> None:
-    names = ["semtrace/fig01", "semtrace/fig07", "semtrace/tab03"]
+    three = ["semtrace/fig01", "semtrace/fig07", "semtrace/tab03"]
     chosen = resolve(
-        names, "paper", Overrides(settings=(f"per_model.{GPT}.subsample=0.25",)), registry
+        three, "paper", Overrides(settings=(f"per_model.{GPT}.subsample=0.25",)), registry
     )
     assert [getattr(one.parameters, "per_model", None) for one in chosen] == [
         {GPT: OWN | {"subsample": 0.25}},
         {},
         None,
     ]
-    with pytest.raises(ParameterError, match="no chosen artefact asks this model; did you mean"):
-        resolve(names, "paper", Overrides(settings=("per_model.gpt-4.1.subsample=0.25",)), registry)
+    with refused(ParameterError, "per_model.gpt-4.1", f"'{GPT}'"):
+        resolve(three, "paper", Overrides(settings=("per_model.gpt-4.1.subsample=0.25",)), registry)
 
 
 def test_each_model_is_held_against_what_the_paper_had_for_it() -> None:
     assert stamp(resolved()) == "as the paper"
     # What it is anyway.
     assert stamp(resolved("per_model.llama-3.1-8b.max_tokens=256")) == "as the paper"
-    assert (
-        stamp(resolved(f"per_model.{GPT}.subsample=0.05"))
-        == f"deviates: subsample 0.05 for {GPT} (paper: 0.125)"
-    )
+    own = stamp(resolved(f"per_model.{GPT}.subsample=0.05"))
+    names(own, "deviates", "subsample 0.05", GPT, "0.125")
     assert stamp(resolved(models=(GPT,))) == "as the paper"
     other = resolved("per_model.llama-3.1-8b.prefill=user", "per_model.gemma-3-12b.prefill=user")
-    assert (
-        stamp(other) == "deviates: prefill user for llama-3.1-8b and gemma-3-12b (paper: assistant)"
-    )
+    names(stamp(other), "deviates", "prefill user", "llama-3.1-8b", "gemma-3-12b", "assistant")
     assert [one.models for one in deviations(other)] == [("llama-3.1-8b", "gemma-3-12b")]
     without = resolved(f"per_model.{GPT}.prefill=assistant", models=(GPT,))
-    assert stamp(without) == "deviates: prefill assistant (paper: user)"
+    names(stamp(without), "deviates", "prefill assistant", "user")
     assert stamp(resolved("prefill=user", models=(GPT,))) == "as the paper"
 
 
@@ -385,7 +340,7 @@ def test_a_number_is_the_same_however_it_is_written(written: str, same: str) -> 
     assert resolved(written) == resolved(same)
     assert stamp(resolved(written)) == "as the paper"
     assert stamp(resolved(f"per_model.{GPT}.max_tokens=256.0")) == "as the paper"
-    with pytest.raises(ParameterError, match=r"n_problems = 20\.5"):
+    with refused(ParameterError, "n_problems = 20.5"):
         resolved("n_problems=20.5")
 
 

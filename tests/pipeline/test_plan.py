@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 import plans
 
 from codestress.artefact_files import artefact_names
-from codestress.errors import DataError, EngineError
+from codestress.errors import DataError
 from codestress.inference.registry import REGISTRY, ModelEntry, load_registry
+from codestress.inference.requests import request_for, request_of
 from codestress.inference.run import run
 from codestress.inference.store import Store
 from codestress.pipeline import plan as planning
@@ -24,14 +26,15 @@ from codestress.pipeline.artefacts import Artefact, Overrides, resolve
 from codestress.pipeline.plan import make_plan
 from codestress.report import summary
 from codestress.types import Message, Prompt, Response, Sampling, Trial, Trials
+from told import names
 
 SMALL = ("problems=[generated]", "distractor_source=installed", "distractors=[2]", "positions=2")
 
 
 def artefacts(
-    *names: str, models: tuple[str, ...] = ("sim-near",), settings: tuple[str, ...] = ()
+    *wanted: str, models: tuple[str, ...] = ("sim-near",), settings: tuple[str, ...] = ()
 ) -> list[Artefact]:
-    return resolve(list(names), "smoke", Overrides(models, settings), load_registry())
+    return resolve(list(wanted), "smoke", Overrides(models, settings), load_registry())
 
 
 def test_an_empty_store_answers_nothing(tmp_path: Path) -> None:
@@ -98,14 +101,14 @@ def test_another_servers_answers_answer_nothing(tmp_path: Path) -> None:
     trials = artefact.trials()
     with Store(store) as responses:
         for trial in trials.items:
-            key = planning.request_of(trials, trial, entries["there"]).key
+            key = request_of(trials, trial, entries["there"]).key
             answer = Response("FINAL ANSWER: dad", "stop", server="http://gateway.invalid:9/v1")
             responses.put(key, "there", answer).result()
     plan = make_plan([artefact], store)
     here, there = plan.rows
     assert (here.answered, here.missing) == (0, here.requests)
     assert (there.answered, there.missing) == (there.requests, 0)
-    assert "another server" in plan.errors["origin/fig02"]
+    names(plan.errors["origin/fig02"], "http://gateway.invalid:9", "revision")
 
 
 def test_a_later_answer_of_another_server_stops_the_count(tmp_path: Path) -> None:
@@ -123,39 +126,33 @@ def test_a_later_answer_of_another_server_stops_the_count(tmp_path: Path) -> Non
         [Trial("p", {})],
         lambda _: prompts[0],
         {},
+        steps=lambda _: 2,
         follow_up=lambda _, earlier: prompts[1] if len(earlier) == 1 else None,
     )
-    first, second = (planning.request_for(entry, prompt) for prompt in prompts)
-    begun = planning.Asked(0, first)
+    keys = [request_for(entry, prompt).key for prompt in prompts]
+    [other] = artefacts("origin/fig02")
+    study = replace(other.study, trials=lambda _: trials)
+    artefact = replace(other, study=study, models=[entry])
     for host, ends in (("localhost:9", True), ("gateway.invalid:9", False)):
-        with Store(tmp_path / f"{ends}.sqlite") as store:
-            store.put(
-                first.key, "m", Response("a", "stop", server="http://localhost:9/v1")
-            ).result()
-            assert planning._answered(trials, entry, begun, store, planning.belongs(entry)) == (
-                1,
-                False,
-            )
-            store.put(second.key, "m", Response("b", "stop", server=f"http://{host}/v1")).result()
-            if ends:
-                assert planning._answered(trials, entry, begun, store, planning.belongs(entry)) == (
-                    2,
-                    True,
-                )
-            else:
-                with pytest.raises(EngineError, match="another server"):
-                    planning._answered(trials, entry, begun, store, planning.belongs(entry))
+        path = tmp_path / f"{ends}.sqlite"
+        for key, server, answered in zip(keys, ("localhost:9", host), (1, 1 + ends), strict=True):
+            with Store(path) as store:
+                store.put(key, "m", Response("a", "stop", server=f"http://{server}/v1")).result()
+            [row], errors, _ = make_plan([artefact], path)
+            assert (row.answered, row.missing) == (answered, 2 - answered)
+            assert bool(errors) == (server != "localhost:9")
+    names(errors["origin/fig02"], "gateway.invalid:9")
 
 
 def test_a_sample_comes_near_to_all_prompts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Figure 7 asks Figure 1's questions and the same without the first query: half of it is repeated."""
-    settings = (*SMALL, "n_problems=200")
+    settings = (*SMALL, "distractors=[0]", "n_problems=60")
     chosen = artefacts("semtrace/fig01", "semtrace/fig07", settings=settings)
     exact = make_plan(chosen, tmp_path / "s.sqlite", exact=True)
     assert {row.rendered for row in exact.rows} == {1.0}
-    monkeypatch.setattr(planning, "RENDERED", 200)
+    monkeypatch.setattr(planning, "RENDERED", 60)
     sampled = make_plan(chosen, tmp_path / "s.sqlite")
     for row, truth in zip(sampled.rows, exact.rows, strict=True):
         assert row.rendered < 0.4
