@@ -366,12 +366,12 @@ def test_what_is_on_its_way_at_the_end_is_waited_for_no_longer_than_that(
 
     def hanging(received: Received) -> Reply:
         answered[0] += 1
-        return Reply(echo(received).body, delay=0 if answered[0] <= 8 else 60)
+        return Reply(echo(received).body, delay=0 if answered[0] <= 8 else 3600)
 
     started = time.monotonic()
     with OpenAIServer(hanging) as server:
         results = asked(server, tmp_path, Budget(until=started + 1.5))
-    assert time.monotonic() - started < 60
+    assert time.monotonic() - started < 600
     assert len(results.answers) <= 8  # all eight where the machine is not busy
     assert results.not_asked == {"served": 40 - len(results.answers)}
 
