@@ -23,7 +23,7 @@ def worked_out(text: str, other: Kept | None = None) -> tuple[str, Kept]:
 
 
 def elsewhere(text: str) -> str:
-    """What another process of the build finds, and what it had to work out."""
+    """Returns what another process of the build finds, and what it had to compute."""
     code = f"import test_notes as t; print(t.worked_out({text!r}), t.calls)"
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -156,7 +156,7 @@ def test_what_was_not_run_is_folded_with_its_command_and_price(
         folded = folds.locator("a").all_inner_texts()
         assert len(folded) == len({*folded}) == len(verdicts) - first
         fold = page.locator(".fold", has=page.get_by_text("codecrash/tab01", exact=True))
-        expect(fold).to_contain_text(re.compile(r"codecrash/tab01 PROFILE=paper.*\$\d"))
+        expect(fold).to_contain_text(re.compile(r"make codecrash/tab01 PROFILE=paper.*\$\d"))
         button = fold.get_by_role("button")
         number = int(button.inner_text().split()[0])
         button.focus()

@@ -370,9 +370,9 @@ def test_what_is_on_its_way_at_the_end_is_waited_for_no_longer_than_that(
 
     started = time.monotonic()
     with OpenAIServer(hanging) as server:
-        results = asked(server, tmp_path, Budget(until=started + 1.5))
+        results = asked(server, tmp_path, Budget(until=started + 6))
     assert time.monotonic() - started < 600
-    assert len(results.answers) <= 8  # all eight where the machine is not busy
+    assert 0 < len(results.answers) <= 8  # all eight where the machine is not busy
     assert results.not_asked == {"served": 40 - len(results.answers)}
 
 

@@ -118,7 +118,8 @@ def test_values_are_written_as_they_are_read() -> None:
     spaced = resolve(
         ["codecrash/tab01"], "demo", Overrides(settings=("hints=a b.jsonl",)), load_registry()
     )[0]
-    names(spaced.command, "codecrash/tab01", "demo", "'hints=\"a b.jsonl\"'")
+    names(spaced.command, "codestress build codecrash/tab01", "--profile demo")
+    names(spaced.command, "--set 'hints=\"a b.jsonl\"'")
 
 
 def hashes(folder: Path) -> dict[str, str]:

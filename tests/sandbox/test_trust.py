@@ -375,7 +375,7 @@ def test_a_choice_that_is_none_is_said(
 
 
 def in_a_new_process(code: str, **environment: str) -> str:
-    """What `code` prints, which knows `runtimes`, in a process that finds its interpreters anew."""
+    """Returns what `code` prints in a new process, which looks for interpreters again."""
     start = "from codestress.sandbox import runtimes\n"
     process = [sys.executable, "-c", start + code]
     done = subprocess.run(

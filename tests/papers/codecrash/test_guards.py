@@ -133,7 +133,7 @@ def test_what_differs_on_inputs_that_validation_did_not_use_is_found(executor: E
 
 
 def test_what_changes_no_tree_is_run_on_its_own_input_alone(executor: Executor) -> None:
-    """Of programs that are said to have returned something else on every other input."""
+    """Each program is said to have returned another value on every input but its own."""
     checked, _ = check_problems(generated_problems(6), executor, 0)
     no_such = Execution(Outcome.RETURNED, "no such value")
     changed = [

@@ -29,14 +29,14 @@ class Project:
         (root / "params" / "perturbations.yaml").write_text(json.dumps(rows))
 
     def run(self, *arguments: str, status: int = 0) -> str:
-        """What the command says."""
+        """Returns what the command prints; where it fails, its message."""
         outputs = self.root / "outputs"
         done = codestress(*arguments, outputs=outputs, CODESTRESS_ROOT=str(self.root))
         assert done.returncode == status, done.stderr
         return done.stderr if status else done.stdout
 
     def perturb(self, count: int, *conditions: str, status: int = 0) -> str:
-        """What is said of so many of the kit's programs."""
+        """Returns what the command says of the first `count` programs of the kit."""
         path = self.root / "problems.jsonl"
         rows = [
             {"id": one.id, "code": one.code, "function": one.function, "input": one.arguments}

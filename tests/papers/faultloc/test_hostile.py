@@ -92,13 +92,21 @@ def test_dead_code_that_is_let_in_compiles(tmp_path: Path) -> None:
 
 
 PYTHON_KEEPS_OUT = [
+    "if (n := 99) and False:\n    pass",
+    "if undefined and False:\n    pass",
     "if False and undefined:\n    pass",
     "if not inf:\n    pass",
     "if set():\n    pass",
+    "if False:\n    from os import *",
+    "if False:\n    yield 1",
+    "if False:\n    x1 = (y1 := 2)",
+    "if False:\n    x1 = undefined",
     "if False:\n    super().run()",
     "if False:\n    *x1",
+    "if False:\n    break",
     "if False:\n    x1 = [y1 async for y1 in z1]",
     "if False:\n    pass  # the line below is wrong",
+    "if False:\n    pass\nx1 = 1",
     "if False:\n    total += 1",
     "if False:\n    n = n",
 ]

@@ -115,7 +115,7 @@ def test_answers_of_a_file_are_scored_by_both_lines(tmp_path: Path) -> None:
 
 
 FORM = '"id": "29/MisplacedReturn/1", "line": 2'
-"""Of a row, as messages show it."""
+"""The row of answers as messages show it."""
 
 
 @pytest.mark.parametrize(
