@@ -65,7 +65,7 @@ ELSEWHERE = {
         "notebooks/test_artefacts.py::test_tables_come_out_of_the_answers_without_the_kit"
     ),
     "make crate": "report/test_crate.py::test_a_crate_tells_of_what_each_figure_was_made",
-    "make BIN=$CONDA_PREFIX/bin": "test_readme.py::test_every_command_is_understood",
+    "make BIN=$CONDA_PREFIX/bin": "test_examples.py::test_examples_in_sentences",
 }
 """The test of another file that types it, or what it stands for."""
 NOT_TYPED = {

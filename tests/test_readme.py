@@ -7,9 +7,7 @@ import json
 import os
 import re
 import shlex
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import click
@@ -68,8 +66,6 @@ RUN_ELSEWHERE = {
     ),
 }
 RUN_HERE = [command for command in COMMANDS if command not in RUN_ELSEWHERE]
-MINUTES = (".venv/bin/python bench/nano/measure.py --asked 20", "make try MODEL=nano MINUTES=3")
-"""Of work that no profile makes less: run by the slow test alone."""
 
 FILES = {
     "answers.json": '{"a": ["2", "3"], "b": ["f(1)", "f(2)"]}',
@@ -87,7 +83,7 @@ FILE_NAME = re.compile("|".join(rf"(?<![\w.]){re.escape(name)}$" for name in FIL
 
 def test_there_are_commands() -> None:
     assert len(COMMANDS) >= 18
-    assert {*RUN_ELSEWHERE, *MINUTES} <= set(COMMANDS)
+    assert {*RUN_ELSEWHERE} <= set(COMMANDS)
 
 
 def at_smoke_size(command: list[str]) -> list[str]:
@@ -100,31 +96,6 @@ def at_smoke_size(command: list[str]) -> list[str]:
     return [
         re.sub("^(mine/.*@)", r"\1smoke,", re.sub("^demo/", "smoke/", word)) for word in command
     ] + sized
-
-
-@pytest.mark.slow
-def test_every_command_is_understood(smoke: Path, tmp_path: Path) -> None:
-    """At smoke size, and without kernels: what notebooks do with parameters is seen by the slow test below."""
-    binaries = tmp_path / "bin"
-    binaries.mkdir()
-    script = binaries / "codestress"
-    plain = ROOT / "tests" / "pipeline" / "without_kernels.py"
-    script.write_text(
-        f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {shlex.quote(str(plain))} "$@"\n'
-    )
-    script.chmod(0o755)
-    outputs = shutil.copytree(smoke, tmp_path / "outputs")
-    environment = {
-        **os.environ,
-        "CODESTRESS_OUTPUTS": str(outputs),
-        "BIN": str(binaries),
-        "PROFILE": "smoke",
-    }
-    for command in [command for command in RUN_HERE if command not in MINUTES]:
-        arguments = shlex.split(command)
-        if arguments[0].endswith("codestress"):
-            arguments = [str(script), *at_smoke_size(arguments[1:])]
-        succeeds(command, arguments, tmp_path, environment)
 
 
 @pytest.mark.slow
