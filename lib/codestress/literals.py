@@ -13,6 +13,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Hashable, Sized
+from types import EllipsisType
 from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -167,6 +168,8 @@ def literal_of(node: ast.expr) -> Literal:
     def value(node: ast.expr) -> Any:
         nonlocal unresolved, left_over
         match node:
+            case ast.Constant(EllipsisType()):
+                raise NotLiteral("... in place of a value")
             case ast.Constant():
                 return node.value
             case ast.List():

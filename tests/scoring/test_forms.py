@@ -241,6 +241,18 @@ def test_what_stands_behind_an_answer_changes_nothing(name: str) -> None:
         (" 1, 2\n```", "1, 2"),
         (" '''a\n, 'b'\n'''\n```", "'''a\n, 'b'\n'''"),
         ("\n 5\n```", "5"),
+        (" 5, 'a' 'b'\n```", "5"),
+        (" 5, ('a')\n```", "5"),
+        (" 5, (\n    'a'\n)\n```", "5"),
+        (" 5, '''a\nb'''\n```", "5"),
+        (" 5, f'''a\n{x}'''\n```", "5"),
+        (" 5, 'a';\n```", "5"),
+        (" 5, \\\n    'a'\n```", "5"),
+        (" [5, 'b'], 'a'\n```", "[5, 'b']"),
+        ("assert (f(3) == [5])\n```", "[5]"),
+        ("assert(f(3) == [5]), 'a'\n```", "[5]"),
+        ("assert [5] == f(3)\n```", "[5]"),
+        ("assert f(3) == set([5])\n```", "set([5])"),
     ],
 )
 def test_a_value_ends_before_the_assertions_message(text: str, value: str) -> None:
@@ -297,6 +309,10 @@ THOUGHT_OF = (
     "◁think▷{}◁/think▷{}",
     "<|begin_of_thought|>{}<|end_of_thought|>{}",
     "<|channel|>analysis<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>{}",
+    "<|inner_prefix|>{}<|inner_suffix|>{}",
+    "<chain-of-thought>{}</chain-of-thought>{}",
+    "<|think|>{}<|end|><|begin|>assistant<|content|>{}",
+    "Here is my thought process: {}\nHere is my response: {}",
 )
 
 
@@ -334,9 +350,30 @@ def test_any_thoughts_come_off(thought: str, answer: str) -> None:
 
 
 def test_tags_that_are_spoken_of_are_no_thoughts() -> None:
-    for text in ("'</think>'", 'f("<think>", 1)', "I closed `</think>` above"):
+    for text in (
+        "'</think>'",
+        'f("<think>", 1)',
+        "I closed `</think>` above",
+        "'a <think>b</think> c'",
+        r'    text = re.sub(r"<think>.*?</think>", "", text)',
+        r"""{"line": "s = '<think> ' + \"x\"", "line_number": 2}""",
+        "Here is my response: 5",
+    ):
         assert split_thoughts(text) == Parts("", text)
     assert split_thoughts("<think>a</think>b</think>c") == Parts("ab", "c")
+    assert split_thoughts("<think>a</think>b</think>") == Parts("a", "b")
+    # An apostrophe begins no quotes.
+    assert split_thoughts("the users' text, it's </think>'b'") == Parts(
+        "the users' text, it's ", "'b'"
+    )
+
+
+def test_thoughts_that_the_prompt_asks_for_end_at_the_answer() -> None:
+    for opening in ("[THOUGHT]", "[THOUGHT] one [THOUGHT]", "[THOUGHT] one [\\THOUGHT]"):
+        text = f"{opening} two\n[ANSWER] f(3) == 5 [/ANSWER]"
+        assert tagged(without_thoughts(text)) == "f(3) == 5"
+    # Those of the template are not known to have ended.
+    assert not split_thoughts("<think> I could say [ANSWER] f(3) == 5 [/ANSWER]").answer
 
 
 def test_a_begun_answer_that_ends_in_nothing_is_none() -> None:

@@ -104,7 +104,7 @@ WHENCE = Problem("w", CODE, "f", "", "[1]")
         ("assert f(a=[2, 1]) == [3 - 2]", Outcome.CORRECT),
         ("f([2, 1]) == [2]", Outcome.UNPARSABLE),
         ("f([2, 1]) == f([1])", Outcome.UNPARSABLE),
-        ("[1] == f([2, 1])", Outcome.UNPARSABLE),
+        ("[1] == f([2, 1])", Outcome.CORRECT),
         ("f([True]) == [1]", Outcome.INCORRECT),
         ("f(*{1})", Outcome.UNPARSABLE),
         ("f(*[[1]], key=lambda x: x)", Outcome.UNPARSABLE),

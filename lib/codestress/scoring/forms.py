@@ -7,6 +7,7 @@ docs/scoring.md lists all forms.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import unicodedata
@@ -15,10 +16,9 @@ from contextlib import suppress
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
-from codestress.literals import parse_program
+from codestress.literals import LONGEST_TEXT, parse_program
 from codestress.scoring.dress import (
     BOX,
-    BRACKETS,
     DRESS,
     FENCE,
     PIECES,
@@ -32,11 +32,17 @@ from codestress.scoring.dress import (
 
 THOUGHT_TAG = DRESS["hidden thoughts"]
 CLOSING_TAG = re.compile(
-    r"^(?:<\|?\s*/|\[/|◁/|<\|end_|<unused95|<channel\||assistantfinal)|<\|channel\|>final",
+    r"^(?:<\|?\s*/|\[[/\\]|◁/|<\|end|<unused95|<channel\||assistantfinal)"
+    r"|[_ ]end\|>|_suffix|<\|channel\|>final|<\|content\|>|my response:",
     re.IGNORECASE,
 )
+WORDS = "here"
+"""First word of a closing tag that is a sentence: without thoughts before it, it closes none."""
 EMPTY_LINES = re.compile(r"(?:[ \t\r]*\n)+")
-QUOTES = "'\"`"
+MENTION = re.compile(
+    r"(?<!\w)[rbfu]{0,2}(?:'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|`[^`\n]+`)(?!\w)", re.I
+)
+"""Pattern of quotes and code, in which a tag is a mention."""
 
 
 class Parts(NamedTuple):
@@ -51,13 +57,15 @@ def split_thoughts(text: str) -> Parts:
     """Returns, as `Parts`, a completion's hidden thoughts (between tags such as <think>) and the
     rest, its answer.
 
-    Thoughts that are never closed reach to the end. Where the chat template opened the thoughts,
-    only the closing tag stands in the text: everything before it is thought. A tag in quotes or
-    backticks is a mention, unless it closes thoughts.
+    Thoughts that are never closed reach to the end, those in brackets ([THOUGHT], which CodeCrash
+    asks for) to the next answer's tag. Where the chat template opened the thoughts, only the
+    closing tag stands in the text: everything before it is thought, unless other thoughts were
+    closed before it and nothing follows. A tag in quotes or backticks is a mention, unless it
+    closes thoughts.
     """
     thoughts: list[str] = []
     answer: list[str] = []
-    start, thinking = 0, False
+    start, thinking, opening = 0, False, ""
     for tag in THOUGHT_TAG.finditer(text):
         closes = CLOSING_TAG.search(tag[0]) is not None
         if thinking:
@@ -65,14 +73,20 @@ def split_thoughts(text: str) -> Parts:
                 thoughts.append(text[start : tag.start()])
                 start, thinking = _after(text, tag), False
             continue
-        if _quoted(text, *tag.span()):
+        if _quoted(text, start, tag):
+            continue
+        if closes and not thoughts and tag[0].lower().startswith(WORDS):
             continue
         answer.append(text[start : tag.start()])
-        start, thinking = tag.end(), not closes
-        if closes:
+        start, thinking, opening = tag.end(), not closes, tag[0]
+        if closes and not (thoughts and not text[tag.end() :].strip()):
             thoughts += answer
             answer = []
             start = _after(text, tag)
+    asked = FAMILIES[0][0].search(text, start) if thinking and opening[0] == "[" else None
+    if asked:
+        thoughts.append(text[start : asked.start()])
+        start, thinking = asked.start(), False
     (thoughts if thinking else answer).append(text[start:])
     return Parts("".join(thoughts), "".join(answer))
 
@@ -84,8 +98,10 @@ def _after(text: str, closing: re.Match[str]) -> int:
     return lines.end() if lines else closing.end()
 
 
-def _quoted(text: str, start: int, end: int) -> bool:
-    return start > 0 and text[start - 1] in QUOTES and text[end : end + 1] == text[start - 1]
+def _quoted(text: str, start: int, tag: re.Match[str]) -> bool:
+    """Whether `tag` stands within quotes or backticks that begin at or after the index `start`."""
+    mentions = (found.span() for found in MENTION.finditer(text, start))
+    return any(first < tag.start() and tag.end() < end for first, end in mentions)
 
 
 LONG_FENCE = re.compile(r"^([ \t]*)(?:`{4,}|~{3,})", re.MULTILINE)
@@ -137,36 +153,30 @@ def begun_value(text: str, begun: str, rule: ReadingRule = "first_fence") -> End
     `begun` is the prefilled text, empty without a prefill; the completion `text` continues it.
     `rule` (`ReadingRule`) names the part of the completion that counts.
     """
-    rest, _ = _after_beginning(text, begun, rule)
-    rest = rest.lstrip()
-    value = alone(rest[: _value_end(rest)]).rstrip(BEHIND_A_VALUE)
-    return Ending(value.strip(), _fence(rest) >= 0)
+    rest, _ = _after_beginning(text, begun, rule, "")
+    fence = _fence(rest)
+    value = alone(rest[:fence] if fence >= 0 else rest).rstrip(BEHIND_A_VALUE).strip()
+    return Ending(_without_message(value), fence >= 0)
 
 
 BEHIND_A_VALUE = ";`*_"
 """Characters that may end an assertion but end no value: a semicolon, marks of code and bold
 type."""
-VALUE_ENDS = re.compile(PIECES.pattern + r"|,", re.DOTALL)
-TEXT = r"[rbfuRBFU]{0,2}(?:'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\")"
-MESSAGE = re.compile(rf",\s*{TEXT}\s*(?=#|```|\Z)")
 
 
-def _value_end(text: str) -> int:
-    """Returns the index in `text`, which begins with an assertion's value, where the value ends: at
-    the first fence, at the assertion's message (a text after a comma), or at the end of the
-    text."""
-    depth = 0
-    for piece in VALUE_ENDS.finditer(text):
-        token = piece[0]
-        if token == FENCE:
-            return piece.start()
-        if token in BRACKETS:
-            depth += 1
-        elif token in BRACKETS.values():
-            depth = max(0, depth - 1)
-        elif token == "," and depth == 0 and MESSAGE.match(text, piece.start()):
-            return piece.start()
-    return len(text)
+def _without_message(text: str) -> str:
+    """Returns an assertion's value without the assertion's message, a string after a comma."""
+    if "," in text and len(text) <= LONGEST_TEXT:
+        source = f"assert _ == {text}"
+        with suppress(SyntaxError):
+            match parse_program(source).body:
+                case [
+                    ast.Assert(
+                        ast.Compare(comparators=[value]), ast.Constant(str()) | ast.JoinedStr()
+                    )
+                ]:
+                    return ast.get_source_segment(source, value) or text
+    return text
 
 
 def begun_arguments(
@@ -179,7 +189,7 @@ def begun_arguments(
     `function` is the name of `f`. `rule` (`ReadingRule`) names the part of the completion that
     counts.
     """
-    rest, anew = _after_beginning(text, begun, rule)
+    rest, anew = _after_beginning(text, begun, rule, function)
     call = re.match(rf"\s*{re.escape(function)}\s*\(", rest)
     # A model may repeat `f(` alone; a call in the arguments is told from it by the parenthesis that closes both.
     if call and (anew or outside_brackets(rest, ")") < 0):
@@ -188,16 +198,16 @@ def begun_arguments(
     return rest[:end].strip() if end >= 0 else None
 
 
-def _after_beginning(text: str, begun: str, rule: ReadingRule) -> tuple[str, bool]:
+def _after_beginning(text: str, begun: str, rule: ReadingRule, function: str) -> tuple[str, bool]:
     """Returns the part of the completion `text` that continues the prefilled `assert … ==`
     (`begun`), by `rule`, and whether the model wrote the assertion itself (True without a
-    prefill)."""
+    prefill). `function` is the function whose call counts, empty where the value does."""
     rest, anew = text, not begun or _begins_anew(text, begun, "assert")
     if rule == "last_assertion" and "assert " in text:
-        rest, anew = _right_side(text.rpartition("assert ")[2]), True
+        rest, anew = _side(text.rpartition("assert ")[2], function), True
     elif anew:
         inside = None if FENCE in text else marked(text)
-        rest = _written_whole(text if inside is None else inside)
+        rest = _written_whole(text if inside is None else inside, function)
     return (rest.lstrip().partition("\n")[0] if rule == "first_line" else rest), anew
 
 
@@ -214,9 +224,9 @@ def _begins_anew(text: str, begun: str, *openings: str) -> bool:
     )
 
 
-def _written_whole(text: str) -> str:
-    """Returns the rest of `text` after the `==` of the first assertion that a model wrote itself:
-    on a line of its own, else within the prose before the first fence.
+def _written_whole(text: str, function: str) -> str:
+    """Returns the side that counts (`_side`) of the first assertion in `text` that a model wrote
+    itself: on a line of its own, else within the prose before the first fence.
 
     Without an assertion, the result is the rest after the first opening fence that names a language
     or begins the text; without such a fence, the text.
@@ -227,23 +237,35 @@ def _written_whole(text: str) -> str:
         word = ASSERT.search(line)
         if word and "==" in line and not QUESTION.search(line):
             if not line[: word.start()].strip():
-                return _right_side(text[start + word.end() :])
+                return _side(text[start + word.end() :], function)
             if in_prose < 0 and FENCE not in text[:start]:
                 in_prose = start + word.end()
         start += len(line)
     if in_prose >= 0:
-        return _right_side(text[in_prose:])
+        return _side(text[in_prose:], function)
     opening = OPENING_FENCE.search(text)
     if opening and (opening[0] != FENCE or not text[: opening.start()].strip()):
         return text[opening.end() :]
     return text
 
 
-def _right_side(text: str) -> str:
-    """Returns the text after the first `==` of an assertion outside brackets; empty without
-    `==`."""
-    equals = outside_brackets(text, "==")
-    return text[equals + 2 :] if equals >= 0 else ""
+CALL = re.compile(r"\s*[A-Za-z_]\w*\s*\(")
+
+
+def _side(text: str, function: str) -> str:
+    """Returns the side of an assertion's `==` that counts, from the `text` behind `assert`, which
+    may be in parentheses: the call of `function`, or, where that is empty, the value, which stands
+    right unless only there is a call. Empty without `==`."""
+    equals, end = outside_brackets(text, "=="), len(text)
+    if equals < 0 and text.lstrip().startswith("("):
+        text = text.lstrip()[1:]
+        equals, end = outside_brackets(text, "=="), outside_brackets(text, ")")
+    if not 0 <= equals < end:
+        return ""
+    left, right = text[:equals], text[equals + 2 : end] + text[end + 1 :]
+    if function:
+        return left if re.match(rf"\s*{re.escape(function)}\s*\(", left) else right
+    return left if CALL.match(right) and not CALL.match(left) else right
 
 
 CLOSING_FENCE = re.compile(r"(?:\A|\n)```|(?<=[^\s`])```[ \t]*(?=\n|\Z)")

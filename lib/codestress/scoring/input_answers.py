@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
-import re
+from types import EllipsisType
 from typing import Any, NamedTuple
 
 from codestress.literals import (
@@ -22,7 +22,6 @@ from codestress.literals import (
     LONGEST_TEXT,
     NotLiteral,
     literal_of,
-    parse_expression,
     parse_literal,
     parse_program,
     same_value,
@@ -133,10 +132,10 @@ def _call(text: str, problem: Problem) -> ast.Call:
     if not stripped:
         raise NotArguments("no answer")
     why = ""
-    for source in (re.sub(r"^assert\b", "", stripped), f"{problem.function}({stripped}\n)"):
+    for source in (stripped, f"{problem.function}({stripped}\n)"):
         try:
-            node = parse_expression(source)
-        except NotLiteral as error:
+            node = asserted_expression(source)
+        except SyntaxError as error:
             why = str(error)
             continue
         sides = asserted(node, problem.function)
@@ -150,13 +149,17 @@ def _call(text: str, problem: Problem) -> ast.Call:
 
 
 def asserted(node: ast.expr, function: str) -> tuple[ast.Call, ast.expr] | None:
-    """Returns the call and the value of `f(…) == VALUE`, where `f` is `function`; None for any other expression.
-    `is` counts as `==` before None, True and False."""
+    """Returns the call and the value of `f(…) == VALUE` or `VALUE == f(…)`, where `f` is
+    `function`; None for any other expression. `is` counts as `==` before None, True and False."""
     match node:
-        case ast.Compare(ast.Call(ast.Name(name)) as call, [ast.Eq()], [value]) | ast.Compare(
-            ast.Call(ast.Name(name)) as call,
-            [ast.Is()],
-            [ast.Constant(None | True | False) as value],
+        case (
+            ast.Compare(ast.Call(ast.Name(name)) as call, [ast.Eq()], [value])
+            | ast.Compare(
+                ast.Call(ast.Name(name)) as call,
+                [ast.Is()],
+                [ast.Constant(None | True | False) as value],
+            )
+            | ast.Compare(value, [ast.Eq()], [ast.Call(ast.Name(name)) as call])
         ) if name == function:
             return call, value
     return None
@@ -240,6 +243,8 @@ class _Closing(ast.NodeTransformer):
             ):
                 for given in node.keywords:  # of a lambda's
                     given.arg = self.own + given.arg if given.arg in self.bound else given.arg
+            case ast.Constant(EllipsisType()):
+                raise NotArguments("... in place of an argument")
             case ast.comprehension(is_async=1):
                 raise NotArguments("async in an argument")
         if not isinstance(node, PLAIN):

@@ -41,7 +41,7 @@ def score_output_completion(
     value = begun_value(without_thoughts(response.text), begun, rule)
     score = score_output(Answer(problem, value.text))
     if score.outcome is Outcome.UNPARSABLE:
-        return unread(response, score.detail)
+        return score if value.closed else unread(response, score.detail)
     cut = score.outcome is Outcome.INCORRECT and not value.closed
     return replace(missed(response, score.detail), unresolved=score.unresolved) if cut else score
 
