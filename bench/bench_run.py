@@ -247,7 +247,7 @@ def prefixes(problems: int) -> None:
         capacity = 4 * max(len(one) // WIDTH for one in chains)
         shuffled = random.Random(0).sample(chains, len(chains))
         most = allowed(chains)
-        by_order = 1 - computed([chains[index] for index in order.requests], capacity) / total
+        by_order = 1 - computed([chains[index] for index in order], capacity) / total
         by_chance = 1 - computed(shuffled, capacity) / total
         print(
             f"11 positions, {name}: the tree of prefixes allows {most:.1%}; by prefix {by_order:.1%} "

@@ -261,7 +261,7 @@ def test_the_order_saves_what_the_tree_of_prefixes_allows(
         with vllm_server(
             checkpoint, tmp_path / "server.log", *flags, "--max-num-seqs", "2"
         ) as base_url:
-            settings = {"base_url": base_url, "key_env": "", "concurrency": 2}
+            settings = {"base_url": base_url, "key_env": "", "concurrency": 1}
             registry = tmp_path / "served.yaml"
             registry.write_text(json.dumps({"tiny": checkpoint.row("openai", **settings)}))
             if order == "by prefix":

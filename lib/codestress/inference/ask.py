@@ -24,10 +24,8 @@ from codestress.inference.opening import FAILURES_IN_A_ROW, Together, open_engin
 from codestress.inference.progress import Progress
 from codestress.inference.registry import REGISTRY, ModelEntry, find_models, keep, load_registry
 from codestress.inference.requests import (
-    WINDOW,
     Asked,
     Prompts,
-    Schedule,
     as_sent,
     following,
     in_order,
@@ -221,17 +219,12 @@ class _ModelRun:
         engine = open_engine(self.entry)
         try:
             if self.entry.local:
-                work = ((-1, asked) for asked in missing)
-                await self.ask_all(engine, Schedule(work, engine.concurrency))
+                await self.ask_all(engine, missing)
                 for _ in missing:  # after a stop: what the store answers is noted all the same
                     pass
                 return
             async with only_run(self.entry, self.store.path):
-                ordered, window = in_order(missing, self.first), WINDOW * engine.concurrency
-                # Batches have no use for leaders, and fill the memory.
-                if isinstance(engine, Together):
-                    ordered, window = ((-1, asked) for _, asked in ordered), engine.concurrency
-                await self.ask_all(engine, Schedule(ordered, window))
+                await self.ask_all(engine, in_order(missing, self.first))
         finally:
             await engine.close()
 
@@ -249,14 +242,13 @@ class _ModelRun:
         trials."""
         return Asked(index, self.prompts.request(index, self.entry))
 
-    async def ask_all(self, engine: Engine, work: Schedule[Asked]) -> None:
+    async def ask_all(self, engine: Engine, work: Iterator[Asked]) -> None:
         async with asyncio.TaskGroup() as group:
             for _ in range(engine.concurrency):
                 group.create_task(self.worker(engine, work))
 
-    async def worker(self, engine: Engine, work: Schedule[Asked]) -> None:
-        while not self.stopped and (taken := await work.take()) is not None:
-            position, due = taken
+    async def worker(self, engine: Engine, work: Iterator[Asked]) -> None:
+        while not self.stopped and (due := next(work, None)) is not None:
             asked: Asked | None = due
             try:
                 while asked is not None:
@@ -275,8 +267,6 @@ class _ModelRun:
                 self.stopped = True
             else:
                 self.note(due)
-            finally:
-                work.done(position)
 
     async def respond(self, engine: Engine, due: Asked) -> tuple[Asked, Response]:
         """Returns the request `due` as it was sent, and its response: the stored one, else a new
@@ -337,7 +327,8 @@ class _ModelRun:
         if failure.outcome is Outcome.DOES_NOT_FIT:
             self.failed_in_a_row = 0  # the server is there, and says why
             left_out = "" if self.budget.until is None else DOES_NOT_FIT
-        self.replies[asked.index] = Reply(key, attempts, failure=failure, left_out=left_out)
+        earlier = tuple(key for key, _ in asked.earlier)
+        self.replies[asked.index] = Reply(key, attempts, earlier, failure, left_out)
         self.progress.failure()
         if self.counted and remembered(FAILED, self.server, key) is None:
             remember(FAILED, self.server, key, failure)

@@ -4,8 +4,7 @@ one run at a time sends them.
 A trial makes a first request, a retry after a refusal, then its next step. Requests are ordered so
 that a server with prefix caching computes each shared prefix once. Prompts are compared by blocks
 of their text: sorted by their chains of block hashes, they stand in the order of a walk through the
-tree of their prefixes. The first request of a prefix, its leader, is answered before the other
-requests that share the prefix are sent; meanwhile other parts of the tree are sent.
+tree of their prefixes.
 """
 
 from __future__ import annotations
@@ -17,11 +16,9 @@ import itertools
 import sys
 import zlib
 from array import array
-from bisect import bisect
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Generic, TypeVar
 
 from tqdm import tqdm
 
@@ -31,7 +28,6 @@ from codestress.inference.servers import belongs
 from codestress.inference.store import Store
 from codestress.types import Prompt, Request, Response, Trial, Trials
 
-Work = TypeVar("Work")
 CHUNK = 256
 """Maximum number of requests that one query looks up in the store."""
 KEPT_CHARACTERS = 50_000_000
@@ -42,9 +38,6 @@ BLOCK = 128
 shorter shared prefixes are not worth an order."""
 WIDTH = 4
 """Length of one block's hash in a chain, in bytes."""
-WINDOW = 8
-"""Number of requests open at once, under way or waiting for their leaders, as a multiple of the
-concurrency."""
 LOCK_PAUSE_S = 0.2
 
 
@@ -202,101 +195,15 @@ def chain(prompt: Prompt) -> bytes:
     return hashes.tobytes()
 
 
-def shared_blocks(one: bytes, two: bytes) -> int:
-    """Returns the number of blocks in the common prefix of two prompts, whose chains (see `chain`)
-    are `one` and `two`."""
-    places = range(0, min(len(one), len(two)), WIDTH)
-    return bisect(places, 0, key=lambda at: one[at : at + WIDTH] != two[at : at + WIDTH])
+def prefix_order(chains: Sequence[bytes]) -> list[int]:
+    """Returns the indices of prompts in the order of a walk through the tree of their prefixes;
+    `chains` has the chain of each prompt (see `chain`). Equal prompts keep their order."""
+    return sorted(range(len(chains)), key=lambda index: chains[index])
 
 
-@dataclass(frozen=True)
-class Order:
-    """An order of requests by position 0, 1, …: its `requests` has the request's index, its
-    `leaders` the position of the earlier request that must be answered first, since both share a
-    prefix (-1 for none)."""
-
-    requests: list[int]
-    """Index of the request at each position."""
-    leaders: list[int]
-    """Leader of each position: the earlier position that first computes the prefix shared with the
-    position before; -1 for none."""
-
-
-def prefix_order(chains: Sequence[bytes]) -> Order:
-    """Returns the order (`Order`) of requests in a walk through the tree of their prefixes;
-    `chains` has the chain of each request's prompt (see `chain`). Equal prompts keep their
-    order."""
-    requests = sorted(range(len(chains)), key=lambda index: chains[index])
-    leaders: list[int] = []
-    # Prefixes of the prompt before: blocks, and the position that computes them first.
-    path: list[tuple[int, int]] = []
-    before = b""
-    for position, index in enumerate(requests):
-        now = chains[index]
-        shared = shared_blocks(before, now)
-        first = -1
-        while path and path[-1][0] > shared:
-            first = path.pop()[1]
-        if path and path[-1][0] == shared:
-            first = path[-1][1]
-        elif shared:
-            path.append((shared, first))
-        leaders.append(first if shared else -1)
-        blocks = len(now) // WIDTH
-        if not path or path[-1][0] < blocks:
-            path.append((blocks, position))
-        before = now
-    return Order(requests, leaders)
-
-
-class Schedule(Generic[Work]):
-    """A queue that hands out pieces of work in order. A piece with a leader, which is an earlier
-    piece, comes only after its leader is done. At most `window` pieces are open: begun and not yet
-    done, whether they are taken, ready to be taken, or wait for a leader. `window` is at least the
-    number of tasks that take pieces at the same time.
-
-    `work` has a pair for each piece: the position of its leader (-1 for none), and the piece.
-    """
-
-    def __init__(self, work: Iterable[tuple[int, Work]], window: int) -> None:
-        self._coming = enumerate(work)
-        self._ready: asyncio.PriorityQueue[tuple[int, Work]] = asyncio.PriorityQueue()
-        self._led: dict[int, list[tuple[int, Work]]] = {}
-        """Pieces that wait for their leader, by the leader's position."""
-        self._left = 0
-        """Number of pieces that are open and not taken."""
-        for _ in range(window):
-            self._open()
-
-    async def take(self) -> tuple[int, Work] | None:
-        """Returns the next piece of work as a pair, (position, piece), or None when no piece is
-        left; waits while all open pieces wait for their leaders."""
-        if not self._left:
-            return None
-        self._left -= 1
-        return await self._ready.get()
-
-    def done(self, position: int) -> None:
-        """Marks the piece at `position` as done, whether it has a response or failed, and frees the
-        pieces that waited for it."""
-        for follower in self._led.pop(position):
-            self._ready.put_nowait(follower)
-        self._open()
-
-    def _open(self) -> None:
-        for position, (leader, piece) in itertools.islice(self._coming, 1):
-            self._left += 1
-            self._led[position] = []
-            if leader in self._led:
-                self._led[leader].append((position, piece))
-            else:
-                self._ready.put_nowait((position, piece))
-
-
-def in_order(work: Iterable[Asked], first: Callable[[int], Asked]) -> Iterator[tuple[int, Asked]]:
-    """Yields the first requests of trials in the order of shared prefixes, as pairs: the position
-    of the request's leader (-1 for none), and the request. `work` has one request, first or later,
-    of each trial to ask; the order is by its prompt.
+def in_order(work: Iterable[Asked], first: Callable[[int], Asked]) -> Iterator[Asked]:
+    """Yields the first requests of trials in the order of shared prefixes. `work` has one request,
+    first or later, of each trial to ask; the order is by its prompt.
 
     Each prompt is rendered twice: once for the order, of which only hashes stay in memory, and once
     when it is due, by `first`, which makes a trial's first request from the trial's index.
@@ -305,9 +212,8 @@ def in_order(work: Iterable[Asked], first: Callable[[int], Asked]) -> Iterator[t
     for asked in work:
         indices.append(asked.index)
         chains.append(chain(asked.request.prompt))
-    order = prefix_order(chains)
-    for number, leader in zip(order.requests, order.leaders, strict=True):
-        yield leader, first(indices[number])
+    for number in prefix_order(chains):
+        yield first(indices[number])
 
 
 @contextlib.asynccontextmanager

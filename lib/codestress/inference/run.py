@@ -28,7 +28,7 @@ from codestress.inference.requests import CHUNK, request_of
 from codestress.inference.results import Answer, Repeats, Results
 from codestress.inference.store import Store
 from codestress.paths import STORE
-from codestress.types import NotRun, Response, Score, Trial, Trials, Usage
+from codestress.types import NotRun, Outcome, Response, Score, Trial, Trials, Usage
 
 
 def run(
@@ -43,8 +43,8 @@ def run(
     that the file `store` lacks are sent (for the errors see `ask`).
 
     A plain call works in scripts, in notebooks and under papermill. With `failures="count"`,
-    requests that failed for good count with the outcomes of `RequestFailed`; by default they raise
-    `IncompleteError`.
+    requests that failed for good count with the outcomes of `RequestFailed`, or as skipped where
+    the trial's last request was never sent; by default they raise `IncompleteError`.
     """
     return score(
         trials, ask(trials, models, failures=failures, store=store, registry=registry), store=store
@@ -105,20 +105,12 @@ def _scored(
     trials: Trials, trial: Trial, model: str, reply: Reply, found: Mapping[str, Response]
 ) -> Answer:
     if reply.failure:
-        failed = Score(reply.failure.outcome, 0.0, str(reply.failure))
+        failed, error = Score(reply.failure.outcome, 0.0, str(reply.failure)), str(reply.failure)
+        if len(reply.earlier) + 1 < trials.steps(trial):
+            failed = Score(Outcome.SKIPPED, math.nan, f"the request before failed: {error}")
         scores = dict.fromkeys(trials.judges, failed)
-        return Answer(
-            trial,
-            model,
-            reply.key,
-            scores,
-            "",
-            Usage(),
-            0.0,
-            reply.attempts,
-            "",
-            str(reply.failure),
-        )
+        attempts = reply.attempts
+        return Answer(trial, model, reply.key, scores, "", Usage(), 0.0, attempts, "", error)
     response = found[reply.key]
     if reply.earlier:
         response = replace(response, earlier=tuple(found[key] for key in reply.earlier))
