@@ -257,3 +257,64 @@ def test_renamed_calls_run_as_before() -> None:
         for condition in RENAMING:
             variants = make_variants(checked, condition, executor, seed=0, guard="tag")
             assert {one.status for one in variants.values()} == {"applied"}, variants
+
+
+def script(condition: str, indent: str = "  ") -> Problem:
+    lines = (
+        "function f(a) {",
+        f"{indent}let i = 0;",
+        f"{indent}if ({condition}) {{",
+        f"{indent * 2}return 1;",
+        f"{indent}}}",
+        f"{indent}return i;",
+        "}",
+    )
+    return Problem("script", "\n".join(lines), "f", "3", "1", "javascript")
+
+
+@pytest.mark.parametrize(
+    ("condition", "whole"),
+    [
+        ("i++, a > 5", "(i++, a > 5)"),
+        ("{ a: 1 }[a] === 1", "({ a: 1 }[a] === 1)"),
+        ("/* why */ a > 1", "a > 1"),
+    ],
+)
+def test_a_condition_of_a_script_is_rewritten_as_a_whole(condition: str, whole: str) -> None:
+    before = f"if ({condition}) {{"
+    found = set()
+    for seed in range(20):
+        made = perturbed(script(condition), "RTF", "output", seed).problem.code
+        [after] = [line for line in made.split("\n") if line.strip().startswith("if")]
+        assert whole in after != before
+        assert after.count("/*") == before.count("/*")
+        assert "=> {" not in after
+        found.add(after)
+    assert len(found) > 2
+
+
+def test_lines_of_a_script_keep_their_tabs_and_line_ends() -> None:
+    tabs, ends = script("a > 1", "\t"), script("a > 1")
+    ends = replace(ends, code=ends.code.replace("\n", "\r\n"))
+    for seed in range(8):
+        lines = perturbed(tabs, "GBC", "output", seed).problem.code.split("\n")
+        assert set(tabs.code.split("\n")) <= set(lines)
+        made = perturbed(ends, "MCC", "output", seed).problem.code
+        assert made.count("\r\n") == made.count("\n") == made.count("\r")
+
+
+def test_a_function_of_a_docstring_alone_keeps_it() -> None:
+    code = 'def g():\n    """only this"""\n\ndef f(x):\n    return g() or x'
+    for condition in ("MPS", "MCC"):
+        made = perturbed(Problem("p", code, "f", "3", "3"), condition, "output", 0).problem
+        assert ast.get_docstring(ast.parse(made.code).body[0]) == "only this"  # type: ignore[arg-type]
+
+
+def test_a_keyword_of_a_class_keeps_its_name() -> None:
+    code = (
+        "class Base:\n    def __init_subclass__(cls, tag):\n        cls.tag = tag\n\n"
+        "class A(Base, tag=5):\n    pass\n\ndef f(x):\n    return A.tag + x"
+    )
+    made = perturbed(Problem("p", code, "f", "3", "8"), "REN", "output", 0).problem.code
+    assert made.count("tag=5") == 1
+    assert "__init_subclass__(cls, tag)" in made

@@ -132,7 +132,8 @@ class JavaScriptProgram:
             if node.type not in ("if_statement", "while_statement"):
                 continue
             condition = part(node, "condition")
-            inner = next(iter(condition.named_children), None) if condition else None
+            inside = condition.named_children if condition else ()
+            inner = next((one for one in inside if one.type != "comment"), None)
             if inner is None or any(one.type in NOT_MOVED for one in nodes(inner)):
                 continue
             kind = "constant" if inner.type in ("true", "false") else "general"
@@ -140,7 +141,10 @@ class JavaScriptProgram:
                 kind = "comparison"
             put = partial(self.edit, *self.lines.span(inner))
             named = parameters(around(node, FUNCTIONS))
-            yield Place(line_of(inner), named, put, text_of(inner), self.texts[kind])
+            text = text_of(inner)
+            if inner.type == "sequence_expression" or text.startswith("{"):
+                text = f"({text})"
+            yield Place(line_of(inner), named, put, text, self.texts[kind])
 
     def places(self) -> list[Place]:
         """Returns the places where a statement may be put: before each statement inside
@@ -158,7 +162,9 @@ class JavaScriptProgram:
 
     def _put_before(self, statement: Node, text: str) -> None:
         start = self.lines.span(statement)[0]
-        self.edit(start, start, f"{text}\n".replace("\n", "\n" + " " * statement.start_point[1]))
+        indent = self.lines.indent(line_of(statement))
+        indent += " " * (statement.start_point[1] - len(indent))
+        self.edit(start, start, f"{text}\n".replace("\n", f"\n{indent}"))
 
     def hidden_names(self, *, variables: bool = False) -> list[str]:
         """Names that a global may have without effect: those of parameters, and with `variables`

@@ -275,7 +275,8 @@ def _with_messages(
     lines = []
     for number, text in enumerate(code.split("\n"), start=1):
         if behind[number]:
-            text += "    " + comment.format(" ".join(behind[number]))
+            end = "\r" * text.endswith("\r")
+            text = f"{text.rstrip(end)}    {comment.format(' '.join(behind[number]))}{end}"
         lines += [*before[number], text]
     return "\n".join(lines)
 

@@ -311,6 +311,8 @@ def _sites(statement: ast.stmt, returns: Iterator[int]) -> Iterator[MessageSite]
     header_end = statement.end_lineno or statement.lineno
     if body:
         match body:
+            case [ast.Expr(ast.Constant(str()))]:
+                return  # before it a message makes the docstring none
             case [ast.Expr(ast.Constant()), first, *_] | [first, *_]:
                 inside = (first_line(first), first.col_offset)
         header_end = first_line(body[0]) - 1

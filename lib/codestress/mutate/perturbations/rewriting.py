@@ -175,6 +175,8 @@ def _keywords(tree: ast.Module, names: Names) -> Iterator[tuple[ast.keyword, Sco
     renamed. Keywords that a `**` parameter collects are left out."""
     scopes = {id(occurrence.node): occurrence.scope for occurrence in names.occurrences}
     inner = {id(scope.node): scope for scope in names.scopes}
+    for defined in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
+        yield from ((keyword, None) for keyword in defined.keywords if keyword.arg)
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
         functions: list[FunctionNode] = []
         if isinstance(call.func, ast.Name):
