@@ -1,17 +1,15 @@
 """Writes params/plans.csv, the counts of the paper profile's plans: `python bench/plans.py [ARTEFACT …]`.
 
-Prompts of large artefacts are rendered for a sample of their problems, as `codestress plan` does. Each row names the
-commit whose prompts were counted; changes in lib or params that are not committed are refused. An artefact whose data
-sets are not at hand (CODESTRESS_DATA names a folder that has them) keeps its rows, or has none: the report says that
-its price is unknown. Three parts are estimates, and say so in their rows. Of CRUXEval, CodeCrash's variants are made of
-the first 100 programs only. LiveCodeBench's programs are not at hand: its number of samples is published, and their
-prompts, JavaScript ones too, are taken to be as long as those of the kit's own contest programs in Python. Fault
+Prompts of large artefacts are rendered for a sample of their problems, as `codestress plan` does. An artefact whose
+data sets are not at hand (CODESTRESS_DATA names a folder that has them) keeps its rows, or has none: the report says
+that its price is unknown. Three parts are estimates, and say so in their rows. Of CRUXEval, CodeCrash's variants are
+made of the first 100 programs only. LiveCodeBench's programs are not at hand: its number of samples is published, and
+their prompts, JavaScript ones too, are taken to be as long as those of the kit's own contest programs in Python. Fault
 Localizability asks again only where a model found the fault: taken to be as often as in its Table II.
 """
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -22,14 +20,13 @@ import pandas as pd
 from codestress.artefact_files import load_profile
 from codestress.errors import CodestressError
 from codestress.inference.registry import load_registry
-from codestress.paths import ROOT
 from codestress.pipeline.artefacts import Overrides, resolve, select
 from codestress.pipeline.plan import PlanRow, make_plan
 from codestress.report.published import read_published
 from codestress.report.summary import PLAN_COLUMNS, PLANS, plans
 
 Row = tuple[str, str, str, str, int, int, int]
-"""`PLAN_COLUMNS` without the commit."""
+"""Values of the columns `PLAN_COLUMNS`."""
 STAND_IN = {"livecodebench": "contest"}
 PROGRAMS = 100
 """Programs of CRUXEval from which CodeCrash's variants are made for a plan: all 800 take an hour."""
@@ -115,22 +112,8 @@ def counted(artefact: str, parameters: dict[str, Any]) -> list[Row]:
     return [row_of(row, "", "", row.missing) for row in planned(artefact)]
 
 
-def commit() -> str:
-    """Return the last commit of what makes prompts; exits where a change of it is not committed."""
-    sources = ["lib", "params", ":(exclude)params/plans.csv"]
-    if subprocess.check_output(
-        ["git", "status", "--porcelain", "--", *sources], cwd=ROOT, text=True
-    ):
-        sys.exit(
-            "bench/plans.py: commit the changes in lib and params first: rows name the commit that they count"
-        )
-    return subprocess.check_output(
-        ["git", "log", "-1", "--format=%h", "--", *sources], cwd=ROOT, text=True
-    ).strip()
-
-
 def main() -> None:
-    registry, made_by = load_registry(), commit()
+    registry = load_registry()
     for name in select(sys.argv[1:], load_profile("paper")):
         (artefact,) = resolve([name], "paper", Overrides(), registry)
         try:
@@ -140,7 +123,7 @@ def main() -> None:
             continue
         # Read anew: another process may count another paper meanwhile.
         known = plans.__wrapped__()
-        added = pd.DataFrame([(*row, made_by) for row in rows], columns=PLAN_COLUMNS)
+        added = pd.DataFrame(rows, columns=PLAN_COLUMNS)
         table = pd.concat([known[known["artefact"] != name], added])
         table.sort_values(["artefact", "model", "part", "basis"]).to_csv(PLANS, index=False)
         print(f"{name}: {len(rows)} rows", flush=True)

@@ -210,7 +210,7 @@ def test_the_plans_file_counts_todays_prompts(
             rows = plans.counted(name, parameters)
     except DataError as error:
         pytest.skip(str(error))
-    today = pd.DataFrame(rows, columns=summary.PLAN_COLUMNS[:-1]).set_index(["model", "part"])
+    today = pd.DataFrame(rows, columns=summary.PLAN_COLUMNS).set_index(["model", "part"])
     table = summary.plans()
     table = table[table["artefact"] == name].set_index(["model", "part"])
     assert set(table.index) == set(today.index)

@@ -55,11 +55,11 @@ cue."""
 CONTRARY = ("differs", "inconsistent", "does not follow")
 """Verdicts on numbers that are not as the paper prints them."""
 PLANS = PARAMS / "plans.csv"
-PLAN_COLUMNS = ["artefact", "model", "part", "basis", "requests", "characters", "longest", "commit"]
+PLAN_COLUMNS = ["artefact", "model", "part", "basis", "requests", "characters", "longest"]
 """Columns of params/plans.csv, for the paper profile. part: a data set where an artefact has
 several; basis: how the numbers were found, empty where they were counted; requests: different
 questions; characters: of all prompts; longest: tokens of all completions if each is as long as
-allowed; commit: the commit whose prompts were counted."""
+allowed."""
 
 
 def did(figures: int, papers: int, answers: int, models: Iterable[Mapping[str, Any]]) -> str:
@@ -294,7 +294,7 @@ def plans() -> pd.DataFrame:
     the file is missing."""
     if not PLANS.is_file():
         return pd.DataFrame(columns=PLAN_COLUMNS)
-    text = {"part": str, "basis": str, "commit": str}
+    text = {"part": str, "basis": str}
     return pd.read_csv(PLANS, dtype=text, keep_default_na=False)
 
 
