@@ -51,6 +51,12 @@ def with_holm(tests: pd.DataFrame) -> pd.DataFrame:
     return tests.assign(p_holm=adjusted, decided=adjusted < LEVEL)
 
 
+def told_from_zero(p_values: ArrayLike) -> int:
+    """Returns the number of differences that their `p_values` (n,), of one family of tests, tell
+    from zero after Holm's correction."""
+    return int((holm(p_values) < LEVEL).sum())
+
+
 def sign_flips(differences: ArrayLike) -> float:
     """Returns the two-sided p-value of paired `differences` (n,) by sign flips: the share of all
     2^n sign choices whose sum is at least as far from 0 as the observed sum.

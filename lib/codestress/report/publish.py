@@ -44,7 +44,7 @@ REST = " … The rest is in the table."
 NOTE_CHARACTERS = 19
 """Maximum number of characters of a figure's footnote, for each inch of its width."""
 OTHERS = "; …"
-SIMULATED_NOTE = "sim-…: simulated readers, not language models"
+SIMULATED_NOTE = "simulated readers, not language models"
 
 
 def publish(
@@ -138,7 +138,8 @@ def _add_words(
         notes = [f"changed: {changed}", *notes]
         first = [*first, f"Changed: {changed}"]
     if simulated and results.answers:
-        notes = [SIMULATED_NOTE, *notes]
+        drawn = any("sim-" in text.get_text() for text in figure.findobj(Text))
+        notes = [f"{'sim-…: ' if drawn else 'Asked: '}{SIMULATED_NOTE}", *notes]
         first = [f"{', '.join(simulated)}: {READERS}", *first]
     if notes:
         add_note(figure, one_line(notes, round(NOTE_CHARACTERS * width)))

@@ -8,8 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from codestress.fitting.proportions import wilson
 from codestress.papers.codecrash.charts import difference_dots, share_dots, token_dots
-from codestress.papers.codecrash.results import conditions, differences, reasoning
+from codestress.papers.codecrash.results import conditions, differences, reasoning, verdicts
 from codestress.papers.codecrash.studies import Predictions
 from codestress.report.publish import publish
 from drawn import faults
@@ -85,3 +86,51 @@ def test_figures_fit_a_page_with_all_of_the_paper_s_models(
         publish(given, figure=figure, title="title", alt="words", table=table[:1], data=table[:1])
         assert figure.get_figheight() < 8
         assert faults(tmp_path / "figure.svg", "page") == []
+
+
+def answers_to(rows: list[tuple[str, str, str, int, float]]) -> pd.DataFrame:
+    """Answers by perturbation, problem, question, sample and value, in one setting."""
+    columns = ["perturbation", "problem", "question", "sample", "value_strict"]
+    table = pd.DataFrame(rows, columns=columns)
+    table = table.assign(value_reference=table["value_strict"], density=1.0, status="applied")
+    table.loc[table["perturbation"] == "VAN", "density"] = 0.0
+    return table.assign(
+        model="m",
+        dataset="livecodebench",
+        language="python",
+        task="output",
+        mode="direct",
+        ignore=False,
+        refactor=False,
+        reasoning_tokens=100.0,
+        collapsed=False,
+    )
+
+
+def test_shares_of_problems_count_questions_as_clusters() -> None:
+    """100 problems of 10 questions, whose answers are alike within a question: intervals are those of 10 answers."""
+    rows = []
+    for number, name, sample in product(range(100), ("VAN", "MCC"), range(2)):
+        right = name == "VAN" or (number < 50 and sample == 0)
+        rows.append((name, f"p{number}", f"q{number // 10}", sample, float(right)))
+    answers = answers_to(rows)
+    [broken] = verdicts.changed_verdicts(answers, rule="strict", confidence=0.95).itertuples()
+    assert (broken.broken, broken.right_before, broken.share) == (50, 100, 0.5)
+    assert (broken.low, broken.high) == pytest.approx(tuple(wilson(5, 10)))
+    table = verdicts.stability(answers, rule="strict", confidence=0.95).set_index("perturbation")
+    assert table.loc["MCC", "same_verdict"] == 0.5
+    assert tuple(table.loc["MCC", ["low", "high"]]) == pytest.approx(tuple(wilson(5, 10)))
+    assert tuple(table.loc["VAN", ["low", "high"]]) == pytest.approx(tuple(wilson(10, 10)))
+
+
+def test_a_difference_without_a_common_problem_is_not_known() -> None:
+    """As after a stop: the vanilla programs of other problems were asked."""
+    rows = [("MCC", f"p{n}", f"p{n}", 0, n % 2) for n in range(4)]
+    plain = [("VAN", f"p{n}", f"p{n}", 0, 1.0) for n in range(4, 8)]
+    printed = [("MPS", f"p{n}", f"p{n}", 0, 0.0) for n in range(4, 8)]
+    for others, known in ((printed, {"VAN": 0.0, "MPS": -100.0}), ([], {"VAN": 0.0})):
+        answers = answers_to([*rows, *plain, *others])
+        table = reasoning.reasoning_table(answers, rule="strict", confidence=0.95)
+        points = table.set_index("perturbation")["points"]
+        assert points.dropna().to_dict() == known
+        assert pd.isna(points["MCC"])

@@ -149,23 +149,42 @@ def test_an_oracle_scores_100_percent_in_every_cell(
     assert (slopes["high"] - slopes["low"] > 0.1).all()  # answers that are all alike leave a doubt
 
 
+def made_up(model: str, rows: list[tuple[str, int, int]], first: int = 0) -> pd.DataFrame:
+    """Answers about off-by-one faults of the last quarter: of each language so many, and so many right ones."""
+    answers = [
+        (model, language, f"{number:02}/OffByOne/4.1", float(number - first < found))
+        for language, tasks, found in rows
+        for number in range(first, first + tasks)
+    ]
+    table = pd.DataFrame(answers, columns=["model", "language", "problem", "value_strict"])
+    table = table.assign(source=table["language"], fault="OffByOne", quarter=4, spm="none")
+    return table.assign(value_reference=table["value_strict"])
+
+
 def test_figure_9_pools_answers_and_its_cells_sum_to_the_tasks() -> None:
-    """Two languages of unequal size: 1 of 2 and 1 of 16 are 2 of 18, and no mean of 50 and 6 %."""
-    rows = [("python", 2, 1), ("java", 16, 1)]
-    counts = pd.DataFrame(rows, columns=["language", "tasks", "found"]).assign(
-        fault="OffByOne", quarter=4
+    """Two languages of unequal size: 1 of 2 and 1 of 16 are 2 of 18, and no mean of 50 and 6 %. One model was asked
+    about two tasks that the other was not: 20 different ones; the perfect localizer's own are 24."""
+    answers = pd.concat(
+        [
+            made_up("a", [("python", 2, 1), ("java", 16, 1)]),
+            made_up("b", [("java", 18, 2)]),
+            made_up(localization.ORACLE, [("python", 4, 4), ("java", 20, 20)]),
+        ]
     )
-    counts = counts.assign(accuracy=counts["found"] / counts["tasks"])
-    models = pd.concat([counts.assign(model=name) for name in ("a", "b")])
-    perfect = counts.assign(model=localization.ORACLE, found=counts["tasks"])
-    cells = localization.heat_cells(pd.concat([models, perfect], ignore_index=True)).set_index(
-        "row"
-    )
-    assert cells.loc["OffByOne", ["accuracy", "tasks"]].tolist() == pytest.approx([2 / 18, 18])
-    assert cells.loc[localization.ALL_FAULTS, ["accuracy", "tasks"]].tolist() == pytest.approx(
-        [2 / 18, 18]
-    )
-    assert cells.loc[localization.ORACLE, ["accuracy", "tasks"]].tolist() == [1, 18]
+    cells = localization.heat_cells(answers, "strict").set_index("row")
+    for row in ("OffByOne", localization.ALL_FAULTS):
+        found = cells.loc[row, ["accuracy", "found", "answers", "tasks"]].tolist()
+        assert found == pytest.approx([4 / 36, 4, 36, 20])
+    assert cells.loc[localization.ORACLE, ["accuracy", "tasks"]].tolist() == [1, 24]
+    assert cells["cell"].map(lambda cell: isinstance(cell, dict)).tolist() == [True, True, False]
+
+
+def test_tasks_of_a_category_are_different_ones() -> None:
+    """Three models of one category found 2, 0 and 0 of ten tasks: 2 of 30 answers, 10 tasks, 2 of them kept."""
+    parts = [made_up("coder", [("python", 10, found)]) for found in (2, 0, 0)]
+    table = localization.localized(pd.concat(parts), ["language"], rule="strict", confidence=0.95)
+    assert table.loc[0, ["tasks", "answers", "found", "kept"]].tolist() == [10, 30, 2, 2]
+    assert table.loc[0, ["accuracy", "accuracy_kept"]].tolist() == pytest.approx([2 / 30, 1 / 3])
 
 
 def test_labels_are_right_in_all_tasks() -> None:
@@ -792,22 +811,43 @@ def test_marks_of_a_figure_stand_on_its_dots() -> None:
 
 def test_titles_say_the_finding() -> None:
     losses = pd.DataFrame({"control": "blank_line", "low": [0.1, -0.1], "high": [0.3, 0.2]})
+    # Two models, the second asked ten times as often: 22 of 200 is less than 101 of 200, and 2 of 2 counts as 2.
     table = pd.DataFrame(
-        [("python", "names", 0.5), ("python", "dead_code", 0.25), ("java", "names", 0.75)],
-        columns=["language", "spm", "accuracy"],
+        [
+            ("python", "names", 1, 2),
+            ("python", "names", 100, 198),
+            ("python", "dead_code", 2, 2),
+            ("python", "dead_code", 20, 198),
+            ("java", "names", 3, 4),
+        ],
+        columns=["language", "spm", "found_again", "asked_again"],
     ).assign(said="describes")
     names(robustness.headline(table, losses, table, "models"), "blank line", "1 of 2")
     said = robustness.headline(table, losses, table, "spms")
-    names(said, "dead code in Python (25 %)", "names in Java (75 %)")
-    versions = pd.DataFrame({"low": [-0.1, 0.1], "high": [0.1, 0.2]})
+    names(said, "dead code in Python (11 %)", "names in Java (75 %)")
+    versions = pd.DataFrame({"p_value": [0.06, 0.01]})
     shares = pd.DataFrame(
         [("phi-4", "python", "OffByOne", 0.2, 20), ("phi-4", "java", "OffByOne", 0.4, 20)],
         columns=["model", "language", "fault", "accuracy_kept", "kept"],
     )
     names(localization.headline(shares, versions, "versions"), "1 of 2", "phi-4")
     said = localization.headline(shares, versions, "faults")
-    names(said, "10 tasks", "off by one in Java (40 %)", "off by one in Python (20 %)")
+    names(said, "off by one in Java (40 %)", "off by one in Python (20 %)")
     assert said.index("most") < said.index("40 %") < said.index("20 %")
+    # Within a language, weighted by tasks: 4 of 20 and 20 of 40 are 40 %.
+    shares = pd.DataFrame(
+        [
+            ("coder", "python", 0.2, 20),
+            ("coder", "python", 0.5, 40),
+            ("reasoning", "python", 0.3, 20),
+            ("reasoning", "java", 0.9, 20),
+        ],
+        columns=["model", "language", "accuracy_kept", "kept"],
+    )
+    said = localization.headline(shares, versions, "categories")
+    names(said, "in Python coder 40 %, reasoning 30 %")
+    assert "Java" not in said
+    names(localization.headline(shares[3:], versions, "categories"), "one category")
 
 
 def test_the_mean_line_of_figure_8_counts_models_alike(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from codestress.fitting.proportions import DOUBTED, UNKNOWN, newcombe, paired_difference
+from codestress.fitting.significance import told_from_zero
 from codestress.fitting.summaries import with_accuracy
 from codestress.papers.origin.curves import FittedSide, fit_decay
 from codestress.papers.origin.published import by_size
@@ -308,14 +309,15 @@ def shares_headline(
     published: pd.DataFrame, regenerated: pd.DataFrame, differences: pd.DataFrame
 ) -> str:
     """Title of a figure of shares: the best model of the paper and the best here; with several
-    conditions, the largest difference published and how many `differences` here are certain."""
+    conditions, the largest difference published and how many `differences` here (p_value) are told
+    from zero after Holm's correction."""
     if differences.empty:
         parts = {"% in the paper": published, "% here": regenerated}
         shares = {where: 100 * part.set_index("label")["accuracy"] for where, part in parts.items()}
         best = [largest(part, where) for where, part in shares.items() if len(part)]
         asked = str(regenerated["condition"].iloc[0]).removesuffix(", in order")
         return f"{asked}: right at most {', '.join(best)}"
-    sure = int(((differences["low"] > 0) | (differences["high"] < 0)).sum())
+    sure = told_from_zero(differences["p_value"])
     names = list(_told_apart(regenerated).values())
     here = f"{sure or 'none'} of {len(differences)} differences here told from zero"
     if published["condition"].nunique() < 2:

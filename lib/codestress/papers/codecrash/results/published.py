@@ -23,7 +23,7 @@ from codestress.fitting.significance import (
     with_holm,
 )
 from codestress.papers.codecrash.results.differences import INDEPENDENT, published_differences
-from codestress.report.findings import Finding, listed, span
+from codestress.report.findings import Finding, listed, points, span
 from codestress.report.published import published_numbers, read_published
 from codestress.seeding import rng
 
@@ -263,9 +263,12 @@ def _agreement(alike: pd.DataFrame) -> Finding:
             for row in sure.itertuples()
         ]
         told.append(f"{name}: {len(sure)} of {len(part)} pairs of perturbations ({listed(pairs)})")
+    rest = alike[~alike["decided"]]
+    positive = (rest["low"] > 0).sum()
     return Finding(
         "Perturbations that order the models alike, by the share of the vanilla score that each loses (Spearman). "
-        f"{'; '.join(told)}. Of the other pairs no agreement is shown.",
+        f"{'; '.join(told)}. The other {len(rest)} pairs are not decided; intervals of {positive} of them, not "
+        f"corrected for {len(alike)} pairs, are above zero.",
         "Spearman's rank correlation over models, permutations",
         "Fisher's transformation with Bonett and Wright's error; models are the sample",
         f"Holm over {len(alike)} pairs, level {LEVEL}",
@@ -298,9 +301,12 @@ def _datasets(datasets: pd.DataFrame) -> Finding:
         f"(difference {100 * row.difference:+.1f} {span(row.low, row.high)}, {row.more} of {row.models} models more)"
         for row in sure.itertuples()
     ]
-    rest = list(datasets["perturbation"][~datasets["decided"]])
+    rest = [
+        f"{row.perturbation} {points(row.difference)} {span(row.low, row.high)}"
+        for row in datasets[~datasets["decided"]].itertuples()
+    ]
     return Finding(
-        f"LiveCodeBench against CRUXEval, mean share lost: {'; '.join(told)}. No difference is shown of "
+        f"LiveCodeBench against CRUXEval, mean share lost: {'; '.join(told)}. Not decided (points): "
         f"{listed(rest)}.",
         "exact sign flips of each model's difference",
         "Student, paired across models",

@@ -64,23 +64,24 @@ def reasoning_table(answers: pd.DataFrame, *, rule: str, confidence: float) -> p
     the scoring rule.
 
     Columns: `CELL` (the condition), n (answers), problems, questions, independent, pass_at_1_pct (0
-    to 100), points (difference to vanilla) and average_tokens (of reasoning) with intervals at
-    `confidence`, most_tokens, collapses (their number).
+    to 100), points (difference to vanilla; nan without a problem of both) and average_tokens (of
+    reasoning) with intervals at `confidence`, most_tokens, collapses (their number).
     """
     table = differences(answers, rule=rule, confidence=confidence)
-    points = table.set_index(CELL)[[*POINTS]].to_dict("index")
+    points = table.set_index(CELL)[[*POINTS]].to_dict("index") if len(table) else {}
     rows = []
     for cell, part in cells(answers):
         known = part.dropna(subset="reasoning_tokens")
         spent = known["reasoning_tokens"]
         mean, (low, high), *_ = clustered_mean(spent, known["question"], confidence=confidence)
+        unpaired = 0.0 if cell["perturbation"] == "VAN" else math.nan
         row = cell | {
             "n": len(part),
             "problems": part["problem"].nunique(),
             "questions": part["question"].nunique(),
             "independent": effective_number(part["question"]),
             "pass_at_1_pct": 100 * part[f"value_{rule}"].mean(),
-            **points.get(tuple(cell.values()), dict.fromkeys(POINTS, 0.0)),
+            **points.get(tuple(cell.values()), dict.fromkeys(POINTS, unpaired)),
             "average_tokens": mean,
             "tokens_low": low,
             "tokens_high": high,

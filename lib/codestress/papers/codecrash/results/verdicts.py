@@ -4,13 +4,12 @@ agreement of candidates."""
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 
-from codestress.fitting.proportions import wilson
+from codestress.fitting.proportions import clustered_share
 from codestress.papers.codecrash.results.conditions import (
     CELL,
     MERGE,
@@ -18,7 +17,6 @@ from codestress.papers.codecrash.results.conditions import (
     cells,
     most_and_least,
     scores_by_problem,
-    told,
 )
 from codestress.scoring.forms import fenced_program
 from codestress.seeding import rng
@@ -31,20 +29,19 @@ def changed_verdicts(answers: pd.DataFrame, *, rule: str, confidence: float) -> 
     `rule` is the scoring rule.
 
     Columns: `CELL` (the condition), broken (right before, wrong after), right_before, share (broken
-    of right_before; nan without any), low, high (Wilson, at `confidence`), mended (wrong before,
-    right after), wrong_before.
+    of right_before; nan without any), low, high (Wilson, at `confidence`, questions as clusters),
+    mended (wrong before, right after), wrong_before.
     """
     rows = []
     for cell, part in _paired(answers, rule):
         right, wrong = part[part["before"] == 1], part[part["before"] == 0]
-        broken, n = int((right["score"] == 0).sum()), len(right)
-        low, high = wilson(broken, n, confidence)
+        broken = right["score"] == 0
+        share = clustered_share(broken, right["question"], confidence)
         numbers = {
-            "broken": broken,
-            "right_before": n,
-            "share": broken / n if n else math.nan,
-            "low": low,
-            "high": high,
+            "broken": int(broken.sum()),
+            "right_before": len(right),
+            "share": share.value,
+            **share.interval._asdict(),
             "mended": int((wrong["score"] == 1).sum()),
             "wrong_before": len(wrong),
         }
@@ -112,13 +109,6 @@ def told_case(case: Any, trials: Trials, texts: Mapping[str, Response]) -> str:
     )
 
 
-def describe_verdicts(table: pd.DataFrame) -> str:
-    """Returns the rows of `changed_verdicts` (broken of right_before) as a text that describes
-    their figure."""
-    form = "{model}, {dataset}, {mode}, {perturbation}: {broken} of {right_before}"
-    return told("Right before and wrong after the perturbation.", table, form)
-
-
 def verdict_headline(points: pd.DataFrame) -> str:
     """Returns the title of the figure of `points`, the points of `share_points` made of
     `changed_verdicts`: under which perturbations right answers turn wrong."""
@@ -135,33 +125,26 @@ def stability(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Data
 
     Columns: `CELL` (the condition), problems, candidates, pass_at_1_pct (0 to 100),
     deviation_points (n - 1; nan for one candidate), same_verdict (the share), low, high (Wilson, at
-    `confidence`).
+    `confidence`, questions as clusters).
     """
     rows = []
     for cell, part in cells(answers):
         verdicts = part.pivot_table(f"value_{rule}", "problem", "sample").dropna()
         problems, candidates = verdicts.shape
         means = 100 * verdicts.mean()
-        same = int((verdicts.nunique(axis=1) == 1).sum())
-        low, high = wilson(same, problems, confidence)
+        same = verdicts.eq(verdicts.iloc[:, :1].squeeze(axis=1), axis=0).all(axis=1)
+        questions = part.groupby("problem")["question"].first()[verdicts.index]
+        share = clustered_share(same, questions, confidence)
         numbers = {
             "problems": problems,
             "candidates": candidates,
             "pass_at_1_pct": float(means.mean()),
             "deviation_points": float(means.std(ddof=1)),
-            "same_verdict": same / problems if problems else math.nan,
-            "low": low,
-            "high": high,
+            "same_verdict": share.value,
+            **share.interval._asdict(),
         }
         rows.append(cell | numbers)
     return pd.DataFrame(rows)
-
-
-def describe_stability(table: pd.DataFrame) -> str:
-    """Returns the rows of `stability` (share, deviation) as a text that describes their figure."""
-    spread = "standard deviation {deviation_points:.2f} points"
-    form = "{model}, {dataset}, {mode}, {perturbation}: {same_verdict:.1%}, " + spread
-    return told("Problems whose candidates are all right or all wrong.", table, form)
 
 
 def stability_headline(points: pd.DataFrame) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from codestress.fitting.proportions import clustered_share, ratio
+from codestress.fitting.significance import told_from_zero
 from codestress.fitting.summaries import paired_differences
 from codestress.mutate.faults.sites import KINDS
 from codestress.papers.faultloc.words import spoken
@@ -57,11 +58,12 @@ def localized(
     row for each model, the perfect localizer included, and combination of values of the columns
     `by`.
 
-    Columns: model, those of `by`, tasks, found, accuracy (by the scoring rule `rule`, 0 to 1), low,
-    high (Wilson at `confidence`, programs as clusters); kept (tasks that at least one model finds:
-    the paper's filter, which ignores the perfect localizer), programs_kept, accuracy_kept,
-    kept_low, kept_high; found_reference, accuracy_reference (within two lines); cell (selects these
-    answers). Intervals of shares among kept tasks ignore that the filter is drawn too.
+    Columns: model, those of `by`, tasks (different ones), answers, found (right answers), accuracy
+    (found / answers by the scoring rule `rule`), low, high (Wilson at `confidence`, programs as
+    clusters); kept (tasks that at least one model finds: the paper's filter, which ignores the
+    perfect localizer), programs_kept, accuracy_kept, kept_low, kept_high; found_reference,
+    accuracy_reference (within two lines); cell (selects these answers). Intervals of shares among
+    kept tasks ignore that the filter is drawn too.
     """
     plain = unmutated(answers)
     value, task = f"value_{rule}", ["source", "problem"]
@@ -72,16 +74,17 @@ def localized(
     rows = []
     for group, part in plain.groupby(["model", *by], sort=False):
         every, filtered = (
-            clustered_share(tasks[value], tasks["seed_program"], confidence)
-            for tasks in (part, part[part["kept"]])
+            clustered_share(one[value], one["seed_program"], confidence)
+            for one in (part, part[part["kept"]])
         )
-        row = [*group, len(part), int(part[value].sum()), every.value, *every.interval]
-        row += [filtered.n, filtered.clusters, filtered.value, *filtered.interval]
+        tasks, kept_tasks = (len(one[task].drop_duplicates()) for one in (part, part[part["kept"]]))
+        row = [*group, tasks, len(part), int(part[value].sum()), every.value, *every.interval]
+        row += [kept_tasks, filtered.clusters, filtered.value, *filtered.interval]
         row += [int(part["value_reference"].sum()), float(part["value_reference"].mean())]
         rows.append(row)
     shares, kept_shares = ["accuracy", "low", "high"], ["accuracy_kept", "kept_low", "kept_high"]
-    columns = ["model", *by, "tasks", "found", *shares, "kept", "programs_kept", *kept_shares]
-    columns += ["found_reference", "accuracy_reference"]
+    columns = ["model", *by, "tasks", "answers", "found", *shares, "kept", "programs_kept"]
+    columns += [*kept_shares, "found_reference", "accuracy_reference"]
     return with_cells(pd.DataFrame(rows, columns=columns), ["model", *by])
 
 
@@ -132,32 +135,32 @@ def place_effect(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.D
     return pd.DataFrame(rows)
 
 
-def heat_cells(table: pd.DataFrame) -> pd.DataFrame:
-    """Returns the cells of the heat map of faults and quarters, from `table`, the table of
-    `localized` by language, fault and quarter: row (a fault, all faults, or the perfect localizer),
-    column (quarter in words), accuracy, tasks, cell (the models' answers).
+def heat_cells(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
+    """Returns the cells of the heat map of faults and quarters, from `answers`, a table of answers
+    with those of the perfect localizer: row (a fault, all faults, or the perfect localizer),
+    quarter, column (quarter in words), tasks (different ones), answers, found, accuracy (found /
+    answers by the scoring rule `rule`), cell (selects the models' answers).
 
-    A cell pools all models' answers to the tasks of a fault and quarter, languages together; the
-    column `tasks` counts the different tasks. The perfect localizer's row pools all faults.
+    A cell pools all models' answers to the tasks of a fault and quarter, languages together.
     """
-    both = pd.concat([table, table.assign(fault=ALL_FAULTS)])
-    perfect = both["model"] == ORACLE
-    different = both[perfect].groupby(["fault", "quarter"])["tasks"].sum()
-    cells = _pooled(both[~perfect]).drop(columns="tasks").join(different, on=["fault", "quarter"])
+    plain = unmutated(answers)
+    models, perfect = plain[plain["model"] != ORACLE], plain[plain["model"] == ORACLE]
+    all_faults = models.assign(fault=ALL_FAULTS)
+    pooled = pd.concat([models, all_faults, perfect.assign(fault=ORACLE)])
+    pooled = pooled.assign(task=pooled["source"] + "/" + pooled["problem"])
+    groups = pooled.groupby(["fault", "quarter"], as_index=False, sort=False)
+    value = f"value_{rule}"
+    cells = groups.agg(
+        tasks=("task", "nunique"),
+        answers=(value, "size"),
+        found=(value, "sum"),
+        accuracy=(value, "mean"),
+    )
     of_a_fault = with_cells(cells, ["fault", "quarter"])["cell"]
     of_all = with_cells(cells, ["quarter"])["cell"]
-    cells["cell"] = of_a_fault.where(cells["fault"] != ALL_FAULTS, of_all)
-    oracle = _pooled(table[table["model"] == ORACLE].assign(fault=ORACLE))
-    rows = pd.concat([cells, oracle], ignore_index=True)
-    return with_places(rows.assign(row=rows["fault"]), (*KINDS, ALL_FAULTS, ORACLE))
-
-
-def _pooled(table: pd.DataFrame) -> pd.DataFrame:
-    """Sums of the rows of `table` (columns fault, quarter, tasks, found) with the same fault and
-    quarter, a row each: fault, quarter, tasks, found, accuracy (found divided by tasks)."""
-    cells = table.groupby(["fault", "quarter"], as_index=False, sort=False)[["tasks", "found"]]
-    pooled = cells.agg(lambda column: column.sum(skipna=False))
-    return pooled.assign(accuracy=pooled["found"] / pooled["tasks"])
+    of_a_fault = of_a_fault.where(cells["fault"] != ALL_FAULTS, of_all)
+    cells = cells.assign(row=cells["fault"], cell=of_a_fault.where(cells["fault"] != ORACLE))
+    return with_places(cells, (*KINDS, ALL_FAULTS, ORACLE))
 
 
 def share_panels(
@@ -194,29 +197,42 @@ def headline(table: pd.DataFrame, versions: pd.DataFrame, show: str) -> str:
     `FEWEST` tasks are not named."""
     models = table[table["model"] != ORACLE]
     if show == "quarters":
-        sums = models.groupby("quarter")[["found", "tasks"]].sum().reindex([1, 4])
-        first, last = 100 * sums["found"] / sums["tasks"]
+        sums = models.groupby("quarter")[["found", "answers"]].sum().reindex([1, 4])
+        first, last = 100 * sums["found"] / sums["answers"]
         return (
             f"{first:.0f} % of the faults in the first quarter of a program are localized, "
             f"{last:.0f} % of those in the last"
         )
     if show == "versions":
-        decided = int(((versions["low"] > 0) | (versions["high"] < 0)).sum())
+        decided = told_from_zero(versions["p_value"])
         first = table["model"].iloc[0]
         if not decided:
             return f"No later version is shown to differ from {first}"
         return f"{decided} of {len(versions)} comparisons show a difference from {first}"
     by = "fault" if show == "faults" else "model"
-    shares = models[models["kept"] >= FEWEST].groupby(["language", by])["accuracy_kept"].mean()
+    large = models[models["kept"] >= FEWEST]
+    groups = large.assign(found=large["accuracy_kept"] * large["kept"]).groupby(["language", by])
+    shares = groups["found"].sum() / groups["kept"].sum()
     if shares.empty:
         return f"No row has {FEWEST} tasks that a model localizes"
-    most, least = (
-        f"{spoken(name)} in {LANGUAGE_NAMES[language]} ({100 * shares[language, name]:.0f} %)"
-        for language, name in (shares.idxmax(), shares.idxmin())
-    )
     if show == "faults":
-        return f"Of {FEWEST} tasks or more, most are localized of {most}, fewest of {least}"
-    return f"By category, {most} localizes most, {least} least"
+        most, least = (
+            f"{spoken(name)} in {LANGUAGE_NAMES[language]} ({100 * shares[language, name]:.0f} %)"
+            for language, name in (shares.idxmax(), shares.idxmin())
+        )
+        return f"Of what a model localizes, most is found of {most}, least of {least}"
+    parts = []
+    for language, part in shares.groupby("language"):
+        most, least = (
+            f"{name} {100 * part[language, name]:.0f} %"
+            for _, name in (part.idxmax(), part.idxmin())
+        )
+        parts.append(f"in {LANGUAGE_NAMES[language]} {most}, {least}" if most != least else "")
+    found = "; ".join(filter(None, parts))
+    return f"Of what a model localizes, most and least {found}" if found else ONE_CATEGORY
+
+
+ONE_CATEGORY = "The models asked are of one category; none are compared"
 
 
 def version_differences(

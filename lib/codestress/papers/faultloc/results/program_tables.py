@@ -81,7 +81,7 @@ def task_statistics(given: Programs) -> pd.DataFrame:
     """Returns the paper's Table IV for the programs, faults and mutations in `given`, as if one
     model localized everything, a row for each source: source, programs, faulty (programs), tasks
     (faulty programs and their mutations), mean_lines (of a faulty program), total_lines, tokens
-    (both over all tasks; four characters a token)."""
+    (both over all tasks; four characters a token). The mean is nan without a task."""
     rows = []
     for source, tasks in all_tasks(given).items():
         lines = [task.program.lines for task in tasks.values()]
@@ -93,7 +93,7 @@ def task_statistics(given: Programs) -> pd.DataFrame:
                 "programs": len({task.correct.id for task in tasks.values()}),
                 "faulty": len(tasks),
                 "tasks": len(tasks) * times,
-                "mean_lines": float(np.mean(lines)) if lines else 0.0,
+                "mean_lines": float(np.mean(lines)) if lines else math.nan,
                 "total_lines": sum(lines) * times,
                 "tokens": sum(len(task.program.code) for task in tasks.values()) * times // 4,
             }
@@ -199,6 +199,8 @@ def headline(lines: pd.Series, table: pd.DataFrame, published: Mapping[str, int]
             f"{table['programs'].sum()} programs make {table['tasks'].sum():,} tasks; the paper "
             f"has {published['total_fl_tasks']:,}"
         )
+    if lines.empty:
+        return "No program was kept"
     return f"Half of the {len(lines)} programs have at most {lines.median():.0f} lines"
 
 

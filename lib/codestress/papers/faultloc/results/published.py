@@ -22,7 +22,7 @@ from codestress.papers.faultloc.results.paper import (
     published_localization,
     published_spm_bars,
 )
-from codestress.report.findings import Finding, points, span
+from codestress.report.findings import Finding, listed, points, span
 from codestress.report.published import published_cells
 from codestress.types import LANGUAGE_NAMES
 
@@ -148,11 +148,14 @@ def headline(means: pd.DataFrame) -> str:
     if languages.decided:
         other = "more" if languages.difference > 0 else "less"
         compared = f"are localized {other} often than Java's"
-    decided = int(returning["decided"].sum())
-    apart = "are not shown to differ from other faults"
-    if decided:
-        apart = f"differ from other faults in {decided} of {len(returning)} languages"
-    return f"Python's faults {compared}; misplaced returns {apart}"
+    apart = listed(
+        [
+            f"{points(row.difference)} points {span(row.low, row.high)} in {row.question.split(', ')[-1]}"
+            f"{'' if row.decided else ' (not decided)'}"
+            for row in returning.itertuples()
+        ]
+    )
+    return f"Python's faults {compared}; misplaced returns minus other faults: {apart}"
 
 
 # --- findings -----------------------------------------------------------------------------------------------------

@@ -230,7 +230,8 @@ def headline(table: pd.DataFrame, losses: pd.DataFrame, points: pd.DataFrame, sh
             f"{len(paired)} comparisons"
         )
     mutations = named(table[~table["spm"].isin(CONTROLS)])
-    shares = 100 * mutations.groupby(["language", "mutation"], sort=False)["accuracy"].mean()
+    kinds = mutations.groupby(["language", "mutation"], sort=False)
+    shares = 100 * kinds["found_again"].sum() / kinds["asked_again"].sum()
     parts = []
     for language, part in shares.dropna().groupby("language", sort=False):
         name = spoken(str(part.idxmin()[1]))

@@ -228,7 +228,7 @@ def troughs(answers: pd.DataFrame, *, metrics: Sequence[str], confidence: float)
             means, names = cells.mean(), lowest_places(cells, confidence)
             row = dict(zip([*CURVE, "metric"], curve, strict=True)) | {"problems": len(cells)}
             row |= means.add_prefix("fifth_")
-            row["lowest"] = means.fillna(0).idxmin()
+            row["lowest"] = means.idxmin() if len(cells) else math.nan
             rows.append(row | {"may_be_lowest": ", ".join(map(str, names))})
     return pd.DataFrame(rows)
 

@@ -20,6 +20,7 @@ from codestress.fitting.significance import (
     mean_difference,
     open_ranks,
     rank_correlation,
+    told_from_zero,
     two_shares_p,
     with_holm,
 )
@@ -90,7 +91,7 @@ def drawn_baselines(artefact: str, confidence: float) -> pd.DataFrame:
 def headline(regenerated: pd.DataFrame, published: pd.DataFrame, differences: pd.DataFrame) -> str:
     """Title of the figure of Table 1 or 2, from the tables `regenerated` of `baseline_shares` and
     `published` of `published_baselines`: how many models find SemTrace harder than the outputs of
-    other programs; or, where keys vary, how many of `differences` (low, high) are told from 0."""
+    other programs; or, where keys vary, how many of `differences` (p_value) are told from 0."""
     if len(differences):
         return clear_effect("keys before all lines", differences)
     sides = []
@@ -107,8 +108,9 @@ def headline(regenerated: pd.DataFrame, published: pd.DataFrame, differences: pd
 
 
 def clear_effect(factor: str, differences: pd.DataFrame) -> str:
-    """Sentence on how many of the `differences` (low, high) that `factor` makes are told from 0."""
-    told = int(((differences["low"] > 0) | (differences["high"] < 0)).sum())
+    """Sentence on how many of the `differences` (p_value) that `factor` makes are told from 0 after
+    Holm's correction."""
+    told = told_from_zero(differences["p_value"])
     head = (
         f"A clear effect of {factor} in {told}" if told else f"No clear effect of {factor} in any"
     )
