@@ -368,6 +368,23 @@ def test_tags_that_are_spoken_of_are_no_thoughts() -> None:
     )
 
 
+def test_words_that_only_look_like_thoughts_stay() -> None:
+    for text in (
+        "Here is my thought process: it comes first. FINAL ANSWER: bench",
+        "[REASONING] It comes first. FINAL ANSWER: bench",
+    ):
+        assert split_thoughts(text) == Parts("", text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<" + "a_" * 50_000, "`<think>` " * 20_000, "<think>a</think>" * 20_000, "'a'b" * 50_000],
+)
+def test_many_tags_and_half_tags_are_read_at_once(text: str) -> None:
+    """Hours, where each is looked for from the beginning or taken apart in all ways."""
+    assert len("".join(split_thoughts(text))) <= len(text)
+
+
 def test_thoughts_that_the_prompt_asks_for_end_at_the_answer() -> None:
     for opening in ("[THOUGHT]", "[THOUGHT] one [THOUGHT]", "[THOUGHT] one [\\THOUGHT]"):
         text = f"{opening} two\n[ANSWER] f(3) == 5 [/ANSWER]"

@@ -105,6 +105,8 @@ WHENCE = Problem("w", CODE, "f", "", "[1]")
         ("f([2, 1]) == [2]", Outcome.UNPARSABLE),
         ("f([2, 1]) == f([1])", Outcome.UNPARSABLE),
         ("[1] == f([2, 1])", Outcome.CORRECT),
+        ("list((1,)) == f([2, 1])", Outcome.CORRECT),
+        ("list((2,)) == f([2, 1])", Outcome.UNPARSABLE),
         ("f([True]) == [1]", Outcome.INCORRECT),
         ("f(*{1})", Outcome.UNPARSABLE),
         ("f(*[[1]], key=lambda x: x)", Outcome.UNPARSABLE),

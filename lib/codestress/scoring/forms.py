@@ -66,16 +66,14 @@ def split_thoughts(text: str) -> Parts:
     thoughts: list[str] = []
     answer: list[str] = []
     start, thinking, opening = 0, False, ""
-    for tag in THOUGHT_TAG.finditer(text):
+    for tag, outside in _unquoted(text, THOUGHT_TAG.finditer(text)):
         closes = CLOSING_TAG.search(tag[0]) is not None
         if thinking:
             if closes:
                 thoughts.append(text[start : tag.start()])
                 start, thinking = _after(text, tag), False
             continue
-        if _quoted(text, start, tag):
-            continue
-        if closes and not thoughts and tag[0].lower().startswith(WORDS):
+        if not outside or (closes and not thoughts and tag[0].lower().startswith(WORDS)):
             continue
         answer.append(text[start : tag.start()])
         start, thinking, opening = tag.end(), not closes, tag[0]
@@ -98,10 +96,14 @@ def _after(text: str, closing: re.Match[str]) -> int:
     return lines.end() if lines else closing.end()
 
 
-def _quoted(text: str, start: int, tag: re.Match[str]) -> bool:
-    """Whether `tag` stands within quotes or backticks that begin at or after the index `start`."""
-    mentions = (found.span() for found in MENTION.finditer(text, start))
-    return any(first < tag.start() and tag.end() < end for first, end in mentions)
+def _unquoted(text: str, tags: Iterator[re.Match[str]]) -> Iterator[tuple[re.Match[str], bool]]:
+    """Yields each of `tags`, in the order of `text`, and whether it stands outside quotes and
+    backticks. The text is read once, however many tags it has."""
+    mention = MENTION.search(text)
+    for tag in tags:
+        while mention and mention.end() <= tag.start():
+            mention = MENTION.search(text, mention.end())
+        yield tag, not mention or mention.start() >= tag.start()
 
 
 LONG_FENCE = re.compile(r"^([ \t]*)(?:`{4,}|~{3,})", re.MULTILINE)

@@ -152,15 +152,13 @@ def asserted(node: ast.expr, function: str) -> tuple[ast.Call, ast.expr] | None:
     """Returns the call and the value of `f(…) == VALUE` or `VALUE == f(…)`, where `f` is
     `function`; None for any other expression. `is` counts as `==` before None, True and False."""
     match node:
-        case (
-            ast.Compare(ast.Call(ast.Name(name)) as call, [ast.Eq()], [value])
-            | ast.Compare(
-                ast.Call(ast.Name(name)) as call,
-                [ast.Is()],
-                [ast.Constant(None | True | False) as value],
-            )
-            | ast.Compare(value, [ast.Eq()], [ast.Call(ast.Name(name)) as call])
+        case ast.Compare(ast.Call(ast.Name(name)) as call, [ast.Eq()], [value]) | ast.Compare(
+            ast.Call(ast.Name(name)) as call,
+            [ast.Is()],
+            [ast.Constant(None | True | False) as value],
         ) if name == function:
+            return call, value
+        case ast.Compare(value, [ast.Eq()], [ast.Call(ast.Name(name)) as call]) if name == function:
             return call, value
     return None
 
