@@ -1,4 +1,4 @@
-"""What a message must name: file, key, value, remedy. Its other words are free."""
+"""Checks of messages: a message names file, key, value and remedy; its other words are free."""
 
 from __future__ import annotations
 

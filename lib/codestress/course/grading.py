@@ -33,7 +33,7 @@ PACKAGES = ("numpy", "scipy.optimize", "scipy.stats")
 """Modules that graded functions may use, beside the standard library."""
 LIMITS = Limits(steps=5_000_000, cpu_s=20, wall_s=60.0, memory_bytes=1 << 30)
 PATIENCE_S = 900.0
-"""Largest number of seconds for all calls of a submission together, twenty times what the slowest
+"""Largest number of seconds for all calls of a submission together, forty times what the slowest
 solution needs on a free machine; later calls are not tried."""
 LONGEST_MESSAGE = 500
 """Largest number of characters in the message of a failed test, and in a remark."""

@@ -847,7 +847,7 @@ def test_titles_say_the_finding() -> None:
     said = localization.headline(shares, versions, "categories")
     names(said, "in Python coder 40 %, reasoning 30 %")
     assert "Java" not in said
-    names(localization.headline(shares[3:], versions, "categories"), "one category")
+    names(localization.headline(shares[3:], versions, "categories"), "category", "none")
 
 
 def test_the_mean_line_of_figure_8_counts_models_alike(tmp_path: Path) -> None:

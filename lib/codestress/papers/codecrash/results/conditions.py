@@ -11,7 +11,6 @@ import pandas as pd
 
 from codestress.mutate.perturbations.variants import NEUTRAL, TAGGED
 from codestress.papers.codecrash.studies import MESSAGES
-from codestress.report import findings
 from codestress.types import LANGUAGE_NAMES
 
 SETTING = ["language", "task", "mode", "ignore", "refactor"]
@@ -159,13 +158,6 @@ def share_points(table: pd.DataFrame, share: str, *hollow: str) -> pd.DataFrame:
     points[["value", "low", "high"]] *= 100
     names = ["model", "panel", "condition", "cell", "value", "low", "high"]
     return points[[*names, *(["hollow"] if hollow else [])]]
-
-
-def told(head: str, table: pd.DataFrame, form: str) -> str:
-    """Returns a figure in words: `head`, then each row of the table in the form `form`, a text with
-    names of columns in braces. Values that have words in `WORDS` are said by them."""
-    words = {name: dict(spoken) for name, spoken in WORDS.items()}
-    return findings.told(head, table.replace(words), form)
 
 
 def prompt_files(

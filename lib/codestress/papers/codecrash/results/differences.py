@@ -35,7 +35,6 @@ from codestress.papers.codecrash.results.conditions import (
     undefended,
 )
 from codestress.papers.codecrash.studies import MESSAGES
-from codestress.report.findings import told
 from codestress.report.published import published_cells, published_models, published_numbers
 from codestress.types import Response
 
@@ -206,16 +205,6 @@ def with_and_without(table: pd.DataFrame) -> pd.DataFrame:
     return laid.sort_values(keys, kind="stable", ignore_index=True)
 
 
-def describe_differences(points: pd.DataFrame, *, relative: bool) -> str:
-    """Returns the points of `difference_points` (made with the same `relative`) as a text that
-    describes their figure; those without a value are left out."""
-    form = "{model} {value:+.1f} " + ("%" if relative else "points")
-    known = points.dropna(subset="value")
-    return told(
-        "Difference of Pass@1 to the vanilla programs.", known, form, "{panel}, {condition}"
-    )
-
-
 def by_density(
     answers: pd.DataFrame, texts: Mapping[str, Response], *, rule: str, confidence: float
 ) -> pd.DataFrame:
@@ -374,15 +363,6 @@ def density_points(table: pd.DataFrame, *, show: str, relative: bool) -> pd.Data
     axes = ["model", "panel", "density", "cell"]
     points = table.assign(panel=panels, cell=named(asked)["cell"])[[*axes, *columns]]
     return points.set_axis([*axes, "value", "low", "high"], axis=1)
-
-
-def describe_density(points: pd.DataFrame, unit: str) -> str:
-    """Returns a text that describes the figure of `points` (from `density_points`): both ends of
-    each curve, without messages and at the largest density, in `unit`."""
-    by_curve = points.sort_values("density", kind="stable").groupby(["panel", "model"], sort=False)
-    ends = by_curve.agg(first=("value", "first"), last=("value", "last"), most=("density", "last"))
-    form = "{panel}, {model}: {first:.1f} " + unit + " without messages, {last:.1f} at p = {most:g}"
-    return told("Against the density of misleading messages.", ends.reset_index(), form)
 
 
 def relative_difference(

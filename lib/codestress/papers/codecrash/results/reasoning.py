@@ -26,7 +26,6 @@ from codestress.papers.codecrash.results.conditions import (
     cells,
     most_and_least,
     named,
-    told,
 )
 from codestress.papers.codecrash.results.differences import (
     HEADLINE,
@@ -186,16 +185,6 @@ def token_headline(growth: pd.DataFrame) -> str:
     own = growth[growth["source"] == "regenerated"]
     means = own.groupby("perturbation", sort=False)["times"].mean().dropna()
     return most_and_least(means.sort_values(ascending=False), "Thought grows", "{:.1f} times")
-
-
-def describe_reasoning(table: pd.DataFrame) -> str:
-    """Returns the rows of `reasoning_table` (tokens, collapses) as a text that describes their
-    figure."""
-    form = (
-        "{model}, {dataset}, {perturbation}: {average_tokens:,.0f} tokens on average, at most {most_tokens:,}, "
-        "{collapses} collapses"
-    )
-    return told("Reasoning tokens.", table, form)
 
 
 def fit_growth(x: ArrayLike, y: ArrayLike) -> dict[str, float]:

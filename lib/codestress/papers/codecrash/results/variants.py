@@ -19,7 +19,7 @@ from codestress.mutate.perturbations.variants import (
     run_calls,
     unseen_differences,
 )
-from codestress.papers.codecrash.results.conditions import spelled, told
+from codestress.papers.codecrash.results.conditions import spelled
 from codestress.papers.codecrash.studies import (
     Perturbed,
     checked_problems,
@@ -127,13 +127,6 @@ def _each(given: Perturbed) -> Iterator[tuple[str, Language, str, dict[str, Vari
     highest = given.model_copy(update={"densities": [max(given.densities)]})
     for source, language, perturbation, _, found in made_variants(highest):
         yield source, language, perturbation, found
-
-
-def describe_variants(table: pd.DataFrame) -> str:
-    """Returns the counts of `variant_counts` as a text that describes their figure."""
-    counts = ", ".join(f"{{{name}}} {name}" for name in STATUSES)
-    form = "{dataset}, {language}, {perturbation}: " + counts
-    return told("Outcomes of each perturbation.", table, form)
 
 
 def headline(table: pd.DataFrame) -> str:

@@ -227,12 +227,11 @@ def headline(table: pd.DataFrame, versions: pd.DataFrame, show: str) -> str:
             f"{name} {100 * part[language, name]:.0f} %"
             for _, name in (part.idxmax(), part.idxmin())
         )
-        parts.append(f"in {LANGUAGE_NAMES[language]} {most}, {least}" if most != least else "")
-    found = "; ".join(filter(None, parts))
-    return f"Of what a model localizes, most and least {found}" if found else ONE_CATEGORY
-
-
-ONE_CATEGORY = "The models asked are of one category; none are compared"
+        if len(part) > 1:
+            parts.append(f"in {LANGUAGE_NAMES[language]} {most}, {least}")
+    if not parts:
+        return "One category of models was asked: none are compared"
+    return f"Of what a model localizes, the best and the worst category find {'; '.join(parts)}"
 
 
 def version_differences(
