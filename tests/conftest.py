@@ -129,9 +129,10 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sorts tests of the smoke build first, then slow ones."""
+    """Sorts the longest tests first, those before a release, then those of the smoke build, then slow ones."""
     items.sort(
         key=lambda item: (
+            item.get_closest_marker("release") is None,
             "smoke" not in getattr(item, "fixturenames", ()),
             item.get_closest_marker("slow") is None,
         )

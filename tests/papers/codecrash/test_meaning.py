@@ -87,12 +87,13 @@ def differences(
             ] += 1
             if made is not None and made.sites:
                 pairs += [(name, problem, made.problem, text) for text in inputs]
-    was = outcomes([(before, text) for _, before, _, text in pairs], language, executor)
-    now = outcomes([(after, text) for _, _, after, text in pairs], language, executor)
+    # Once each: the unperturbed calls are the same for all perturbations.
+    calls = {(problem.code, text): (problem, text) for _, *both, text in pairs for problem in both}
+    ended = dict(zip(calls, outcomes([*calls.values()], language, executor), strict=True))
     return [
         f"{name} on {text}: {one}, then {other}\n{before.code}\n----\n{after.code}"
-        for (name, before, after, text), one, other in zip(pairs, was, now, strict=True)
-        if one != other
+        for name, before, after, text in pairs
+        if (one := ended[before.code, text]) != (other := ended[after.code, text])
     ], counts
 
 
