@@ -17,7 +17,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -203,9 +203,7 @@ def mix(
     context, so one fragment is the paper's contiguous block. `blank_between` puts an empty line
     between functions, else nothing stands there.
     """
-    # The target is the last one, number -1.
-    functions = [code.split("\n") for code in (*others, target)]
-    lines = functions[-1]
+    functions, lines = [code.split("\n") for code in others], target.split("\n")
     parts = min(fragments, len(lines))
     cuts, stretches = (
         [round(part * size / parts) for part in range(parts + 1)]
@@ -216,18 +214,21 @@ def mix(
         for first, last in pairwise(stretches)
     ]
     blank = int(blank_between)
+    mixed: list[str] = []
+    places: list[int] = []
     origins: list[tuple[int, int]] = []
-    for index in range(len(functions)):
-        here = [part for part in range(parts) if before[part] == index]
-        if here:
-            origins += [(-1, number) for number in range(cuts[here[0]], cuts[here[-1] + 1])]
-            origins += blank * [(-1, len(lines) + here[-1])]
-        if index < len(others):
-            origins += [(index, number) for number in range(len(functions[index]) + blank)]
-    origins = origins[: len(origins) - blank]
-    mixed = [functions[f][number] if number < len(functions[f]) else BLANK for f, number in origins]
-    places = {origin: place for place, origin in enumerate(origins)}
-    return Mixture(mixed, [places[-1, number] for number in range(len(lines))], origins)
+    for index, function in enumerate([*functions, None]):
+        if index in before:
+            here = [part for part in range(parts) if before[part] == index]
+            first, last = cuts[here[0]], cuts[here[-1] + 1]
+            places += range(len(mixed), len(mixed) + last - first)
+            mixed += lines[first:last] + blank * [BLANK]
+            origins += zip(repeat(-1), [*range(first, last), *blank * [len(lines) + here[-1]]])
+        if function:
+            mixed += function + blank * [BLANK]
+            origins += zip(repeat(index), range(len(function) + blank))
+    end = len(mixed) - blank
+    return Mixture(mixed[:end], places, origins[:end])
 
 
 def line_keys(random: np.random.Generator, functions: Sequence[str]) -> dict[tuple[int, int], str]:
