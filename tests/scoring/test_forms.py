@@ -154,7 +154,8 @@ SCORERS = {
     "semtrace input, strings like fences, not begun": input_scorer(FENCES, ""),
     "semtrace retrieval": Scorer(
         lambda response: recall.score_retrieval([LINE], ["a1b2c3"], response, BLOCK),
-        (f"\n{LINE}\n```", f"\na1b2c3 {LINE}\n```", f"{BLOCK}\n{LINE}\n```", f"```python\n{LINE}\n```"),
+        (f"\n{LINE}\n```", f"\na1b2c3 {LINE}\n```", f"{BLOCK}\n{LINE}\n```", f"```python\n{LINE}\n```",
+            f"``` python \n{LINE}\n```"),
         (f"\n {LINE}\n```", "\n```", "\n\n```"),
         PROSE,
     ),

@@ -222,7 +222,7 @@ def _begins_anew(text: str, begun: str, *openings: str) -> bool:
     start = text.lstrip()
     return (
         start.startswith((begun.split()[0], *openings))
-        or re.match(r"```\{?\.?\w", start) is not None
+        or re.match(r"```(?:\{?\.?\w|[ \t]+\w+[ \t]*\n)", start) is not None
     )
 
 
