@@ -82,7 +82,9 @@ def test_the_table_is_written_for_programs_and_for_readers(tmp_path: Path) -> No
         ("published", "27.35", "117"),
     ]
     text = (tmp_path / "models.md").read_text(encoding="utf-8")
-    names(text, "origin/fig04", "27.4 [20.1, 36.1] n=117", "80.0 [")
+    names(
+        text, "origin/fig04", "27.4 [20.1, 36.1] n=117", "80.0 [", "as if answers were independent"
+    )
 
 
 def test_a_model_of_which_hardly_an_answer_is_read_has_no_place_and_it_is_said_why() -> None:

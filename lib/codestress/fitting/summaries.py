@@ -21,13 +21,13 @@ from codestress.seeding import rng
 
 
 def with_accuracy(
-    table: pd.DataFrame, correct: str, n: str, confidence: float = 0.95
+    table: pd.DataFrame, correct: str, n: str, confidence: float = 0.95, alike: int = 1
 ) -> pd.DataFrame:
     """Returns the table with added columns: `accuracy`, the counts in the column named by `correct`
     over those in the column named by `n`, and `low` and `high`, the ends of Wilson's interval (nan
-    for 0 answers)."""
+    for 0 answers), in which `alike` answers count as one."""
     intervals = [
-        wilson(int(found), int(of), confidence)
+        wilson(found / alike, of / alike, confidence)
         for found, of in zip(table[correct], table[n], strict=True)
     ]
     ends = pd.DataFrame(intervals, columns=Interval._fields, index=table.index, dtype=float)

@@ -108,7 +108,9 @@ def write_board(table: pd.DataFrame, shown: Mapping[str, Any], folder: Path) -> 
     for model, cells in shown["models"].items():
         lines.append([model, *(_in_words(cell) for cell in cells)])
     text = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    write_whole(folder / "models.md", text)
+    write_whole(
+        folder / "models.md", f"{text}\nIn %; Wilson's 95 %, as if answers were independent.\n"
+    )
 
 
 def _in_words(cell: Any) -> str:

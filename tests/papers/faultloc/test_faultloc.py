@@ -19,6 +19,7 @@ from matplotlib.colors import to_hex
 
 from codestress.artefact_files import load_profile
 from codestress.errors import ParameterError
+from codestress.fitting.proportions import wilson
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_for, stored_requests
 from codestress.inference.results import last_prompt
@@ -446,6 +447,9 @@ def test_the_public_labels_are_audited(shared_data: Path, monkeypatch: pytest.Mo
         51,
         27,
     ]
+    last = found.loc[("BooleanLogic", 4)]  # four tasks of a program count once
+    ends = wilson(last["within"] / 4, last["tasks"] / 4)
+    assert (last["low"], last["high"]) == pytest.approx(ends)
     assert [round(100 * found.loc[("BooleanLogic", n), "accuracy"]) for n in (1, 2, 3, 4)] == [
         40,
         27,

@@ -206,7 +206,7 @@ def audit(tasks: str, tolerance: int) -> pd.DataFrame:
     """Returns an audit of the labels (numbers of faulty lines) of the paper's public Python tasks,
     a row for each fault and labelled quarter, and for all: fault, quarter (0: all), tasks, within
     (labels within `tolerance` lines of the line that really changed), accuracy (0 to 1), low, high
-    (Wilson).
+    (Wilson, each `A_PROGRAM` tasks counting once).
 
     With `tasks` = `counted`, the counts are those stored with the kit (tolerance 2, whatever is
     given); otherwise the tasks are read, with `DataError` if they are not at hand. The column
@@ -218,7 +218,7 @@ def audit(tasks: str, tolerance: int) -> pd.DataFrame:
     table = every.groupby(["fault", "quarter"], as_index=False, sort=False)[
         ["tasks", "within"]
     ].sum()
-    return with_accuracy(table, "within", "tasks")
+    return with_accuracy(table, "within", "tasks", alike=A_PROGRAM)
 
 
 def audit_cells(table: pd.DataFrame) -> pd.DataFrame:
