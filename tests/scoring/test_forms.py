@@ -369,6 +369,11 @@ def test_tags_that_are_spoken_of_are_no_thoughts() -> None:
     )
 
 
+def test_an_apostrophe_in_thoughts_quotes_nothing_behind_them() -> None:
+    for answer in ("'<think>'", "f('a') == '</think>'", "5"):
+        assert split_thoughts(f"<think>That's 5</think>{answer}") == Parts("That's 5", answer)
+
+
 def test_words_that_only_look_like_thoughts_stay() -> None:
     for text in (
         "Here is my thought process: it comes first. FINAL ANSWER: bench",
@@ -379,11 +384,22 @@ def test_words_that_only_look_like_thoughts_stay() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["<" + "a_" * 50_000, "`<think>` " * 20_000, "<think>a</think>" * 20_000, "'a'b" * 50_000],
+    [
+        "<" + "a_" * 50_000,
+        "`<think>` " * 20_000,
+        "<think>a</think>" * 20_000,
+        "'a'b" * 50_000,
+        "'\\" * 100_000,
+    ],
 )
 def test_many_tags_and_half_tags_are_read_at_once(text: str) -> None:
     """Hours, where each is looked for from the beginning or taken apart in all ways."""
     assert len("".join(split_thoughts(text))) <= len(text)
+
+
+@pytest.mark.parametrize("opening", ["```", "```think", "Answer:[ANSWER]The answer is"])
+def test_a_line_that_never_ends_is_read_at_once(opening: str) -> None:
+    assert alone(opening + "\t" * 100_000).strip("`") in opening
 
 
 def test_thoughts_that_the_prompt_asks_for_end_at_the_answer() -> None:

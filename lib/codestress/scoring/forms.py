@@ -40,7 +40,7 @@ WORDS = "here"
 """First word of a closing tag that is a sentence: without thoughts before it, it closes none."""
 EMPTY_LINES = re.compile(r"(?:[ \t\r]*\n)+")
 MENTION = re.compile(
-    r"(?<!\w)[rbfu]{0,2}(?:'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|`[^`\n]+`)(?!\w)", re.I
+    r"(?<![\w\\])[rbfu]{0,2}(?:'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|`[^`\n]+`)(?!\w)", re.I
 )
 """Pattern of quotes and code, in which a tag is a mention."""
 
@@ -66,14 +66,19 @@ def split_thoughts(text: str) -> Parts:
     thoughts: list[str] = []
     answer: list[str] = []
     start, thinking, opening = 0, False, ""
-    for tag, outside in _unquoted(text, THOUGHT_TAG.finditer(text)):
+    mention = MENTION.search(text)  # the next one: the text is read once, however many tags it has
+    for tag in THOUGHT_TAG.finditer(text):
         closes = CLOSING_TAG.search(tag[0]) is not None
         if thinking:
             if closes:
                 thoughts.append(text[start : tag.start()])
                 start, thinking = _after(text, tag), False
             continue
-        if not outside or (closes and not thoughts and tag[0].lower().startswith(WORDS)):
+        while mention and (mention.start() < start or mention.end() <= tag.start()):
+            behind = start if mention.start() < start else mention.end()
+            mention = MENTION.search(text, behind)
+        quoted = mention is not None and mention.start() < tag.start()
+        if quoted or (closes and not thoughts and tag[0].lower().startswith(WORDS)):
             continue
         answer.append(text[start : tag.start()])
         start, thinking, opening = tag.end(), not closes, tag[0]
@@ -94,16 +99,6 @@ def _after(text: str, closing: re.Match[str]) -> int:
     belong to the tag, indentation to the answer."""
     lines = EMPTY_LINES.match(text, closing.end())
     return lines.end() if lines else closing.end()
-
-
-def _unquoted(text: str, tags: Iterator[re.Match[str]]) -> Iterator[tuple[re.Match[str], bool]]:
-    """Yields each of `tags`, in the order of `text`, and whether it stands outside quotes and
-    backticks. The text is read once, however many tags it has."""
-    mention = MENTION.search(text)
-    for tag in tags:
-        while mention and mention.end() <= tag.start():
-            mention = MENTION.search(text, mention.end())
-        yield tag, not mention or mention.start() >= tag.start()
 
 
 LONG_FENCE = re.compile(r"^([ \t]*)(?:`{4,}|~{3,})", re.MULTILINE)
@@ -304,7 +299,7 @@ def _tag(pattern: str) -> re.Pattern[str]:
 FAMILIES = (
     (_tag(r"\[(?:FINAL )?ANSWER\]"), _tag(r"\[/(?:FINAL )?ANSWER\]")),
     (
-        _tag(r"<\s*(?:final[ _-]?)?answer(?:\s+[\w-]+=[^<>\n]*)?\s*>"),
+        _tag(r"<\s*(?:final[ _-]?)?answer(?:\s+[\w-]+=[^<>\n]*+)?\s*>"),
         _tag(r"<\s*/\s*(?:final[ _-]?)?answer\s*>"),
     ),
 )
@@ -374,7 +369,7 @@ def marked(text: str) -> str | None:
 
 
 OPENING_LINE = re.compile(
-    r"""\s*```[ \t]*(?:[A-Za-z][^\n`'"()\[\]]*
+    r"""\s*```[ \t]*+(?:[A-Za-z][^\n`'"()\[\]]*+
     |[A-Za-z][\w+#.-]*(?:[ \t]+[\w-]+=(?:"[^"\n`]*"|'[^'\n`]*'|[^\s'"`()\[\]]+))+
     |\{\.?(?:python|py|javascript|js|text|code|output)\b[^\n`]*\}
     )?[ \t]*\n""",
