@@ -342,7 +342,7 @@ def test_a_slow_answer_counts_as_timed_out(tmp_path: Path, registry: Callable[..
         return completion("late", delay=60) if slow else answer(received)
 
     with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
-        models = registry(server.base_url, timeout_s=3)
+        models = registry(server.base_url, timeout_s=6)
         results = run(
             questions(3), ["alpha"], store=tmp_path / "s.sqlite", registry=models, failures="count"
         )

@@ -14,7 +14,7 @@ import pytest
 from codestress.errors import SandboxError
 from codestress.paths import PACKAGE
 from codestress.sandbox import worker
-from codestress.sandbox.executor import Execution, Executor, Limits, Outcome, Program
+from codestress.sandbox.executor import Executor, Limits, Outcome, Program
 from codestress.types import Source
 from conftest import some
 from sandbox.attacks import ATTACKS, STEPS, attack, descendants
@@ -75,6 +75,13 @@ def executor() -> Iterator[Executor]:
 
 
 @pytest.fixture(scope="module")
+def patient() -> Iterator[Executor]:
+    """An executor with time for what ends by itself, however slow or busy the machine."""
+    with Executor(workers=1, limits=Limits(cpu_s=30, wall_s=120)) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
 def server() -> Iterator[tuple[int, list[object]]]:
     """A port on loopback, and who came."""
     came: list[object] = []
@@ -96,12 +103,15 @@ def kit() -> dict[str, bytes]:
 
 
 # It takes seconds, and is in `make test` because nothing else there tries these attacks.
-def test_no_attack_has_an_effect(executor: Executor, server: tuple[int, list[object]]) -> None:
+def test_no_attack_has_an_effect(
+    executor: Executor, patient: Executor, server: tuple[int, list[object]]
+) -> None:
     port, came = server
     before = kit()
     assert [e.value for e in executor.run([Program("x = 1")] * 30)] == [
         None
     ] * 30  # both workers are up
+    assert next(patient.run([Program("x = 1")])).value is None
     before_it = descendants()
     programs, chosen = [], [name for name in ATTACKS if name not in LONG or name in some(LONG, 4)]
     for name in chosen:
@@ -121,9 +131,10 @@ def test_no_attack_has_an_effect(executor: Executor, server: tuple[int, list[obj
     outcomes = dict(zip(chosen, executions[::2], strict=True))
     # Whoever comes next is judged as ever, and no worker was lost over any of them.
     assert [e.value for e in executions[1::2]] == [42] * len(chosen)
-    clock = Outcome.WALL_TIME
-    late = [n for n in chosen if outcomes[n].outcome is clock]
-    outcomes |= with_patience([n for n in late if clock not in STOPPED.get(n, {clock})], port)
+    # On a slow or busy machine a limit of time may come before an attack's own end.
+    late = [n for n in chosen if outcomes[n].outcome in BACKSTOP - STOPPED.get(n, BACKSTOP)]
+    again = [attack(name, guess=GUESS, mark=MARK, port=port) for name in late]
+    outcomes |= dict(zip(late, patient.run(again), strict=True))
     for name, execution in outcomes.items():
         assert execution.outcome is not Outcome.HARNESS_ERROR, (name, execution)
         if name in STOPPED:
@@ -140,13 +151,6 @@ def test_no_attack_has_an_effect(executor: Executor, server: tuple[int, list[obj
     assert len(refused) >= 20, refused
 
 
-def with_patience(names: list[str], port: int) -> dict[str, Execution]:
-    """The same attacks with time enough to come to their own end: on a busy machine the clock may be first."""
-    with Executor(workers=1, limits=Limits(cpu_s=1, wall_s=60)) as patient:
-        programs = [attack(name, guess=GUESS, mark=MARK, port=port) for name in names]
-        return dict(zip(names, patient.run(programs), strict=True))
-
-
 @pytest.mark.parametrize("backend", ["unshare", "none"])
 def test_what_is_left_without_bubblewrap_still_refuses(
     backend: str, server: tuple[int, list[object]], monkeypatch: pytest.MonkeyPatch
@@ -154,7 +158,7 @@ def test_what_is_left_without_bubblewrap_still_refuses(
     port, came = server
     monkeypatch.setattr(worker, "candidates", lambda: [backend])
     try:
-        left = Executor(workers=1, limits=Limits(cpu_s=1, wall_s=5), unprotected=True)
+        left = Executor(workers=1, limits=Limits(wall_s=60), unprotected=True)
     except SandboxError:
         pytest.skip(f"{backend}: not on this machine")
     with left:
@@ -177,7 +181,7 @@ def test_what_is_left_without_bubblewrap_still_refuses(
         assert not (Path("/tmp") / MARK).exists()
 
 
-def test_honest_use_of_the_library_is_no_attack(executor: Executor) -> None:
+def test_honest_use_of_the_library_is_no_attack(patient: Executor) -> None:
     sources = [
         "from unittest import mock\ndef f(): return mock.ANY == 1",
         "import asyncio, ctypes, doctest, multiprocessing, timeit\ndef f(): return True",
@@ -186,15 +190,15 @@ def test_honest_use_of_the_library_is_no_attack(executor: Executor) -> None:
         "import doctest\ndef f():\n    return doctest.testmod().failed == 0",  # puts the tracer back
         "import asyncio\nasync def g():\n    await asyncio.sleep(0)\n    return True\ndef f(): return asyncio.run(g())",
     ]
-    assert [one.value for one in executor.run(Program(source, "f") for source in sources)] == [
+    assert [one.value for one in patient.run(Program(source, "f") for source in sources)] == [
         True
     ] * 6
 
 
-def test_a_program_finds_nothing_that_only_the_parent_knows(executor: Executor) -> None:
+def test_a_program_finds_nothing_that_only_the_parent_knows(patient: Executor) -> None:
     secret = "482915506173948265"
     program = attack("walk all objects", guess=GUESS, mark=MARK, port=9)
-    stopped, unhindered = executor.run([program, replace(program, source=Source.KIT)])
+    stopped, unhindered = patient.run([program, replace(program, source=Source.KIT)])
     assert stopped.outcome is Outcome.TAMPERED
     assert unhindered.value != secret
     assert unhindered.outcome in (Outcome.RETURNED, Outcome.STEP_LIMIT), unhindered

@@ -44,7 +44,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> Iterator[Executor]:
         probe, "unprotected", lambda *_: dict.fromkeys(probe.GOT_THROUGH, "it came through")
     )
     monkeypatch.delenv(executor.UNPROTECTED, raising=False)
-    with Executor(workers=1, limits=Limits(cpu_s=2, wall_s=10)) as opened:
+    with Executor(workers=1, limits=Limits(cpu_s=5, wall_s=60)) as opened:
         yield opened
 
 

@@ -31,7 +31,7 @@ DOUBLE = EXPLOITED[0]
 
 @pytest.fixture(scope="module")
 def executor() -> Iterator[Executor]:
-    with Executor(workers=2, limits=Limits(cpu_s=1, wall_s=10)) as opened:
+    with Executor(workers=2, limits=Limits(cpu_s=5, wall_s=60)) as opened:
         yield opened
 
 

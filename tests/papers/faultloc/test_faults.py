@@ -34,7 +34,7 @@ from codestress.papers.faultloc.programs import (
     program_set,
 )
 from codestress.problems.generated.drawing import Draw
-from codestress.sandbox.executor import Executor, Limits, Program
+from codestress.sandbox.executor import Executor, Program
 from codestress.sandbox.runtimes import missing
 from codestress.seeding import rng
 from codestress.types import Language
@@ -665,7 +665,7 @@ def test_a_run_shows_the_faults_that_are_asked_about_and_not_the_silent_ones() -
     assert 0 < len(silent) < 0.1 * len(sites)
     loud = [one for one in sites if not is_silent(*one)]
     drawn = random.Random(5)
-    with Executor(limits=Limits(cpu_s=4, wall_s=20)) as executor:
+    with Executor() as executor:
         for chosen, shown in ((drawn.sample(silent, 3), False), (drawn.sample(loud, 3), True)):
             for correct, site in some(chosen, 3):
                 programs = [
