@@ -126,7 +126,7 @@ def test_no_attack_has_an_effect(
         if "import ctypes" in one.code and "pythonapi" not in one.code
     ]
     executions = list(executor.run(programs))
-    refused = [next(executor.run([one])) for one in by_c]
+    refused = [next(patient.run([one])) for one in by_c]
     assert {one.outcome for one in refused} == {Outcome.RAISED, Outcome.DIED}, refused
     outcomes = dict(zip(chosen, executions[::2], strict=True))
     # Whoever comes next is judged as ever, and no worker was lost over any of them.
