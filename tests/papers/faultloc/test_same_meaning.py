@@ -157,7 +157,7 @@ def java_variants(number: int) -> list[tuple[str, str]]:
 def test_java_programs_mean_the_same(numbers: range) -> None:
     drawn = [(number, spm, code) for number in numbers for spm, code in java_variants(number)]
     assert len(drawn) > 4 * len(numbers)
-    runs = [[str(value)] for value in INPUTS]
+    runs = [[str(value)] for value in INPUTS[::2]]
     jobs = []
     for at, (_, _, code) in enumerate(drawn):
         name = f"Drawn{at}"  # of one name each, they are compiled together
