@@ -129,9 +129,11 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sorts the longest tests first, those before a release, then those of the smoke build, then slow ones."""
+    """Sorts the longest tests first: the README's commands, what else is before a release, what reads the smoke build,
+    what is slow."""
     items.sort(
         key=lambda item: (
+            item.name != "test_every_command_runs",
             item.get_closest_marker("release") is None,
             "smoke" not in getattr(item, "fixturenames", ()),
             item.get_closest_marker("slow") is None,
