@@ -7,7 +7,7 @@ import ast
 import pandas as pd
 import pytest
 
-from codestress.papers.semtrace.contexts import SEPARATORS, mix, trace_problems
+from codestress.papers.semtrace.contexts import SEPARATORS, Shown, mix, trace_problems
 from codestress.papers.semtrace.recall import score_partial_trace, score_retrieval
 from codestress.papers.semtrace.results.removal import recall_sensitivity
 from codestress.papers.semtrace.studies import (
@@ -98,9 +98,10 @@ def test_functions_stand_apart_or_not() -> None:
         for position, order in enumerate(
             [[target, *others], [others[0], target, others[1]], [*others, target]]
         ):
-            mixed = mix(target, others, position=position, positions=3, blank_between=blank)
+            shown = [*map(Shown, (target, *others))]
+            mixed = mix(shown, position=position, positions=3, blank_between=blank)
             assert mixed.text == between.join(order)
-            assert [mixed.lines[place] for place in mixed.target] == target.split("\n")
+            assert [mixed.pieces[place] for place in mixed.target] == [target]
 
 
 def test_the_line_that_is_asked_for() -> None:

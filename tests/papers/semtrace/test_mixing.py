@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codestress.papers.semtrace.contexts import line_keys, mix, target_index, with_keys
+from codestress.papers.semtrace.contexts import Shown, line_keys, mix, target_index, with_keys
 from codestress.seeding import rng
 
 FUNCTION = st.lists(
@@ -18,30 +18,31 @@ FUNCTION = st.lists(
 def test_every_line_is_there_once_and_the_target_in_order(
     target: str, others: list[str], position: int, fragments: int
 ) -> None:
-    mixed = mix(target, others, position=position, positions=11, fragments=fragments)
-    lines = target.split("\n")
-    assert [mixed.lines[i] for i in mixed.target] == lines
+    shown = [*map(Shown, (target, *others))]
+    mixed = mix(shown, position=position, positions=11, fragments=fragments)
+    parts = [mixed.pieces[i] for i in mixed.target]
+    assert "\n".join(parts) == target
+    assert len(parts) <= fragments
     assert mixed.target == sorted(mixed.target)
-    rest = [line for i, line in enumerate(mixed.lines) if i not in mixed.target and line]
-    assert rest == [line for other in others for line in other.split("\n") if line]
-    assert len(mixed.origins) == len(mixed.lines) == len(set(mixed.origins))
-    assert mixed.lines[-1] == "    pass"
+    rest = [piece for i, piece in enumerate(mixed.pieces) if i not in mixed.target and piece]
+    assert rest == others
+    assert mixed.text.endswith("    pass")
     assert 0 <= mixed.granularity < 1
     assert 0 < mixed.concentration <= 1
     if fragments == 1:
         assert mixed.concentration == pytest.approx(1)
-        assert mixed.target == list(range(mixed.target[0], mixed.target[0] + len(lines)))
         before = mixed.text.split(target)[0] if others else ""
         assert len(before) <= mixed.depth or not others
 
 
 @pytest.mark.parametrize("count", [20, 40, 60, 80])
 def test_places_are_the_papers(count: int) -> None:
-    others = [f"def g{i}():\n    return {i}" for i in range(count)]
+    others = [Shown(f"def g{i}():\n    return {i}") for i in range(count)]
     for position in range(11):
-        mixed = mix("def f():\n    return 0", others, position=position, positions=11)
+        target = Shown("def f():\n    return 0")
+        mixed = mix([target, *others], position=position, positions=11)
         assert (
-            sum(line.startswith("def g") for line in mixed.lines[: mixed.target[0]])
+            sum(piece.startswith("def g") for piece in mixed.pieces[: mixed.target[0]])
             == position * count // 10
         )
     assert [target_index(i, 11, 20) for i in range(11)] == list(range(0, 21, 2))
@@ -50,17 +51,17 @@ def test_places_are_the_papers(count: int) -> None:
 
 def test_equation_2() -> None:
     """Twenty characters of target in a hundred; cut in two halves at the ends, a tenth of the span is target."""
-    target = "\n".join(["a" * 9] * 2)  # 10 characters a line with its break
-    others = ["b" * 38, "c" * 38]  # 39 and an empty line of 1
-    whole = mix(target, others, position=0, positions=3)
-    assert whole.granularity == pytest.approx(1 - 20 / sum(len(line) + 1 for line in whole.lines))
+    target = Shown("\n".join(["a" * 9] * 2))  # 10 characters a line with its break
+    others = [Shown("b" * 38), Shown("c" * 38)]  # 39 and an empty line of 1
+    whole = mix([target, *others], position=0, positions=3)
+    assert whole.granularity == pytest.approx(1 - 20 / (len(whole.text) + 1))
     assert whole.depth == 0
-    halves = mix(target, [*others, *others], position=1, positions=3, fragments=2)
+    halves = mix([target, *others, *others], position=1, positions=3, fragments=2)
     first, last = halves.target
     # The blank after the first half, and two functions with theirs, stand between.
     assert last - first == 6
     assert halves.concentration == pytest.approx(
-        20 / sum(len(halves.lines[i]) + 1 for i in range(first, last + 1))
+        20 / sum(len(halves.pieces[i]) + 1 for i in range(first, last + 1))
     )
 
 
@@ -71,7 +72,12 @@ def test_keys_are_unique_and_those_of_the_smaller_context_stay() -> None:
     assert len(set(large.values())) == len(large)
     assert all(len(key) == 6 and int(key, 16) >= 0 for key in large.values())
     assert small.items() <= large.items()
-    mixed = mix(functions[0], functions[1:21], position=5, positions=11, fragments=2)
-    keyed = with_keys(mixed, small)
-    assert [line[7:] for line in keyed.lines] == mixed.lines
-    assert len({line[:6] for line in keyed.lines}) == len(mixed.lines)
+    mixed, keyed = (
+        mix(shown, position=5, positions=11, fragments=2).text.split("\n")
+        for shown in (
+            [*map(Shown, functions[:21])],
+            with_keys(functions[:21], small, "space", True),
+        )
+    )
+    assert [line[7:] for line in keyed] == mixed
+    assert len({line[:6] for line in keyed}) == len(mixed)

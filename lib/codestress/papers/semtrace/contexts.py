@@ -17,7 +17,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import pairwise, repeat
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -141,26 +141,31 @@ BLANK = ""
 MOST_FRAGMENTS = 20
 
 
-class Mixture(NamedTuple):
-    """Record of a context: its lines (distractors and target), and the places of the target's
-    lines."""
+class Shown(NamedTuple):
+    """Function as a context shows it: with a key before each line (`with_keys`), or as it is."""
 
-    lines: list[str]
+    text: str
+    behind: Sequence[str] = (BLANK,) * MOST_FRAGMENTS
+    """Lines for behind its parts, the first for the first part: empty, or a key alone."""
+
+
+class Mixture(NamedTuple):
+    """Record of a context: its pieces (functions, the target's parts, lines between), and the
+    places of the target's parts."""
+
+    pieces: list[str]
     target: list[int]
-    """Indices of the target's lines in `lines`, in the target's order."""
-    origins: list[tuple[int, int]]
-    """Pair for each line: its function (-1 for the target, else the distractor's index), and its
-    line number in that function, from 0."""
+    """Indices of the target's parts in `pieces`, in the target's order."""
 
     @property
     def text(self) -> str:
-        return "\n".join(self.lines)
+        return "\n".join(self.pieces)
 
     @property
     def granularity(self) -> float:
         """Share of the context that is not the target (Equation 2): n2 / (n1 + n2), where n1 are
         the target's characters and n2 all others."""
-        return 1 - self._size(self.target) / self._size(range(len(self.lines)))
+        return 1 - self._size(self.target) / self._size(range(len(self.pieces)))
 
     @property
     def concentration(self) -> float:
@@ -176,7 +181,7 @@ class Mixture(NamedTuple):
         return self._size(range(min(self.target)))
 
     def _size(self, numbers: Iterable[int]) -> int:
-        return sum(len(self.lines[number]) + 1 for number in numbers)
+        return sum(len(self.pieces[number]) + 1 for number in numbers)
 
 
 def target_index(position: int, positions: int, distractors: int) -> int:
@@ -187,23 +192,23 @@ def target_index(position: int, positions: int, distractors: int) -> int:
 
 
 def mix(
-    target: str,
-    others: Sequence[str],
+    functions: Sequence[Shown],
     *,
     position: int,
     positions: int,
     fragments: int = 1,
     blank_between: bool = True,
 ) -> Mixture:
-    """Returns the `Mixture` of the function `target` and the functions `others` (source texts, kept
-    in order), the target at index `position` (0 first) of `positions` equally spaced positions.
+    """Returns the `Mixture` of `functions`: the target, which is the first, at index `position` (0
+    first) of `positions` equally spaced positions among the others, whose order is kept.
 
     `fragments` cuts the target between lines into that many parts of nearly equal length, at most
     one for each line. Each part stands at the same relative position in its own stretch of the
     context, so one fragment is the paper's contiguous block. `blank_between` puts an empty line
     between functions, else nothing stands there.
     """
-    functions, lines = [code.split("\n") for code in others], target.split("\n")
+    target, *others = functions
+    lines = target.text.split("\n")
     parts = min(fragments, len(lines))
     cuts, stretches = (
         [round(part * size / parts) for part in range(parts + 1)]
@@ -213,22 +218,16 @@ def mix(
         first + target_index(position, positions, last - first)
         for first, last in pairwise(stretches)
     ]
-    blank = int(blank_between)
-    mixed: list[str] = []
+    pieces: list[str] = []
     places: list[int] = []
-    origins: list[tuple[int, int]] = []
-    for index, function in enumerate([*functions, None]):
-        if index in before:
-            here = [part for part in range(parts) if before[part] == index]
-            first, last = cuts[here[0]], cuts[here[-1] + 1]
-            places += range(len(mixed), len(mixed) + last - first)
-            mixed += lines[first:last] + blank * [BLANK]
-            origins += zip(repeat(-1), [*range(first, last), *blank * [len(lines) + here[-1]]])
+    for index, function in enumerate([*others, None]):
+        if here := [part for part in range(parts) if before[part] == index]:
+            places.append(len(pieces))
+            pieces.append("\n".join(lines[cuts[here[0]] : cuts[here[-1] + 1]]))
+            pieces += blank_between * [target.behind[here[-1]]]
         if function:
-            mixed += function + blank * [BLANK]
-            origins += zip(repeat(index), range(len(function) + blank))
-    end = len(mixed) - blank
-    return Mixture(mixed[:end], places, origins[:end])
+            pieces += [function.text, *function.behind[:blank_between]]
+    return Mixture(pieces[: len(pieces) - blank_between], places)
 
 
 def line_keys(random: np.random.Generator, functions: Sequence[str]) -> dict[tuple[int, int], str]:
@@ -255,20 +254,26 @@ SEPARATORS = {"space": " ", "colon": ": ", "tab": "\t"}
 
 
 def with_keys(
-    mixture: Mixture,
+    functions: Sequence[str],
     keys: Mapping[tuple[int, int], str],
-    *,
-    separator: Separator = "space",
-    blank: bool = True,
-) -> Mixture:
-    """Copy of `mixture` with a key before every line (section 3.2 prints no keyed line). `keys` is
-    the dict of `line_keys`, `separator` names the text behind a key: `space`, `colon` or `tab`.
-    Blank lines have a key if `blank` is True, else none."""
-    keyed = [
-        f"{keys[origin]}{SEPARATORS[separator]}{line}" if blank or line.strip() else line
-        for origin, line in zip(mixture.origins, mixture.lines, strict=True)
-    ]
-    return mixture._replace(lines=keyed)
+    separator: Separator,
+    blank: bool,
+) -> list[Shown]:
+    """Functions with the source texts `functions`, the target first, with a key before every line
+    (section 3.2 prints no keyed line), by the dict `keys` of `line_keys`; before blank lines only
+    if `blank` is True. `separator` names the text behind a key."""
+    shown = []
+    for function, code in enumerate(functions, -1):
+        lines = code.split("\n")
+        behind = (MOST_FRAGMENTS if function < 0 else 1) * [BLANK]
+        texts = [
+            f"{keys[function, number]}{SEPARATORS[separator]}{line}"
+            if blank or line.strip()
+            else line
+            for number, line in enumerate(lines + behind)
+        ]
+        shown.append(Shown("\n".join(texts[: len(lines)]), texts[len(lines) :]))
+    return shown
 
 
 def removable(code: str) -> int:

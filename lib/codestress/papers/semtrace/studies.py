@@ -25,6 +25,7 @@ from codestress.papers.semtrace.contexts import (
     Distractors,
     Mixture,
     Separator,
+    Shown,
     Sized,
     distractors,
     line_keys,
@@ -381,10 +382,8 @@ def _asked(given: Contexts, trial: Trial) -> tuple[Problem, str]:
 def _target_prompt(given: Contexts, trial: Trial) -> Prompt:
     problem, task = _asked(given, trial)
     count = int(trial.factors["distractors"] or 0)
-    mixed, others = in_context(given, problem, count, int(trial.factors["position"] or 0))
-    if trial.factors["keys"]:
-        keys = _keys(problem, others, trial.seed)
-        mixed = with_keys(mixed, keys, separator=given.key_separator, blank=given.keyed_blank)
+    position, keyed = int(trial.factors["position"] or 0), bool(trial.factors["keys"])
+    mixed = in_context(given, problem, count, position, keyed=keyed)
     query = _query(given, problem, task, trial.seed) | {"code_block": mixed.text}
     # A function that is repeated whole needs more room than one line.
     room = 2 if task == "function_retrieval" else 1
@@ -434,23 +433,37 @@ def _drawn(problems: Mapping[str, Problem], share: float, seed: int) -> list[str
 
 
 def in_context(
-    given: Contexts, problem: Problem, count: int, position: int
-) -> tuple[Mixture, tuple[str, ...]]:
-    """Pair: a `Mixture` with the program of `problem` at index `position` (0 first) among its
-    distractors, and these distractors (source texts). `count` distractors are asked for; `given`
-    sets how they are counted, drawn and mixed."""
+    given: Contexts, problem: Problem, count: int, position: int, *, keyed: bool = False
+) -> Mixture:
+    """`Mixture` with the program of `problem` at index `position` (0 first) among its distractors,
+    each line after its key if `keyed`. `count` distractors are asked for; `given` sets how they are
+    counted, drawn and mixed."""
     tokens = given.distractor_tokens if given.matched == "tokens" else None
     drawn_for = f"{problem.id}, position {position}" if given.redrawn else problem.id
     others = distractor_context(drawn_for, count, given.distractor_source, tokens, given.seed)
-    mixed = mix(
-        problem.code,
-        others,
+    return mix(
+        _shown(problem, others, given.seed, keyed and given.key_separator, given.keyed_blank),
         position=position,
         positions=given.positions,
         fragments=given.fragments,
         blank_between=given.blank_between,
     )
-    return mixed, others
+
+
+@lru_cache(maxsize=16)  # a problem's positions and tasks show the same functions
+def _shown(
+    problem: Problem,
+    others: tuple[str, ...],
+    seed: int,
+    separator: Separator | Literal[False],
+    blank: bool,
+) -> list[Shown]:
+    """Functions of a context, the program of `problem` first; with keys drawn by `seed` if
+    `separator` is not False, before blank lines too if `blank`."""
+    functions = (problem.code, *others)
+    if not separator:
+        return [*map(Shown, functions)]
+    return with_keys(functions, _keys(problem, others, seed), separator, blank)
 
 
 @lru_cache(maxsize=256)

@@ -353,7 +353,7 @@ def contexts(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
         answers[keys].drop_duplicates().itertuples(index=False)
     ):
         problem = target_problems(given, dataset, int(digits))[name]
-        mixed, _ = in_context(given, problem, int(count), int(position))
+        mixed = in_context(given, problem, int(count), int(position))
         tokens = mixed.depth / CHARACTERS_PER_TOKEN, len(mixed.text) / CHARACTERS_PER_TOKEN
         rows.append((count, place, mixed.granularity, mixed.concentration, *tokens))
     columns = [*keys[:2], "granularity", "concentration", "depth_tokens", "context_tokens"]
