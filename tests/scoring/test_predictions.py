@@ -35,6 +35,13 @@ def executor() -> Iterator[Executor]:
         yield opened
 
 
+@pytest.fixture(scope="module")
+def hasty() -> Iterator[Executor]:
+    """For attacks on each of many problems, some of which use up their time."""
+    with Executor(workers=2, limits=Limits(cpu_s=1, wall_s=60)) as opened:
+        yield opened
+
+
 def score(
     text: str, problem: Problem, task: Task, executor: Executor | None, rule: Rule = "strict"
 ) -> Score:
@@ -151,11 +158,10 @@ def test_any_text_is_arguments_or_an_error(text: str) -> None:
 @pytest.mark.slow
 @pytest.mark.isolation
 def test_the_self_test_passes_under_strict_and_shows_what_reference_lets_through(
-    executor: Executor, monkeypatch: pytest.MonkeyPatch
+    hasty: Executor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Some use up their time on each.
     monkeypatch.setattr("scoring.selftest.EXPLOITED", some(EXPLOITED, 2))
-    rows = list(selftest(some(generated_problems(60), 12), executor))
+    rows = list(selftest(some(generated_problems(60), 12), hasty))
     assert [row for row in rows if not row.ok] == []
     strict = {(row.task, row.kind): row.right / row.asked for row in rows if row.rule == "strict"}
     assert strict == {
@@ -175,8 +181,8 @@ def test_the_self_test_passes_under_strict_and_shows_what_reference_lets_through
 
 @pytest.mark.slow
 @pytest.mark.isolation
-def test_the_self_test_of_programs(executor: Executor) -> None:
-    gold, corrupted, *attacks = selftest_programs(generated_problems(60), executor)
+def test_the_self_test_of_programs(hasty: Executor) -> None:
+    gold, corrupted, *attacks = selftest_programs(generated_problems(60), hasty)
     assert (gold.right, gold.asked, corrupted.right, corrupted.asked) == (60, 60, 0, 60)
     for row in attacks:
         assert (row.right, row.passed) == (0, ())
