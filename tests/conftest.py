@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import functools
+import gc
 import hashlib
 import json
 import os
@@ -85,6 +86,15 @@ def pytest_configure(config: pytest.Config) -> None:
     SLOW = "not slow" not in config.option.markexpr
     THOROUGH = SLOW and "not release" not in config.option.markexpr
     hypothesis.settings.load_profile("drawn" if SLOW else "the same")
+
+
+def forget() -> None:
+    """Empties the caches of the kit's functions, as if nothing had been read or computed in this process."""
+    for one in gc.get_objects():
+        if isinstance(one, functools._lru_cache_wrapper) and one.__module__.startswith(
+            "codestress"
+        ):
+            one.cache_clear()
 
 
 def some(cases: Sequence[Case], every: int) -> Sequence[Case]:

@@ -23,9 +23,8 @@ from codestress.parameters import parameters_cell
 from codestress.paths import NOTEBOOKS
 from codestress.pipeline.artefacts import Overrides, resolve, select
 from codestress.pipeline.notebooks import check_parameters_cell, schemas, sync
-from codestress.problems.problem_files import cruxeval
 from codestress.validation import read_yaml
-from conftest import some
+from conftest import forget, some
 from told import names, refused
 
 
@@ -63,7 +62,7 @@ def test_every_artefact_of_every_profile_resolves_and_renders(
 ) -> None:
     """Without data sets, also where an earlier test read them: test_plan.py renders the prompts of those."""
     monkeypatch.delenv("CODESTRESS_DATA", raising=False)
-    cruxeval.cache_clear()
+    forget()
     wanted = select([], load_profile(profile))
     assert len(artefact_names()) >= 15
     assert profile == "try" or wanted == artefact_names()
