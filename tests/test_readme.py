@@ -78,8 +78,6 @@ FILES = {
 """What the commands read that a reader has, or write."""
 RUN_STRANGERS = ("score --task input", "codestress perturb")
 """What is refused, with the remedy, where programs of strangers cannot be isolated."""
-SHORTER = {"MINUTES=3": "MINUTES=1"}
-"""What takes as long as is typed."""
 FILE_NAME = re.compile("|".join(rf"(?<![\w.]){re.escape(name)}$" for name in FILES))
 
 
@@ -113,7 +111,7 @@ def succeeds(command: str, arguments: list[str], folder: Path, environment: dict
     for name, content in FILES.items():
         if content:
             (folder / name).write_text(content)
-    placed = [FILE_NAME.sub(rf"{folder}/\g<0>", SHORTER.get(word, word)) for word in arguments]
+    placed = [FILE_NAME.sub(rf"{folder}/\g<0>", word) for word in arguments]
     done = subprocess.run(
         placed, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=3600
     )

@@ -8,7 +8,6 @@ import subprocess
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import groupby
 
 import pytest
 from featured import UNSEEN, drawn
@@ -40,34 +39,27 @@ QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_bas
 IN_ONE_NODE = """
 const { inspect } = require("util"), vm = require("vm");
 const jobs = JSON.parse(require("fs").readFileSync(0, "utf8"));
-const ended = (context, text) => {
+console.log(JSON.stringify(jobs.map(([code, call]) => {
   try {
-    return "returned " + inspect(vm.runInContext(text, context, { timeout: 20000 }), { depth: null });
+    const value = vm.runInNewContext(`${code}\\n;${call}`, { console: { log: () => {} } }, { timeout: 20000 });
+    return "returned " + inspect(value, { depth: null });
   } catch (error) { return "raised " + error.name; }
-};
-console.log(JSON.stringify(jobs.flatMap(([code, calls]) => {
-  const context = vm.createContext({ console: { log: () => {} } });
-  const begun = ended(context, `${code}\\n;0`);
-  return calls.map(call => begun === "returned 0" ? ended(context, call) : begun);
 })));
 """
 
 
 def outcomes(calls: list[tuple[Problem, str]], language: Language, executor: Executor) -> list[str]:
-    """What became of each call; the JavaScript programs share one process, the neighbouring calls of one a context."""
+    """What became of each call; the JavaScript programs, each in a context of its own, share one process."""
     if language == "python":
         # A drawn program may be none; what is said of that names its names.
         return [
             f"{one.outcome} {one.value!r} {'' if one.outcome == 'syntax error' else one.detail.partition(':')[0]}"
             for one in run_calls(calls, executor)
         ]
-    jobs = [
-        (problem.code, [f"{problem.function}({text})" for _, text in group])
-        for problem, group in groupby(calls, key=lambda call: call[0])
-    ]
+    jobs = json.dumps([(problem.code, f"{problem.function}({text})") for problem, text in calls])
     done = subprocess.run(
         [executables()[0], "-e", IN_ONE_NODE],
-        input=json.dumps(jobs),
+        input=jobs,
         capture_output=True,
         text=True,
         check=True,
@@ -97,9 +89,6 @@ def differences(
                 pairs += [(name, problem, made.problem, text) for text in inputs]
     # Once each: the unperturbed calls are the same for all perturbations.
     calls = {(problem.code, text): (problem, text) for _, *both, text in pairs for problem in both}
-    calls = dict(
-        sorted(calls.items(), key=lambda call: call[0][0])
-    )  # the calls of a program together
     ended = dict(zip(calls, outcomes([*calls.values()], language, executor), strict=True))
     return [
         f"{name} on {text}: {one}, then {other}\n{before.code}\n----\n{after.code}"

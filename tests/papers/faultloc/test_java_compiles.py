@@ -54,7 +54,7 @@ def test_faults_of_the_papers_java_programs_compile(
     shared_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    programs = program_set("codesearchnet", 1, 0).programs[::2]
+    programs = program_set("codesearchnet", 1, 0).programs
     chosen: list[tuple[CorrectProgram, Counter[str], FaultSite]] = []
     for program, before in zip(programs, errors([one.code for one in programs]), strict=True):
         sites = sorted(fault_sites(program.code, "java"), key=lambda site: site.kind)
@@ -67,8 +67,8 @@ def test_faults_of_the_papers_java_programs_compile(
             some = random.Random(program.id).sample(found, min(most, len(found)))
             chosen += [(program, before, site) for site in some]
     alone = sum(not before for _, before, _ in chosen)
-    assert alone > 300
-    assert len(chosen) - alone > 600
+    assert alone > 800
+    assert len(chosen) - alone > 1400
     after = errors([site.apply(program.code) for program, _, site in chosen])
     bad = [
         f"{program.id}: {site.kind} in line {site.line}: {dict(now - before)}"

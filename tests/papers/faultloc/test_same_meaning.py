@@ -112,8 +112,8 @@ def test_each_part_means_the_same(part: str) -> None:
 
 
 JAVA_PARTS: dict[str, str] = yaml.safe_load((Path(__file__).parent / "java_parts.yaml").read_text())
-THOUSANDS = [range(40, 1020), range(1020, 2000)]
-"""With the first 40, 2,000 Java programs, in parts that run side by side."""
+THOUSANDS = [range(first, first + 992) for first in range(40, 5000, 992)]
+"""With the first 40, 5,000 Java programs, in parts that run side by side."""
 JAVA_NAMES = ("alpha", "beta", "total", "item", "length", "data")
 
 
@@ -152,12 +152,12 @@ def java_variants(number: int) -> list[tuple[str, str]]:
 @pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
 @pytest.mark.parametrize(
     "numbers",
-    [range(40), *(pytest.param(part, marks=pytest.mark.slow) for part in some(THOUSANDS, 2))],
+    [range(40), *(pytest.param(part, marks=pytest.mark.slow) for part in some(THOUSANDS, 3))],
 )
 def test_java_programs_mean_the_same(numbers: range) -> None:
     drawn = [(number, spm, code) for number in numbers for spm, code in java_variants(number)]
     assert len(drawn) > 4 * len(numbers)
-    runs = [[str(value)] for value in INPUTS[::2]]
+    runs = [[str(value)] for value in INPUTS]
     jobs = []
     for at, (_, _, code) in enumerate(drawn):
         name = f"Drawn{at}"  # of one name each, they are compiled together

@@ -26,11 +26,14 @@ def test_every_line_is_there_once_and_the_target_in_order(
     assert mixed.target == sorted(mixed.target)
     rest = [piece for i, piece in enumerate(mixed.pieces) if i not in mixed.target and piece]
     assert rest == others
+    # Nothing stands at the end, and one line behind each other piece.
+    assert mixed.pieces.count("") >= len(parts) + len(others) - 1
     assert mixed.text.endswith("    pass")
     assert 0 <= mixed.granularity < 1
     assert 0 < mixed.concentration <= 1
     if fragments == 1:
         assert mixed.concentration == pytest.approx(1)
+        assert parts == [target]
         before = mixed.text.split(target)[0] if others else ""
         assert len(before) <= mixed.depth or not others
 
