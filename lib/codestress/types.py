@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cached_property
@@ -170,14 +170,18 @@ class Request:
         all fields of the request, 32 hexadecimal digits. Of the prompt it covers messages, prefill
         and sampling (`Prompt.digest`). The server's address is no part of it; the store checks the
         address."""
-        named = {field.name: getattr(self, field.name) for field in fields(self)}
-        return digest_of(named | {"prompt": self.prompt.digest})
+        # `vars` has the fields alone until the key itself is kept beside them.
+        return digest_of(vars(self) | {"prompt": self.prompt.digest})
+
+
+# `json.dumps` would make an encoder for each of some 100,000 keys.
+CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
 def digest_of(content: Mapping[str, object]) -> str:
     """Hash of the JSON of the mapping `content`: 32 hexadecimal digits, independent of the order of
     keys."""
-    return hash_of(json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":")))
+    return hash_of(CANONICAL.encode(content))
 
 
 def hash_of(text: str) -> str:

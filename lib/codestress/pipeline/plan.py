@@ -23,10 +23,10 @@ from codestress.pipeline.artefacts import Artefact
 from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Request, Scalar, Trial, Trials
 from codestress.validation import nearest
 
-RENDERED = 4_000
+RENDERED = 2_000
 """Largest number of prompts that a plan renders for a paper's largest artefact; for larger
 artefacts it renders a sample of their problems."""
-FEWEST_PROBLEMS = 10
+FEWEST_PROBLEMS = 5
 """Smallest number of problems in a sample."""
 
 
@@ -175,7 +175,7 @@ def _parts(artefact: Artefact, trials: Trials, share: float) -> list[Part]:
     parts = []
     for entries in _groups(artefact.models, trials):
         own = trials.of(entries[0].name)
-        rank = {trial.problem: rank_of(trial.problem) for trial in own.items}
+        rank = {problem: rank_of(problem) for problem in {trial.problem for trial in own.items}}
         nested = {problem for problem in rank if rank[problem] < share}
         sample = nested | set(sorted(rank, key=rank.__getitem__)[:FEWEST_PROBLEMS])
         indices = [index for index, trial in enumerate(own.items) if trial.problem in sample]

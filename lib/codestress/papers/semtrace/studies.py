@@ -349,15 +349,13 @@ def _trials_by_position(given: Contexts) -> Iterator[Trial]:
         digits = given.digits if dataset == "semtrace" else given.digits[:1]
         for size in digits:
             names = _drawn(target_problems(given, dataset, size), given.subsample, given.seed)
-            for name, task, qac in product(names, tasks, given.qac):
-                panel: dict[str, Scalar] = {
-                    "dataset": dataset,
-                    "digits": size,
-                    "task": task,
-                    "qac": qac,
-                }
-                for place in _places(given, task):
-                    yield Trial(name, {**panel, **place}, given.seed)
+            conditions = [
+                {"dataset": dataset, "digits": size, "task": task, "qac": qac, **place}
+                for task, qac in product(tasks, given.qac)
+                for place in _places(given, task)
+            ]
+            for name, factors in product(names, conditions):
+                yield Trial(name, factors, given.seed)
 
 
 def _places(given: Contexts, task: str) -> Iterator[dict[str, Scalar]]:
