@@ -20,7 +20,7 @@ from codestress.mutate.perturbations.variants import (
     make_variants,
 )
 from codestress.papers.codecrash.contest_programs import contest_problems
-from codestress.problems.generated import generated_problems
+from codestress.problems.pool import generated_problems
 from codestress.problems.problem_files import cruxeval
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor

@@ -11,12 +11,12 @@ import resource
 import statistics
 import time
 
+from codestress.mutate.draw import Draw
 from codestress.mutate.faults.neutral import SPMS, FaultyProgram, Spm, bank, mutate
 from codestress.mutate.faults.sites import fault_sites
 from codestress.mutate.faults.trees import NotNeutral
 from codestress.papers.faultloc.programs import CorrectProgram, Source, program_set
 from codestress.papers.faultloc.studies import Localization, localization
-from codestress.problems.generated.drawing import Draw
 from codestress.seeding import rng
 from codestress.types import Language
 

@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import sys
 import time
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from codestress.nano.chats import Size, chat
 from codestress.nano.model import Nano
+
+sys.path.insert(0, str(Path(__file__).with_name("nano")))
+
+from chats import Size, chat
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from codestress.papers.semtrace.contexts import removable, without_lines
-from codestress.problems.generated import generated_problems
+from codestress.problems.pool import generated_problems
 from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor, Program

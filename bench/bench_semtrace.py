@@ -19,7 +19,7 @@ from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_of
 from codestress.papers.semtrace.contexts import removable
 from codestress.papers.semtrace.studies import Questions, target_positions
-from codestress.problems.generated import generated_problems
+from codestress.problems.pool import generated_problems
 
 
 def render(problems: int) -> tuple[int, float]:

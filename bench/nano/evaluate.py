@@ -16,9 +16,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
+from chats import Chat, Size, Task, block_of, chat
 from codestress.fitting.proportions import wilson
 from codestress.literals import NotLiteral, parse_literal, same_value
-from codestress.nano.chats import Chat, Size, Task, block_of, chat
 from codestress.nano.configuration import chatml
 from codestress.nano.model import Nano
 

@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pandas as pd
-from evaluate import BY_PLACE, evaluate
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from chats import Task
 from codestress.errors import CodestressError, DataError
 from codestress.literals import parse_json
-from codestress.nano.chats import Task
 from codestress.nano.configuration import WEIGHTS
 from codestress.report.style import COLOURS, MARKERS, use_style
+from evaluate import BY_PLACE, evaluate
 
 
 def training_log(folder: Path) -> pd.DataFrame:

@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 import torch
 from safetensors import numpy as safetensors
-from training import CHECKPOINT, Training, train
-from vocabulary import PAD
 
 from codestress.errors import CodestressError
 from codestress.nano.configuration import END
 from codestress.paths import OUTPUTS, PARAMS, shown
 from codestress.validation import check, read_yaml
+from training import CHECKPOINT, Training, train
+from vocabulary import PAD
 
 CHAT_TEMPLATE = """{%- for message in messages -%}
 <|im_start|>{{ message.role }}{{ "\\n" }}{{ message.content }}<|im_end|>{{ "\\n" }}

@@ -32,14 +32,14 @@ from torch.nn import functional
 from torch.nn.utils import clip_grad_norm_, parameters_to_vector, vector_to_parameters
 from torch.nn.utils.rnn import pad_sequence
 from transformers import LlamaConfig, LlamaForCausalLM
-from vocabulary import encode, train_tokenizer
 
+from chats import Size, Task, chat
 from codestress.errors import ParameterError
-from codestress.nano.chats import Size, Task, chat
 from codestress.nano.configuration import Configuration
 from codestress.nano.model import configuration
 from codestress.seeding import rng
 from codestress.validation import Strict
+from vocabulary import encode, train_tokenizer
 
 CHECKPOINT = "checkpoint.pt"
 HEAD = "lm_head.weight"

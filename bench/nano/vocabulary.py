@@ -7,7 +7,7 @@ from typing import get_args
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from codestress.nano.chats import Chat, Size, Task, chat
+from chats import Chat, Size, Task, chat
 from codestress.nano.configuration import END, START, chatml
 
 SIZE = 1536

@@ -1,10 +1,10 @@
 """Access to the papers' packages in `papers/` by name; other code imports no paper directly.
 
 A paper is a folder with `studies.py` (its parameters and trials, as `STUDIES`). Optional modules
-are `reading.py` (the tasks of simulated readers: `TASKS`), `chats.py` (nano's training chats:
-`WRITERS`), `commands.py` (`COMMANDS` of the console script) and `headline.py` (question and number
-on the report's first screen: `HEADLINE`; right answers that the paper prints: `published`). A fifth
-paper is a fifth folder; this module names no paper.
+are `reading.py` (the tasks of simulated readers: `TASKS`), `commands.py` (`COMMANDS` of the console
+script) and `headline.py` (question and number on the report's first screen: `HEADLINE`; right
+answers that the paper prints: `published`). A fifth paper is a fifth folder; this module names no
+paper.
 """
 
 from __future__ import annotations

@@ -14,7 +14,6 @@ from scipy.stats import binomtest, norm
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 import bench_coverage
-
 from codestress.fitting.influence import NOTHING, combined, lack_of_line, share, slope
 from codestress.fitting.proportions import DOUBTED, clustered_mean, stretched, wilson
 from codestress.fitting.summaries import compare

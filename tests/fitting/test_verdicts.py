@@ -14,7 +14,6 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 import bench_coverage
 import bench_verdicts
-
 from codestress.fitting.proportions import UNKNOWN, Interval, wilson
 from codestress.fitting.significance import holm
 from codestress.fitting.verdicts import (

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
 from typing import get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench" / "nano"))
-
-from vocabulary import encode
-
+from chats import Chat, Size, Task, chat, split_of, words_of
+from chats_semtrace import functions_of, worked
 from codestress.literals import parse_literal, same_value
-from codestress.nano.chats import Chat, Size, Task, chat, split_of, words_of
 from codestress.nano.configuration import WEIGHTS
 from codestress.nano.model import Nano
 from codestress.papers.origin.connections import TARGET
 from codestress.papers.origin.scoring import score_strict
-from codestress.papers.semtrace.chats import functions_of, worked
 from codestress.papers.semtrace.recall import score_retrieval
 from codestress.sandbox.executor import Executor, Limits, Program
 from codestress.sandbox.executor import Outcome as Ending
 from codestress.types import Outcome, Response
 from conftest import THOROUGH
+from vocabulary import encode
 
 SEEDS = st.integers(0, 2**40)
 SIZES = st.builds(Size, lines=st.integers(2, 30), turns=st.integers(1, 6))

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import get_args
 
 import pytest
 
-from codestress.nano.chats import Size, Task, chat
-from conftest import ROOT
-
-sys.path.insert(0, str(ROOT / "bench" / "nano"))
-
+from chats import Size, Task, chat
 from evaluate import right
 
 

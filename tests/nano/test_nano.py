@@ -13,24 +13,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from chats import Size, chat
 from codestress.errors import DataError, EngineError
 from codestress.inference.archive import read_archive
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.opening import open_engine
 from codestress.inference.registry import ModelEntry, load_registry
 from codestress.inference.requests import request_of
-from codestress.nano.chats import Size, chat
 from codestress.nano.configuration import WEIGHTS
 from codestress.nano.engine import NanoEngine, prompt_text
 from codestress.nano.model import Nano, chosen
 from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.types import Message, Prompt, Request, Response, Sampling
 from conftest import ROOT
-from told import names, refused
-
-sys.path.insert(0, str(ROOT / "bench" / "nano"))
-
 from evaluate import share
+from told import names, refused
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codestress.literals import parse_literal, same_value
-from codestress.nano.steps import MOST_STEPS, executed, worked_out
-from codestress.problems.generated import generated_problems
+from codestress.problems.pool import generated_problems
 from codestress.problems.program import Problem
+from steps import MOST_STEPS, executed, worked_out
 from told import refused
 
 LOOP = """def f(xs, k):

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 
+import measure
 from codestress.errors import DataError, ParameterError
 from codestress.nano.configuration import WEIGHTS
 from codestress.nano.model import Nano
 from codestress.paths import PARAMS
 from codestress.validation import check, read_yaml
 from told import refused
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench" / "nano"))
-
-import measure
 
 
 def test_the_kit_s_own_training_is_drawn() -> None:

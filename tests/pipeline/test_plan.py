@@ -14,7 +14,6 @@ import yaml
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 import plans
-
 from codestress.artefact_files import artefact_names
 from codestress.errors import DataError
 from codestress.inference.registry import REGISTRY, ModelEntry, load_registry

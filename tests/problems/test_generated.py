@@ -1,8 +1,10 @@
-"""Generated problems: what they say of themselves is true, and they are like CRUXEval's."""
+"""Generated problems: what they say of themselves is true, they are like CRUXEval's, and the pool is what its writer
+writes."""
 
 from __future__ import annotations
 
 import ast
+import gzip
 import os
 import re
 import statistics
@@ -15,13 +17,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import write_pool
+from codestress.errors import ParameterError
 from codestress.papers.semtrace.contexts import removable, without_lines
-from codestress.problems.generated import generated_problems
+from codestress.problems.pool import POOL, generated_problems
 from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor, Limits, Program
 from codestress.scoring.predictions import Answer, score_answers
 from conftest import THOROUGH, some
+from told import refused
+from write_pool import written_problems
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +38,7 @@ def problems() -> list[Problem]:
 @given(st.integers(0, 2**40))
 @settings(max_examples=60 if THOROUGH else 15)
 def test_any_seed_gives_problems_that_are_what_they_say(seed: int) -> None:
-    for problem in generated_problems(3, seed=seed):
+    for problem in written_problems(3, seed=seed):
         names: dict[str, object] = {}
         exec(problem.code, names)
         assert repr(eval(problem.call, names)) == problem.output
@@ -53,13 +59,14 @@ def test_any_seed_gives_problems_that_are_what_they_say(seed: int) -> None:
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes_whatever_the_hashes() -> None:
     script = (
-        "import hashlib\nfrom codestress.problems.generated import generated_problems\n"
-        "print(hashlib.sha256(repr(generated_problems(150, seed=5)).encode()).hexdigest())"
+        "import hashlib\nfrom write_pool import written_problems\n"
+        "print(hashlib.sha256(repr(written_problems(150, seed=5)).encode()).hexdigest())"
     )
     digests = {
         subprocess.run(
             [sys.executable, "-c", script],
             env={**os.environ, "PYTHONHASHSEED": str(number)},
+            cwd=Path(write_pool.__file__).parent,
             capture_output=True,
             text=True,
             check=True,
@@ -69,18 +76,30 @@ def test_the_same_seed_gives_the_same_bytes_whatever_the_hashes() -> None:
     assert len(digests) == 1
 
 
-@pytest.mark.slow
-def test_fewer_problems_are_the_first_of_more_and_seeds_differ(problems: list[Problem]) -> None:
+def test_fewer_problems_are_the_first_of_more_and_a_seed_orders_the_pool(
+    problems: list[Problem],
+) -> None:
     assert generated_problems(40) == problems[:40]
-    other = generated_problems(200, seed=1)
-    assert len({p.code for p in other} & {p.code for p in problems}) < 20
-    assert [p.id for p in other[:2]] == ["generated_0", "generated_1"]
+    whole, other = generated_problems(POOL), generated_problems(POOL, seed=1)
+    assert generated_problems(40, seed=1) == other[:40] != whole[:40]
+    assert {p.id: p for p in other} == {p.id: p for p in whole}
+    with refused(ParameterError, "n_problems", POOL + 1, POOL):
+        generated_problems(POOL + 1)
+
+
+def test_no_two_problems_are_the_same() -> None:
+    assert len({problem.code for problem in generated_problems(POOL)}) == POOL
+
+
+def test_the_pool_begins_as_its_writer_writes_it() -> None:
+    assert written_problems(12) == generated_problems(12)
 
 
 @pytest.mark.slow
-def test_no_two_problems_are_the_same() -> None:
-    many = generated_problems(len(some(range(2000), 4)), seed=3)
-    assert len({problem.code for problem in many}) == len(many)
+def test_the_pool_is_what_its_writer_writes() -> None:
+    assert gzip.decompress(write_pool.packed(written_problems(POOL))) == gzip.decompress(
+        write_pool.FILE.read_bytes()
+    )
 
 
 @pytest.mark.slow

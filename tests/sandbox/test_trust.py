@@ -20,7 +20,7 @@ from codestress.papers.codecrash.assertions import score_assertion_as_run
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.studies import written_by_model
 from codestress.papers.semtrace.contexts import trace_problems
-from codestress.problems.generated import generated_problems
+from codestress.problems.pool import generated_problems
 from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem, from_stranger
 from codestress.program_counts import programs_so_far

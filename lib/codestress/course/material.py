@@ -7,7 +7,6 @@ true value.
 from __future__ import annotations
 
 import ast
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from codestress.literals import parse_literal
-from codestress.problems.generated import drawn_problems, generated_problems
+from codestress.problems.pool import POOL, generated_problems
 from codestress.problems.program import Problem
+from codestress.prompts import filled
 from codestress.sandbox.executor import Executor, Program, shared_executor
 from codestress.sandbox.executor import Outcome as Ending
 from codestress.scoring.predictions import Answer, Rule, score_answers
@@ -35,9 +35,11 @@ Row = dict[str, Any]
 
 
 def problems(student: str, count: int, purpose: str = "practice") -> list[Problem]:
-    """Returns `count` generated programs for one `student`; other programs for another `purpose`,
-    such as hidden tests."""
-    return generated_problems(count, seed=_seed(student, "problems", purpose))
+    """Returns `count` generated programs, at most half of the pool, in an order of one `student`'s
+    own. No program for practice is among those for another `purpose`, such as hidden tests."""
+    drawn = generated_problems(POOL, seed=_seed(student, "problems", purpose))
+    half = [p for p in drawn if (p.id[-1] in "02468") == (purpose == "practice")]
+    return half[:count]
 
 
 def answers(student: str, count: int = 20, purpose: str = "practice") -> list[Row]:
@@ -216,8 +218,7 @@ def fault_tasks(student: str, count: int = 24, purpose: str = "practice") -> lis
     """
     random = rng(_seed(student, "faults", purpose))
     rows: list[Row] = []
-    drawn = drawn_problems(_seed(student, "faulty", purpose))
-    for problem in itertools.islice(drawn, 10 * count):
+    for problem in problems(student, 10 * count, purpose):
         if len(rows) == count:
             break
         original = _with_comments(problem.code, random)
@@ -293,33 +294,29 @@ def retrievals(
     the last position before the model wrote that line, layers by heads by tokens; right: whether
     the line was then written to the character.
     """
-    from codestress.nano.chats import Size, block_of, chat
-    from codestress.nano.configuration import START, chatml
+    from codestress.nano.configuration import chatml
     from codestress.nano.model import Nano
 
-    model = Nano()
+    model, random = Nano(), rng(_seed(student, "retrieval", purpose))
+    programs = problems(student, POOL, purpose)
     rows: list[Row] = []
-    for number in range(count):
-        one = chat(
-            "line_retrieval",
-            Size(lines, 1),
-            "evaluate",
-            _seed(student, "retrieval", purpose),
-            number,
-        ).turns[0]
-        written = one.answer.split("\n")[1]
-        before, block = (
-            one.question.split("```python\n", 1)[0] + "```python\n",
-            block_of(one.question),
-        )
-        text = chatml([("user", one.question)], f"{one.begun}\n{written[:6]}")
+    for _ in range(count):
+        drawn = random.choice(len(programs), lines, replace=False)
+        shown = "\n\n".join(programs[i].code for i in drawn).split("\n")[:lines]
+        block = [f"{random.integers(16**6):06x} {line}" for line in shown]
+        written = block[random.choice([i for i, line in enumerate(shown) if line])]
+        asked = {"key": written[:6], "code_block": "\n".join(block)}
+        before, question = filled("line_retrieval.before", asked), filled("line_retrieval", asked)
+        begun = filled("line_retrieval.prefill", asked)
+        text = chatml([("user", f"{before}\n\n{question}")], f"{begun}\n{written[:6]}")
         encoded = model.tokenizer.encode(text, add_special_tokens=False)
-        line_at = [-1] * len(f"{START}user\n{before}")
+        line_at = [-1] * text.index(block[0])
         for number_of_line, line in enumerate(block):
             line_at += [number_of_line] * len(line) + [-1]
         line_at += [-1] * (len(text) + 1 - len(line_at))
         weights = model.attention(encoded.ids)
-        answer = model.greedy(text, len(model.tokens(one.answer)))
+        rest = f"{written[6:]}\n```"
+        answer = model.greedy(text, len(model.tokens(rest)))
         rows.append(
             {
                 "tokens": [text[first:last] for first, last in encoded.offsets],
@@ -329,7 +326,7 @@ def retrievals(
                 "weights": [
                     [[round(float(w), 6) for w in head] for head in layer] for layer in weights
                 ],
-                "right": f"\n{written[:6]}{answer}" == one.answer,
+                "right": answer == rest,
             }
         )
     return rows

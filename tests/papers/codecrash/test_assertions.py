@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from codestress.literals import parse_literal
+from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.inputs import NoOtherValue, other_value
 from codestress.papers.codecrash.assertions import score_assertion, score_assertion_as_run
 from codestress.papers.codecrash.contest_programs import contest_problems
@@ -18,8 +19,7 @@ from codestress.papers.codecrash.reasoning import (
     reasoning_tokens,
     stage_starts,
 )
-from codestress.problems.generated import generated_problems
-from codestress.problems.generated.drawing import Draw
+from codestress.problems.pool import generated_problems
 from codestress.problems.program import Problem, literal_text
 from codestress.scoring.forms import Parts, split_thoughts
 from codestress.seeding import rng

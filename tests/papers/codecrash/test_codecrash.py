@@ -22,6 +22,7 @@ from codestress.inference.requests import request_of
 from codestress.inference.run import run
 from codestress.inference.store import stored_responses
 from codestress.literals import parse_literal
+from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.inputs import other_value
 from codestress.mutate.perturbations.messages import fault_of, messages
 from codestress.papers.codecrash import studies as codecrash
@@ -39,7 +40,6 @@ from codestress.paths import PARAMS
 from codestress.pipeline.artefacts import Artefact, Overrides, resolve, select
 from codestress.pipeline.inputs import inputs_of
 from codestress.pipeline.plan import make_plan
-from codestress.problems.generated.drawing import Draw
 from codestress.prompts import prompt_text
 from codestress.report.claims import ledger
 from codestress.report.protocol import stamp

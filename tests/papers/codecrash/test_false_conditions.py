@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.edits import GlobalNames, Guard
 from codestress.mutate.perturbations.programs import vanilla
 from codestress.mutate.perturbations.rewriting import insert_garbage, reformat_conditions
@@ -16,7 +17,6 @@ from codestress.mutate.perturbations.variants import (
     make_variants,
     run_calls,
 )
-from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
 from codestress.sandbox.runtimes import missing

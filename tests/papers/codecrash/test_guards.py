@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from hostile import PYTHON
 
+from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.inputs import argument_values, trial_inputs
 from codestress.mutate.perturbations.variants import (
     Checked,
@@ -21,8 +22,7 @@ from codestress.mutate.perturbations.variants import (
     unseen_differences,
 )
 from codestress.papers.codecrash.contest_programs import contest_problems
-from codestress.problems.generated import generated_problems
-from codestress.problems.generated.drawing import Draw
+from codestress.problems.pool import generated_problems
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Execution, Executor, Outcome
 from codestress.sandbox.runtimes import missing

@@ -15,6 +15,7 @@ from hostile import JAVASCRIPT, PYTHON
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.edits import NotPerturbed, Refused
 from codestress.mutate.perturbations.messages import Trace
 from codestress.mutate.perturbations.programs import vanilla
@@ -24,7 +25,6 @@ from codestress.mutate.perturbations.variants import (
     perturb,
     run_calls,
 )
-from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
 from codestress.sandbox.runtimes import executables, missing

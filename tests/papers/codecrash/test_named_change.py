@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.edits import NotPerturbed, Perturbed
 from codestress.mutate.perturbations.messages import Trace
 from codestress.mutate.perturbations.programs import program_of, vanilla
@@ -25,8 +26,7 @@ from codestress.mutate.perturbations.variants import (
 )
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.studies import assertion_to_complete
-from codestress.problems.generated import generated_problems
-from codestress.problems.generated.drawing import Draw
+from codestress.problems.pool import generated_problems
 from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.messages import (
     Trace,
     Truth,
@@ -35,8 +36,7 @@ from codestress.mutate.perturbations.variants import (
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.results.controls import neutral_costs, with_neutral_costs
 from codestress.papers.codecrash.results.differences import HEADLINE, averages, differences
-from codestress.problems.generated import generated_problems
-from codestress.problems.generated.drawing import Draw
+from codestress.problems.pool import generated_problems
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
 from codestress.seeding import rng

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from codestress.paths import PARAMS
-from codestress.problems.generated import generated_problems
+from codestress.problems.pool import generated_problems
 from conftest import ROOT, codestress
 from told import names
 

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codestress.literals import parse_literal, same_value
+from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.inputs import NoOtherValue, other_value
 from codestress.mutate.perturbations.messages import (
     Trace,
@@ -37,8 +38,7 @@ from codestress.mutate.perturbations.variants import (
     make_variants,
 )
 from codestress.papers.codecrash.contest_programs import contest_problems
-from codestress.problems.generated import generated_problems
-from codestress.problems.generated.drawing import Draw
+from codestress.problems.pool import generated_problems
 from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor

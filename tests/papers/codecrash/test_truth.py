@@ -13,7 +13,7 @@ from codestress.mutate.perturbations.variants import check_problems, make_varian
 from codestress.papers.codecrash import studies
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.results.differences import averages, differences
-from codestress.problems.generated import generated_problems
+from codestress.problems.pool import generated_problems
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
 from codestress.sandbox.runtimes import missing

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from codestress.mutate.draw import Draw
 from codestress.mutate.faults.neutral import (
     SPMS,
     Content,
@@ -33,7 +34,6 @@ from codestress.papers.faultloc.programs import (
     parses,
     program_set,
 )
-from codestress.problems.generated.drawing import Draw
 from codestress.sandbox.executor import Executor, Program
 from codestress.sandbox.runtimes import missing
 from codestress.seeding import rng

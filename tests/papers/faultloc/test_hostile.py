@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from codestress.mutate.draw import Draw
 from codestress.mutate.faults.comments import ACCUSES, NEAR
 from codestress.mutate.faults.dead import check_snippet
 from codestress.mutate.faults.hidden import movable, variables
 from codestress.mutate.faults.neutral import Content, FaultyProgram, Put, Spm, bank, mutate
 from codestress.mutate.faults.sites import fault_sites
 from codestress.mutate.faults.trees import NotNeutral
-from codestress.problems.generated.drawing import Draw
 from codestress.sandbox.runtimes import missing
 from codestress.seeding import rng
 from codestress.types import Language

@@ -15,8 +15,8 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from silent import ran
 
+from codestress.mutate.draw import Draw
 from codestress.mutate.faults.neutral import (
     CONTROLS,
     SPMS,
@@ -27,10 +27,10 @@ from codestress.mutate.faults.neutral import (
     mutate,
 )
 from codestress.mutate.faults.trees import NotNeutral
-from codestress.problems.generated.drawing import Draw
 from codestress.sandbox.runtimes import missing
 from codestress.seeding import rng
 from conftest import some
+from silent import ran
 
 PARTS: dict[str, str] = yaml.safe_load((Path(__file__).parent / "python_parts.yaml").read_text())
 NAMES = ("alpha", "beta", "total", "item", "_", "data", "final_result")

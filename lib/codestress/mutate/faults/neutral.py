@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 import yaml
 
+from codestress.mutate.draw import Draw
 from codestress.mutate.edits import Edit, Lines, edited, first_line
 from codestress.mutate.faults.comments import NEAR, Place, comments_in, usable
 from codestress.mutate.faults.dead import check_snippet
@@ -37,7 +38,6 @@ from codestress.mutate.faults.trees import (
     words_of,
 )
 from codestress.mutate.scopes import FunctionNode
-from codestress.problems.generated.drawing import Draw
 from codestress.sandbox.runtimes import nodes
 from codestress.types import Language
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from codestress.literals import UNREADABLE, NotLiteral, literal_of, reason_of
-from codestress.problems.generated.drawing import Draw
+from codestress.mutate.draw import Draw
 from codestress.problems.program import Problem, literal_text
 
 NEAR = 3

@@ -27,12 +27,12 @@ from typing import Any, Literal
 
 from codestress.errors import ParameterError
 from codestress.literals import NotLiteral, parse_literal
+from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.edits import MessageSite, Perturbed, Site, stimuli
 from codestress.mutate.perturbations.neutral import neutral_text
 from codestress.mutate.perturbations.programs import program_of, vanilla
 from codestress.mutate.perturbations.tracing import METHODS
 from codestress.paths import ROOT, shown
-from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem, literal_text
 from codestress.types import Language, Task
 from codestress.validation import nearest, read_yaml

@@ -22,6 +22,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
+from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.edits import (
     GlobalNames,
     NotPerturbed,
@@ -39,7 +40,6 @@ from codestress.mutate.perturbations.javascript_guards import (
 from codestress.mutate.perturbations.programs import program_of
 from codestress.mutate.perturbations.python import PythonProgram, read_in_classes
 from codestress.mutate.scopes import FunctionNode, Names, Scope, resolve
-from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem
 from codestress.sandbox.runtimes import nodes, text_of
 

@@ -27,6 +27,7 @@ from codestress.literals import (
     same_value,
     shown_value,
 )
+from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations import messages
 from codestress.mutate.perturbations.edits import (
     GlobalNames,
@@ -53,7 +54,6 @@ from codestress.mutate.perturbations.rewriting import (
     reformat_conditions,
     rename,
 )
-from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem, from_stranger, literal_text
 from codestress.sandbox.executor import Execution, Executor, Program
 from codestress.sandbox.executor import Outcome as Ending

@@ -48,7 +48,7 @@ from codestress.parameters import (
     no_questions,
 )
 from codestress.paths import ROOT, shown
-from codestress.problems.generated import generated_problems
+from codestress.problems.pool import generated_problems
 from codestress.problems.problem_files import (
     cruxeval,
     known_source,

@@ -19,6 +19,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from codestress.errors import ParameterError
+from codestress.mutate.draw import Draw
 from codestress.mutate.faults.neutral import (
     CONTROLS,
     SPMS,
@@ -59,7 +60,6 @@ from codestress.parameters import (
     no_questions,
 )
 from codestress.paths import ROOT
-from codestress.problems.generated.drawing import Draw
 from codestress.prompts import prompt_text
 from codestress.scoring.forms import text_lists, without_thoughts
 from codestress.seeding import rng

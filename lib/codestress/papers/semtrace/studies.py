@@ -48,7 +48,7 @@ from codestress.parameters import (
     for_each_model,
     no_questions,
 )
-from codestress.problems.generated import generated_problems
+from codestress.problems.pool import generated_problems
 from codestress.problems.problem_files import cruxeval, known_source, own_problems
 from codestress.problems.program import Problem
 from codestress.prompts import filled

@@ -1,16 +1,18 @@
-"""Problems that no model has seen: CRUXEval-like functions from a seeded, type-directed generator.
+"""Writes the pool of problems that no model has seen: `python bench/problems/write_pool.py`.
 
-They have CRUXEval's families of methods on str, list, dict and int, 2 to 12 lines, and pass its
-filters: deterministic, no imports, no floats, within the limit of steps. In addition, every
-variable affects the result, the result depends on the arguments, and no line could be left out
-without a difference.
+A seeded, type-directed generator makes functions with CRUXEval's families of methods on str, list,
+dict and int, 2 to 12 lines. They pass CRUXEval's filters: deterministic, no imports, no floats,
+within the limit of steps. In addition, every variable affects the result, the result depends on the
+arguments, and no line could be left out without a difference.
 """
 
 from __future__ import annotations
 
 import ast
 import copy
+import gzip
 import itertools
+import json
 import re
 import sys
 from collections.abc import Iterator, Sequence, Sized
@@ -18,12 +20,15 @@ from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any
 
-from codestress.problems.generated.drawing import Draw
-from codestress.problems.generated.statements import Writer
+from codestress.paths import PACKAGE
+from codestress.problems.pool import POOL
 from codestress.problems.program import Problem
 from codestress.seeding import rng
 from codestress.types import Source
+from statements import Writer
+from values import Values
 
+FILE = PACKAGE / "problems" / "pool.jsonl.gz"
 MOST_LINES = 12
 MOST_STEPS = 2000
 """Largest number of lines executed; CRUXEval allows 100,000, and functions of this size need some
@@ -44,14 +49,14 @@ Outcome = tuple[str, str]
 exception."""
 
 
-def generated_problems(count: int, *, seed: int = 0) -> list[Problem]:
+def written_problems(count: int, *, seed: int = 0) -> list[Problem]:
     """Returns `count` problems `generated_0`, `generated_1`, …, all with different code. The same
     `seed` gives the same problems; the first 40 of 800 are the same as 40 alone."""
     return list(itertools.islice(drawn_problems(seed), count))
 
 
 def drawn_problems(seed: int) -> Iterator[Problem]:
-    """Yields the problems of `generated_problems` one by one, without end."""
+    """Yields the problems of `written_problems` one by one, without end."""
     codes: set[str] = set()
     for number in itertools.count():
         take = itertools.count()
@@ -63,7 +68,7 @@ def drawn_problems(seed: int) -> Iterator[Problem]:
 
 @lru_cache(maxsize=10_000)
 def _problem(seed: int, number: int, take: int) -> Problem:
-    draw = Draw(rng(seed, "generated", number, take))
+    draw = Values(rng(seed, "generated", number, take))
     for _ in range(ATTEMPTS):
         code, kinds = Writer(draw).function()
         if not _well_formed(code):
@@ -193,3 +198,15 @@ def _is_data(value: Any) -> bool:
     if isinstance(value, dict):
         return all(map(_is_data, [*value, *value.values()]))
     return value is None or isinstance(value, str | int)
+
+
+def packed(problems: Sequence[Problem]) -> bytes:
+    """Returns the bytes of the pool's file: a line of JSON for each of `problems`, gzipped without a
+    date."""
+    names = ("code", "arguments", "output")
+    lines = [json.dumps({name: getattr(one, name) for name in names}) for one in problems]
+    return gzip.compress("".join(f"{line}\n" for line in lines).encode(), mtime=0)
+
+
+if __name__ == "__main__":
+    FILE.write_bytes(packed(written_problems(POOL)))

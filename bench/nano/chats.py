@@ -15,9 +15,8 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from codestress.problems.program import Problem
+from codestress.papers.origin.connections import TARGET
 from codestress.problems.words import word_list
-from codestress.rooms import offered
 from codestress.seeding import rng
 
 T = TypeVar("T")
@@ -80,15 +79,10 @@ def block_of(question: str) -> list[str]:
 
 def split_of(text: str) -> Split:
     """Returns the split, `train` or `evaluate`, of `text`, a word, key or distractor, by its hash;
-    texts that a paper holds out (`HELD_OUT` in its chats.py) are for evaluation."""
-    if text in _held_out():
+    the words of Find the Origin's own chain are for evaluation."""
+    if text in TARGET:
         return "evaluate"
     return "evaluate" if hashlib.blake2b(text.encode()).digest()[0] % HELD_OUT == 0 else "train"
-
-
-@cache
-def _held_out() -> frozenset[str]:
-    return frozenset(text for texts in offered("chats", "HELD_OUT") for text in texts)
 
 
 @cache
@@ -163,22 +157,14 @@ def pick(random: np.random.Generator, items: Sequence[T]) -> T:
     return items[int(random.integers(len(items)))]
 
 
-def rewritten(random: np.random.Generator, problem: Problem) -> Problem:
-    """Returns the problem after the rewriting of each paper that offers one (`REWRITE` in its
-    chats.py), one after the other; each keeps the problem's output."""
-    for rewrite in offered("chats", "REWRITE"):
-        problem = rewrite(random, problem)
-    return problem
-
-
 Writer = Callable[[np.random.Generator, Size, Split], Chat]
 
 
 @cache
 def _writers() -> dict[Task, Writer]:
     """Returns, by task, the functions that write a chat of the task: for copying a block (`_copy`),
-    and those of the papers (`WRITERS` in their chats.py)."""
-    written: dict[Task, Writer] = {"copy": _copy}
-    for writers in offered("chats", "WRITERS"):
-        written |= writers
-    return written
+    and for the tasks of two papers."""
+    import chats_origin  # which import this module
+    import chats_semtrace
+
+    return {"copy": _copy, **chats_origin.WRITERS, **chats_semtrace.WRITERS}

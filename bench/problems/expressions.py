@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from codestress.problems.generated.drawing import GRAMMAR, Draw
+from values import GRAMMAR, Values
 
 CHARACTERS = ("a", "e", "i", "o", "n", "s", "r", " ", "-", ",")
 ELEMENT = {"str": "str", "ints": "int", "strs": "str", "dict": "str"}
@@ -52,7 +52,7 @@ class Expressions:
     """Writer of random expressions from the names in a `Scope`, which records there every name that
     an expression reads."""
 
-    def __init__(self, draw: Draw, scope: Scope) -> None:
+    def __init__(self, draw: Values, scope: Scope) -> None:
         self.draw = draw
         self.scope = scope
 

@@ -1,16 +1,12 @@
-"""Choices and values for generated problems, all from one stream of random numbers."""
+"""Random arguments of generated problems."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import numpy as np
-
+from codestress.mutate.draw import Draw
 from codestress.validation import read_yaml
-
-T = TypeVar("T")
 
 LETTERS = "aaabcdeeefghiiklmnnoooprrsssttuvwy"
 MARKS = " ,-:_.;"
@@ -18,30 +14,8 @@ GRAMMAR = read_yaml(Path(__file__).with_name("grammar.yaml"))
 """Names, types and forms of the generated problems, with their weights."""
 
 
-class Draw:
-    """Maker of random numbers, choices and values, all drawn from a generator's uniform numbers,
-    whose stream never changes."""
-
-    def __init__(self, generator: np.random.Generator) -> None:
-        self._uniform = generator.random
-
-    def chance(self, probability: float) -> bool:
-        return self._uniform() < probability
-
-    def integer(self, low: int, high: int) -> int:
-        """Random integer from `low` to `high`, both included."""
-        return low + int(self._uniform() * (high - low + 1))
-
-    def choice(self, items: Sequence[T]) -> T:
-        return items[int(self._uniform() * len(items))]
-
-    def weighted(self, items: Sequence[tuple[float, T]]) -> T:
-        at = self._uniform() * sum(weight for weight, _ in items)
-        for weight, item in items:
-            at -= weight
-            if at < 0:
-                return item
-        return items[-1][1]
+class Values(Draw):
+    """Maker of random choices, and of arguments by type."""
 
     def value(self, kind: str) -> Any:
         """Random argument of the type `kind`: an integer for `int`, a list of integers for `ints`,

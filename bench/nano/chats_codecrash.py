@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from chats import pick
+from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.edits import NotPerturbed
 from codestress.mutate.perturbations.messages import Trace, insert_messages
 from codestress.mutate.perturbations.rewriting import (
@@ -11,8 +13,6 @@ from codestress.mutate.perturbations.rewriting import (
     reformat_conditions,
     rename,
 )
-from codestress.nano.chats import pick
-from codestress.problems.generated.drawing import Draw
 from codestress.problems.program import Problem
 
 
@@ -36,6 +36,3 @@ def perturbed(random: np.random.Generator, problem: Problem) -> Problem:
                 ).problem
     except NotPerturbed:
         return problem
-
-
-REWRITE = perturbed

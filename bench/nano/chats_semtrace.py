@@ -4,13 +4,15 @@ SemTrace, outputs of programs."""
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import replace
 from functools import cache, partial
 from itertools import accumulate
+from pathlib import Path
 
 import numpy as np
 
-from codestress.nano.chats import (
+from chats import (
     Chat,
     Size,
     Split,
@@ -20,15 +22,18 @@ from codestress.nano.chats import (
     invented,
     keys_of,
     pick,
-    rewritten,
     seed_of,
     split_of,
 )
-from codestress.nano.steps import worked_out
+from chats_codecrash import perturbed
 from codestress.papers.semtrace.contexts import distractors, trace_problems
-from codestress.problems.generated import generated_problems
 from codestress.problems.program import Problem
 from codestress.prompts import filled
+from steps import worked_out
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "problems"))
+
+from write_pool import written_problems
 
 PERTURBED = 0.3
 """Share of the programs in `output_prediction` chats that are rewritten or commented."""
@@ -174,9 +179,9 @@ def _output_prediction(random: np.random.Generator, size: Size, split: Split) ->
     in CodeCrash."""
     turns: list[Turn] = []
     for _ in range(size.turns):
-        [problem] = generated_problems(1, seed=seed_of(random, split))
+        [problem] = written_problems(1, seed=seed_of(random, split))
         if random.random() < PERTURBED:
-            problem = rewritten(random, problem)
+            problem = perturbed(random, problem)
         shown = {"input": problem.arguments, "code_block": problem.code}
         answer = f"{worked_out(problem)}\n```"
         turns.append(

@@ -6,14 +6,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from codestress.nano.chats import Chat, Size, Split, Task, Turn, Writer, pick, words_of
-from codestress.papers.origin.connections import TARGET, Link, lay_out
+from chats import Chat, Size, Split, Task, Turn, Writer, pick, words_of
+from codestress.papers.origin.connections import Link, lay_out
 from codestress.prompts import filled
 
 SYSTEM = "You are a helpful assistant."
 """System message of the study."""
-HELD_OUT = TARGET
-"""The paper's own chain, held out of the training."""
 
 
 def _find_the_origin(random: np.random.Generator, size: Size, split: Split) -> Chat:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from codestress.problems.generated.drawing import GRAMMAR, Draw
-from codestress.problems.generated.expressions import ELEMENT, LITERALS, Expressions, Scope
+from expressions import ELEMENT, LITERALS, Expressions, Scope
+from values import GRAMMAR, Values
 
 LOCALS, LOOPED = GRAMMAR["locals"], GRAMMAR["looped"]
 
@@ -20,7 +20,7 @@ class Writer(Expressions):
     """Writer of a function `f` whose parameters, statements and result fit together by type; the
     function may still fail when run."""
 
-    def __init__(self, draw: Draw) -> None:
+    def __init__(self, draw: Values) -> None:
         super().__init__(draw, Scope({}))
         self.results: list[str] = []
         """Local variables that statements have built up; the function most likely returns one of

@@ -1,0 +1,48 @@
+"""Problems that no model has seen: a pool of 2,000 CRUXEval-like functions.
+
+`python bench/problems/write_pool.py` wrote them. They have CRUXEval's families of methods on str,
+list, dict and int, 2 to 12 lines, and pass its filters: deterministic, no imports, no floats,
+within the limit of steps. In addition, every variable affects the result, the result depends on the
+arguments, and no line could be left out without a difference.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from functools import cache
+from importlib.resources import files
+
+from codestress.errors import ParameterError
+from codestress.problems.program import Problem
+from codestress.seeding import rng
+from codestress.types import Source
+
+POOL = 2000
+"""Number of problems in the pool."""
+
+
+def generated_problems(count: int, *, seed: int = 0) -> list[Problem]:
+    """Returns the first `count` problems of the pool, by seed 0 in its own order, by any other
+    `seed` in an order drawn by it. A problem has the same id in every order. `ParameterError` for
+    more than the pool has."""
+    if count > POOL:
+        raise ParameterError(
+            f"n_problems = {count}: there are {POOL} generated problems; ask for at most as many"
+        )
+    pool = _pool()
+    return (
+        [pool[i] for i in rng(seed, "generated").permutation(POOL)[:count]]
+        if seed
+        else pool[:count]
+    )
+
+
+@cache
+def _pool() -> list[Problem]:
+    packed = (files("codestress.problems") / "pool.jsonl.gz").read_bytes()
+    rows = map(json.loads, gzip.decompress(packed).splitlines())
+    return [
+        Problem(f"generated_{number}", function="f", source=Source.KIT, **row)
+        for number, row in enumerate(rows)
+    ]
