@@ -19,7 +19,7 @@ from pathlib import Path
 import pandas as pd
 
 from codestress.artefact_files import artefact_names
-from codestress.paths import MINE, NOTEBOOKS, OUTPUTS, ROOT, shown, write_whole
+from codestress.paths import MINE, NOTEBOOKS, OUTPUTS, ROOT, shown, visible, write_whole
 from codestress.pipeline.inputs import git
 from codestress.report.checked import read_table
 
@@ -64,15 +64,15 @@ def examine(profile: str) -> Iterator[Criterion]:
     yield _clean_clone(commit)
     pins = ROOT / "requirements.lock"
     yield Criterion("reusable", "versions are pinned", pins.is_file(), shown(pins))
-    tests = len(list((ROOT / "tests").rglob("test_*.py")))
+    tests = len(visible(ROOT / "tests", "**/test_*.py"))
     yield Criterion("reusable", "tests", tests > 0, f"{tests} files of tests; make test")
-    notebooks = len([*NOTEBOOKS.glob("*/*.ipynb"), *NOTEBOOKS.glob("*.ipynb")])
+    notebooks = len(visible(NOTEBOOKS, "**/*.ipynb"))
     what = "documented notebooks with parameters"
     yield Criterion("reusable", what, notebooks > 0, f"{notebooks} notebooks")
     folder = OUTPUTS / profile
     built = [name for name in artefact_names() if (folder / name / "manifest.json").is_file()]
     missing = sorted(set(artefact_names()) - set(built))
-    mine = len(list((OUTPUTS / MINE).glob("*/*/manifest.json")))
+    mine = len(visible(OUTPUTS / MINE, "*/*/manifest.json"))
     detail = f"{len(built)} of {len(artefact_names())} in {shown(folder)}"
     detail += f"; {mine} in {shown(OUTPUTS / MINE)} do not count" if mine else ""
     detail += f"; not {missing[0]}" if missing else ""

@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 
 from codestress.inference.registry import ENGINES
-from codestress.paths import PACKAGE, PARAMS, PUBLISHED, ROOT, shown
+from codestress.paths import PACKAGE, PARAMS, PUBLISHED, ROOT, shown, visible
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.notebooks import plain_cells
 from codestress.problems.problem_files import own_sets
@@ -140,7 +140,7 @@ def modules_of(artefact: Artefact) -> list[str]:
 @cache
 def _data_files(folder: Path) -> frozenset[Path]:
     files = set[Path]()
-    for path in folder.iterdir():
+    for path in visible(folder):
         if path.suffix in SUFFIXES:
             files.add(path)
         elif not path.suffix and path.is_dir() and not (path / "__init__.py").exists():
