@@ -83,7 +83,7 @@ def visible(folder: Path, pattern: str = "*") -> list[Path]:
     return sorted(
         path
         for path in folder.glob(pattern)
-        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if not any(part.startswith(".") for part in path.parts[len(folder.parts) :])
     )
 
 

@@ -15,7 +15,6 @@ import itertools
 import json
 import platform
 import re
-import subprocess
 from functools import cache
 from pathlib import Path
 
@@ -94,18 +93,6 @@ def environment() -> dict[str, str]:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             versions[name] = importlib.metadata.version(name)
     return versions
-
-
-def git(*arguments: str) -> str | None:
-    """Output of git with the `arguments`, run in the checkout, as stripped text; None when git
-    fails or is missing."""
-    try:
-        done = subprocess.run(
-            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return done.stdout.strip()
 
 
 def closure(artefact: Artefact) -> dict[Path, str]:
