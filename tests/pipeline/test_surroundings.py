@@ -140,7 +140,8 @@ def test_a_person_s_settings_and_places_reach_no_result(tmp_path: Path) -> None:
 @pytest.mark.slow  # `codestress doctor` as a whole, and JupyterLab's start
 def test_doctor_names_what_is_left_aside_and_what_stops_jupyterlab(tmp_path: Path) -> None:
     own = {**persons(tmp_path), "TMPDIR": str(tmp_path)}
-    done = codestress("doctor", outputs=tmp_path / "outputs", **own)
+    environment = {**os.environ, **own, "CODESTRESS_OUTPUTS": str(tmp_path / "outputs")}
+    done = subprocess.run([SCRIPT, "doctor"], env=environment, capture_output=True, text=True)
     names(
         done.stdout, *(f"{name}={own[name]}" for name in ("PYTHONPATH", "MPLBACKEND", "IPYTHONDIR"))
     )
