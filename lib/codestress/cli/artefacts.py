@@ -68,11 +68,9 @@ def build(
     What --models and --set change lies apart, in outputs/mine."""
     from codestress.inference.budget import minutes_from_now
     from codestress.pipeline.builder import build as build_artefacts
-    from codestress.pipeline.notebooks import tell_ignored_values
 
     with minutes_from_now(minutes):
         chosen = resolved(artefacts, knobs, ask=True)
-        tell_ignored_values(chosen)
         outcomes = build_artefacts(
             chosen, jobs=jobs, force=force, timeout_s=load_profile(knobs.profile).timeout_s
         )
