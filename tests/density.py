@@ -70,7 +70,9 @@ def too_much(text: str) -> Iterator[tuple[int, str]]:
 def modules() -> list[Path]:
     """The library's modules without the contest programs."""
     paths = sorted(LIBRARY.rglob("*.py"))
-    return [path for path in paths if "contest" not in path.relative_to(LIBRARY).parts]
+    parts = [path.relative_to(LIBRARY).parts for path in paths]
+    own = ["contest" not in names and ".ipynb_checkpoints" not in names for names in parts]
+    return [path for path, kept in zip(paths, own, strict=True) if kept]
 
 
 def main() -> int:

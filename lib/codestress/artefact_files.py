@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeGuard
 from pydantic import Field
 
 from codestress.errors import ParameterError
-from codestress.paths import PARAMS, shown
+from codestress.paths import PARAMS, shown, visible
 from codestress.validation import Strict, check, nearest, read_yaml
 
 PROFILES = PARAMS / "profiles"
@@ -58,16 +58,14 @@ class Profile(Strict):
 
 def artefact_names() -> list[str]:
     """Names of all artefacts (PAPER/ARTEFACT), sorted by paper, then by name."""
-    papers = sorted(
-        folder for folder in PARAMS.iterdir() if folder.is_dir() and folder.name not in NOT_PAPERS
-    )
+    files = visible(PARAMS, "*/*.yaml")
     return [
-        f"{paper.name}/{file.stem}" for paper in papers for file in sorted(paper.glob("*.yaml"))
+        f"{file.parent.name}/{file.stem}" for file in files if file.parent.name not in NOT_PAPERS
     ]
 
 
 def profile_names() -> list[str]:
-    return sorted(file.stem for file in PROFILES.glob("*.yaml"))
+    return [file.stem for file in visible(PROFILES, "*.yaml")]
 
 
 def load_profile(name: str) -> Profile:

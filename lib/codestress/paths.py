@@ -77,6 +77,16 @@ def exported(variable: str, value: str) -> Iterator[None]:
             os.environ[variable] = before
 
 
+def visible(folder: Path, pattern: str = "*") -> list[Path]:
+    """Sorted paths below `folder` that match `pattern`, without hidden files and folders (names
+    that begin with a dot), which editors and systems leave there."""
+    return sorted(
+        path
+        for path in folder.glob(pattern)
+        if not any(part.startswith(".") for part in path.parts[len(folder.parts) :])
+    )
+
+
 def write_whole(path: Path, text: str) -> None:
     """Writes `text` to the file `path` as UTF-8 and creates the file's folder. Readers meanwhile
     see the old file or the new one, never a part."""

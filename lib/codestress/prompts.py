@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from functools import cache
 from string import Template
 
-from codestress.paths import PAPERS
+from codestress.paths import PAPERS, visible
 
 
 @cache
 def prompt_text(name: str) -> str:
     """Text of the prompt `name`: papers/PAPER/prompts/NAME.txt without the final line break. No two
     papers share a name. `ValueError` when there is no such file."""
-    [path] = PAPERS.glob(f"*/prompts/{name}.txt")
+    [path] = visible(PAPERS, f"*/prompts/{name}.txt")
     return path.read_text(encoding="utf-8").removesuffix("\n")
 
 

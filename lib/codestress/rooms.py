@@ -14,13 +14,13 @@ import importlib.util
 from functools import cache
 from typing import Any
 
-from codestress.paths import PAPERS
+from codestress.paths import PAPERS, visible
 
 
 @cache
 def papers() -> tuple[str, ...]:
     """Names of the papers (folders in papers/ with a studies.py) in alphabetical order."""
-    return tuple(sorted(path.parent.name for path in PAPERS.glob("*/studies.py")))
+    return tuple(path.parent.name for path in visible(PAPERS, "*/studies.py"))
 
 
 def module_of(paper: str, part: str) -> str:

@@ -16,6 +16,7 @@ from nbclient import NotebookClient
 from codestress.artefact_files import artefact_names, read_artefact
 from codestress.inference.registry import load_registry
 from codestress.parameters import REST
+from codestress.paths import visible
 from codestress.pipeline.artefacts import Artefact, Overrides, resolve
 from codestress.pipeline.notebooks import about, closing, is_parameters, schemas
 from conftest import ROOT, smoke_names, some
@@ -231,7 +232,7 @@ def test_no_cell_gives_a_parameter_s_name_to_something_else(path: Path) -> None:
 
 
 def test_committed_notebooks_are_short_and_have_no_outputs() -> None:
-    for path in set(NOTEBOOKS.rglob("*.ipynb")) - set((NOTEBOOKS / "course").glob("*")):
+    for path in set(visible(NOTEBOOKS, "**/*.ipynb")) - set((NOTEBOOKS / "course").glob("*")):
         notebook = nbformat.read(path, as_version=4)
         nbformat.validate(notebook)
         code = [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -246,18 +247,14 @@ def test_committed_notebooks_are_short_and_have_no_outputs() -> None:
 def test_the_index_links_to_every_notebook_and_to_nothing_else() -> None:
     text = "".join(cell.source for cell in nbformat.read(NOTEBOOKS / "index.ipynb", 4).cells)
     linked = re.findall(r"\]\(([^)]+)\)", text)
-    here = {
-        str(path.relative_to(NOTEBOOKS))
-        for path in NOTEBOOKS.rglob("*.ipynb")
-        if ".ipynb_" not in str(path)
-    }
+    here = {str(path.relative_to(NOTEBOOKS)) for path in visible(NOTEBOOKS, "**/*.ipynb")}
     assert sorted(linked) == sorted(here - {"index.ipynb"})
 
 
 # In `make test` one, the quickest: no other quick test executes an explorer.
 @pytest.mark.parametrize(
     "path",
-    some(sorted((NOTEBOOKS / "explore").glob("*.ipynb"), reverse=True), 8),
+    some(visible(NOTEBOOKS / "explore", "*.ipynb")[::-1], 8),
     ids=lambda path: path.stem,
 )
 def test_explorers_show_something_when_executed_headless(path: Path, smoke: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gc
+import os
 import sys
 from typing import Any, TextIO, cast
 
@@ -14,7 +15,7 @@ from codestress.cli import answers, artefacts, exporting, sources, trying
 from codestress.course.commands import course
 from codestress.errors import CodestressError, ParameterError
 from codestress.literals import printable
-from codestress.paths import NOTEBOOKS, PARAMS, ROOT
+from codestress.paths import NOTEBOOKS, OUTPUTS, PARAMS, ROOT
 from codestress.rooms import offered
 
 
@@ -26,6 +27,8 @@ def cli() -> None:
         raise ParameterError(
             f"{ROOT}: no params/ and notebooks/ here; run from a checkout, or set CODESTRESS_ROOT to one"
         )
+    # No matplotlibrc of a person's; what Matplotlib keeps for itself.
+    os.environ.update(MATPLOTLIBRC=os.devnull, MPLCONFIGDIR=str(OUTPUTS / ".matplotlib"))
 
 
 for _command in (

@@ -175,9 +175,12 @@ def plan(artefacts: tuple[str, ...], knobs: Knobs, exact: bool, as_json: bool) -
     """Counts, before any call, requests, stored answers, characters and dollars, per artefact and model.
 
     Counts of large artefacts are estimates, marked ~, from the prompts of a sample of their problems."""
+    from codestress.pipeline.notebooks import tell_ignored_values
     from codestress.pipeline.plan import make_plan
 
-    rows, errors, notes = make_plan(resolved(artefacts, knobs), STORE, exact=exact)
+    chosen = resolved(artefacts, knobs)
+    tell_ignored_values(chosen)
+    rows, errors, notes = make_plan(chosen, STORE, exact=exact)
     for name, error in (notes | errors).items():
         click.echo(printable(f"{name}: {error}"), err=True)
     if as_json:
@@ -400,7 +403,9 @@ def badge(profile: str) -> None:
 def sync(check: bool) -> None:
     """Writes the parameters cell of every notebook from its schema, and clears outputs."""
     from codestress.pipeline.notebooks import sync as sync_notebooks
+    from codestress.pipeline.notebooks import tell_ignored_values
 
+    tell_ignored_values(resolved((), Knobs("demo")))
     changed = sync_notebooks(write=not check)
     for path in changed:
         click.echo(

@@ -26,7 +26,7 @@ from codestress.artefact_files import (
 from codestress.errors import CodestressError, DataError, ParameterError
 from codestress.inference.registry import ModelEntry, find_models, load_registry
 from codestress.parameters import Asked, Facts, Study
-from codestress.paths import MINE, NOTEBOOKS, OUTPUTS, PARAMS, ROOT, shown
+from codestress.paths import MINE, NOTEBOOKS, OUTPUTS, PARAMS, ROOT, shown, visible
 from codestress.pipeline.variants import (
     Change,
     command,
@@ -233,7 +233,7 @@ def _resolve_one(
 def _notebook_path(name: str, artefact_file: Path) -> Path:
     notebook = NOTEBOOKS / name
     if not notebook.is_file():
-        known = [str(path.relative_to(NOTEBOOKS)) for path in NOTEBOOKS.rglob("*.ipynb")]
+        known = [str(path.relative_to(NOTEBOOKS)) for path in visible(NOTEBOOKS, "**/*.ipynb")]
         raise ParameterError(
             f"{shown(artefact_file)}: notebook = {name!r}: no such file{nearest(name, known)}"
         )
@@ -283,7 +283,9 @@ def folder_of(name: str) -> Path | None:
     for folder in (OUTPUTS / name, OUTPUTS / MINE / name):
         if (folder / "manifest.json").is_file():
             return folder
-    known = [str(path.parent.relative_to(OUTPUTS)) for path in OUTPUTS.glob("*/*/*/manifest.json")]
+    known = [
+        str(path.parent.relative_to(OUTPUTS)) for path in visible(OUTPUTS, "*/*/*/manifest.json")
+    ]
     sought = name if name.count("/") > 1 else f"{MINE}/{name}"
     raise ParameterError(
         f"{name}: nothing is built there, in {shown(OUTPUTS)}{nearest(sought, known)}"

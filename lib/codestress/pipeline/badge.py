@@ -19,8 +19,8 @@ from pathlib import Path
 import pandas as pd
 
 from codestress.artefact_files import artefact_names
-from codestress.paths import MINE, NOTEBOOKS, OUTPUTS, ROOT, shown, write_whole
-from codestress.pipeline.inputs import git
+from codestress.paths import MINE, NOTEBOOKS, OUTPUTS, ROOT, shown, visible, write_whole
+from codestress.pipeline.surroundings import commit, git
 from codestress.report.checked import read_table
 
 ISOLATIONS = (
@@ -52,27 +52,27 @@ def examine(profile: str) -> Iterator[Criterion]:
         ("README.md", "a README"),
     ):
         yield Criterion("available", what, (ROOT / name).is_file(), name)
-    clean = git("status", "--porcelain") == ""
+    known, why = commit()
+    clean = bool(known) and not git("status", "--porcelain").stdout
     detail = "git status is clean" if clean else "see git status"
     yield Criterion("available", "everything is committed", clean, detail)
-    commit = (git("rev-parse", "HEAD") or "")[:12]
     doi = _has_doi()
     detail = "CITATION.cff has a doi"
     if not doi:
         detail = "deposit the commit (Zenodo, figshare) and put its doi into CITATION.cff"
     yield Criterion("available", "archived with a DOI", doi, detail)
-    yield _clean_clone(commit)
+    yield _clean_clone(known[:12], why)
     pins = ROOT / "requirements.lock"
     yield Criterion("reusable", "versions are pinned", pins.is_file(), shown(pins))
-    tests = len(list((ROOT / "tests").rglob("test_*.py")))
+    tests = len(visible(ROOT / "tests", "**/test_*.py"))
     yield Criterion("reusable", "tests", tests > 0, f"{tests} files of tests; make test")
-    notebooks = len([*NOTEBOOKS.glob("*/*.ipynb"), *NOTEBOOKS.glob("*.ipynb")])
+    notebooks = len(visible(NOTEBOOKS, "**/*.ipynb"))
     what = "documented notebooks with parameters"
     yield Criterion("reusable", what, notebooks > 0, f"{notebooks} notebooks")
     folder = OUTPUTS / profile
     built = [name for name in artefact_names() if (folder / name / "manifest.json").is_file()]
     missing = sorted(set(artefact_names()) - set(built))
-    mine = len(list((OUTPUTS / MINE).glob("*/*/manifest.json")))
+    mine = len(visible(OUTPUTS / MINE, "*/*/manifest.json"))
     detail = f"{len(built)} of {len(artefact_names())} in {shown(folder)}"
     detail += f"; {mine} in {shown(OUTPUTS / MINE)} do not count" if mine else ""
     detail += f"; not {missing[0]}" if missing else ""
@@ -94,20 +94,22 @@ def ready_for(criteria: Sequence[Criterion]) -> list[str]:
     return [badge for badge in BADGES if badge not in unmet]
 
 
-def _clean_clone(commit: str) -> Criterion:
+def _clean_clone(commit: str, why: str) -> Criterion:
     """Result (`Criterion`) of building the profile smoke in a new clone, with this environment's
-    packages and without a network. `commit` names the clone's commit. Not met when the build fails,
-    without a commit (empty), and where neither unshare nor bwrap can shut off the network."""
+    packages and without a network. `commit` names the clone's commit, or `why` the reason without
+    one. Not met when the build fails, without a commit, and where neither unshare nor bwrap can
+    shut off the network."""
     what = "a clean clone builds the profile smoke without a network"
     if not commit:
-        return Criterion("functional", what, False, "this is no clone of git")
+        return Criterion("functional", what, False, why)
     isolation = next(filter(_works, ISOLATIONS), None)
     if isolation is None:
         detail = "neither unshare nor bwrap can shut off the network here"
         return Criterion("functional", what, False, detail)
     with tempfile.TemporaryDirectory() as clone:
-        cloning = ["git", "clone", "--quiet", "--no-local", str(ROOT), clone]
-        subprocess.run(cloning, check=True, capture_output=True)
+        cloned = git("clone", "--quiet", "--no-local", str(ROOT), clone)
+        if cloned.returncode:
+            return Criterion("functional", what, False, cloned.stderr.strip())
         # The clone's own code, in this environment.
         environment = {k: v for k, v in os.environ.items() if not k.startswith("CODESTRESS_")}
         environment |= {"PYTHONPATH": f"{clone}/lib", "CODESTRESS_ROOT": clone}

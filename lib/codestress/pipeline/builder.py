@@ -31,7 +31,8 @@ from codestress.notes import notes_kept
 from codestress.paths import FAILED, OUTPUTS, ROOT, shown
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.inputs import changes, inputs_of, modules_of
-from codestress.pipeline.notebooks import check_parameters_cell, closing
+from codestress.pipeline.notebooks import check_parameters_cell, closing, tell_ignored_values
+from codestress.pipeline.surroundings import apart, commit
 from codestress.pipeline.turns import ask_by_turns
 from codestress.pipeline.variants import told
 from codestress.program_counts import ProgramCounts, count_rows, programs_so_far
@@ -113,6 +114,7 @@ def build(
     in the store. In a context `minutes_from_now` (a time limit) all artefacts are asked in turns,
     and the figures show the responses so far.
     """
+    tell_ignored_values(artefacts)
     with build_lock():
         inputs = {artefact.label: inputs_of(artefact) for artefact in artefacts}
         fresh, stale = [], []
@@ -125,6 +127,8 @@ def build(
                 fresh.append(Outcome(artefact.label, "up to date", not_run=not_run))
         if not stale:
             return fresh
+        if (ROOT / ".git").exists() and not commit()[0]:
+            click.echo(f"the commit is not recorded: {commit()[1]}", err=True)
         for paper in {artefact.paper for artefact in stale}:
             # A faulty file would only fail the notebook, after its questions were asked.
             read_published(paper)
@@ -235,11 +239,12 @@ class _Worker:
     def __init__(self) -> None:
         # One thread for each kernel: several notebooks run side by side.
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        self.folder = tempfile.TemporaryDirectory(prefix="codestress-", ignore_cleanup_errors=True)
         self.log = tempfile.TemporaryFile(mode="w+", encoding="utf-8")  # noqa: SIM115  (lives as long as the worker)
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "codestress.pipeline.execute"],
-            cwd=ROOT,
-            env=os.environ | threads | {"PYTHONHASHSEED": "0"},
+            [sys.executable, "-P", "-m", "codestress.pipeline.execute"],
+            cwd=self.folder.name,
+            env=apart(self.folder.name) | threads | {"PYTHONHASHSEED": "0"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,

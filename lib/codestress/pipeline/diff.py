@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from codestress.errors import ParameterError
-from codestress.paths import MINE, OUTPUTS, whole
+from codestress.paths import MINE, OUTPUTS, visible, whole
 from codestress.report.checked import read_manifest, read_table
 
 COMPARED = ("parameters", "models", "counts", "environment", "inputs", "prompts", "requests_sha256")
@@ -31,7 +31,7 @@ def diff(first: Path, second: Path) -> list[str]:
     artefacts somewhere below. Empty when both have the same artefacts with the same parameters,
     inputs, numbers and figures. `ParameterError` when neither holds an artefact."""
     before, after = (
-        {str(path.parent.relative_to(root)) for path in root.rglob("manifest.json")}
+        {str(path.parent.relative_to(root)) for path in visible(root, "**/manifest.json")}
         for root in (first, second)
     )
     if not before and not after:

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError
+from tempfile import gettempdir
 
 from codestress.artefact_files import artefact_names, load_profile, profile_names
 from codestress.errors import CodestressError
@@ -18,6 +19,12 @@ from codestress.inference.store import Store
 from codestress.paths import OUTPUTS, STORE, shown
 from codestress.pipeline.inputs import environment
 from codestress.pipeline.notebooks import check_parameters_cell, schemas
+from codestress.pipeline.surroundings import (
+    commit,
+    faulty_jupyter_settings,
+    left_aside,
+    socket_folder,
+)
 from codestress.problems.datasets import load_catalogue, state
 from codestress.sandbox import runtimes
 from codestress.sandbox.executor import UNPROTECTED, Executor, told_row
@@ -109,10 +116,24 @@ def _data() -> Iterator[Finding]:
         yield Finding(f"data {dataset.name}", "missing" if missing else "broken", advice)
 
 
+def _around() -> Iterator[Finding]:
+    """Yields a `Finding` on the commit, on the folder of kernels' sockets, and on each of a
+    person's settings that are left aside, or stop JupyterLab."""
+    known, why = commit()
+    yield Finding("commit", "ok" if known else "missing", known or f"not recorded: {why}")
+    with socket_folder() as folder:
+        where = f"in {folder}" if folder else "in no folder; kernels use TCP"
+        yield Finding("sockets", "ok", f"TMPDIR is {gettempdir()}: {where}")
+    for setting in left_aside():
+        yield Finding("left aside by builds", "ok", setting)
+    for fault in faulty_jupyter_settings():
+        yield Finding("Jupyter's settings stop `make lab`", "broken", fault)
+
+
 def examine() -> Iterator[Finding]:
     """Yields a `Finding` on each of Python, packages, parameters, notebooks, models, keys, data,
-    store, sandbox and disk. The first error in the project's files is a finding too (`broken`); the
-    checks then go on at the sandbox."""
+    store, sandbox, what lies around the kit, and disk. The first error in the project's files is a
+    finding too (`broken`); the checks then go on at the sandbox."""
     supported = sys.version_info >= (3, 11)
     version = f"{platform.python_version()} (3.11 or later)"
     yield Finding("Python", "ok" if supported else "broken", version)
@@ -144,6 +165,7 @@ def examine() -> Iterator[Finding]:
     except CodestressError as error:
         yield Finding("project", "broken", str(error))
     yield from _programs()
+    yield from _around()
     free = shutil.disk_usage(OUTPUTS if OUTPUTS.exists() else OUTPUTS.parent).free
     detail = f"{free / 1e9:.1f} GB free"
     if free > 500e6:

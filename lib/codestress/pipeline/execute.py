@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 import time
 import traceback
 import uuid
@@ -37,7 +36,8 @@ from traitlets import default
 from codestress.errors import CodestressError, DataError
 from codestress.paths import FILES, OUTPUTS, ROOT, shown
 from codestress.pipeline.diff import differences
-from codestress.pipeline.inputs import environment, git
+from codestress.pipeline.inputs import environment
+from codestress.pipeline.surroundings import commit, git, socket_folder
 from codestress.report.checked import read_manifest, sha256_of_files
 from codestress.report.notebook_page import notebook_page, prepare
 from codestress.types import now
@@ -63,7 +63,7 @@ class ForkProvisioner(LocalProvisioner):
 
 class IpcKernelManager(AsyncKernelManager):
     """Manager of kernels of this Python that talk over Unix sockets in a folder of their own: TCP
-    ports clash in parallel builds."""
+    ports clash in parallel builds, and are for where no folder can hold such sockets."""
 
     modules: Sequence[str] = ()
     """Names of the modules that the next notebook imports; they are imported before its kernel is
@@ -80,19 +80,19 @@ class IpcKernelManager(AsyncKernelManager):
 
     @default("transport")
     def _transport_default(self) -> str:
-        return "ipc"
+        return "ipc" if self.sockets else "tcp"
 
     sockets = ""
-    """Folder of the sockets, new for each kernel."""
+    """Folder of the sockets, new for each kernel; empty: none can hold them."""
 
     @default("ip")
     def _ip_default(self) -> str:
-        return str(Path(self.sockets) / "k")
+        return str(Path(self.sockets) / "k") if self.sockets else "127.0.0.1"
 
     @property
     def kernel_spec(self) -> KernelSpec:
         # Not the installed kernel called python3, which may be another Python's.
-        argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        argv = [sys.executable, "-P", "-m", Nursery.__module__, "-f", "{connection_file}"]
         return KernelSpec(argv=argv, language="python", display_name="codestress")
 
 
@@ -126,16 +126,14 @@ def execute(spec: dict[str, Any]) -> None:
     output = staging / "notebook.ipynb"
     started = time.monotonic()
     IpcKernelManager.modules = spec["modules"]
-    with (
-        warnings.catch_warnings(),
-        tempfile.TemporaryDirectory(prefix="codestress-") as IpcKernelManager.sockets,
-    ):
+    with warnings.catch_warnings(), socket_folder() as IpcKernelManager.sockets:
         warnings.simplefilter("ignore")
         notebook = papermill.execute_notebook(
             spec["notebook"],
             str(output),
             spec["parameters"],
-            kernel_name="python3",
+            kernel_name="python3",  # these two also where a tool has stripped them
+            language="python",
             kernel_manager_class=IpcKernelManager,
             progress_bar=False,
             start_timeout=120,
@@ -162,7 +160,7 @@ def execute(spec: dict[str, Any]) -> None:
     manifest |= {name: spec[name] for name in named}
     manifest |= {
         "environment": environment(),
-        "commit": commit(),
+        "commit": commit()[0] + ("+changes" if git("status", "--porcelain").stdout else ""),
         "built_at": now(),
         "build_seconds": round(time.monotonic() - started, 2),
         "inputs": spec["inputs"],
@@ -185,12 +183,6 @@ def compared(unchanged: Path, folder: Path, manifest: dict[str, Any]) -> list[st
         return differences(unchanged, read_manifest(unchanged), folder, manifest, ("counts",))
     except DataError:
         return []
-
-
-def commit() -> str:
-    """Hash of the checkout's commit, followed by `+changes` when files differ from the commit;
-    empty without git."""
-    return (git("rev-parse", "HEAD") or "") + ("+changes" if git("status", "--porcelain") else "")
 
 
 def attempt(spec: dict[str, Any]) -> str:

@@ -15,12 +15,11 @@ import itertools
 import json
 import platform
 import re
-import subprocess
 from functools import cache
 from pathlib import Path
 
 from codestress.inference.registry import ENGINES
-from codestress.paths import PACKAGE, PARAMS, PUBLISHED, ROOT, shown
+from codestress.paths import PACKAGE, PARAMS, PUBLISHED, ROOT, shown, visible
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.notebooks import plain_cells
 from codestress.problems.problem_files import own_sets
@@ -96,18 +95,6 @@ def environment() -> dict[str, str]:
     return versions
 
 
-def git(*arguments: str) -> str | None:
-    """Output of git with the `arguments`, run in the checkout, as stripped text; None when git
-    fails or is missing."""
-    try:
-        done = subprocess.run(
-            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return done.stdout.strip()
-
-
 def closure(artefact: Artefact) -> dict[Path, str]:
     """Hashes by path of the files that `artefact` depends on: this package's files that its
     notebook, its study or its models' engines import, directly or not, and data files in their
@@ -140,7 +127,7 @@ def modules_of(artefact: Artefact) -> list[str]:
 @cache
 def _data_files(folder: Path) -> frozenset[Path]:
     files = set[Path]()
-    for path in folder.iterdir():
+    for path in visible(folder):
         if path.suffix in SUFFIXES:
             files.add(path)
         elif not path.suffix and path.is_dir() and not (path / "__init__.py").exists():

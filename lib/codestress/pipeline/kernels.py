@@ -144,11 +144,12 @@ def _serve(connection: socket.socket) -> None:
 def _draw_once() -> None:
     """Draws a figure and writes a table once, so that fonts, templates and other first-use work are
     done before kernels are forked."""
-    from matplotlib.figure import Figure
     from pandas import DataFrame
 
+    from codestress.report.style import styled_figure
+
     DataFrame({"a": [1.5]}).to_latex()
-    figure = Figure()
+    figure = styled_figure(1, 1)
     figure.subplots().set_title("a title in bold", weight="bold")
     for form in ("svg", "pdf", "png"):
         figure.savefig(io.BytesIO(), format=form)
@@ -168,11 +169,25 @@ def _become_kernel(request: dict[str, Any]) -> None:
         os.environ.update(request["env"])
         os.chdir(request["cwd"])
         import numpy as np
-        from ipykernel.kernelapp import IPKernelApp
 
         random.seed()
         np.random.seed()
         sys.argv = ["ipykernel_launcher", "-f", request["start"]]
-        IPKernelApp.launch_instance()
+        launch()
     finally:
         os._exit(0)
+
+
+def launch() -> None:
+    """Turns this process into a kernel by the arguments in `sys.argv`, without the machine's
+    settings and startup files of IPython."""
+    from ipykernel.kernelapp import IPKernelApp
+    from IPython.core import application
+
+    application.SYSTEM_CONFIG_DIRS.clear()
+    application.ENV_CONFIG_DIRS.clear()
+    IPKernelApp.launch_instance()
+
+
+if __name__ == "__main__":
+    launch()

@@ -3,17 +3,19 @@ none can drift."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import click
+
 import codestress.pipeline.quick_nbformat  # noqa: F401
-from codestress.artefact_files import artefact_names, read_artefact
+from codestress.artefact_files import artefact_names, artefact_path, demo_layers, read_artefact
 from codestress.errors import DataError, ParameterError
-from codestress.inference.registry import load_registry
-from codestress.literals import parse_json
+from codestress.literals import parse_json, printable
 from codestress.parameters import Facts, parameters_cell
 from codestress.paths import NOTEBOOKS, shown
-from codestress.pipeline.artefacts import Artefact, Overrides, load_study, resolve
+from codestress.pipeline.artefacts import Artefact, load_study
 from codestress.validation import Strict, check, nearest
 
 
@@ -69,12 +71,14 @@ def schemas() -> dict[Path, tuple[type[Facts], str]]:
 
 def check_parameters_cell(path: Path, schema: type[Facts]) -> None:
     """Raises `ParameterError` when the names, types and comments in the parameters cell of the
-    notebook at `path` differ from `schema`, or no cell is tagged `parameters`; the values are
-    free."""
-    source = _read_cell(path)
-    written = [_shape(line) for line in source.strip().splitlines()]
-    cell = parameters_cell(schema, {"artefact": "", "models": []}, _knobs(path, schema))
-    wanted = [_shape(line) for line in cell.splitlines()]
+    notebook at `path` differ from `schema`, or no cell is tagged `parameters`; the values are free,
+    and other parameters of the schema may have lines too."""
+    knobs = _knobs(path, schema)
+    cell = parameters_cell(schema, {"artefact": "", "models": []}, knobs)
+    wanted = [_shape(line) for line in cell.splitlines() if not line.startswith("#")]
+    others = schema.model_fields.keys() - {*knobs, "artefact"}
+    lines = [line for line in _read_cell(path).splitlines() if line and line[0] != "#"]
+    written = [_shape(line) for line in lines if line.partition(":")[0] not in others]
     if written != wanted:
         pairs = zip([*written, ""], [*wanted, ""], strict=False)
         line = next((line for line, right in pairs if line != right), written[-1])
@@ -82,6 +86,33 @@ def check_parameters_cell(path: Path, schema: type[Facts]) -> None:
             f"{shown(path)}: the parameters cell differs from the schema {schema.__name__} at {line!r}; "
             "run `codestress sync` to write it anew"
         )
+
+
+def tell_ignored_values(artefacts: Iterable[Artefact]) -> None:
+    """Prints, for each value in the parameters cell of a notebook of `artefacts` that is not the
+    demo's, a line with the files from which builds take it."""
+    names = artefact_names()
+    for path, schema in {one.notebook: one.study.parameters for one in artefacts}.items():
+        name = about(path).artefact
+        if name not in names:
+            continue
+        demo, sources = _demo(schema, name)
+        right = parameters_cell(schema, demo, _knobs(path, schema)).splitlines()
+        for line in _read_cell(path).splitlines():
+            key = line.partition(":")[0]
+            if line not in right and key in demo and key != "artefact":
+                value = line.partition(" = ")[2].partition("  #")[0]
+                source = sources.get(key, shown(artefact_path(name)))
+                users = [one for one in names if NOTEBOOKS / read_artefact(one).notebook == path]
+                files = ", ".join(shown(artefact_path(one)) for one in users)
+                told = f"{shown(path)}: {key} = {value} counts in JupyterLab alone: {name} takes it from {source}"
+                click.echo(printable(f"{told}; files of this notebook: {files}"), err=True)
+
+
+def _demo(schema: type[Facts], artefact: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """Parameters of `artefact` in the profile demo, and the files that wrote them."""
+    layers = demo_layers(artefact)
+    return schema.checked(layers.values, layers.sources).model_dump(), layers.sources
 
 
 def _knobs(path: Path, schema: type[Facts]) -> dict[str, str]:
@@ -194,15 +225,13 @@ def sync(*, write: bool) -> list[Path]:
     `write`."""
     import nbformat
 
-    changed, notebooks = [], schemas()
-    names = list(dict.fromkeys(artefact for _, artefact in notebooks.values()))
-    artefacts = resolve(names, "demo", Overrides(), load_registry())
-    demo = {artefact.name: artefact.parameters.model_dump() for artefact in artefacts}
-    for path, (schema, artefact) in notebooks.items():
+    changed = []
+    for path, (schema, artefact) in schemas().items():
         notebook, knobs = read_notebook(path), _knobs(path, schema)
+        demo = _demo(schema, artefact)[0]
         for cell in notebook.cells:
             if is_parameters(cell):
-                cell.source = parameters_cell(schema, demo[artefact], knobs)
+                cell.source = parameters_cell(schema, demo, knobs)
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None
         notebook.metadata = nbformat.from_dict(

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from codestress.errors import DataError
 from codestress.literals import parse_json
-from codestress.paths import shown
+from codestress.paths import shown, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,7 +142,7 @@ def sha256_of_files(folder: Path) -> dict[str, str]:
     name."""
     return {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.iterdir())
+        for path in visible(folder)
         if path.is_file() and path.name != "manifest.json"
     }
 
@@ -166,7 +166,7 @@ def changed_files(outputs: Path) -> list[str]:
     """Returns, in words, the changed files of all artefacts of all profiles below `outputs`, each
     with its folder; a faulty manifest is one of them. Empty where nothing changed."""
     changes = []
-    for path in sorted(outputs.glob("*/*/*/manifest.json")):
+    for path in visible(outputs, "*/*/*/manifest.json"):
         folder = path.parent
         try:
             manifest = read_manifest(folder)

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from codestress.errors import DataError
-from codestress.paths import OUTPUTS, ROOT, shown, write_whole
+from codestress.paths import OUTPUTS, ROOT, shown, visible, write_whole
 from codestress.report.checked import read_manifest, sha256_of_files
 from codestress.validation import read_yaml
 
@@ -26,7 +26,7 @@ def write_crate(profile: str) -> Path:
     returns its path. Raises `DataError` for a faulty manifest, where nothing is built, and without
     the package rocrate."""
     root = OUTPUTS / profile
-    folders = [path.parent for path in sorted(root.glob("*/*/manifest.json"))]
+    folders = [path.parent for path in visible(root, "*/*/manifest.json")]
     manifests = [read_manifest(folder) for folder in folders]
     if not folders:
         raise DataError(f"{shown(root)}: nothing is built here; make PROFILE={profile}")

@@ -22,7 +22,7 @@ from pydantic import Field, TypeAdapter
 from codestress import __version__
 from codestress.fitting.verdicts import Verdict
 from codestress.literals import counted
-from codestress.paths import MINE, OUTPUTS, write_whole
+from codestress.paths import MINE, OUTPUTS, visible, write_whole
 from codestress.report.checked import damaged, kept, read_manifest
 from codestress.report.claims import EVIDENCE, read_ledger
 from codestress.report.model_table import board, models_by_task, write_board
@@ -114,7 +114,7 @@ def _folders(root: Path, file: str) -> dict[str, Path]:
     """Returns the folders two levels below `root` that contain a file with the name `file`, by
     PAPER/ARTEFACT."""
     return {
-        str(path.parent.relative_to(root)): path.parent for path in sorted(root.glob(f"*/*/{file}"))
+        str(path.parent.relative_to(root)): path.parent for path in visible(root, f"*/*/{file}")
     }
 
 

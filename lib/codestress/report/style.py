@@ -9,7 +9,7 @@ from importlib.resources import as_file, files
 from typing import NamedTuple
 
 import yaml
-from matplotlib import style
+from matplotlib import rcdefaults, style
 from matplotlib.figure import Figure
 
 from codestress.paths import PARAMS
@@ -70,8 +70,9 @@ def _look(place: int) -> Look:
 
 
 def use_style() -> None:
-    """Sets Matplotlib's settings, for the whole process, to the kit's style file
-    codestress.mplstyle."""
+    """Sets Matplotlib's settings, for the whole process, to its defaults and the kit's style file
+    codestress.mplstyle; nothing of a person's matplotlibrc stays."""
+    rcdefaults()
     with as_file(files("codestress.report") / "codestress.mplstyle") as path:
         style.use(str(path))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from codestress.errors import DataError
-from codestress.paths import PARAMS, shown
+from codestress.paths import PARAMS, shown, visible
 from codestress.problems.problem_files import read_text
 from codestress.problems.program import Problem, literal_text
 from codestress.types import Language, Source
@@ -23,7 +23,7 @@ SUFFIXES: dict[Language, str] = {"python": "py", "javascript": "js"}
 def contest_files() -> list[Path]:
     """Returns the paths of all files of the contest programs (programs and `calls.json`), sorted by
     name."""
-    return sorted(FOLDER.glob("*.*"))
+    return visible(FOLDER, "*.*")
 
 
 @cache

@@ -1,0 +1,89 @@
+"""What lies around the kit: a person's settings of other tools, which no build reads, folders that
+cannot hold sockets, and other repositories."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from codestress.paths import ROOT, visible, whole
+from codestress.start import ASIDE
+
+SETTINGS = ("COLUMNS", "IPYTHON", "JPY_", "JUPYTER", "LINES")
+"""Beginnings of the names of environment variables with settings of tools that execute
+notebooks."""
+GIT = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
+"""Environment variables that name another repository, as where a hook of git runs a build."""
+
+LONGEST = 79
+"""Length in bytes from which on a folder's path is too long for sockets below it: a Mac's path of a
+socket has at most 103."""
+
+
+def apart(folder: str) -> dict[str, str]:
+    """Environment of a process that executes notebooks: without a person's settings of IPython
+    and Jupyter, whose files go to `folder`."""
+    kept = {name: text for name, text in os.environ.items() if not name.startswith(SETTINGS)}
+    tools = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
+    return kept | dict.fromkeys(tools, folder)
+
+
+def left_aside() -> list[str]:
+    """Settings of a person's that builds leave aside: NAME=VALUE of environment variables, and
+    paths of files of Matplotlib and IPython."""
+    found = os.environ.get(ASIDE, "").splitlines()
+    found += [f"{name}={text}" for name, text in os.environ.items() if name.startswith(SETTINGS)]
+    ipython = whole(os.environ.get("IPYTHONDIR") or "~/.ipython")
+    settings = whole(os.environ.get("XDG_CONFIG_HOME") or "~/.config") / "matplotlib"
+    files = [folder / "matplotlibrc" for folder in (whole(""), settings, whole("~/.matplotlib"))]
+    files += visible(ipython, "profile_default/**/*.*py")
+    return found + [str(file) for file in files if file.is_file()]
+
+
+def faulty_jupyter_settings() -> Iterator[str]:
+    """Yields, for each of a person's files of Jupyter's settings with which JupyterLab does not
+    start, its path and the reason."""
+    from jupyter_core.paths import jupyter_config_dir
+
+    start = "from jupyterlab.labapp import LabApp; LabApp.initialize_server(['--no-browser'])"
+    command = [sys.executable, "-P", "-c", start]
+    for path in visible(Path(jupyter_config_dir()), "jupyter*config.*"):
+        with tempfile.TemporaryDirectory() as alone:
+            (Path(alone) / path.name).symlink_to(path)
+            done = subprocess.run(
+                command, cwd=alone, env=apart(alone), input="", capture_output=True, text=True
+            )
+        if done.returncode:
+            yield f"{path}: {(done.stderr.strip() or 'it ends the process').splitlines()[-1]}"
+
+
+def socket_folder() -> contextlib.AbstractContextManager[str]:
+    """Context with a new folder for Unix sockets, whose paths must be short: in the folder for
+    temporary files, or in /tmp; an empty text where neither will do."""
+    for place in (tempfile.gettempdir(), "/tmp"):
+        if len(os.fsencode(place)) < LONGEST and os.access(place, os.W_OK):
+            return tempfile.TemporaryDirectory(prefix="codestress-", dir=place)
+    return contextlib.nullcontext("")
+
+
+def git(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Outcome of git with the `arguments`, run in the checkout. A repository around the checkout,
+    or named by the environment, does not count."""
+    environment = {name: text for name, text in os.environ.items() if name not in GIT}
+    environment["GIT_CEILING_DIRECTORIES"] = str(ROOT.parent)
+    command = ["git", *arguments]
+    try:
+        return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    except OSError as error:
+        return subprocess.CompletedProcess(command, 1, "", str(error))
+
+
+def commit() -> tuple[str, str]:
+    """Pair of the checkout's commit (empty when not known) and what git says when it is not."""
+    done = git("rev-parse", "--verify", "HEAD")
+    return done.stdout.strip(), " ".join(done.stderr.split())
