@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
-import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -310,65 +308,6 @@ def test_a_mac_takes_seatbelt_and_says_none_when_it_does_not_start(
     started.close()
     assert name == "none"
     assert "Operation not permitted" in refused["sandbox-exec"]
-
-
-def fake_engine(folder: Path, name: str) -> None:
-    """A container engine that starts the command as it is: nothing is isolated, so the attacks must tell."""
-    path = folder / name
-    path.write_text(
-        f'#!/bin/sh\necho "$@" > {shlex.quote(str(folder))}/{name}.said\n'
-        'while [ "$1" != python3 ]; do shift; done\nshift\n'
-        f"for last; do :; done\n"
-        f"kit={shlex.quote(str(worker.PACKAGE.parent))}\n"
-        f"code=$(printf '%s' \"$last\" | sed \"s#'/kit#'$kit#g\")\n"
-        f'exec {shlex.quote(sys.executable)} -S -s -P -B -W ignore -c "$code"\n'
-    )
-    path.chmod(path.stat().st_mode | stat.S_IXUSR)
-
-
-@pytest.mark.parametrize("name", ["docker", "podman"])
-def test_a_container_is_taken_only_when_asked_for_and_tried_like_all(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fake_engine(tmp_path, name)
-    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.delenv(worker.CHOICE, raising=False)
-    monkeypatch.delenv(executor.UNPROTECTED, raising=False)
-    assert name not in worker.candidates()
-    monkeypatch.setenv(worker.CHOICE, name)
-    assert worker.candidates() == [name]
-    monkeypatch.setattr(
-        probe, "unprotected", lambda run, _: {"files": "read"} if run(DOUBLE, (4,)) == 8 else {}
-    )
-    with Executor(workers=1) as opened:
-        assert opened.layers["container"] == name
-        with refused(SandboxError, "files", "read"):
-            list(opened.run([Program(DOUBLE, "f", (1,))]))
-        assert next(opened.run([Program(DOUBLE, "f", (1,), source=Source.KIT)])).value == 2
-        with refused(SandboxError, "javascript", f"{worker.CHOICE}={name}"):
-            list(opened.run([Program("", "f", (1,), source=Source.KIT)], language="javascript"))
-    said = (tmp_path / f"{name}.said").read_text()
-    for option in (
-        "--network none",
-        "--read-only",
-        "--cap-drop ALL",
-        "no-new-privileges",
-        "--pull never",
-        "readonly",
-    ):
-        assert option in said, option
-
-
-@pytest.mark.parametrize(
-    ("choice", "told"), [("lxc", ("docker", "podman")), ("podman", ("PATH", "install"))]
-)
-def test_a_choice_that_is_none_is_said(
-    choice: str, told: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(worker.CHOICE, choice)
-    monkeypatch.setenv("PATH", "")
-    with refused(SandboxError, f"{worker.CHOICE}={choice}", *told):
-        Executor()
 
 
 # --- Node and Java ---------------------------------------------------------------------------------------------------

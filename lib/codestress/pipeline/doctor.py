@@ -21,7 +21,6 @@ from codestress.pipeline.notebooks import check_parameters_cell, schemas
 from codestress.problems.datasets import load_catalogue, state
 from codestress.sandbox import runtimes
 from codestress.sandbox.executor import UNPROTECTED, Executor, told_row
-from codestress.sandbox.worker import CONTAINERS
 
 NEEDS = (
     "codestress score --task input or --rule reference; write; course build and grade; "
@@ -57,8 +56,6 @@ def _programs() -> Iterator[Finding]:
                 detail = f"are refused in {', '.join(exposed)}: {NEEDS}\n  {executor.remedy()}"
             else:
                 detail = f"run isolated: {NEEDS}"
-                if executor.backend in CONTAINERS:
-                    detail += "; not in a container: the course, JavaScript"
             yield Finding("programs of strangers", "missing" if exposed else "ok", detail)
     except CodestressError as error:
         yield Finding("sandbox", "broken", str(error))

@@ -28,8 +28,6 @@ BACKEND_LAYERS = {
     "bubblewrap": "namespaces",
     "unshare": "namespaces",
     "sandbox-exec": "seatbelt",
-    "docker": "container",
-    "podman": "container",
 }
 """The layer that surrounds the forkserver from its start, by backend."""
 READY = 255

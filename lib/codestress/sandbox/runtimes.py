@@ -70,8 +70,6 @@ def missing(language: Language) -> str:
     where they can."""
     if language == "python":
         return ""
-    if os.environ.get(worker.CHOICE):
-        return f"{worker.CHOICE}={os.environ[worker.CHOICE]}: containers run Python alone"
     # Whichever is used: its version need not be asked for.
     if language == "javascript" and _bundled_node():
         return ""

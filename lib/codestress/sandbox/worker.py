@@ -1,10 +1,9 @@
 """Workers for programs: a forkserver behind the best backend that starts on this machine, with one
 command line for each backend.
 
-`bubblewrap` and `unshare` are Linux namespaces, `sandbox-exec` is macOS's Seatbelt; the containers
-`docker` and `podman` are used only when CODESTRESS_SANDBOX names one; `none` leaves the layers that
-a worker applies to itself (Landlock, seccomp, limits). Attacks (`probe.py`) show which layers hold;
-none is assumed.
+`bubblewrap` and `unshare` are Linux namespaces, `sandbox-exec` is macOS's Seatbelt; `none` leaves
+the layers that a worker applies to itself (Landlock, seccomp, limits). Attacks (`probe.py`) show
+which layers hold; none is assumed.
 """
 
 from __future__ import annotations
@@ -27,9 +26,6 @@ from typing import Any
 from codestress.errors import SandboxError
 from codestress.paths import PACKAGE
 
-CHOICE = "CODESTRESS_SANDBOX"
-"""Environment variable: `docker` or `podman` asks for a container."""
-CONTAINERS = ("docker", "podman")
 SYSTEM = (
     "/usr",
     "/bin",
@@ -44,34 +40,17 @@ SYSTEM = (
 """Paths that interpreters read outside their own prefix: system folders without user data."""
 SEATBELT = "/usr/bin/sandbox-exec"
 """Path of Seatbelt's command in full: another command of that name on PATH is not Seatbelt's."""
-IMAGE = f"python:{sys.version_info.major}.{sys.version_info.minor}-slim"
-"""A container's image: the Python version that runs programs is the version that judges them."""
 START_S = 120.0
 """Seconds that a worker has to start: enough to import numpy and scipy on a busy machine."""
 ENVIRONMENT = {
     **{"PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"},
     **{"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},  # a fork carries no threads over
 }
-ENGINE = ("PATH", "HOME", "SSH_AUTH_SOCK", "DOCKER_", "CONTAINER_HOST", "XDG_")
-"""Prefixes of the environment variables by which the command of a container engine (docker, podman)
-finds its daemon; programs in the container do not see them."""
 
 
 def candidates() -> list[str]:
     """Returns the backends to try on this machine, best first: names of commands that isolate a
-    process, and `none` last. A container engine that CODESTRESS_SANDBOX names is the only one;
-    raises `SandboxError` where it is not on PATH, or the variable names anything else."""
-    choice = os.environ.get(CHOICE, "")
-    if choice:
-        if choice not in CONTAINERS:
-            raise SandboxError(
-                f"{CHOICE}={choice}: it takes {' or '.join(CONTAINERS)}; unset it for what is here"
-            )
-        if shutil.which(choice) is None:
-            raise SandboxError(
-                f"{CHOICE}={choice}: {choice} is not on PATH; install it, or unset {CHOICE}"
-            )
-        return [choice]
+    process, and `none` last."""
     found = ["bubblewrap"] if shutil.which("bwrap") else []
     found += ["unshare"] if sys.platform == "linux" else []
     found += ["sandbox-exec"] if sys.platform == "darwin" and Path(SEATBELT).exists() else []
@@ -81,15 +60,11 @@ def candidates() -> list[str]:
 def remedy(refused: Mapping[str, str]) -> str:
     """Returns, in words, what to do where untrusted programs cannot be isolated; `refused` has the
     backends that did not start, each with the reason, and decides what helps."""
-    ways = []
-    if sys.platform == "linux" and "unshare" not in refused and shutil.which("bwrap") is None:
-        ways.append("install bubblewrap (Debian: apt install bubblewrap)")
-    elif sys.platform == "linux":
-        ways.append("allow user namespaces, Landlock or seccomp to this user or container")
-    ways.append(
-        f"set {CHOICE}=docker (or podman) where a container engine runs and has the image {IMAGE}"
-    )
-    return "; or ".join(ways)
+    if sys.platform != "linux":
+        return "run it on Linux, for instance in a virtual machine"
+    if "unshare" in refused or shutil.which("bwrap"):
+        return "allow user namespaces, Landlock or seccomp to this user or container"
+    return "install bubblewrap (Debian: apt install bubblewrap)"
 
 
 def interpreter() -> str:
@@ -120,8 +95,8 @@ def prefixes(executables: Iterable[str]) -> list[str]:
 
 def kit_folder(backend: str) -> str:
     """Returns the folder that contains the package codestress, with the path that it has for
-    programs behind `backend`: some backends show it as /kit."""
-    return "/kit" if backend in ("bubblewrap", *CONTAINERS) else str(PACKAGE.parent)
+    programs behind `backend`: bubblewrap shows it as /kit."""
+    return "/kit" if backend == "bubblewrap" else str(PACKAGE.parent)
 
 
 def command(backend: str, executables: Iterable[str], packages: Sequence[str] = ()) -> list[str]:
@@ -130,8 +105,7 @@ def command(backend: str, executables: Iterable[str], packages: Sequence[str] = 
     kit = kit_folder(backend)
     installed = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")] if packages else []
     extra = list(dict.fromkeys([*prefixes(executables), *installed]))
-    readable = [*SYSTEM, f"{kit}/codestress", "/dev/null", "/dev/urandom"]
-    readable += [] if backend in CONTAINERS else extra
+    readable = [*SYSTEM, f"{kit}/codestress", "/dev/null", "/dev/urandom", *extra]
     start = (
         f"import sys; sys.path.insert(0, {kit!r}); sys.path += {installed!r}; "
         f"from codestress.sandbox.forkserver import main; main({readable!r}, {backend!r}, {list(packages)!r})"
@@ -143,8 +117,6 @@ def command(backend: str, executables: Iterable[str], packages: Sequence[str] = 
     if backend == "sandbox-exec":
         profile = seatbelt_profile([*extra, f"{kit}/codestress"], executables)
         return [SEATBELT, "-p", profile, interpreter(), *python]
-    if backend in CONTAINERS:
-        return [*_container(backend), "python3", *python]
     return [interpreter(), *python]
 
 
@@ -211,44 +183,6 @@ def _paths(kind: str, paths: Iterable[str]) -> str:
     return " ".join(f'({kind} "{path}")' for path in escaped)
 
 
-def _container(engine: str) -> list[str]:
-    """Returns the command of `engine` (docker or podman) that runs a container from `IMAGE`: it has
-    no network and no privileges, is read-only, and ends with its standard input.
-
-    The image is never fetched on the way: `docker pull IMAGE` fetches it once. The container holds
-    only this package's sandbox.
-    """
-    options = [
-        "--rm",
-        "--interactive",
-        "--pull",
-        "never",
-        "--network",
-        "none",
-        "--read-only",
-        "--ipc",
-        "none",
-    ]
-    options += ["--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", "65534:65534"]
-    options += [
-        "--pids-limit",
-        "64",
-        "--memory",
-        "4g",
-        "--workdir",
-        "/",
-        "--env",
-        "PYTHONHASHSEED=0",
-    ]
-    for path in ("__init__.py", "sandbox"):
-        # The option is a line of CSV: quoted, a field may hold commas.
-        options += [
-            "--mount",
-            f'type=bind,"source={PACKAGE / path}",target=/kit/codestress/{path},readonly',
-        ]
-    return [engine, "run", *options, IMAGE]
-
-
 class WorkerDied(Exception):
     """Raised by a worker whose forkserver ended, did not answer in time, or gave no valid reply."""
 
@@ -260,14 +194,13 @@ class Worker:
     def __init__(
         self, backend: str, executables: Iterable[str], packages: Sequence[str] = ()
     ) -> None:
-        engine = {name: value for name, value in os.environ.items() if name.startswith(ENGINE)}
         self.log = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the worker)
         self.process = subprocess.Popen(
             command(backend, executables, packages),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,
-            env=ENVIRONMENT | (engine if backend in CONTAINERS else {}),
+            env=ENVIRONMENT,
             cwd="/",
             start_new_session=True,
         )
@@ -332,20 +265,14 @@ def start(
     and for each better backend, by name, the reason why it did not start.
 
     `executables` are paths of interpreters that programs need, `packages` modules that they may
-    import. Raises `SandboxError` where no backend starts, and for packages in a container.
+    import. Raises `SandboxError` where no backend starts.
     """
     chosen = list(executables)
-    if packages and candidates()[0] in CONTAINERS:
-        raise SandboxError(
-            f"a container has no {', '.join(packages)}; unset {CHOICE} for what needs packages (the course)"
-        )
     refused: dict[str, str] = {}
     for backend in candidates():
         try:
             return backend, Worker(backend, chosen, packages), refused
         except (WorkerDied, OSError) as error:
             refused[backend] = str(error)
-    reasons, hint = "; ".join(map(": ".join, refused.items())), ""
-    if set(refused) & set(CONTAINERS):
-        hint = f"; docker pull {IMAGE} fetches the image, or unset {CHOICE}"
-    raise SandboxError(f"no worker for programs starts here ({reasons}){hint}")
+    reasons = "; ".join(map(": ".join, refused.items()))
+    raise SandboxError(f"no worker for programs starts here ({reasons})")
