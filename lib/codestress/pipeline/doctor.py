@@ -59,9 +59,8 @@ def _programs() -> Iterator[Finding]:
             yield Finding("programs of strangers", "missing" if exposed else "ok", detail)
     except CodestressError as error:
         yield Finding("sandbox", "broken", str(error))
-    for language in runtimes.NEEDED:
-        why = runtimes.missing(language)
-        yield Finding(language, "missing" if why else "ok", why or runtimes.version(language))
+    why = runtimes.missing("javascript")
+    yield Finding("javascript", "missing" if why else "ok", why or runtimes.node_version())
 
 
 @dataclass(frozen=True)

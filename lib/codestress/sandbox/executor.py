@@ -83,8 +83,8 @@ class Limits:
     steps on a slow machine of 2026; most need less than 0.1."""
     wall_s: float = 60.0
     memory_bytes: int = 256 << 20
-    """Memory in bytes beside the interpreter's own: Python's address space; for Node and Java, the
-    memory that they may write to."""
+    """Memory in bytes beside the interpreter's own: Python's address space; for Node, the memory
+    that it may write to."""
     output_bytes: int = 1 << 20
     """Largest returned value in bytes, encoded."""
 
@@ -94,7 +94,6 @@ class Program:
     """A program's text `code`, and what to do after the text is executed: call its function
     `function` with `arguments` and `keywords`, else evaluate the expression `call`, else nothing.
 
-    A Java program runs `main` with the arguments as strings; its value is the printed text.
     `source` says whether the program is the kit's own or untrusted.
     """
 
@@ -195,10 +194,9 @@ class Executor:
         """Returns, for each protection (files, network, processes), a mapping from the name of each
         language that runs on this machine to the attacks that got through; an empty text means that
         all failed."""
-        languages: tuple[Language, ...] = ("python", *runtimes.NEEDED)
         exposed = {
             LANGUAGE_NAMES[language]: self.exposed(language)
-            for language in languages
+            for language in probe.ATTACKS
             if not runtimes.missing(language)
         }
         return {
@@ -247,7 +245,7 @@ class Executor:
         for source, group in itertools.groupby(programs, key=lambda program: program.source):
             if source is Source.STRANGER and not self._closed:
                 self.admit(language)
-            size = 1 if language == "java" else TOGETHER if source is Source.KIT else APART
+            size = TOGETHER if source is Source.KIT else APART
             while chunk := list(itertools.islice(group, size)):
                 count_programs(language, source, how, len(chunk))
                 yield chunk
@@ -284,7 +282,6 @@ class Executor:
         request = {
             "limits": asdict(limits),
             "command": command,
-            "result": runtimes.RESULT[language],
             "spare": runtimes.spare_memory(language),
             "shared": all(program.source is Source.KIT for program in programs),
         }
@@ -346,7 +343,7 @@ def _prepared(program: Program, language: Language, limits: Limits) -> dict[str,
         if language != "python":
             own = program.source is Source.KIT
             text = runtimes.program_text(
-                program.code, program.function, program.arguments, language, limits.steps, own
+                program.code, program.function, program.arguments, limits.steps, own
             )
             return {"input": text}
         arguments = encode((list(program.arguments), dict(program.keywords)))
@@ -370,8 +367,6 @@ def _execution(done: dict[str, str]) -> Execution:
         ended = done["ended"]
         if ended in (Outcome.CPU_TIME, Outcome.WALL_TIME, Outcome.OUTPUT_LIMIT, Outcome.TAMPERED):
             return Execution(Outcome(ended), detail=ended)
-        if ended == f"status {runtimes.OUT_OF_STEPS}":
-            return Execution(Outcome.STEP_LIMIT, detail="rounds of loops and calls")
         return Execution(Outcome.DIED, detail=f"ended with {ended} before it returned")
     try:
         outcome, *rest = json.loads(done["line"])

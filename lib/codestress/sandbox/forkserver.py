@@ -30,6 +30,8 @@ BACKEND_LAYERS = {
     "sandbox-exec": "seatbelt",
 }
 """The layer that surrounds the forkserver from its start, by backend."""
+RESULT = 3
+"""Number of a child's descriptor to which results are written."""
 READY = 255
 """Number of a child's descriptor that is open until its program begins: a child that cannot start
 writes the reason to it."""
@@ -114,8 +116,8 @@ class Server:
         """Runs `programs` of `job` in one child and returns the results of those that came to an
         end, at least the first, as `serve` does.
 
-        Where the job has a `command` (Node, Java), the child becomes that interpreter, with the
-        programs on its standard input. A child that cannot start raises `ChildProcessError` in this
+        Where the job has a `command` (Node), the child becomes that interpreter, with the programs
+        on its standard input. A child that cannot start raises `ChildProcessError` in this
         process, which ends with it, so that no program is judged by it.
         """
         token = os.urandom(TOKEN_BYTES).hex()
@@ -161,9 +163,9 @@ class Server:
         writer: int,
     ) -> None:
         """Applies the layers of protection to this process, a child, then runs `programs`, or
-        becomes the job's command (Node, Java), which reads them from the descriptor `source`.
-        Results go to the descriptor `writer`, each after `token`. Does not return."""
-        limits, command, result = job["limits"], job["command"], job["result"]
+        becomes the job's command (Node), which reads them from the descriptor `source`. Results go
+        to the descriptor `writer`, each after `token`. Does not return."""
+        limits, command = job["limits"], job["command"]
         os.setpgid(0, 0)
         layers.die_with_parent()
         nothing = os.open(os.devnull, os.O_WRONLY)
@@ -175,19 +177,19 @@ class Server:
         )
         if self.landlock:
             self.landlock()
-        for descriptor, place in ((source, 0), (nothing, 1), (nothing, 2), (writer, result)):
+        for descriptor, place in ((source, 0), (nothing, 1), (nothing, 2), (writer, RESULT)):
             os.dup2(descriptor, place)
-        os.closerange(max(result, 2) + 1, READY)
+        os.closerange(RESULT + 1, READY)
         if command:
             environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/nowhere"}
             layers.become(command, environment, self.filter_runtime)
         if self.filter:
             self.filter()
         os.close(READY)
-        child.run_programs(programs, limits, token, result, job["shared"])
+        child.run_programs(programs, limits, token, RESULT, job["shared"])
 
     def filter_runtime(self, path: int) -> None:
-        """Applies the filter of system calls for Node and Java to this process alone, where filters
+        """Applies the filter of system calls for Node to this process alone, where filters
         hold; `path` is the address of the interpreter's path, the only program that may start."""
         if self.filter:
             layers.filter_calls(layers.runtime_filter(os.getpid(), path))

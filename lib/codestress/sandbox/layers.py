@@ -6,8 +6,8 @@ they let one do.
 
 The filters of system calls (seccomp BPF) are written out because no package in common use makes
 them without libseccomp. They list the allowed calls; every other call is refused with EPERM. Python
-programs that only compute need little; Node and Java need threads, and the calls of their event
-loops and garbage collectors.
+programs that only compute need little; Node needs threads, and the calls of its event loop and
+garbage collector.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 """Audit numbers of the machines whose system-call numbers `CALLS` lists, in the same order."""
 with open(f"{__file__.rpartition('/')[0]}/system_calls.txt", encoding="ascii") as file:  # noqa: PTH123
     CALLS, RUNTIME_CALLS = file.read().rstrip().split("\n\n")
-"""Allowed system calls, a line each: name, and number by machine (-: none); those that Node and Java
-need beside the others."""
+"""Allowed system calls, a line each: name, and number by machine (-: none); those that Node
+needs beside the others."""
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 CLONE_THREAD = 0x10000
 
@@ -161,8 +161,8 @@ def limit(*, memory: int, cpu_s: int, runtime: bool, soft_only: bool) -> None:
     written files, no core dumps and, unless `runtime`, no child processes. Limits that the system
     refuses are left out.
 
-    With `soft_only`, the limit of CPU time can be raised later. A `runtime` (Node, Java) reserves
-    more addresses than it uses and starts threads, so that only its writable memory is limited.
+    With `soft_only`, the limit of CPU time can be raised later. A `runtime` (Node) reserves more
+    addresses than it uses and starts threads, so that only its writable memory is limited.
     """
     bounds = [
         (resource.RLIMIT_CPU, (cpu_s, resource.RLIM_INFINITY if soft_only else cpu_s + 1)),
@@ -238,7 +238,7 @@ def python_filter() -> Filter:
 
 
 def runtime_filter(own: int, path: int) -> Filter:
-    """Returns the filter of system calls for Node and Java in the process with the id `own`; the
+    """Returns the filter of system calls for Node in the process with the id `own`; the
     one program that this process may become is that whose path lies at the address `path`.
 
     The process may start threads but no processes, and may signal only itself.
@@ -272,7 +272,7 @@ def _common() -> list[Instruction]:
     program += _when("open 2 -", 1, ANY_BIT, [WRITING], REFUSE, ALLOW)
     program += _when("openat 257 56", 2, ANY_BIT, [WRITING], REFUSE, ALLOW)
     program += _when("prlimit64 302 261", 0, EQUAL, [0], ALLOW, REFUSE)
-    # Event loops (`asyncio.run`) wake themselves up by a pair of sockets; Java closes files with one.
+    # Event loops (`asyncio.run`) wake themselves up by a pair of sockets.
     program += _when("socketpair 53 199", 0, EQUAL, [1], ALLOW, REFUSE)
     # TCGETS FIONREAD FIONBIO FIONCLEX FIOCLEX
     program += _when(

@@ -51,7 +51,6 @@ def f(secret, mark, tcp, udp, unix, victim):
     return done
 """,
     "javascript": Path(__file__).with_name("attack.js").read_text(encoding="utf-8"),
-    "java": Path(__file__).with_name("Attack.java").read_text(encoding="utf-8"),
 }
 """Attacking program of each language."""
 GOT_THROUGH = {
@@ -70,7 +69,7 @@ GOT_THROUGH = {
 }
 """Message for each attack that got through, by the protection that it attacks."""
 Run = Callable[[str, tuple[str, ...]], object]
-"""A function that runs a source's `f` (Java: its `main`) with arguments as any program is run, and
+"""A function that runs a source's `f` with arguments as any program is run, and
 returns its value or None."""
 
 
@@ -108,9 +107,7 @@ def _attack(run: Run, language: Language, folder: Path) -> Iterator[str]:
             unix.listen()
         ports = (str(tcp.getsockname()[1]), str(udp.getsockname()[1]), str(folder / "s"))
         said = run(ATTACKS[language], (str(secret), str(mark), *ports, str(victim.pid)))
-        lines = (
-            said.splitlines() if isinstance(said, str) else said if isinstance(said, list) else []
-        )
+        lines = said if isinstance(said, list) else []
         claimed = {str(line).partition(" ")[0]: str(line).partition(" ")[2] for line in lines}
         # A number of another namespace is another process: what the program says counts only with the victim's end.
         with contextlib.suppress(subprocess.TimeoutExpired):

@@ -84,12 +84,7 @@ def prefixes(executables: Iterable[str]) -> list[str]:
             found += [str(path) for path in library if path.exists()]
         else:
             found.append(str(prefix))
-    for executable in executables:
-        path = Path(executable).resolve()
-        home = path.parent.parent
-        # A JDK reads its own folder; Node is one file.
-        found.append(str(home if (home / "lib" / "modules").exists() else path))
-    found += [str(path) for path in sorted(Path("/etc").glob("java-*"))]
+    found += [str(Path(executable).resolve()) for executable in executables]
     return list(dict.fromkeys(found))
 
 
