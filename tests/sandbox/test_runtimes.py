@@ -229,4 +229,4 @@ def test_the_counter_changes_no_line_and_no_result() -> None:
 
 def test_node_is_what_the_worker_sees(executor: Executor) -> None:
     (execution,) = run(executor, Program("const f = () => process.version", "f"))
-    assert execution.value == runtimes.node_version()
+    assert execution.value == runtimes.version(*runtimes.executables())

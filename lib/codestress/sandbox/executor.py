@@ -10,12 +10,13 @@ import atexit
 import itertools
 import json
 import os
+import platform
 import queue
+import sys
 import threading
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import cache, partial
 from typing import Any
@@ -32,9 +33,6 @@ TOGETHER, APART = 40, 8
 """Maximum number of programs sent to a worker in one message: the kit's own, and untrusted ones."""
 PATIENCE = 10
 """Factor on the programs' limit of wall time: a worker that is silent for longer has failed."""
-AHEAD = 64
-"""Maximum number of messages per worker ahead of the message whose results are due, so that fast
-programs pass a slow one."""
 
 
 class Outcome(StrEnum):
@@ -124,9 +122,9 @@ class Executor:
 
     The kit's own programs run everywhere, isolated as well as the machine can. Untrusted programs
     run where files, network and processes are protected; elsewhere `SandboxError` names the missing
-    protection and the remedy, unless `unprotected` (or CODESTRESS_UNPROTECTED=1) allows them all
-    the same. `packages` are installed modules that programs may use; without them programs have the
-    standard library alone.
+    protection and the remedy, unless CODESTRESS_UNPROTECTED=1 allows them all the same. `packages`
+    are installed modules that programs may use; without them programs have the standard library
+    alone.
     """
 
     def __init__(
@@ -134,25 +132,22 @@ class Executor:
         *,
         workers: int | None = None,
         limits: Limits | None = None,
-        unprotected: bool | None = None,
         packages: Sequence[str] = (),
     ) -> None:
         self.limits = limits or Limits()
         self.workers = workers or min(8, os.cpu_count() or 1)
         self.packages = packages
-        self.backend, first, self.refused = worker.start(runtimes.executables(), packages)
+        self.backend, first = worker.start(runtimes.executables(), packages)
         self.layers = first.layers
         """The mechanism that holds, by layer of protection; `no LAYER` gives the reason why a layer
         does not hold."""
-        self.python = first.python
+        self.python = platform.python_version()
         self._started = {first}
         self._closed = False
         self._idle: queue.SimpleQueue[worker.Worker | None] = queue.SimpleQueue()
         for one in (first, *[None] * (self.workers - 1)):
             self._idle.put(one)
-        self.unprotected = (
-            os.environ.get(UNPROTECTED) == "1" if unprotected is None else unprotected
-        )
+        self.unprotected = os.environ.get(UNPROTECTED) == "1"
         self._lock = threading.Lock()
         self._open: dict[Language, dict[str, str]] = {}
 
@@ -172,8 +167,8 @@ class Executor:
     def described(self) -> str:
         """Returns, in one line, the layers of protection that hold, each with its mechanism:
         `namespaces: bubblewrap, landlock: read-only, …`."""
-        held = {name: how for name, how in self.layers.items() if how}
-        return ", ".join(f"{name}: {held[name]}" for name in held if not name.startswith("no "))
+        held = {n: how for n, how in self.layers.items() if how and not n.startswith("no ")}
+        return ", ".join(map(": ".join, held.items()))
 
     def manner(self) -> str:
         """Returns, in words, how untrusted Python programs run on this machine: `isolated: …` where
@@ -212,12 +207,8 @@ class Executor:
         told = "; ".join(f"{name}: {why}" for name, why in exposed.items())
         raise SandboxError(
             f"a program that is not the kit's own cannot be isolated here "
-            f"({LANGUAGE_NAMES[language]}: {told})\n{self.remedy()}"
+            f"({LANGUAGE_NAMES[language]}: {told})\n{remedy()}"
         )
-
-    def remedy(self) -> str:
-        """Returns, in words, the steps after which untrusted programs can run on this machine."""
-        return f"{worker.remedy(self.refused)}; or set {UNPROTECTED}=1 to run them unprotected, at your own risk"
 
     def _attack(self, language: Language, code: str, arguments: tuple[str, ...]) -> Any:
         """Runs the attacking program `code`: its function `f` with `arguments`. Returns its value;
@@ -226,14 +217,11 @@ class Executor:
         Raises `SandboxError` where a limit stopped the attack, because that shows nothing.
         """
         attack = Program(code, "f", arguments, source=Source.KIT)
-        limits = replace(Limits(), memory_bytes=self.limits.memory_bytes)
-        [done] = self._chunk([attack], language, self._command(language), limits)
+        limits = Limits(memory_bytes=self.limits.memory_bytes)
+        [done] = self._chunk([attack], language, limits)
         if done.outcome not in (Outcome.RETURNED, Outcome.RAISED, Outcome.DIED):
             raise SandboxError(f"what this machine protects cannot be tried: {done.detail}")
         return done.value
-
-    def _command(self, language: Language) -> list[str]:
-        return runtimes.command(language, self.limits.memory_bytes, self.backend)
 
     def _chunks(self, programs: Iterable[Program], language: Language) -> Iterator[list[Program]]:
         """Yields lists of neighbouring programs of one source, each to go to a worker in one
@@ -261,28 +249,20 @@ class Executor:
         process, which is several times as fast, because none of them patches anything that the next
         one uses.
         """
-        command = self._command(language)
-        waiting: deque[Future[list[Execution]]] = deque()
-        with ThreadPoolExecutor(max_workers=self.workers) as pool:
-            try:
-                for chunk in self._chunks(programs, language):
-                    waiting.append(pool.submit(self._chunk, chunk, language, command, self.limits))
-                    while len(waiting) > AHEAD * self.workers:
-                        yield from waiting.popleft().result()
-                while waiting:
-                    yield from waiting.popleft().result()
-            finally:
-                for future in waiting:
-                    future.cancel()
+        runtimes.command(language, 0)  # raises where programs in it cannot run
+        chunk = partial(self._chunk, language=language, limits=self.limits)
+        with ThreadPoolExecutor(self.workers) as pool:
+            for done in pool.map(chunk, self._chunks(programs, language)):
+                yield from done
 
     def _chunk(
-        self, programs: Sequence[Program], language: Language, command: list[str], limits: Limits
+        self, programs: Sequence[Program], language: Language, limits: Limits
     ) -> list[Execution]:
         prepared = [_prepared(program, language, limits) for program in programs]
         request = {
             "limits": asdict(limits),
-            "command": command,
-            "spare": runtimes.spare_memory(language),
+            "command": runtimes.command(language, limits.memory_bytes),
+            "spare": runtimes.SPARE[language],
             "shared": all(program.source is Source.KIT for program in programs),
         }
         done = iter(self._ask([job for job in prepared if isinstance(job, dict)], request))
@@ -317,6 +297,17 @@ class Executor:
         if not again:
             return [failed]
         return [done for job in jobs for done in self._ask([job], request, again=False)]
+
+
+def remedy() -> str:
+    """Returns, in words, the steps after which untrusted programs can run on this machine."""
+    here = "run it on Linux, for instance in a virtual machine"
+    if sys.platform == "linux":
+        here = (
+            "install bubblewrap (Debian: apt install bubblewrap); or allow user namespaces, Landlock "
+            "or seccomp to this user or container"
+        )
+    return f"{here}; or set {UNPROTECTED}=1 to run them unprotected, at your own risk"
 
 
 def told_row(row: Mapping[str, str]) -> str:

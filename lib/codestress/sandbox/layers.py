@@ -18,7 +18,6 @@ import os
 import platform
 import resource
 import signal
-import socket
 import struct
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -31,8 +30,8 @@ CLONE_NEWNET, CLONE_NEWIPC = 0x40000000, 0x08000000
 LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446
 """Numbers of Landlock's system calls, which are the same on every machine."""
 READ_FILE, READ_DIR, EXECUTE = 1 << 2, 1 << 3, 1 << 0
-EVERYTHING = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1}
-"""File rights that Landlock governs, by its version; version 5 adds one more."""
+FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
+"""Number of the file rights that Landlock governs, by its version; version 5 has 16."""
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 """Audit numbers of the machines whose system-call numbers `CALLS` lists, in the same order."""
 with open(f"{__file__.rpartition('/')[0]}/system_calls.txt", encoding="ascii") as file:  # noqa: PTH123
@@ -110,10 +109,9 @@ def landlock_rules(readable: Iterable[str]) -> int:
     outside. Raises `OSError` where the kernel has no Landlock.
     """
     version = _call(libc.syscall(LANDLOCK_CREATE, None, 0, 1))
-    files = EVERYTHING.get(version, (1 << 16) - 1)
-    network = 3 if version >= 4 else 0
-    scoped = 3 if version >= 6 else 0
-    attributes = (ctypes.c_uint64 * 3)(files, network, scoped)
+    files = (1 << FILE_RIGHTS.get(version, 16)) - 1
+    # Files, network, scopes; older versions know the first alone, or the first two.
+    attributes = (ctypes.c_uint64 * 3)(files, 3, 3)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     rules = _call(libc.syscall(LANDLOCK_CREATE, attributes, size, 0))
     for path in readable:
@@ -164,24 +162,24 @@ def limit(*, memory: int, cpu_s: int, runtime: bool, soft_only: bool) -> None:
     With `soft_only`, the limit of CPU time can be raised later. A `runtime` (Node) reserves more
     addresses than it uses and starts threads, so that only its writable memory is limited.
     """
-    bounds = [
-        (resource.RLIMIT_CPU, (cpu_s, resource.RLIM_INFINITY if soft_only else cpu_s + 1)),
-        (resource.RLIMIT_DATA if runtime else resource.RLIMIT_AS, (memory, memory)),
-        (resource.RLIMIT_FSIZE, (0, 0)),
-        (resource.RLIMIT_NOFILE, (256, 256)),
-        (resource.RLIMIT_CORE, (0, 0)),
-        *([] if runtime else [(resource.RLIMIT_NPROC, (0, 0))]),
-    ]
-    for which, (soft, hard) in bounds:
+    bounds = {
+        resource.RLIMIT_CPU: cpu_s,
+        resource.RLIMIT_DATA if runtime else resource.RLIMIT_AS: memory,
+        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_NOFILE: 256,
+        resource.RLIMIT_CORE: 0,
+    }
+    if not runtime:
+        bounds[resource.RLIMIT_NPROC] = 0
+    for which, most in bounds.items():
         # macOS refuses some of these; the others still hold.
         with contextlib.suppress(ValueError, OSError):
             ceiling = resource.getrlimit(which)[1]
+            told = which == resource.RLIMIT_CPU  # at the soft limit, a second before its end
+            hard = ceiling if told and soft_only else most + told
             if ceiling != resource.RLIM_INFINITY:
-                soft, hard = (
-                    min(soft, ceiling),
-                    ceiling if hard == resource.RLIM_INFINITY else min(hard, ceiling),
-                )
-            resource.setrlimit(which, (soft, hard))
+                most, hard = min(most, ceiling), min(hard, ceiling)
+            resource.setrlimit(which, (most, hard))
 
 
 def machine() -> str:
@@ -216,12 +214,6 @@ def holds(apply: Callable[[], None], attempt: Callable[[], object]) -> str:
     os.close(reader)
     os.waitpid(child, 0)
     return {"-": "", "": "the child died"}.get(told, told)
-
-
-def open_socket() -> None:
-    """Opens a TCP socket and closes it; raises `OSError` where a layer of protection refuses
-    sockets."""
-    socket.socket(socket.AF_INET, socket.SOCK_STREAM).close()
 
 
 class Filter(ctypes.Structure):

