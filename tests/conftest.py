@@ -76,6 +76,12 @@ def codestress(
     )
 
 
+needs_jdk = pytest.mark.skipif(
+    not (shutil.which("java") and shutil.which("javac")),
+    reason="a JDK is not installed (Debian: default-jdk-headless)",
+)
+
+
 @functools.cache
 def exposed() -> dict[str, str]:
     """What this machine does not protect from programs of strangers."""

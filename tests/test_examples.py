@@ -20,13 +20,13 @@ from test_contributing import RECIPES, steps
 from test_readme import RUN_ELSEWHERE, RUN_HERE, at_smoke_size
 
 TEXTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-PROGRAMS = r"(?:[A-Z_]+=\S+ +)*(?:make|codestress|python|pip|conda|docker|podman|uv|pre-commit|\.venv/bin/\w+)"
+PROGRAMS = r"(?:[A-Z_]+=\S+ +)*(?:make|codestress|python|pip|conda|uv|pre-commit|\.venv/bin/\w+)"
 EXAMPLE = re.compile(rf"{PROGRAMS}(?: +[^#`]*)?")
 FORM = re.compile(r"…|\b(?:PAPER|ARTEFACT|MODEL|FILE|PORT|NAME|FACTOR)\b")
 """What stands for something else: a command with it is the form of many."""
 BENCH = re.compile(r"python (bench/\w+\.py)")
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-WORDS = {"python", "make", "codestress", "pip", "conda", "docker", "podman", "uv"}
+WORDS = {"python", "make", "codestress", "pip", "conda", "uv"}
 """Named, not typed."""
 
 TYPED = (
@@ -86,7 +86,6 @@ NOT_TYPED = {
     "codestress data fetch codexglue-python": "needs the network",
     "make lock": "needs the network, and changes what is pinned",
     "conda env create -f environment.yml": "needs conda and the network",
-    "docker pull python:3.12-slim": "needs docker and the network",
     "pip install -e '.[serve,cluster]'": "gigabytes",
     "uv pip install --python .venv/bin/python -e '.[inspect]'": "replaces packages of the lock",
     "uv pip install --python .venv/bin/python -e '.[crate]'": "needs the network",

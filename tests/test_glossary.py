@@ -38,7 +38,6 @@ def test_no_parameter_has_an_earlier_name() -> None:
 @pytest.mark.parametrize(("old", "new"), RENAMED.items())
 def test_an_earlier_name_is_told_the_one_of_today(old: str, new: str) -> None:
     artefacts = {
-        "recheck": "origin/fig04",
         "programs": "faultloc/fig06",
         "n_programs": "faultloc/fig06",
         "depth": "origin/sec62",

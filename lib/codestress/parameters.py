@@ -279,16 +279,6 @@ def for_each_model(trials: Callable[[Given], Trials]) -> Callable[[Given], Trial
     return made
 
 
-Recheck = Annotated[
-    int,
-    Field(
-        ge=0,
-        description="questions that each model is asked once more, to see whether it says the same here",
-    ),
-]
-"""Type of the parameter `recheck`: the number of questions that each model is asked once more."""
-
-
 def no_questions(_: Facts) -> Trials:
     """Empty trials, whatever the parameters, for notebooks that ask no model."""
     return Trials([], lambda _: Prompt((), Sampling()), {})

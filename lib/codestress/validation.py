@@ -164,7 +164,6 @@ def check(model: type[Checked], values: Any, sources: Mapping[str, str] | str) -
 
 
 RENAMED = {
-    "again": "recheck",
     "n_seeds": "n_programs",
     "place": "depth",
     "seeds": "programs",

@@ -312,7 +312,7 @@ def test_a_parameter_that_nothing_reads_is_found() -> None:
     tree = ast.parse("trials = find_the_origin(given)\nprint(given.seed)")
     found = parameters_read(tree, {"find_the_origin": find_the_origin})
     assert found == set(FindTheOrigin.model_fields) - {
-        "recheck", "artefact", "confidence", "failures", "models", "resamples", "rule",
+        "artefact", "confidence", "failures", "models", "resamples", "rule",
     }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ import pytest
 from codestress.errors import SandboxError
 from codestress.paths import PACKAGE
 from codestress.sandbox import worker
-from codestress.sandbox.executor import Executor, Limits, Outcome, Program
+from codestress.sandbox.executor import UNPROTECTED, Executor, Limits, Outcome, Program
 from codestress.types import Source
 from conftest import some
 from sandbox.attacks import ATTACKS, STEPS, attack, descendants
@@ -157,8 +157,9 @@ def test_what_is_left_without_bubblewrap_still_refuses(
 ) -> None:
     port, came = server
     monkeypatch.setattr(worker, "candidates", lambda: [backend])
+    monkeypatch.setenv(UNPROTECTED, "1")
     try:
-        left = Executor(workers=1, limits=Limits(wall_s=60), unprotected=True)
+        left = Executor(workers=1, limits=Limits(wall_s=60))
     except SandboxError:
         pytest.skip(f"{backend}: not on this machine")
     with left:

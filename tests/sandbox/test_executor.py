@@ -22,7 +22,14 @@ from hypothesis import strategies as st
 from codestress.literals import same_value
 from codestress.sandbox import steps, worker
 from codestress.sandbox.data import NotData, TooLarge, decode, encode
-from codestress.sandbox.executor import Execution, Executor, Limits, Outcome, Program
+from codestress.sandbox.executor import (
+    UNPROTECTED,
+    Execution,
+    Executor,
+    Limits,
+    Outcome,
+    Program,
+)
 from codestress.types import Source
 from conftest import ROOT
 from sandbox.attacks import descendants
@@ -225,7 +232,8 @@ def test_nothing_is_left_behind_when_the_process_is_killed(tmp_path: Path) -> No
 
 def test_layers_are_probed_named_and_missed_openly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "candidates", lambda: ["none"])
-    with Executor(workers=1, unprotected=True) as told:
+    monkeypatch.setenv(UNPROTECTED, "1")
+    with Executor(workers=1) as told:
         assert one(told, "def f(): return 1").value == 1
     assert told.layers["namespaces"] == ""
     for name in ("namespaces", "landlock", "seccomp", "limits"):

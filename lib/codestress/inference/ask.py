@@ -121,19 +121,18 @@ async def ask_each(
     progress: Progress,
     budget: Budget,
     counted: bool,
-    patience: float = FAILURES_IN_A_ROW,
 ) -> Replies:
     """Asks all models (`entries`) at the same time and returns their replies to `trials`, failures
     included; raises `EngineError`, `StoreError` and `BudgetReached` as `ask` does.
 
-    `counted`: failures count as results, and are remembered for the rest of the build. `patience`:
-    after so many failures in a row a model is out of reach, and `EngineError` is raised; not for an
-    engine that works in batches (`Together`).
+    `counted`: failures count as results, and are remembered for the rest of the build. After
+    `FAILURES_IN_A_ROW` a model is out of reach, and `EngineError` is raised; not for an engine that
+    works in batches (`Together`).
     """
     prompts = Prompts(trials)
     own = {model: Prompts(part, 0) for model, part in trials.own.items()}
     runs = [
-        _ModelRun(own.get(entry.name, prompts), entry, store, progress, budget, counted, patience)
+        _ModelRun(own.get(entry.name, prompts), entry, store, progress, budget, counted)
         for entry in entries
     ]
     seconds = None if budget.until is None else budget.until - time.monotonic() + LAST_S
@@ -169,7 +168,6 @@ class _ModelRun:
     progress: Progress
     budget: Budget
     counted: bool
-    patience: float
     replies: dict[int, Reply] = field(default_factory=dict)
     requests: int = 0
     failed_in_a_row: int = 0
@@ -257,7 +255,8 @@ class _ModelRun:
                     asked = following(self.trials, self.entry, due, response)
             except RequestFailed as failure:
                 self.fail(due, failure)
-                gone = self.failed_in_a_row >= self.patience and not isinstance(engine, Together)
+                too_many = self.failed_in_a_row >= FAILURES_IN_A_ROW
+                gone = too_many and not isinstance(engine, Together)
                 if gone and not await self.answers_still(engine):
                     raise EngineError(
                         f"{self.entry.name}: {self.failed_in_a_row} requests in a row failed; the last: {failure}\n"

@@ -7,7 +7,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
 from codestress.literals import counted
 from codestress.types import NotRun, Outcome, Prompt, Response, Score, Trial, Trials, Usage
@@ -68,16 +68,6 @@ class Answer:
     """Keys of the trial's earlier requests, where it makes several."""
 
 
-class Repeats(NamedTuple):
-    """Counts of a model's rechecked requests: its `asked` counts those sent again, its `same` those
-    that got the very text that the store has, its `failed` those without a response; the rest got
-    another text."""
-
-    asked: int
-    same: int
-    failed: int
-
-
 @dataclass(frozen=True)
 class Results:
     """The answers (`Answer`) of a run, one for each trial and model that was asked, failed ones
@@ -89,8 +79,6 @@ class Results:
     """Number of requests that the store lacked, sent by this run."""
     trials: Mapping[str, int]
     """Number of trials of each model, by the model's name."""
-    repeats: dict[str, Repeats] = field(default_factory=dict)
-    """Counts of the recheck, by model."""
     not_asked: dict[str, int] = field(default_factory=dict)
     """Number of trials left out at a planned stop, by model."""
     not_run: tuple[NotRun, ...] = ()

@@ -1,14 +1,9 @@
-"""`run`: responses to all trials, requested where the store lacks them, then scored once each.
-
-`rechecked` sends some requests once more, to compare stored responses with the model's present
-ones.
-"""
+"""`run`: responses to all trials, requested where the store lacks them, then scored once each."""
 
 from __future__ import annotations
 
 import math
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,14 +13,10 @@ from typing import Literal
 
 from tqdm import tqdm
 
-from codestress.inference.ask import Replies, Reply, ask, ask_each
-from codestress.inference.budget import Budget
-from codestress.inference.coroutines import run_coroutine
-from codestress.inference.opening import replayed
-from codestress.inference.progress import Progress
+from codestress.inference.ask import Replies, Reply, ask
 from codestress.inference.registry import REGISTRY
-from codestress.inference.requests import CHUNK, request_of
-from codestress.inference.results import Answer, Repeats, Results
+from codestress.inference.requests import CHUNK
+from codestress.inference.results import Answer, Results
 from codestress.inference.store import Store
 from codestress.paths import STORE
 from codestress.types import NotRun, Outcome, Response, Score, Trial, Trials, Usage
@@ -126,46 +117,3 @@ def _scored(
         answered_by=response.answered_by,
         earlier=reply.earlier,
     )
-
-
-def rechecked(
-    results: Results,
-    trials: Trials,
-    *,
-    count: int,
-    store: Path = STORE,
-    budget: Budget | None = None,
-) -> Results:
-    """Returns `results` with the counts of a recheck in its `repeats`: up to `count` requests of
-    each model are made once more.
-
-    Simulated readers and models that an archive answers for (CODESTRESS_REPLAY) are left out: they
-    always repeat themselves. The first requests of the `trials` with the smallest keys are made;
-    keys are hashes, so that every trial is equally likely. New responses are compared with those in
-    the file `store` and not kept. Failed requests are counted. The limits of `budget` (default: the
-    environment's) hold as for `run`.
-    """
-    limits = budget or Budget.from_environment(store=store)
-    entries = [
-        entry for entry in results.models if count and not entry.simulated and not replayed(entry)
-    ]
-    repeats: dict[str, Repeats] = {}
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        Store(store) as responses,
-        Store(Path(folder) / "again.sqlite") as again,
-        Progress(count * len(entries), "asked again") as progress,
-        limits.spending(),
-    ):
-        for entry in entries:
-            chosen: dict[str, Trial] = {}
-            for answer in sorted(results.answers, key=lambda answer: answer.key):
-                if answer.model == entry.name and not answer.error and len(chosen) < count:
-                    chosen[request_of(trials, answer.trial, entry).key] = answer.trial
-            part, items = trials.of(entry.name), [*chosen.values()]
-            firsts = replace(part, items=items, retry_temperatures=(), follow_up=None, own={})
-            run_coroutine(ask_each(firsts, [entry], again, progress, limits, False, math.inf))
-            stored, repeated = responses.get(chosen), again.get(chosen)
-            same = sum(response.text == stored[key].text for key, response in repeated.items())
-            repeats[entry.name] = Repeats(len(chosen), same, failed=len(chosen) - len(repeated))
-    return replace(results, repeats=repeats)

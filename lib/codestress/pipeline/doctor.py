@@ -27,8 +27,7 @@ from codestress.pipeline.surroundings import (
 )
 from codestress.problems.datasets import load_catalogue, state
 from codestress.sandbox import runtimes
-from codestress.sandbox.executor import UNPROTECTED, Executor, told_row
-from codestress.sandbox.worker import CONTAINERS
+from codestress.sandbox.executor import UNPROTECTED, Executor, remedy, told_row
 
 NEEDS = (
     "codestress score --task input or --rule reference; write; course build and grade; "
@@ -61,17 +60,16 @@ def _programs() -> Iterator[Finding]:
             if executor.unprotected:
                 detail = f"run unprotected, because {UNPROTECTED}=1: {NEEDS}"
             elif exposed:
-                detail = f"are refused in {', '.join(exposed)}: {NEEDS}\n  {executor.remedy()}"
+                detail = f"are refused in {', '.join(exposed)}: {NEEDS}\n  {remedy()}"
             else:
                 detail = f"run isolated: {NEEDS}"
-                if executor.backend in CONTAINERS:
-                    detail += "; not in a container: the course, JavaScript"
             yield Finding("programs of strangers", "missing" if exposed else "ok", detail)
     except CodestressError as error:
         yield Finding("sandbox", "broken", str(error))
-    for language in runtimes.NEEDED:
-        why = runtimes.missing(language)
-        yield Finding(language, "missing" if why else "ok", why or runtimes.version(language))
+    why = runtimes.missing("javascript")
+    yield Finding(
+        "javascript", "missing" if why else "ok", why or runtimes.version(*runtimes.executables())
+    )
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.notebooks import plain_cells
 from codestress.problems.problem_files import own_sets
 from codestress.rooms import module_of
-from codestress.sandbox.runtimes import NEEDED, missing
+from codestress.sandbox.runtimes import missing
 
 SUFFIXES = frozenset({".txt", ".mplstyle", ".yaml", ".json", ".js", ".java"})
 """Suffixes of data files that modules read from their own folder, and from its subfolders that are
@@ -66,8 +66,8 @@ def inputs_of(artefact: Artefact) -> dict[str, str]:
     files = [ROOT / own.file for name, own in own_sets().items() if name in named]
     files += artefact.study.files(artefact.parameters)
     inputs |= {f"data {shown(path)}": _file_digest(path) for path in files if path.is_file()}
-    for language in (name for name in NEEDED if name in parameters.get("languages", ())):
-        inputs[f"runtime {language}"] = missing(language) or "here"
+    if "javascript" in parameters.get("languages", ()):
+        inputs["runtime javascript"] = missing("javascript") or "here"
     published = PUBLISHED / f"{artefact.paper}.json"
     if published.is_file():
         inputs[f"published {shown(published)}"] = _file_digest(published)

@@ -18,7 +18,6 @@ FREE = {
     "failures",
     "confidence",
     "resamples",
-    "recheck",
     "repetitions",
 }
 """Parameters outside a protocol: choices of drawing or computing from the same answers, seeds,

@@ -275,7 +275,6 @@ def _run(results: Results, rule: str) -> dict[str, object]:
         "reasons": results.reasons(rule),
         "counts_by_rule": {name: results.counts(name) for name in rules},
         "new_requests": results.asked,
-        "asked_again": {model: repeats._asdict() for model, repeats in results.repeats.items()},
         "answers_after_retry": sum(answer.attempts > 1 for answer in answers),
         "answered_by": results.answered_by(),
         "tokens": {

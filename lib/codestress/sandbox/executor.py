@@ -10,12 +10,13 @@ import atexit
 import itertools
 import json
 import os
+import platform
 import queue
+import sys
 import threading
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import cache, partial
 from typing import Any
@@ -32,9 +33,6 @@ TOGETHER, APART = 40, 8
 """Maximum number of programs sent to a worker in one message: the kit's own, and untrusted ones."""
 PATIENCE = 10
 """Factor on the programs' limit of wall time: a worker that is silent for longer has failed."""
-AHEAD = 64
-"""Maximum number of messages per worker ahead of the message whose results are due, so that fast
-programs pass a slow one."""
 
 
 class Outcome(StrEnum):
@@ -83,8 +81,8 @@ class Limits:
     steps on a slow machine of 2026; most need less than 0.1."""
     wall_s: float = 60.0
     memory_bytes: int = 256 << 20
-    """Memory in bytes beside the interpreter's own: Python's address space; for Node and Java, the
-    memory that they may write to."""
+    """Memory in bytes beside the interpreter's own: Python's address space; for Node, the memory
+    that it may write to."""
     output_bytes: int = 1 << 20
     """Largest returned value in bytes, encoded."""
 
@@ -94,7 +92,6 @@ class Program:
     """A program's text `code`, and what to do after the text is executed: call its function
     `function` with `arguments` and `keywords`, else evaluate the expression `call`, else nothing.
 
-    A Java program runs `main` with the arguments as strings; its value is the printed text.
     `source` says whether the program is the kit's own or untrusted.
     """
 
@@ -125,9 +122,9 @@ class Executor:
 
     The kit's own programs run everywhere, isolated as well as the machine can. Untrusted programs
     run where files, network and processes are protected; elsewhere `SandboxError` names the missing
-    protection and the remedy, unless `unprotected` (or CODESTRESS_UNPROTECTED=1) allows them all
-    the same. `packages` are installed modules that programs may use; without them programs have the
-    standard library alone.
+    protection and the remedy, unless CODESTRESS_UNPROTECTED=1 allows them all the same. `packages`
+    are installed modules that programs may use; without them programs have the standard library
+    alone.
     """
 
     def __init__(
@@ -135,25 +132,22 @@ class Executor:
         *,
         workers: int | None = None,
         limits: Limits | None = None,
-        unprotected: bool | None = None,
         packages: Sequence[str] = (),
     ) -> None:
         self.limits = limits or Limits()
         self.workers = workers or min(8, os.cpu_count() or 1)
         self.packages = packages
-        self.backend, first, self.refused = worker.start(runtimes.executables(), packages)
+        self.backend, first = worker.start(runtimes.executables(), packages)
         self.layers = first.layers
         """The mechanism that holds, by layer of protection; `no LAYER` gives the reason why a layer
         does not hold."""
-        self.python = first.python
+        self.python = platform.python_version()
         self._started = {first}
         self._closed = False
         self._idle: queue.SimpleQueue[worker.Worker | None] = queue.SimpleQueue()
         for one in (first, *[None] * (self.workers - 1)):
             self._idle.put(one)
-        self.unprotected = (
-            os.environ.get(UNPROTECTED) == "1" if unprotected is None else unprotected
-        )
+        self.unprotected = os.environ.get(UNPROTECTED) == "1"
         self._lock = threading.Lock()
         self._open: dict[Language, dict[str, str]] = {}
 
@@ -173,8 +167,8 @@ class Executor:
     def described(self) -> str:
         """Returns, in one line, the layers of protection that hold, each with its mechanism:
         `namespaces: bubblewrap, landlock: read-only, …`."""
-        held = {name: how for name, how in self.layers.items() if how}
-        return ", ".join(f"{name}: {held[name]}" for name in held if not name.startswith("no "))
+        held = {n: how for n, how in self.layers.items() if how and not n.startswith("no ")}
+        return ", ".join(map(": ".join, held.items()))
 
     def manner(self) -> str:
         """Returns, in words, how untrusted Python programs run on this machine: `isolated: …` where
@@ -195,10 +189,9 @@ class Executor:
         """Returns, for each protection (files, network, processes), a mapping from the name of each
         language that runs on this machine to the attacks that got through; an empty text means that
         all failed."""
-        languages: tuple[Language, ...] = ("python", *runtimes.NEEDED)
         exposed = {
             LANGUAGE_NAMES[language]: self.exposed(language)
-            for language in languages
+            for language in probe.ATTACKS
             if not runtimes.missing(language)
         }
         return {
@@ -214,12 +207,8 @@ class Executor:
         told = "; ".join(f"{name}: {why}" for name, why in exposed.items())
         raise SandboxError(
             f"a program that is not the kit's own cannot be isolated here "
-            f"({LANGUAGE_NAMES[language]}: {told})\n{self.remedy()}"
+            f"({LANGUAGE_NAMES[language]}: {told})\n{remedy()}"
         )
-
-    def remedy(self) -> str:
-        """Returns, in words, the steps after which untrusted programs can run on this machine."""
-        return f"{worker.remedy(self.refused)}; or set {UNPROTECTED}=1 to run them unprotected, at your own risk"
 
     def _attack(self, language: Language, code: str, arguments: tuple[str, ...]) -> Any:
         """Runs the attacking program `code`: its function `f` with `arguments`. Returns its value;
@@ -228,14 +217,11 @@ class Executor:
         Raises `SandboxError` where a limit stopped the attack, because that shows nothing.
         """
         attack = Program(code, "f", arguments, source=Source.KIT)
-        limits = replace(Limits(), memory_bytes=self.limits.memory_bytes)
-        [done] = self._chunk([attack], language, self._command(language), limits)
+        limits = Limits(memory_bytes=self.limits.memory_bytes)
+        [done] = self._chunk([attack], language, limits)
         if done.outcome not in (Outcome.RETURNED, Outcome.RAISED, Outcome.DIED):
             raise SandboxError(f"what this machine protects cannot be tried: {done.detail}")
         return done.value
-
-    def _command(self, language: Language) -> list[str]:
-        return runtimes.command(language, self.limits.memory_bytes, self.backend)
 
     def _chunks(self, programs: Iterable[Program], language: Language) -> Iterator[list[Program]]:
         """Yields lists of neighbouring programs of one source, each to go to a worker in one
@@ -247,7 +233,7 @@ class Executor:
         for source, group in itertools.groupby(programs, key=lambda program: program.source):
             if source is Source.STRANGER and not self._closed:
                 self.admit(language)
-            size = 1 if language == "java" else TOGETHER if source is Source.KIT else APART
+            size = TOGETHER if source is Source.KIT else APART
             while chunk := list(itertools.islice(group, size)):
                 count_programs(language, source, how, len(chunk))
                 yield chunk
@@ -263,29 +249,20 @@ class Executor:
         process, which is several times as fast, because none of them patches anything that the next
         one uses.
         """
-        command = self._command(language)
-        waiting: deque[Future[list[Execution]]] = deque()
-        with ThreadPoolExecutor(max_workers=self.workers) as pool:
-            try:
-                for chunk in self._chunks(programs, language):
-                    waiting.append(pool.submit(self._chunk, chunk, language, command, self.limits))
-                    while len(waiting) > AHEAD * self.workers:
-                        yield from waiting.popleft().result()
-                while waiting:
-                    yield from waiting.popleft().result()
-            finally:
-                for future in waiting:
-                    future.cancel()
+        runtimes.command(language, 0)  # raises where programs in it cannot run
+        chunk = partial(self._chunk, language=language, limits=self.limits)
+        with ThreadPoolExecutor(self.workers) as pool:
+            for done in pool.map(chunk, self._chunks(programs, language)):
+                yield from done
 
     def _chunk(
-        self, programs: Sequence[Program], language: Language, command: list[str], limits: Limits
+        self, programs: Sequence[Program], language: Language, limits: Limits
     ) -> list[Execution]:
         prepared = [_prepared(program, language, limits) for program in programs]
         request = {
             "limits": asdict(limits),
-            "command": command,
-            "result": runtimes.RESULT[language],
-            "spare": runtimes.spare_memory(language),
+            "command": runtimes.command(language, limits.memory_bytes),
+            "spare": runtimes.SPARE[language],
             "shared": all(program.source is Source.KIT for program in programs),
         }
         done = iter(self._ask([job for job in prepared if isinstance(job, dict)], request))
@@ -322,6 +299,17 @@ class Executor:
         return [done for job in jobs for done in self._ask([job], request, again=False)]
 
 
+def remedy() -> str:
+    """Returns, in words, the steps after which untrusted programs can run on this machine."""
+    here = "run it on Linux, for instance in a virtual machine"
+    if sys.platform == "linux":
+        here = (
+            "install bubblewrap (Debian: apt install bubblewrap); or allow user namespaces, Landlock "
+            "or seccomp to this user or container"
+        )
+    return f"{here}; or set {UNPROTECTED}=1 to run them unprotected, at your own risk"
+
+
 def told_row(row: Mapping[str, str]) -> str:
     """Returns a row of `Executor.matrix` (one protection) in words: each language with the attacks
     that got through, or with `attacks failed` where none did."""
@@ -346,7 +334,7 @@ def _prepared(program: Program, language: Language, limits: Limits) -> dict[str,
         if language != "python":
             own = program.source is Source.KIT
             text = runtimes.program_text(
-                program.code, program.function, program.arguments, language, limits.steps, own
+                program.code, program.function, program.arguments, limits.steps, own
             )
             return {"input": text}
         arguments = encode((list(program.arguments), dict(program.keywords)))
@@ -370,8 +358,6 @@ def _execution(done: dict[str, str]) -> Execution:
         ended = done["ended"]
         if ended in (Outcome.CPU_TIME, Outcome.WALL_TIME, Outcome.OUTPUT_LIMIT, Outcome.TAMPERED):
             return Execution(Outcome(ended), detail=ended)
-        if ended == f"status {runtimes.OUT_OF_STEPS}":
-            return Execution(Outcome.STEP_LIMIT, detail="rounds of loops and calls")
         return Execution(Outcome.DIED, detail=f"ended with {ended} before it returned")
     try:
         outcome, *rest = json.loads(done["line"])

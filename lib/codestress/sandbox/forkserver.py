@@ -15,6 +15,7 @@ import json.encoder
 import os
 import select
 import signal
+import socket
 import sys
 import time
 from collections.abc import Callable
@@ -23,15 +24,8 @@ from typing import Any
 
 from codestress.sandbox import child, data, layers, steps
 
-TOKEN_BYTES = 8
-BACKEND_LAYERS = {
-    "bubblewrap": "namespaces",
-    "unshare": "namespaces",
-    "sandbox-exec": "seatbelt",
-    "docker": "container",
-    "podman": "container",
-}
-"""The layer that surrounds the forkserver from its start, by backend."""
+RESULT = 3
+"""Number of a child's descriptor to which results are written."""
 READY = 255
 """Number of a child's descriptor that is open until its program begins: a child that cannot start
 writes the reason to it."""
@@ -51,12 +45,12 @@ def main(readable: list[str], backend: str, packages: list[str]) -> None:
     if backend == "unshare":
         layers.enter_namespaces()
     layers.drop_privileges()
-    held = {BACKEND_LAYERS[backend]: backend} if backend in BACKEND_LAYERS else {}
-    server = Server(readable, held)
+    around = "seatbelt" if backend == "sandbox-exec" else "namespaces"
+    server = Server(readable, {around: backend} if backend != "none" else {})
     steps.prepare(child, steps, data, json, json.encoder, contextlib)
     gc.collect()
     gc.freeze()
-    send({"layers": server.layers, "python": sys.version.split()[0]})
+    send({"layers": server.layers})
     for line in sys.stdin.buffer:
         send({"done": server.serve(json.loads(line))})
 
@@ -78,7 +72,7 @@ class Server:
             "landlock", "read-only", rules, layers.landlock, lambda: os.scandir("/")
         )
         self.filter = self._held(
-            "seccomp", os.uname().machine, calls, layers.filter_calls, layers.open_socket
+            "seccomp", os.uname().machine, calls, layers.filter_calls, socket.socket
         )
 
     def _held(
@@ -107,20 +101,19 @@ class Server:
         programs = job["programs"]
         done: list[dict[str, str]] = []
         while len(done) < len(programs):
-            done += self.fork(
-                programs[len(done) :] if job["shared"] else programs[len(done) : len(done) + 1], job
-            )
+            end = None if job["shared"] else len(done) + 1
+            done += self.fork(programs[len(done) : end], job)
         return done
 
     def fork(self, programs: list[dict[str, Any]], job: dict[str, Any]) -> list[dict[str, str]]:
         """Runs `programs` of `job` in one child and returns the results of those that came to an
         end, at least the first, as `serve` does.
 
-        Where the job has a `command` (Node, Java), the child becomes that interpreter, with the
-        programs on its standard input. A child that cannot start raises `ChildProcessError` in this
+        Where the job has a `command` (Node), the child becomes that interpreter, with the programs
+        on its standard input. A child that cannot start raises `ChildProcessError` in this
         process, which ends with it, so that no program is judged by it.
         """
-        token = os.urandom(TOKEN_BYTES).hex()
+        token = os.urandom(8).hex()
         reader, writer = os.pipe()
         # The child can open its other end and take away what was announced.
         os.set_blocking(reader, False)
@@ -163,9 +156,9 @@ class Server:
         writer: int,
     ) -> None:
         """Applies the layers of protection to this process, a child, then runs `programs`, or
-        becomes the job's command (Node, Java), which reads them from the descriptor `source`.
-        Results go to the descriptor `writer`, each after `token`. Does not return."""
-        limits, command, result = job["limits"], job["command"], job["result"]
+        becomes the job's command (Node), which reads them from the descriptor `source`. Results go
+        to the descriptor `writer`, each after `token`. Does not return."""
+        limits, command = job["limits"], job["command"]
         os.setpgid(0, 0)
         layers.die_with_parent()
         nothing = os.open(os.devnull, os.O_WRONLY)
@@ -177,19 +170,19 @@ class Server:
         )
         if self.landlock:
             self.landlock()
-        for descriptor, place in ((source, 0), (nothing, 1), (nothing, 2), (writer, result)):
+        for descriptor, place in ((source, 0), (nothing, 1), (nothing, 2), (writer, RESULT)):
             os.dup2(descriptor, place)
-        os.closerange(max(result, 2) + 1, READY)
+        os.closerange(RESULT + 1, READY)
         if command:
             environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/nowhere"}
             layers.become(command, environment, self.filter_runtime)
         if self.filter:
             self.filter()
         os.close(READY)
-        child.run_programs(programs, limits, token, result, job["shared"])
+        child.run_programs(programs, limits, token, RESULT, job["shared"])
 
     def filter_runtime(self, path: int) -> None:
-        """Applies the filter of system calls for Node and Java to this process alone, where filters
+        """Applies the filter of system calls for Node to this process alone, where filters
         hold; `path` is the address of the interpreter's path, the only program that may start."""
         if self.filter:
             layers.filter_calls(layers.runtime_filter(os.getpid(), path))
@@ -225,7 +218,7 @@ def watch(
     while not cut:
         events = dict(poll.poll(max(0.0, deadline - time.monotonic()) * 1000))
         if 0 in events:
-            kill(pid, os.killpg, os.kill)
+            kill(pid)
             os._exit(0)
         if not events:
             if (queued := queued_s(pid)) <= granted:
@@ -255,7 +248,7 @@ def watch(
             cut = "wall time"
         time.sleep(0.00005)
     if not ended[0]:
-        kill(pid, os.killpg, os.kill)
+        kill(pid)
         ended = os.wait4(pid, 0)
     return _split(
         bytes(written), programs, cut or _ended(ended[1], ended[2], limits["cpu_s"]), token
@@ -284,14 +277,14 @@ def reaped(pid: int) -> Any:
         hasattr(os, "waitid")
         and os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
     ):
-        kill(pid, os.killpg)
+        kill(pid)
     return os.wait4(pid, os.WNOHANG)
 
 
-def kill(pid: int, *ways: Callable[[int, int], None]) -> None:
-    """Kills the child `pid`, its group, or both: `ways` are `os.kill` (child) and `os.killpg`
-    (group). A process that is gone, or that may not be killed, is no error."""
-    for way in ways:
+def kill(pid: int) -> None:
+    """Kills the child `pid` and its group. A process that is gone, or that may not be killed, is no
+    error."""
+    for way in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             way(pid, signal.SIGKILL)
 

@@ -6,8 +6,8 @@ they let one do.
 
 The filters of system calls (seccomp BPF) are written out because no package in common use makes
 them without libseccomp. They list the allowed calls; every other call is refused with EPERM. Python
-programs that only compute need little; Node and Java need threads, and the calls of their event
-loops and garbage collectors.
+programs that only compute need little; Node needs threads, and the calls of its event loop and
+garbage collector.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import os
 import platform
 import resource
 import signal
-import socket
 import struct
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -31,14 +30,14 @@ CLONE_NEWNET, CLONE_NEWIPC = 0x40000000, 0x08000000
 LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446
 """Numbers of Landlock's system calls, which are the same on every machine."""
 READ_FILE, READ_DIR, EXECUTE = 1 << 2, 1 << 3, 1 << 0
-EVERYTHING = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1}
-"""File rights that Landlock governs, by its version; version 5 adds one more."""
+FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
+"""Number of the file rights that Landlock governs, by its version; version 5 has 16."""
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 """Audit numbers of the machines whose system-call numbers `CALLS` lists, in the same order."""
 with open(f"{__file__.rpartition('/')[0]}/system_calls.txt", encoding="ascii") as file:  # noqa: PTH123
     CALLS, RUNTIME_CALLS = file.read().rstrip().split("\n\n")
-"""Allowed system calls, a line each: name, and number by machine (-: none); those that Node and Java
-need beside the others."""
+"""Allowed system calls, a line each: name, and number by machine (-: none); those that Node
+needs beside the others."""
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 CLONE_THREAD = 0x10000
 
@@ -110,10 +109,9 @@ def landlock_rules(readable: Iterable[str]) -> int:
     outside. Raises `OSError` where the kernel has no Landlock.
     """
     version = _call(libc.syscall(LANDLOCK_CREATE, None, 0, 1))
-    files = EVERYTHING.get(version, (1 << 16) - 1)
-    network = 3 if version >= 4 else 0
-    scoped = 3 if version >= 6 else 0
-    attributes = (ctypes.c_uint64 * 3)(files, network, scoped)
+    files = (1 << FILE_RIGHTS.get(version, 16)) - 1
+    # Files, network, scopes; older versions know the first alone, or the first two.
+    attributes = (ctypes.c_uint64 * 3)(files, 3, 3)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     rules = _call(libc.syscall(LANDLOCK_CREATE, attributes, size, 0))
     for path in readable:
@@ -161,27 +159,27 @@ def limit(*, memory: int, cpu_s: int, runtime: bool, soft_only: bool) -> None:
     written files, no core dumps and, unless `runtime`, no child processes. Limits that the system
     refuses are left out.
 
-    With `soft_only`, the limit of CPU time can be raised later. A `runtime` (Node, Java) reserves
-    more addresses than it uses and starts threads, so that only its writable memory is limited.
+    With `soft_only`, the limit of CPU time can be raised later. A `runtime` (Node) reserves more
+    addresses than it uses and starts threads, so that only its writable memory is limited.
     """
-    bounds = [
-        (resource.RLIMIT_CPU, (cpu_s, resource.RLIM_INFINITY if soft_only else cpu_s + 1)),
-        (resource.RLIMIT_DATA if runtime else resource.RLIMIT_AS, (memory, memory)),
-        (resource.RLIMIT_FSIZE, (0, 0)),
-        (resource.RLIMIT_NOFILE, (256, 256)),
-        (resource.RLIMIT_CORE, (0, 0)),
-        *([] if runtime else [(resource.RLIMIT_NPROC, (0, 0))]),
-    ]
-    for which, (soft, hard) in bounds:
+    bounds = {
+        resource.RLIMIT_CPU: cpu_s,
+        resource.RLIMIT_DATA if runtime else resource.RLIMIT_AS: memory,
+        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_NOFILE: 256,
+        resource.RLIMIT_CORE: 0,
+    }
+    if not runtime:
+        bounds[resource.RLIMIT_NPROC] = 0
+    for which, most in bounds.items():
         # macOS refuses some of these; the others still hold.
         with contextlib.suppress(ValueError, OSError):
             ceiling = resource.getrlimit(which)[1]
+            told = which == resource.RLIMIT_CPU  # at the soft limit, a second before its end
+            hard = ceiling if told and soft_only else most + told
             if ceiling != resource.RLIM_INFINITY:
-                soft, hard = (
-                    min(soft, ceiling),
-                    ceiling if hard == resource.RLIM_INFINITY else min(hard, ceiling),
-                )
-            resource.setrlimit(which, (soft, hard))
+                most, hard = min(most, ceiling), min(hard, ceiling)
+            resource.setrlimit(which, (most, hard))
 
 
 def machine() -> str:
@@ -218,12 +216,6 @@ def holds(apply: Callable[[], None], attempt: Callable[[], object]) -> str:
     return {"-": "", "": "the child died"}.get(told, told)
 
 
-def open_socket() -> None:
-    """Opens a TCP socket and closes it; raises `OSError` where a layer of protection refuses
-    sockets."""
-    socket.socket(socket.AF_INET, socket.SOCK_STREAM).close()
-
-
 class Filter(ctypes.Structure):
     """The C structure `struct sock_fprog` of a filter of system calls: the number of its
     instructions and the instructions, which must stay alive while prctl reads them."""
@@ -238,7 +230,7 @@ def python_filter() -> Filter:
 
 
 def runtime_filter(own: int, path: int) -> Filter:
-    """Returns the filter of system calls for Node and Java in the process with the id `own`; the
+    """Returns the filter of system calls for Node in the process with the id `own`; the
     one program that this process may become is that whose path lies at the address `path`.
 
     The process may start threads but no processes, and may signal only itself.
@@ -272,7 +264,7 @@ def _common() -> list[Instruction]:
     program += _when("open 2 -", 1, ANY_BIT, [WRITING], REFUSE, ALLOW)
     program += _when("openat 257 56", 2, ANY_BIT, [WRITING], REFUSE, ALLOW)
     program += _when("prlimit64 302 261", 0, EQUAL, [0], ALLOW, REFUSE)
-    # Event loops (`asyncio.run`) wake themselves up by a pair of sockets; Java closes files with one.
+    # Event loops (`asyncio.run`) wake themselves up by a pair of sockets.
     program += _when("socketpair 53 199", 0, EQUAL, [1], ALLOW, REFUSE)
     # TCGETS FIONREAD FIONBIO FIONCLEX FIOCLEX
     program += _when(

@@ -1,10 +1,9 @@
 """Workers for programs: a forkserver behind the best backend that starts on this machine, with one
 command line for each backend.
 
-`bubblewrap` and `unshare` are Linux namespaces, `sandbox-exec` is macOS's Seatbelt; the containers
-`docker` and `podman` are used only when CODESTRESS_SANDBOX names one; `none` leaves the layers that
-a worker applies to itself (Landlock, seccomp, limits). Attacks (`probe.py`) show which layers hold;
-none is assumed.
+`bubblewrap` and `unshare` are Linux namespaces, `sandbox-exec` is macOS's Seatbelt; `none` leaves
+the layers that a worker applies to itself (Landlock, seccomp, limits). Attacks (`probe.py`) show
+which layers hold; none is assumed.
 """
 
 from __future__ import annotations
@@ -20,16 +19,13 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from codestress.errors import SandboxError
 from codestress.paths import PACKAGE
 
-CHOICE = "CODESTRESS_SANDBOX"
-"""Environment variable: `docker` or `podman` asks for a container."""
-CONTAINERS = ("docker", "podman")
 SYSTEM = (
     "/usr",
     "/bin",
@@ -44,52 +40,25 @@ SYSTEM = (
 """Paths that interpreters read outside their own prefix: system folders without user data."""
 SEATBELT = "/usr/bin/sandbox-exec"
 """Path of Seatbelt's command in full: another command of that name on PATH is not Seatbelt's."""
-IMAGE = f"python:{sys.version_info.major}.{sys.version_info.minor}-slim"
-"""A container's image: the Python version that runs programs is the version that judges them."""
 START_S = 120.0
 """Seconds that a worker has to start: enough to import numpy and scipy on a busy machine."""
 ENVIRONMENT = {
-    **{"PYTHONHASHSEED": "0", "PYTHONUTF8": "1", "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"},
-    **{"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},  # a fork carries no threads over
+    "PYTHONHASHSEED": "0",
+    "PYTHONUTF8": "1",
+    "LANG": "C.UTF-8",
+    "PATH": "/usr/bin:/bin",
+    "OPENBLAS_NUM_THREADS": "1",  # a fork carries no threads over
+    "OMP_NUM_THREADS": "1",
 }
-ENGINE = ("PATH", "HOME", "SSH_AUTH_SOCK", "DOCKER_", "CONTAINER_HOST", "XDG_")
-"""Prefixes of the environment variables by which the command of a container engine (docker, podman)
-finds its daemon; programs in the container do not see them."""
 
 
 def candidates() -> list[str]:
     """Returns the backends to try on this machine, best first: names of commands that isolate a
-    process, and `none` last. A container engine that CODESTRESS_SANDBOX names is the only one;
-    raises `SandboxError` where it is not on PATH, or the variable names anything else."""
-    choice = os.environ.get(CHOICE, "")
-    if choice:
-        if choice not in CONTAINERS:
-            raise SandboxError(
-                f"{CHOICE}={choice}: it takes {' or '.join(CONTAINERS)}; unset it for what is here"
-            )
-        if shutil.which(choice) is None:
-            raise SandboxError(
-                f"{CHOICE}={choice}: {choice} is not on PATH; install it, or unset {CHOICE}"
-            )
-        return [choice]
+    process, and `none` last."""
     found = ["bubblewrap"] if shutil.which("bwrap") else []
     found += ["unshare"] if sys.platform == "linux" else []
     found += ["sandbox-exec"] if sys.platform == "darwin" and Path(SEATBELT).exists() else []
     return [*found, "none"]
-
-
-def remedy(refused: Mapping[str, str]) -> str:
-    """Returns, in words, what to do where untrusted programs cannot be isolated; `refused` has the
-    backends that did not start, each with the reason, and decides what helps."""
-    ways = []
-    if sys.platform == "linux" and "unshare" not in refused and shutil.which("bwrap") is None:
-        ways.append("install bubblewrap (Debian: apt install bubblewrap)")
-    elif sys.platform == "linux":
-        ways.append("allow user namespaces, Landlock or seccomp to this user or container")
-    ways.append(
-        f"set {CHOICE}=docker (or podman) where a container engine runs and has the image {IMAGE}"
-    )
-    return "; or ".join(ways)
 
 
 def interpreter() -> str:
@@ -98,7 +67,7 @@ def interpreter() -> str:
     return str(Path(getattr(sys, "_base_executable", sys.executable)).resolve())
 
 
-def prefixes(executables: Iterable[str]) -> list[str]:
+def prefixes(executables: Sequence[str]) -> list[str]:
     """Returns the files and folders that Python and the other interpreters, whose paths are
     `executables`, read beside `SYSTEM`; never the home folder or a folder that contains it."""
     python = f"python{sys.version_info.major}.{sys.version_info.minor}"
@@ -109,43 +78,29 @@ def prefixes(executables: Iterable[str]) -> list[str]:
             found += [str(path) for path in library if path.exists()]
         else:
             found.append(str(prefix))
-    for executable in executables:
-        path = Path(executable).resolve()
-        home = path.parent.parent
-        # A JDK reads its own folder; Node is one file.
-        found.append(str(home if (home / "lib" / "modules").exists() else path))
-    found += [str(path) for path in sorted(Path("/etc").glob("java-*"))]
+    found += [str(Path(executable).resolve()) for executable in executables]
     return list(dict.fromkeys(found))
 
 
-def kit_folder(backend: str) -> str:
-    """Returns the folder that contains the package codestress, with the path that it has for
-    programs behind `backend`: some backends show it as /kit."""
-    return "/kit" if backend in ("bubblewrap", *CONTAINERS) else str(PACKAGE.parent)
-
-
-def command(backend: str, executables: Iterable[str], packages: Sequence[str] = ()) -> list[str]:
+def command(backend: str, executables: Sequence[str], packages: Sequence[str] = ()) -> list[str]:
     """Returns the command line that starts a forkserver behind `backend`; programs in it may read
     the interpreters `executables`. The forkserver imports `packages` before it runs anything."""
-    kit = kit_folder(backend)
     installed = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")] if packages else []
-    extra = list(dict.fromkeys([*prefixes(executables), *installed]))
-    readable = [*SYSTEM, f"{kit}/codestress", "/dev/null", "/dev/urandom"]
-    readable += [] if backend in CONTAINERS else extra
+    # Of the kit, the sandbox alone.
+    kit = [str(PACKAGE / "__init__.py"), str(PACKAGE / "sandbox")]
+    extra = list(dict.fromkeys([*prefixes(executables), *installed, *kit]))
+    readable = [*SYSTEM, "/dev/null", "/dev/urandom", *extra]
     start = (
-        f"import sys; sys.path.insert(0, {kit!r}); sys.path += {installed!r}; "
+        f"import sys; sys.path.insert(0, {str(PACKAGE.parent)!r}); sys.path += {installed!r}; "
         f"from codestress.sandbox.forkserver import main; main({readable!r}, {backend!r}, {list(packages)!r})"
     )
     # -S and -P: no site-packages but for `packages`, nothing from the working folder, an emptied environment.
-    python = ["-S", "-s", "-P", "-B", "-W", "ignore", "-c", start]
+    python = [interpreter(), "-S", "-s", "-P", "-B", "-W", "ignore", "-c", start]
     if backend == "bubblewrap":
-        return [*_bubblewrap(extra), interpreter(), *python]
+        return [*_bubblewrap(extra), *python]
     if backend == "sandbox-exec":
-        profile = seatbelt_profile([*extra, f"{kit}/codestress"], executables)
-        return [SEATBELT, "-p", profile, interpreter(), *python]
-    if backend in CONTAINERS:
-        return [*_container(backend), "python3", *python]
-    return [interpreter(), *python]
+        return [SEATBELT, "-p", seatbelt_profile(extra, executables), *python]
+    return python
 
 
 def _bubblewrap(extra: Sequence[str]) -> list[str]:
@@ -155,27 +110,15 @@ def _bubblewrap(extra: Sequence[str]) -> list[str]:
             bound += ["--symlink", str(Path(path).readlink()), path]
         elif not any(path.startswith(f"{system}/") for system in SYSTEM):
             bound += ["--ro-bind", path, path]
-    bound += ["--ro-bind", str(PACKAGE / "__init__.py"), "/kit/codestress/__init__.py"]
-    bound += ["--ro-bind", str(PACKAGE / "sandbox"), "/kit/codestress/sandbox"]
     for device in ("/dev/null", "/dev/random", "/dev/urandom"):
         bound += ["--dev-bind", device, device]
     # Nobody changes modes of /, /dev or /proc, which would keep whatever comes next from starting.
     bound += ["--proc", "/proc", "--remount-ro", "/proc", "--remount-ro", "/"]
-    return [
-        "bwrap",
-        "--unshare-all",
-        "--cap-drop",
-        "ALL",
-        "--hostname",
-        "sandbox",
-        *bound,
-        "--chdir",
-        "/",
-        "--",
-    ]
+    options = "--unshare-all --cap-drop ALL --hostname sandbox"
+    return ["bwrap", *options.split(), *bound, "--chdir", "/", "--"]
 
 
-def seatbelt_profile(readable: Iterable[str], executables: Iterable[str]) -> str:
+def seatbelt_profile(readable: Iterable[str], executables: Sequence[str]) -> str:
     """Returns the text of a Seatbelt profile (macOS) that allows to read below the `readable` paths
     and system libraries, to see the metadata of any file, to fork, and to become an interpreter
     (one of `executables`, which are paths, or a program of Python's prefix).
@@ -183,70 +126,22 @@ def seatbelt_profile(readable: Iterable[str], executables: Iterable[str]) -> str
     All else is denied: network, writing files (except /dev/null), starting other programs,
     signalling or inspecting processes outside, and system services.
     """
-    folders = [
-        "/usr/lib",
-        "/usr/share/zoneinfo",
-        "/System",
-        "/Library/Apple",
-        "/private/var/db/dyld",
-        *readable,
-    ]
-    resolved = dict.fromkeys(str(Path(folder).resolve()) for folder in folders)
-    devices = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
-    programs = dict.fromkeys(str(Path(path).resolve()) for path in (interpreter(), *executables))
-    # A framework's Python starts another executable of its own prefix.
     profile = (PACKAGE / "sandbox" / "seatbelt.txt").read_text(encoding="utf-8").rstrip()
     return profile.format(
-        programs=_paths("literal", programs),
+        programs=_paths("literal", [interpreter(), *executables]),
+        # A framework's Python starts another executable of its own prefix.
         python=_paths("subpath", [sys.base_prefix]),
-        devices=_paths("literal", devices),
-        folders=_paths("subpath", resolved),
+        folders=_paths("subpath", readable),
     )
 
 
 def _paths(kind: str, paths: Iterable[str]) -> str:
-    """Returns the filters of a Seatbelt profile for `paths`, joined by spaces; `kind` is `literal`
-    (a file) or `subpath` (a folder). Backslashes and quotes in a path are escaped."""
-    escaped = [path.replace("\\", "\\\\").replace('"', '\\"') for path in paths]
+    """Returns the filters of a Seatbelt profile for `paths`, links followed, joined by spaces;
+    `kind` is `literal` (a file) or `subpath` (a folder, or a file). Backslashes and quotes in a
+    path are escaped."""
+    resolved = dict.fromkeys(str(Path(path).resolve()) for path in paths)
+    escaped = [path.replace("\\", "\\\\").replace('"', '\\"') for path in resolved]
     return " ".join(f'({kind} "{path}")' for path in escaped)
-
-
-def _container(engine: str) -> list[str]:
-    """Returns the command of `engine` (docker or podman) that runs a container from `IMAGE`: it has
-    no network and no privileges, is read-only, and ends with its standard input.
-
-    The image is never fetched on the way: `docker pull IMAGE` fetches it once. The container holds
-    only this package's sandbox.
-    """
-    options = [
-        "--rm",
-        "--interactive",
-        "--pull",
-        "never",
-        "--network",
-        "none",
-        "--read-only",
-        "--ipc",
-        "none",
-    ]
-    options += ["--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", "65534:65534"]
-    options += [
-        "--pids-limit",
-        "64",
-        "--memory",
-        "4g",
-        "--workdir",
-        "/",
-        "--env",
-        "PYTHONHASHSEED=0",
-    ]
-    for path in ("__init__.py", "sandbox"):
-        # The option is a line of CSV: quoted, a field may hold commas.
-        options += [
-            "--mount",
-            f'type=bind,"source={PACKAGE / path}",target=/kit/codestress/{path},readonly',
-        ]
-    return [engine, "run", *options, IMAGE]
 
 
 class WorkerDied(Exception):
@@ -258,16 +153,15 @@ class Worker:
     one thread at a time. Raises `WorkerDied` where the forkserver does not start in time."""
 
     def __init__(
-        self, backend: str, executables: Iterable[str], packages: Sequence[str] = ()
+        self, backend: str, executables: Sequence[str], packages: Sequence[str] = ()
     ) -> None:
-        engine = {name: value for name, value in os.environ.items() if name.startswith(ENGINE)}
         self.log = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the worker)
         self.process = subprocess.Popen(
             command(backend, executables, packages),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,
-            env=ENVIRONMENT | (engine if backend in CONTAINERS else {}),
+            env=ENVIRONMENT,
             cwd="/",
             start_new_session=True,
         )
@@ -275,12 +169,10 @@ class Worker:
         assert self.process.stdout is not None
         self._jobs, self._replies = self.process.stdin, self.process.stdout
         try:
-            hello = self._reply(time.monotonic() + START_S)
+            self.layers: dict[str, str] = self._reply(time.monotonic() + START_S)["layers"]
         except WorkerDied:
             self.close()
             raise
-        self.layers: dict[str, str] = hello["layers"]
-        self.python: str = hello["python"]
 
     def ask(self, job: dict[str, Any], within_s: float) -> list[dict[str, str]]:
         """Returns the results of the programs of `job`, in order, a mapping with `line` and `ended`
@@ -307,11 +199,6 @@ class Worker:
             with contextlib.suppress(OSError):  # what was not written yet
                 pipe.close()
 
-    def said(self) -> str:
-        """Returns the last three lines of the forkserver's standard error, joined by spaces."""
-        self.log.seek(0)
-        return " ".join(self.log.read().decode(errors="replace").strip().splitlines()[-3:])
-
     def _reply(self, deadline: float) -> dict[str, Any]:
         reply = bytearray()
         while not reply.endswith(b"\n"):
@@ -319,33 +206,22 @@ class Worker:
                 raise WorkerDied("it did not answer in time")
             part = os.read(self._replies.fileno(), 1 << 20)
             if not part:
-                raise WorkerDied(f"it ended {self.said()}".strip())
+                self.log.seek(0)
+                said = self.log.read().decode(errors="replace").splitlines()[-3:]
+                raise WorkerDied(" ".join(["it ended", *said]))
             reply += part
         found: dict[str, Any] = json.loads(reply.splitlines()[-1])
         return found
 
 
-def start(
-    executables: Iterable[str], packages: Sequence[str] = ()
-) -> tuple[str, Worker, dict[str, str]]:
-    """Starts a worker behind the best backend that starts; returns the backend's name, the worker,
-    and for each better backend, by name, the reason why it did not start.
-
-    `executables` are paths of interpreters that programs need, `packages` modules that they may
-    import. Raises `SandboxError` where no backend starts, and for packages in a container.
-    """
-    chosen = list(executables)
-    if packages and candidates()[0] in CONTAINERS:
-        raise SandboxError(
-            f"a container has no {', '.join(packages)}; unset {CHOICE} for what needs packages (the course)"
-        )
-    refused: dict[str, str] = {}
+def start(executables: Sequence[str], packages: Sequence[str] = ()) -> tuple[str, Worker]:
+    """Starts a worker behind the best backend that starts; returns the backend's name and the
+    worker. `executables` are paths of interpreters that programs need, `packages` modules that they
+    may import. Raises `SandboxError` where no backend starts."""
+    refused = []
     for backend in candidates():
         try:
-            return backend, Worker(backend, chosen, packages), refused
+            return backend, Worker(backend, executables, packages)
         except (WorkerDied, OSError) as error:
-            refused[backend] = str(error)
-    reasons, hint = "; ".join(map(": ".join, refused.items())), ""
-    if set(refused) & set(CONTAINERS):
-        hint = f"; docker pull {IMAGE} fetches the image, or unset {CHOICE}"
-    raise SandboxError(f"no worker for programs starts here ({reasons}){hint}")
+            refused.append(f"{backend}: {error}")
+    raise SandboxError(f"no worker for programs starts here ({'; '.join(refused)})")

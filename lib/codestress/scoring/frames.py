@@ -45,17 +45,6 @@ def answers_frame(results: Results) -> pd.DataFrame:
 
 def counted(results: Results, rule: str = "strict") -> pd.DataFrame:
     """Returns the number of answers in `results` by outcome: a row for each model, a column for
-    each outcome that occurred under the scoring rule `rule`.
-
-    Where requests were made again, the column `asked again` counts them, and `same answer` those
-    that brought the very same text.
-    """
+    each outcome that occurred under the scoring rule `rule`."""
     table = pd.DataFrame(results.counts(rule)).T
-    table = table.loc[:, table.any()]
-    again = pd.DataFrame(
-        {
-            model: {"asked again": one.asked, "same answer": one.same}
-            for model, one in results.repeats.items()
-        }
-    )
-    return table.join(again.T)
+    return table.loc[:, table.any()]

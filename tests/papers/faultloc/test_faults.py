@@ -7,8 +7,11 @@ import contextlib
 import random
 import re
 import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "bench"))
 
 import pytest
 from hypothesis import given, settings
@@ -34,11 +37,10 @@ from codestress.papers.faultloc.programs import (
     parses,
     program_set,
 )
-from codestress.sandbox.executor import Executor, Program
-from codestress.sandbox.runtimes import missing
 from codestress.seeding import rng
 from codestress.types import Language
-from conftest import slow, some
+from conftest import needs_jdk, slow, some
+from silent import ran
 from standard_library import standard_source
 from told import refused
 
@@ -606,7 +608,7 @@ def test_the_same_seed_gives_the_same_bytes(
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
+@needs_jdk
 def test_the_kits_java_programs_and_their_mutants_compile_and_run(tmp_path: Path) -> None:
     programs_there = program_set("java", 50, 300).programs
     assert len(programs_there) >= 20
@@ -645,17 +647,15 @@ def test_the_kits_java_programs_and_their_mutants_compile_and_run(tmp_path: Path
         command = ["javac", "-proc:none", "-d", str(folder), str(folder / f"{correct.id}.java")]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-    with Executor() as executor:
-        programs = [
-            Program(f"{correct.code}\n", correct.id, correct.runs[0]) for correct in programs_there
-        ]
-        outcomes = list(executor.run(programs, language="java"))
-    assert {outcome.outcome for outcome in outcomes} == {"returned"}
-    assert len({str(outcome.value) for outcome in outcomes}) == len(programs_there)
+    programs = [(correct.id, correct.code, correct.runs[:1]) for correct in programs_there]
+    results = ran(programs, limit_s=60)
+    # What it printed, and behind the bar the failure.
+    assert all(result.endswith("|\n") for result in results), results
+    assert len(set(results)) == len(programs_there)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
+@needs_jdk
 def test_a_run_shows_the_faults_that_are_asked_about_and_not_the_silent_ones() -> None:
     sites = [
         (correct, site)
@@ -666,17 +666,9 @@ def test_a_run_shows_the_faults_that_are_asked_about_and_not_the_silent_ones() -
     assert 0 < len(silent) < 0.1 * len(sites)
     loud = [one for one in sites if not is_silent(*one)]
     drawn = random.Random(5)
-    with Executor() as executor:
-        for chosen, shown in ((drawn.sample(silent, 3), False), (drawn.sample(loud, 3), True)):
-            for correct, site in some(chosen, 3):
-                programs = [
-                    Program(f"{code}\n", correct.id, run)
-                    for run in correct.runs
-                    for code in (correct.code, site.apply(correct.code))
-                ]
-                results = [
-                    (one.outcome, one.value) for one in executor.run(programs, language="java")
-                ]
-                assert (
-                    any(results[n] != results[n + 1] for n in range(0, len(results), 2)) is shown
-                ), (correct.id, site)
+    for chosen, shown in ((drawn.sample(silent, 3), False), (drawn.sample(loud, 3), True)):
+        for correct, site in some(chosen, 3):
+            codes = (correct.code, site.apply(correct.code))
+            before, after = ran([(correct.id, code, correct.runs) for code in codes], limit_s=10)
+            assert before != "does not compile", correct.id
+            assert (before != after) is shown, (correct.id, site)

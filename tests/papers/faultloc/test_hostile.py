@@ -15,9 +15,9 @@ from codestress.mutate.faults.hidden import movable, variables
 from codestress.mutate.faults.neutral import Content, FaultyProgram, Put, Spm, bank, mutate
 from codestress.mutate.faults.sites import fault_sites
 from codestress.mutate.faults.trees import NotNeutral
-from codestress.sandbox.runtimes import missing
 from codestress.seeding import rng
 from codestress.types import Language
+from conftest import needs_jdk
 from told import refused
 
 HOST = "class Host {{\n    int run(int n) {{\n{}\n        return n;\n    }}\n}}"
@@ -79,7 +79,7 @@ def test_dead_code_in_java_is_let_in_by_a_closed_grammar() -> None:
             check_snippet(LETS_IN[2], declared, "java")
 
 
-@pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
+@needs_jdk
 def test_dead_code_that_is_let_in_compiles(tmp_path: Path) -> None:
     snippets = (*LETS_IN, *bank("java").dead_code)
     for number, snippet in enumerate(snippets):
@@ -524,7 +524,7 @@ def test_faults_in_java_keep_types_reach_and_pattern_variables() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
+@needs_jdk
 def test_all_faults_of_a_typed_program_compile(tmp_path: Path) -> None:
     sites = [None, *fault_sites(TYPED, "java")]
     for number, site in enumerate(sites):

@@ -16,7 +16,7 @@ import pytest
 
 from codestress.mutate.faults.sites import FaultSite, fault_sites
 from codestress.papers.faultloc.programs import CorrectProgram, program_set
-from codestress.sandbox.runtimes import missing
+from conftest import needs_jdk
 
 COMPILER = Path(__file__).with_name("CompileErrors.java")
 PUBLIC = re.compile(
@@ -39,7 +39,7 @@ def errors(codes: Sequence[str]) -> list[Counter[str]]:
     return [Counter(re.findall(r"=([\w.]+)", line)) for line in done.stdout.splitlines()]
 
 
-@pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
+@needs_jdk
 def test_errors_are_found_also_where_a_type_is_missing() -> None:
     body = "class Given { Absent a; int f(int n) { if (n > 1) { return 1; %s } return n; } }"
     before, after = errors([body % "", body % "n++;"])
@@ -49,7 +49,7 @@ def test_errors_are_found_also_where_a_type_is_missing() -> None:
 
 @pytest.mark.slow
 @pytest.mark.release
-@pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
+@needs_jdk
 def test_faults_of_the_papers_java_programs_compile(
     shared_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

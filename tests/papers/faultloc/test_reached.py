@@ -25,8 +25,8 @@ from codestress.mutate.faults.java_reached import (
 )
 from codestress.mutate.faults.reached import python_flow
 from codestress.mutate.faults.trees import java_root
-from codestress.sandbox.runtimes import missing, nodes, text_of
-from conftest import THOROUGH
+from codestress.sandbox.runtimes import nodes, text_of
+from conftest import THOROUGH, needs_jdk
 
 JUMPS = "if a: continue\n  else: break"
 PYTHON = [
@@ -409,7 +409,7 @@ SEEDS = range(400 if THOROUGH else 40)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
+@needs_jdk
 def test_the_compiler_and_runs_agree_in_java(tmp_path: Path) -> None:
     programs = [java_program(seed) for seed in SEEDS]
     classes = [
@@ -436,7 +436,7 @@ def test_the_compiler_and_runs_agree_in_java(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
+@needs_jdk
 def test_the_compiler_refuses_a_return_where_the_walk_does(tmp_path: Path) -> None:
     texts, expected = [BASE.replace("PROGRAMS", "")], []
     for code in map(java_program, SEEDS):

@@ -27,9 +27,8 @@ from codestress.mutate.faults.neutral import (
     mutate,
 )
 from codestress.mutate.faults.trees import NotNeutral
-from codestress.sandbox.runtimes import missing
 from codestress.seeding import rng
-from conftest import some
+from conftest import needs_jdk, some
 from silent import ran
 
 PARTS: dict[str, str] = yaml.safe_load((Path(__file__).parent / "python_parts.yaml").read_text())
@@ -149,7 +148,7 @@ def java_variants(number: int) -> list[tuple[str, str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(bool(missing("java")), reason="a JDK is not installed")
+@needs_jdk
 @pytest.mark.parametrize(
     "numbers",
     [range(40), *(pytest.param(part, marks=pytest.mark.slow) for part in some(THOUSANDS, 3))],

@@ -23,7 +23,6 @@ from codestress.parameters import (
     Calibration,
     Interval,
     Parameters,
-    Recheck,
     RecomputedByDraws,
     Study,
     for_each_model,
@@ -70,7 +69,6 @@ class Chains(Interval):
     )
     OPEN = ("system",)
 
-    recheck: Recheck = 0
     d: Distances = [15]
     shuffled: list[bool] = Field(
         [False], description="the target's lines stay in place, the others are shuffled"

@@ -41,7 +41,6 @@ from codestress.parameters import (
     Calibration,
     Interval,
     Parameters,
-    Recheck,
     RecomputedByDraws,
     Seeded,
     Study,
@@ -186,7 +185,6 @@ class Contexts(Interval):
         ),
     )
 
-    recheck: Recheck = 0
     tasks: list[Task] = Field(
         ["input_prediction", "output_prediction"], min_length=1, description="what is asked"
     )
