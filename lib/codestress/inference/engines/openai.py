@@ -66,8 +66,6 @@ if TYPE_CHECKING:  # at run time imported with the first engine that is opened: 
 identity = served_identity
 
 CONNECT_S = 30.0
-POOL_CONNECTIONS = 8
-"""Most connections of one HTTP client."""
 GARBLED_RETRIES = 2
 GARBLED_PAUSE_S = 0.5
 """Seconds to wait before the second try of a request with an invalid reply; doubled before the
@@ -755,61 +753,16 @@ def _http_client(settings: Settings, limiter: Limiter, engine: OpenAIEngine) -> 
                 return reply
 
         async def _once(self, request: httpx2.Request, options: Any) -> httpx2.Response:
-            async with asyncio.timeout(settings.timeout_s), pools.least_busy() as pool:
-                reply = await pool.send(request, **{**options, "stream": True})
+            async with asyncio.timeout(settings.timeout_s):
+                reply = await super().send(request, **{**options, "stream": True})
                 await _read(reply, settings.max_reply_bytes)
                 return reply
 
-        async def aclose(self) -> None:
-            await pools.close()
-            await super().aclose()
-
     timeout = httpx2.Timeout(settings.timeout_s, connect=min(CONNECT_S, settings.timeout_s))
-    options = connection(settings.address)
-    pools = Pools(settings.concurrency, timeout, options)
-    return Client(timeout=timeout, follow_redirects=False, **options)
-
-
-class Pools:
-    """HTTP clients that together hold at most `concurrency` connections.
-
-    httpx looks at all its connections for each request, which takes a sixth of the time where it
-    has 64; each of these clients has at most `POOL_CONNECTIONS`.
-    """
-
-    def __init__(self, concurrency: int, timeout: httpx2.Timeout, options: dict[str, Any]) -> None:
-        import httpx2
-
-        sizes = [
-            min(POOL_CONNECTIONS, concurrency - start)
-            for start in range(0, concurrency, POOL_CONNECTIONS)
-        ]
-        self._clients = [
-            httpx2.AsyncClient(
-                timeout=timeout,
-                limits=httpx2.Limits(max_connections=size, max_keepalive_connections=size),
-                follow_redirects=False,
-                **options,
-            )
-            for size in sizes
-        ]
-        self._free = dict(enumerate(sizes))
-
-    @asynccontextmanager
-    async def least_busy(self) -> AsyncIterator[httpx2.AsyncClient]:
-        """Context in which one connection of the client that it yields is taken: the client with
-        most free connections."""
-        chosen = max(self._free, key=self._free.__getitem__)
-        self._free[chosen] -= 1
-        try:
-            yield self._clients[chosen]
-        finally:
-            self._free[chosen] += 1
-
-    async def close(self) -> None:
-        """Closes the connections of all clients."""
-        for client in self._clients:
-            await client.aclose()
+    many = settings.concurrency
+    connections = httpx2.Limits(max_connections=many, max_keepalive_connections=many)
+    options = connection(settings.address) | {"timeout": timeout, "limits": connections}
+    return Client(follow_redirects=False, **options)
 
 
 async def _read(reply: httpx2.Response, most: int) -> None:
