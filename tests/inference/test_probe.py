@@ -50,7 +50,7 @@ def test_which_model_of_a_server() -> None:
         assert served_at(server.base_url.removesuffix("/v1"), "b", "", "try").context == 4096
         with refused(ParameterError, "try", server.base_url, "'c'"):
             served_at(server.base_url, "c", "", "try")
-        for nonsense in ([], {"data": 3}, {"data": [{}]}, "x"):
+        for nonsense in (3, {}, {"data": 3}, {"data": [{}]}, "x"):
             server.models = nonsense
             with refused(EngineError, f"{server.base_url}/models"):
                 models_of(server.base_url, "", 5)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
+import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -19,7 +20,7 @@ from dataclasses import astuple, dataclass, replace
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from pydantic import HttpUrl
+from tqdm import tqdm
 
 from codestress.errors import EngineError, ParameterError
 from codestress.inference.budget import Budget
@@ -27,6 +28,17 @@ from codestress.inference.coroutines import run_coroutine
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.dialects import adapted
 from codestress.inference.engines.openai import fault_of_address, key_in
+from codestress.inference.engines.secrets import Secret
+from codestress.inference.network import (
+    AROUND,
+    PAUSE_S,
+    Patience,
+    base_of,
+    connection,
+    remedy_of,
+    sent_on,
+    through,
+)
 from codestress.inference.opening import open_engine, replayed
 from codestress.inference.registry import REGISTRY, SERVED, ModelEntry, keep, load_registry
 from codestress.inference.requests import as_sent
@@ -93,14 +105,13 @@ def served_at(url: str, model_id: str, key_env: str, who: str) -> ModelEntry:
     or, with an empty `model_id`, not exactly one; `EngineError` where no server answers or the
     variable has no key.
     """
-    if fault := fault_of_address(url, "KEY_ENV (--key-env)"):
+    text, *query = re.split("[?#]", url.strip(AROUND), maxsplit=1)
+    secret = re.search("key|token|secret|auth", "".join(query), re.I)
+    if fault := fault_of_address(url if secret else text, "KEY_ENV (--key-env)"):
         raise ParameterError(f"{who}: the URL {fault}")
-    # In one spelling: a lower-case host, and no port that the scheme has anyway.
-    base_url = str(HttpUrl(url)).rstrip("/?#")
-    if not urlsplit(base_url).path:
-        base_url += "/v1"
-    key = key_in(key_env, f"{who} {url}")
-    offered = models_of(base_url, key, ANSWER_S)
+    base_url, offered = _found(base_of(url), key_in(key_env, f"{who} {url}"), model_id)
+    if base_url != url.rstrip("/"):
+        tqdm.write(f"{who}: the server is asked at {base_url}", sys.stderr)
     served = {name: offer.context for name, offer in offered.items() if offer.writes or model_id}
     if not model_id and len(served) != 1:
         names = "\n".join(f"  ID={name}" for name in served) or "  none"
@@ -128,6 +139,26 @@ def served_at(url: str, model_id: str, key_env: str, who: str) -> ModelEntry:
         settings={"base_url": base_url, "key_env": key_env, "prefill": "vllm"},
         archive=None,
     )
+
+
+class NoList(EngineError):
+    """Raised where a server answers, but has no list of models at an address."""
+
+
+def _found(base: str, key: str, model_id: str) -> tuple[str, dict[str, Offer]]:
+    """Returns a server's address and the models that it offers, as a pair: `base`, or, unless this
+    names a version, the same with /v1, whichever has a list of models. Without any list the models
+    are unknown: none, where `model_id` names the model; else `NoList`."""
+    path, faults = urlsplit(base).path, list[NoList]()
+    places = [base] if re.search(r"/v\d", path) else sorted([base, f"{base}/v1"], reverse=not path)
+    for place in places:
+        try:
+            return place, models_of(place, key, ANSWER_S, wait=True)
+        except NoList as fault:
+            faults.append(fault)
+    if not model_id:
+        raise faults[0]
+    return places[0], {}
 
 
 def row_name(text: str, exact: str, *, usual: bool) -> str:
@@ -186,48 +217,73 @@ def as_found(entry: ModelEntry, known: ModelEntry | None) -> ModelEntry:
     return known if (known.id, known.revision) == (entry.id, entry.revision) else entry
 
 
-def models_of(base_url: str, key: str, timeout_s: float) -> dict[str, Offer]:
+def models_of(base_url: str, key: str, timeout_s: float, *, wait: bool = False) -> dict[str, Offer]:
     """Returns the models that the server at the address `base_url` offers (`Offer`), by their ids.
 
-    `key` is sent unless it is empty. Raises `EngineError` where no server answers within
-    `timeout_s` seconds or the reply is no list of models.
+    `key` is sent unless it is empty; `wait` says whether a server that loads its model is waited
+    for. Raises `EngineError` where no server answers within `timeout_s` seconds or it refuses, and
+    `NoList` where it has no list of models.
     """
-    try:
-        status, content = _fetched(f"{base_url}/models", key, timeout_s)
-    except Exception as error:  # whatever the client's libraries raise
-        raise EngineError(
-            f"{base_url}: no server answers ({error}); start it, or correct the URL"
-        ) from None
+    url, patience, shown = f"{base_url}/models", Patience(base_url), Secret(key).shown
+    while True:
+        try:
+            status, content, location = _fetched(url, key, timeout_s)
+        except Exception as error:  # whatever the client's libraries raise
+            if isinstance(error, EngineError):
+                raise EngineError(f"{base_url}: {error}") from None
+            fault = f"no server answers ({shown(str(error))}); start it, or correct the URL"
+            raise EngineError(f"{base_url}{through(url)}: {fault}{remedy_of(error)}") from None
+        words = shown(content.decode("utf-8", "replace"))
+        if not (wait and patience.asks_again(status, words)):
+            break
+        time.sleep(PAUSE_S)
+    if location:
+        raise EngineError(f"{url}: status {status}: {shown(sent_on(url, location))}")
+    if status in (401, 403) and not key:
+        raise EngineError(f"{url}: status {status}; name the key's variable by KEY_ENV=…")
     if status != 200:
-        remedy = "the URL of most ends in /v1"
-        if status in (401, 403):
-            remedy = "name the key's variable by KEY_ENV=…"
-        raise EngineError(f"{base_url}/models: status {status}; {remedy}")
+        remedy = "the URL of most ends in /v1; with ID=… no list is needed"
+        raise NoList(f"{url}{through(url)}: status {status}: {words[:100]}; {remedy}")
     try:
-        rows = parse_json(content)["data"]
-        return {str(row["id"]): Offer(_context(row), _writes(row)) for row in rows}
+        rows = map(_row, _rows(parse_json(content)))
+        return {row["id"]: Offer(_context(row), _writes(row)) for row in rows}
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise EngineError(
-            f"{base_url}/models: is no list of models; the URL of most servers ends in /v1"
-        ) from None
+        raise NoList(f"{url}: is no list of models; the URL of most servers ends in /v1") from None
 
 
-def _fetched(url: str, key: str, timeout_s: float) -> tuple[int, bytes]:
+def _rows(body: Any) -> Any:
+    """Returns the entries of the list of models `body`: a bare one, or in the field `data` or
+    `models`, where null stands for none."""
+    if isinstance(body, list):
+        return body
+    known = [body[name] for name in ("data", "models") if name in body]
+    if not known:
+        raise KeyError("data")
+    return next(filter(None, known), [])
+
+
+def _row(row: Any) -> dict[str, Any]:
+    """Returns the entry `row` of a list of models, which may be a name alone, with its id."""
+    row = {"id": row} if isinstance(row, str) else row
+    return {**row, "id": str(row.get("id") or row.get("name") or row["model"])}
+
+
+def _fetched(url: str, key: str, timeout_s: float) -> tuple[int, bytes, str]:
     """Returns the HTTP status and the body of the reply to a GET of `url`, with `key` unless it is
-    empty; raises an HTTP error of `httpx2` where the reply takes longer than `timeout_s` seconds or
-    is larger than a list of models can need."""
+    empty, and the address to which it redirects; raises an HTTP error of `httpx2` where the reply
+    takes longer than `timeout_s` seconds or is larger than a list of models can need."""
     import httpx2
 
     headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
     until, content = time.monotonic() + timeout_s, b""
-    with httpx2.stream(
-        "GET", url, headers=headers, timeout=timeout_s, follow_redirects=False
-    ) as reply:
+    options = {"timeout": timeout_s, "follow_redirects": False, **connection(url)}
+    with httpx2.stream("GET", url, headers=headers, **options) as reply:
         for part in reply.iter_raw():
             content += part
             if len(content) > MOST_BYTES or time.monotonic() > until:
                 raise httpx2.ReadTimeout("its reply does not end")
-        return reply.status_code, content
+        to = reply.headers.get("location", "") if reply.is_redirect else ""
+        return reply.status_code, content, to
 
 
 def _context(row: Any) -> int | None:

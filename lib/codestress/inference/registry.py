@@ -90,11 +90,11 @@ class ModelEntry(Strict):
     @property
     def needs_key(self) -> bool:
         """Whether the model's server asks for a key, so that somebody pays for its answers: its
-        engine is `openai` or `openai_batch`, and the setting `key_env` is not empty."""
-        return (
-            self.engine.startswith("openai")
-            and self.settings.get("key_env", "OPENAI_API_KEY") != ""
-        )
+        engine is `openai` or `openai_batch`, and a key is sent."""
+        if not self.engine.startswith("openai"):
+            return False
+        settings = engine_module(self.engine).Settings.model_validate(self.settings)
+        return bool(settings.key_variable)
 
     @cached_property
     def identity(self) -> str:

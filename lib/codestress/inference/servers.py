@@ -27,8 +27,8 @@ def server_of(entry: ModelEntry) -> str:
     if settings is None:
         return ""
     if settings.override:
-        return f"{_address(settings.override)}{BY}{settings.base_url_env}"
-    return _address(settings.base_url)
+        return f"{_address(settings.address)}{BY}{settings.base_url_env}"
+    return _address(settings.address)
 
 
 def belongs(entry: ModelEntry, archive: str = "") -> Belongs:

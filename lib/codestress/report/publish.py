@@ -30,6 +30,7 @@ from codestress.paths import FILES, OUTPUTS
 from codestress.program_counts import count_rows, programs_so_far
 from codestress.prompts import prompt_hash
 from codestress.report.answers_page import write_answers
+from codestress.report.letters import make_readable
 from codestress.report.marks import marked
 from codestress.report.protocol import stamp
 from codestress.report.published import published_numbers, version_of, without_numbers
@@ -296,6 +297,7 @@ def _save_figure(figure: Figure, folder: Path, title: str, alt: str) -> Bbox:
     """Saves a figure in `folder` as figure.svg, figure.pdf and figure.png, with `title` and the
     alternative text `alt` in the files; returns the part of the figure that was saved, in
     inches."""
+    make_readable(figure)
     if figure.axes and (engine := figure.get_layout_engine()):
         engine.execute(figure)
     dropped = [*Options._drop_tables_default, *LAYOUT_TABLES]

@@ -20,7 +20,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field, HttpUrl, TypeAdapter, ValidationError, model_validator
+from pydantic import Field, HttpUrl, model_validator
 from tqdm import tqdm
 
 from codestress.errors import CodestressError, EngineError
@@ -42,22 +42,30 @@ from codestress.inference.engines.base import (
 )
 from codestress.inference.engines.limiter import LONGEST_PAUSE_S, Limiter
 from codestress.inference.engines.secrets import Secret
+from codestress.inference.network import (
+    AROUND,
+    PAUSE_S,
+    Patience,
+    base_of,
+    connection,
+    is_openai,
+    only_for_openai,
+    remedy_of,
+    sent_on,
+    through,
+)
 from codestress.inference.registry import ModelEntry
 from codestress.literals import parse_json
 from codestress.types import FinishReason, Outcome, Request, Response, Usage, now
 from codestress.validation import Strict
 
 if TYPE_CHECKING:  # at run time imported with the first engine that is opened: it takes a second
-    import ssl
-
     import httpx2
     from openai import APIStatusError, AsyncOpenAI
 
 identity = served_identity
 
 CONNECT_S = 30.0
-POOL_CONNECTIONS = 8
-"""Most connections of one HTTP client."""
 GARBLED_RETRIES = 2
 GARBLED_PAUSE_S = 0.5
 """Seconds to wait before the second try of a request with an invalid reply; doubled before the
@@ -86,8 +94,8 @@ TOKENS = (
 )
 """Paths of the fields of `usage` in which servers count tokens: of the prompt, of the completion,
 of reasoning, and of the prompt from a cache."""
-SHOWN_CHARACTERS = 300
-"""Maximum number of characters of a server's words in a message."""
+REFUSES_SEVERAL = (400, 403, 404, 405, 415, 422, 500, 501)
+"""Statuses of refusals that may mean that the server gives one completion a request."""
 MAY_BE_DIALECT = (400, 403, 404, 405, 406, 409, 415, 422, 500, 501, 502, 503)
 """Statuses of refusals that may mean that the server speaks a dialect (`dialects`)."""
 MOST_TRIALS = 16
@@ -108,8 +116,9 @@ class Settings(Strict):
     base_url: str = "https://api.openai.com/v1"
     base_url_env: str | None = None
     """Environment variable that replaces `base_url` where it is set."""
-    key_env: str = "OPENAI_API_KEY"
-    """Environment variable that holds the key; empty when the server needs none."""
+    key_env: str | None = None
+    """Environment variable that holds the key; empty when the server needs none. None:
+    OPENAI_API_KEY at OpenAI's own address, no key elsewhere."""
     endpoint: Literal["chat", "completions"] = "chat"
     """Endpoint of the server. With `completions`, `chat_template` renders the prompt in this
     process, and any server then continues a begun answer."""
@@ -148,6 +157,21 @@ class Settings(Strict):
         `base_url_env` names; empty where none is named or the variable is not set."""
         return os.environ.get(self.base_url_env or "", "")
 
+    @property
+    def address(self) -> str:
+        """Address of the server, without an endpoint's path; as given where it is none."""
+        given = self.override or self.base_url
+        with suppress(ValueError):
+            return base_of(given)
+        return given
+
+    @property
+    def key_variable(self) -> str:
+        """Environment variable that holds the key; empty where none is sent."""
+        if self.key_env is None:
+            return "OPENAI_API_KEY" if is_openai(self.address) else ""
+        return self.key_env
+
     @model_validator(mode="after")
     def _template_where_needed(self) -> Settings:
         if (self.endpoint == "completions") != bool(self.chat_template):
@@ -155,6 +179,9 @@ class Settings(Strict):
                 "`chat_template` belongs to `endpoint: completions`, and is needed there"
             )
         return self
+
+
+Gathered = asyncio.Task[list[Response | BaseException]]
 
 
 class TooLongError(Exception):
@@ -181,37 +208,41 @@ class OpenAIEngine(Engine):
 
         self._settings = settings = Settings.model_validate(entry.settings)
         self.concurrency = settings.concurrency
-        self._base_url = base_url = settings.override or settings.base_url
-        if fault := fault_of_address(base_url, "settings.key_env"):
+        self._base_url = base_url = settings.address
+        given = settings.override or settings.base_url
+        if fault := fault_of_address(given, "settings.key_env"):
             # An environment variable may hold a secret by mistake: its value is never shown.
             source = "settings.base_url"
             if settings.override:
                 source = f"the environment variable {settings.base_url_env}"
             raise EngineError(f"{entry.name}: {source} {fault}")
-        key = key_in(settings.key_env, entry.name)
+        key = key_in(settings.key_variable, entry.name)
         self.secret = Secret(key)
         self.secret.keep_out_of_logs()
         self._entry = entry
-        self._who = f"{entry.name} ({entry.id}) at {base_url}"
+        self._who = f"{entry.name} ({entry.id}) at {base_url}{through(base_url)}"
+        if base_url != given.rstrip("/"):
+            tqdm.write(f"{entry.name}: its server is asked at {base_url}", sys.stderr)
+        self.patience = Patience(entry.name)
         try:
-            self.client = AsyncOpenAI(
-                api_key=key or "none",  # the client insists on one
-                base_url=base_url,
-                max_retries=settings.retries,
-                http_client=_http_client(settings, Limiter(settings.concurrency), self),
-            )
+            with only_for_openai(base_url):
+                self.client = AsyncOpenAI(
+                    api_key=key or "none",  # the client insists on one
+                    base_url=base_url,
+                    max_retries=settings.retries,
+                    http_client=_http_client(settings, Limiter(settings.concurrency), self),
+                )
         except Exception as error:  # what the libraries read in the environment
-            raise EngineError(
-                f"{entry.name}: no connection can be set up ({self._shown(str(error))}).\n"
-                "Check the environment's HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR."
-            ) from None
+            words = self.secret.shown(str(error))
+            raise EngineError(f"{entry.name}: no connection can be set up: {words}") from None
         self.budget = Budget()
         """The budget that counts each try; without limits until a caller sets another."""
-        self._gathering: dict[str, tuple[list[Request], asyncio.Task[list[Response]]]] = {}
+        self._gathering: dict[str, tuple[list[Request], Gathered]] = {}
         """Requests for candidates of one prompt that are about to be sent as one request, by the
         prompt's digest."""
         self._replies: dict[int, str] = {}
         """Digest of the prompt that each reply answered, by the reply's hash."""
+        self._one_by_one = settings.candidates == 1
         self._continues: asyncio.Future[str] | None = None
         self._answered = 0
         """Characters of the longest prompt that was answered."""
@@ -229,7 +260,7 @@ class OpenAIEngine(Engine):
         """Returns the response to `request`, which is sent together with waiting requests of the
         same prompt, up to `settings.candidates`. Raises `RequestFailed` where this request fails,
         `EngineError` where none can succeed, and `BudgetReached` before a limit is crossed."""
-        if self._settings.candidates == 1:
+        if self._one_by_one:
             return (await self._answers(request, 1))[0]
         digest = request.prompt.digest
         asked, replied = self._gathering.get(digest, ([], None))
@@ -239,27 +270,47 @@ class OpenAIEngine(Engine):
             self._gathering[digest] = asked, replied
         asked.append(request)
         number = len(asked) - 1
-        return (await asyncio.shield(replied))[number]
+        outcome = (await asyncio.shield(replied))[number]
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
 
-    async def _gathered(self, asked: list[Request]) -> list[Response]:
-        """Returns the responses to the requests in `asked`, all of one prompt, in their order.
-        Others may be added to `asked` during the first turns of the event loop; then one joint
-        request is sent for all."""
+    async def _gathered(self, asked: list[Request]) -> list[Response | BaseException]:
+        """Returns the responses to the requests in `asked`, all of one prompt, in their order, or
+        their failures. Others may be added to `asked` during the first turns of the event loop;
+        then one joint request is sent for all. Those that the server does not answer together are
+        sent one by one, as all later requests then are."""
         for _ in range(GATHERING_TURNS):  # lets those that are ready now come
             await asyncio.sleep(0)
-        digest = asked[0].prompt.digest
-        if self._gathering[digest][0] is asked:
-            del self._gathering[digest]
-        return await self._answers(asked[0], len(asked))
+        request, spoken = asked[0], self._spoken
+        if self._gathering[request.prompt.digest][0] is asked:
+            del self._gathering[request.prompt.digest]
+        answers = await self._answers(request, len(asked))
+        if len(answers) == len(asked):
+            return [*answers]
+        answers = answers or await self._answers(request, 1)
+        if self._spoken == spoken and not self._one_by_one:  # else a dialect was the reason
+            self._one_by_one = True
+            line = "its server gives one answer a request, and is asked for each"
+            tqdm.write(f"{self._entry.name}: {line} (settings.candidates: 1)", sys.stderr)
+        rest = (self._answers(one, 1) for one in asked[len(answers) :])
+        return [
+            *answers,
+            *[
+                one if isinstance(one, BaseException) else one[0]
+                for one in await asyncio.gather(*rest, return_exceptions=True)
+            ],
+        ]
 
     async def _answers(self, request: Request, count: int) -> list[Response]:
-        """Returns `count` responses to `request`, adapted to the server's dialect; errors are those
-        of `answer`."""
+        """Returns `count` responses to `request`, adapted to the server's dialect, or fewer where the
+        server gives fewer or refuses so many; errors are those of `answer`."""
         try:
             answers = await self._understood(request, count)
         except Exception as error:
             raise await self._judged(self.failure(error), error, request) from None
-        await self._check_room(request, answers[0])
+        if answers:
+            await self._check_room(request, answers[0])
         return answers
 
     async def _understood(self, request: Request, count: int) -> list[Response]:
@@ -274,6 +325,8 @@ class OpenAIEngine(Engine):
                 return await self._asked(request, count, spoken)
             except APIStatusError as error:
                 refusal = error
+            if count > 1 and refusal.status_code in REFUSES_SEVERAL:
+                return []
             async with self._adapting:
                 if self._spoken == spoken:  # else another request found a dialect meanwhile
                     if answers := await self._adapted(request, count, refusal, spoken):
@@ -354,7 +407,7 @@ class OpenAIEngine(Engine):
             except ValueError as error:
                 problem = str(error)
                 kind = SilentReply if isinstance(error, NoTextError) else RequestFailed
-        words = self._shown(reply.content.decode("utf-8", "replace")) or "nothing"
+        words = self.secret.shown(reply.content.decode("utf-8", "replace")) or "nothing"
         words = f"the reply is not a chat completion ({problem}): {words}"
         outcome = Outcome.CUT_REPLY if LACKS_ITS_END.match(problem) else Outcome.HARNESS_ERROR
         raise kind(f"{self._who}: {words}", outcome)
@@ -497,7 +550,7 @@ class OpenAIEngine(Engine):
         if isinstance(error, APIStatusError):
             return self._status_failure(error)
         cause = error.__cause__
-        words = self._shown(str(cause or error))
+        words = self.secret.shown(str(cause or error))
         reason = f"the connection failed: {words}"
         if isinstance(error, TooLongError):
             reason = str(error)
@@ -505,6 +558,8 @@ class OpenAIEngine(Engine):
             reason = "the prompt holds half a surrogate pair, which is no text"
         elif isinstance(error, CodestressError | RequestFailed):
             return error
+        elif remedy := remedy_of(error.__cause__):
+            return EngineError(f"{self._who}: {words}{remedy}")
         elif not isinstance(error, APIConnectionError):
             reason = f"the request failed: {type(error).__name__}: {words}"
         elif any(isinstance(step, socket.gaierror) for step in _causes(error)):
@@ -524,19 +579,25 @@ class OpenAIEngine(Engine):
     def _status_failure(self, error: APIStatusError) -> EngineError | RequestFailed:
         words = _at(error.body, "message")
         message = f"{self._who}: status {error.status_code}: "
-        message += self._shown(words if words and isinstance(words, str) else error.response.text)
+        message += self.secret.shown(
+            words if words and isinstance(words, str) else error.response.text
+        )
         status = 402 if error.code == "insufficient_quota" else error.status_code
-        if status == 401 and self._settings.key_env:
-            return EngineError(f"{message}\nCheck the key in {self._settings.key_env}.")
+        if status == 401 and (variable := self._settings.key_variable):
+            return EngineError(f"{message}\nCheck the key in {variable}.")
         if status in REMEDIES:
             return EngineError(f"{message}\n{REMEDIES[status]}")
         if error.response.is_redirect:
-            target = self._shown(error.response.headers.get("location", "an unnamed address"))
-            return EngineError(
-                f"{message} (redirects are not followed: to {target}); correct base_url"
-            )
+            target = sent_on(str(error.request.url), error.response.headers.get("location", ""))
+            return EngineError(f"{message}\n{self.secret.shown(target)}")
         wait = error.response.headers.get("retry-after")
-        return RequestFailed(f"{message} (Retry-After: {self._shown(wait)})" if wait else message)
+        return RequestFailed(
+            f"{message} (Retry-After: {self.secret.shown(wait)})" if wait else message
+        )
+
+    def is_loading(self, reply: httpx2.Response) -> bool:
+        """Whether `reply` says that the server is loading its model, and is to be waited for."""
+        return self.patience.asks_again(reply.status_code, self.secret.shown(reply.text))
 
     @asynccontextmanager
     async def paid(
@@ -565,13 +626,6 @@ class OpenAIEngine(Engine):
                 paid.append(Sum())  # nothing was sent
                 raise
 
-    def _shown(self, words: str) -> str:
-        """Returns `words`, a server's text, on one line: printable, cut to `SHOWN_CHARACTERS`, and
-        with the key replaced."""
-        words = self.secret.out_of_message(words)
-        line = " ".join("".join(c if c.isprintable() else " " for c in words).split())
-        return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1] + "…"
-
 
 open_engine = OpenAIEngine
 
@@ -584,8 +638,8 @@ def fault_of_address(url: str, key_env: str) -> str:
     environment variable.
     """
     try:
-        parts = TypeAdapter(HttpUrl).validate_python(url)
-    except ValidationError:
+        parts = HttpUrl(url.strip(AROUND))
+    except ValueError:
         return "is not an address such as http://localhost:8000/v1"
     if not (parts.username or parts.password or parts.query or parts.fragment):
         return ""
@@ -677,10 +731,10 @@ def _http_client(settings: Settings, limiter: Limiter, engine: OpenAIEngine) -> 
         async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
             async with limiter.slot() as sent_in, engine.paid(request) as came:
                 try:
-                    async with asyncio.timeout(settings.timeout_s):
-                        async with pools.least_busy() as pool:
-                            reply = await pool.send(request, **{**options, "stream": True})
-                            await _read(reply, settings.max_reply_bytes)
+                    reply = await self._once(request, options)
+                    while engine.is_loading(reply):
+                        await asyncio.sleep(PAUSE_S)
+                        reply = await self._once(request, options)
                     came(reply)
                     if reply.is_success:
                         reply.status_code = _status_of(reply.content) or reply.status_code
@@ -698,58 +752,17 @@ def _http_client(settings: Settings, limiter: Limiter, engine: OpenAIEngine) -> 
                     limiter.answered()
                 return reply
 
-        async def aclose(self) -> None:
-            await pools.close()
-            await super().aclose()
+        async def _once(self, request: httpx2.Request, options: Any) -> httpx2.Response:
+            async with asyncio.timeout(settings.timeout_s):
+                reply = await super().send(request, **{**options, "stream": True})
+                await _read(reply, settings.max_reply_bytes)
+                return reply
 
     timeout = httpx2.Timeout(settings.timeout_s, connect=min(CONNECT_S, settings.timeout_s))
-    certificates = httpx2.create_ssl_context()
-    pools = Pools(settings.concurrency, timeout, certificates)
-    return Client(verify=certificates, timeout=timeout, follow_redirects=False)
-
-
-class Pools:
-    """HTTP clients that together hold at most `concurrency` connections.
-
-    httpx looks at all its connections for each request, which takes a sixth of the time where it
-    has 64; each of these clients has at most `POOL_CONNECTIONS`.
-    """
-
-    def __init__(
-        self, concurrency: int, timeout: httpx2.Timeout, certificates: ssl.SSLContext
-    ) -> None:
-        import httpx2
-
-        sizes = [
-            min(POOL_CONNECTIONS, concurrency - start)
-            for start in range(0, concurrency, POOL_CONNECTIONS)
-        ]
-        self._clients = [
-            httpx2.AsyncClient(
-                verify=certificates,
-                timeout=timeout,
-                limits=httpx2.Limits(max_connections=size, max_keepalive_connections=size),
-                follow_redirects=False,
-            )
-            for size in sizes
-        ]
-        self._free = dict(enumerate(sizes))
-
-    @asynccontextmanager
-    async def least_busy(self) -> AsyncIterator[httpx2.AsyncClient]:
-        """Context in which one connection of the client that it yields is taken: the client with
-        most free connections."""
-        chosen = max(self._free, key=self._free.__getitem__)
-        self._free[chosen] -= 1
-        try:
-            yield self._clients[chosen]
-        finally:
-            self._free[chosen] += 1
-
-    async def close(self) -> None:
-        """Closes the connections of all clients."""
-        for client in self._clients:
-            await client.aclose()
+    many = settings.concurrency
+    connections = httpx2.Limits(max_connections=many, max_keepalive_connections=many)
+    options = connection(settings.address) | {"timeout": timeout, "limits": connections}
+    return Client(follow_redirects=False, **options)
 
 
 async def _read(reply: httpx2.Response, most: int) -> None:
@@ -828,7 +841,7 @@ def responses(
         raise ValueError("error")
     if not isinstance(choices, list):
         raise ValueError(f"no list of choices, not {count}")
-    if len(choices) != count:
+    if not 0 < len(choices) <= count:
         kind = NoTextError if _at(body, "choices") == [] else ValueError
         raise kind(f"{len(choices)} choices, not {count} as asked")
     usage = Usage(*(_count(body, "usage", *path) for path in TOKENS))
@@ -841,7 +854,7 @@ def responses(
             "finish_reason": _at(choice, "finish_reason") not in FINISHED,
             "parts": isinstance(_at(choice, "message", "content"), list),
         }
-        full = most is not None and (usage.completion_tokens or 0) >= most * count
+        full = most is not None and (usage.completion_tokens or 0) >= most * len(choices)
         if full and reason == "stop" and odd["finish_reason"]:
             reason = "length"
         spoken = tuple(name for name in odd if odd[name])

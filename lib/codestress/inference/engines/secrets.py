@@ -11,6 +11,8 @@ SHOWN = "[key]"
 SHORTEST = 6
 """Minimum number of characters of a key that is searched for in answers, twice as many for a key of
 letters alone: a shorter key may be any word."""
+SHOWN_CHARACTERS = 300
+"""Maximum number of characters of a server's words in a message."""
 LIBRARIES = ("openai", "httpx2", "httpcore2")
 
 
@@ -34,6 +36,13 @@ class Secret:
         """Returns `text`, which a message is to show, with the key replaced by "[key]", however
         short the key is."""
         return self.out_of(text.replace(self._key, SHOWN) if self._key else text)
+
+    def shown(self, words: str) -> str:
+        """Returns `words`, a server's text, on one line: printable, cut to `SHOWN_CHARACTERS`, and
+        with the key replaced."""
+        words = self.out_of_message(words)
+        line = " ".join("".join(c if c.isprintable() else " " for c in words).split())
+        return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1] + "…"
 
     def keep_out_of_logs(self) -> None:
         """Has the key replaced by "[key]" in all later log records of the HTTP libraries

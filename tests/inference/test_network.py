@@ -1,0 +1,292 @@
+"""What a shell has set for other programs: proxies, certificates, variables of OpenAI's client, ~/.netrc."""
+
+from __future__ import annotations
+
+import asyncio
+import http.server
+import os
+import shutil
+import socket
+import ssl
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from codestress.errors import EngineError
+from codestress.inference.engines.base import RequestFailed
+from codestress.inference.engines.openai import Settings, open_engine
+from codestress.inference.network import base_of
+from codestress.inference.probe import models_of
+from codestress.inference.registry import ModelEntry
+from codestress.types import Message, Prompt, Request, Response, Sampling
+from conftest import codestress
+from openai_server import MODEL, OpenAIServer, Reply
+from told import names, refused
+
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
+SECRET = "sk-marker-0123456789"
+ELSEWHERE = "http://model.example/v1"
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (*PROXIES, *map(str.lower, PROXIES), *CERTIFICATES):
+        monkeypatch.delenv(name, raising=False)
+
+
+def ask(base_url: str, **settings: object) -> Response:
+    row = {"base_url": base_url, "key_env": "", "retries": 0, **settings}
+    entry = ModelEntry(name="served", engine="openai", id=MODEL, settings=row)
+    prompt = Prompt((Message("user", "What is 6 × 7?"),), Sampling())
+
+    async def asking() -> Response:
+        engine = open_engine(entry)
+        try:
+            answer: Response = await engine.answer(Request(MODEL, "", prompt))
+            return answer
+        finally:
+            await engine.close()
+
+    return asyncio.run(asking())
+
+
+class Proxy(OpenAIServer):
+    """Takes requests to other servers, as proxies do, and answers them itself."""
+
+    def reply(self, method: str, path: str, headers: dict[str, str], content: bytes) -> Reply:
+        self.counts[path] += 1
+        return super().reply(method, path.removeprefix("http://model.example"), headers, content)
+
+    @property
+    def url(self) -> str:
+        return self.base_url.removesuffix("/v1")
+
+
+# Proxies
+
+
+@pytest.mark.parametrize("no_proxy", [None, "", "example.com", "localhost:1,::2"])
+@pytest.mark.parametrize("proxy", ["http://127.0.0.1:9", "socks5://127.0.0.1:9", "foo", "bad://x"])
+def test_a_server_on_this_machine_is_asked_directly(
+    monkeypatch: pytest.MonkeyPatch, proxy: str, no_proxy: str | None
+) -> None:
+    for name in PROXIES[:3]:
+        monkeypatch.setenv(name, proxy)
+        monkeypatch.setenv(name.lower(), proxy)
+    if no_proxy is not None:
+        monkeypatch.setenv("NO_PROXY", no_proxy)
+    monkeypatch.setenv("SSL_CERT_FILE", "/missing")
+    with OpenAIServer() as server:
+        for host in ("127.0.0.1", "localhost", "127.1"):
+            url = f"http://{host}:{server.port}/v1"
+            assert [*models_of(url, "", 5)] == [MODEL]
+            assert ask(url).text
+
+
+def test_the_machine_by_its_name_and_by_ipv6_is_this_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", "bad://proxy")
+    for host in (socket.gethostname(), "[::1]", "0.0.0.0", "api.localhost"):
+        with pytest.raises(EngineError) as raised:
+            models_of(f"http://{host}:9/v1", "", 1)
+        assert "ALL_PROXY" not in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"])
+@pytest.mark.parametrize("scheme", ["http://", ""])
+def test_any_other_server_is_asked_by_the_proxy(
+    monkeypatch: pytest.MonkeyPatch, name: str, scheme: str
+) -> None:
+    with Proxy() as proxy:
+        monkeypatch.setenv(name, scheme + proxy.url.removeprefix("http://"))
+        assert [*models_of(ELSEWHERE, "", 5)] == [MODEL]
+        assert ask(ELSEWHERE).text
+        assert proxy.counts[f"{ELSEWHERE}/models"] == 1
+        assert proxy.counts[f"{ELSEWHERE}/chat/completions"] == 1
+    with refused(EngineError, ELSEWHERE, name):
+        models_of(ELSEWHERE, "", 5)
+    with refused(RequestFailed, ELSEWHERE, name):
+        ask(ELSEWHERE)
+
+
+@pytest.mark.parametrize("named", ["*", "127.0.0.0/8,203.0.113.0/24", "x, 203.0.113.9"])
+def test_what_no_proxy_names_is_asked_directly(monkeypatch: pytest.MonkeyPatch, named: str) -> None:
+    monkeypatch.setenv("ALL_PROXY", "bad://proxy")
+    with refused(EngineError, "ALL_PROXY"):
+        models_of("http://203.0.113.9:9/v1", "", 0.2)
+    monkeypatch.setenv("NO_PROXY", named)
+    with pytest.raises(EngineError) as raised:
+        models_of("http://203.0.113.9:9/v1", "", 0.2)
+    assert "ALL_PROXY" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "remedy"),
+    [
+        (f"socks5://me:{SECRET}@px:1080", "socksio"),
+        ("socks5h://px", "socksio"),
+        (f"gopher://me:{SECRET}@px", "unset"),
+        ("socks4://px", "unset"),
+        ("http://", "unset"),
+        (f"http://{SECRET}:port", "unset"),
+        ('"http://px:3128"', "unset"),
+        ("http://[::1", "unset"),
+    ],
+)
+def test_a_proxy_that_cannot_be_used_is_named_where_it_would_be(
+    monkeypatch: pytest.MonkeyPatch, value: str, remedy: str
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", value)
+    for asked in (lambda url: models_of(url, "", 5), ask):
+        with pytest.raises(EngineError) as raised:
+            asked("https://model.example/v1")
+        names(raised.value, "HTTPS_PROXY", remedy)
+        assert SECRET not in str(raised.value)
+        with Proxy() as proxy:  # of plain http, which is another one
+            monkeypatch.setenv("HTTP_PROXY", proxy.url)
+            assert asked(ELSEWHERE)
+
+
+@pytest.mark.parametrize("value", ["socks5://127.0.0.1:9", "foo", "localhost:3128", "bad://x"])
+def test_make_try_looks_for_servers_whatever_proxies_are_set(tmp_path: Path, value: str) -> None:
+    done = codestress("try", outputs=tmp_path, ALL_PROXY=value, SSL_CERT_FILE="/missing")
+    assert (done.returncode, done.stderr) == (0, ""), done
+    names(done.stdout, "make try MODEL=")
+
+
+# Certificates
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with the key and certificate of a server that no authority knows."""
+    if not shutil.which("openssl"):
+        pytest.skip("openssl, which makes a certificate, is not here")
+    path = tmp_path_factory.mktemp("tls") / "server.pem"
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2"
+    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
+    files = ["-keyout", f"{path}.key", "-out", f"{path}"]
+    subprocess.run([*command.split(), *names, *files], check=True, capture_output=True)
+    return path
+
+
+@pytest.fixture
+def secure(certificate: Path) -> Iterator[str]:
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = b'{"data": [{"id": "secure"}]}'
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, f"{certificate}.key")
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield f"https://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_certificate_of_ones_own_network_is_named_and_taken(
+    secure: str, certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for asked in (lambda url: models_of(url, "", 5), ask):
+        with refused(EngineError, secure, "SSL_CERT_FILE"):
+            asked(secure)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    assert [*models_of(secure, "", 5)] == ["secure"]
+
+
+@pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "SSL_CERT_DIR"])
+@pytest.mark.parametrize("value", ["missing", "no certificate"])
+def test_a_file_without_certificates_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str, value: str
+) -> None:
+    path = tmp_path / value
+    if value != "missing":
+        path.write_text("x")
+    monkeypatch.setenv(variable, str(path))
+    for asked in (lambda url: models_of(url, "", 5), ask):
+        with refused(EngineError, variable, path):
+            asked("https://127.0.0.1:9/v1")
+    monkeypatch.delenv(variable)
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(path))
+    with refused(EngineError, "no server answers"):
+        models_of("https://127.0.0.1:9/v1", "", 5)
+
+
+# What belongs to OpenAI
+
+
+def test_variables_of_openai_s_client_reach_no_other_server(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    lines = f"X-Mine: {SECRET}\nAuthorization: Bearer {SECRET}"
+    marked = dict.fromkeys(
+        ("ORG_ID", "PROJECT_ID", "API_KEY", "ADMIN_KEY", "WEBHOOK_SECRET"), SECRET
+    )
+    for name, value in (marked | {"CUSTOM_HEADERS": lines, "BASE_URL": "http://x.example"}).items():
+        monkeypatch.setenv(f"OPENAI_{name}", value)
+    (tmp_path / ".netrc").write_text(f"machine 127.0.0.1 login me password {SECRET}\n")
+    (tmp_path / ".netrc").chmod(0o600)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    before = dict(os.environ)
+    with OpenAIServer() as server:
+        models_of(server.base_url, "", 5)
+        ask(server.base_url)
+        ask(server.base_url, key_env=None)
+    assert len(server.requests) == 2
+    for received in server.requests:
+        assert SECRET not in str(received.headers)
+        assert "basic" not in received.headers.get("authorization", "").lower()
+        assert not {"openai-organization", "openai-project", "x-mine"} & received.headers.keys()
+    assert dict(os.environ) == before
+
+
+def test_openai_itself_gets_what_is_meant_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-marker")
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://x.example")
+    engine = open_engine(ModelEntry(name="m", engine="openai", id="m"))
+    assert engine.client.organization == "org-marker"
+    assert str(engine.client.base_url).startswith("https://api.openai.com/v1")
+    asyncio.run(engine.close())
+    for url, key in (
+        ("https://eu.api.openai.com/v1", "OPENAI_API_KEY"),
+        ("http://api.openai.com/v1", ""),
+        ("https://api.openai.com.evil.example/v1", ""),
+        ("https://evilapi.openai.com.example/v1", ""),
+    ):
+        assert Settings(base_url=url).key_variable == key
+    assert Settings(base_url="http://x.example", key_env="OPENAI_API_KEY").key_variable
+
+
+# Addresses
+
+
+@pytest.mark.parametrize("path", ["", "/", "/chat/completions", "/completions/", "/models"])
+@pytest.mark.parametrize("around", ["{}", " {} ", '"{}"', "<{}>", "{}?api-version=1", "{}#top"])
+def test_an_address_is_cut_to_its_base(path: str, around: str) -> None:
+    assert base_of(around.format(f"http://Host:8000/v1{path}")) == "http://host:8000/v1"
+
+
+def test_a_pasted_address_in_a_row_is_cut_and_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with OpenAIServer() as server:
+        monkeypatch.setenv("LOCAL", f" {server.base_url}/chat/completions ")
+        assert ask("http://x.example", base_url_env="LOCAL").text
+    names(capsys.readouterr().err, server.base_url)
