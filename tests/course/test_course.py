@@ -14,7 +14,14 @@ import pytest
 
 from codestress.course import material
 from codestress.course.building import assignment_names
-from codestress.course.grading import Graded, grade, read_submission, telling, write_feedback
+from codestress.course.grading import (
+    Graded,
+    grade,
+    read_submission,
+    students,
+    telling,
+    write_feedback,
+)
 from codestress.errors import DataError
 from codestress.literals import parse_literal, same_value
 from codestress.paths import PACKAGE
@@ -176,7 +183,8 @@ CONSTANT = ("None", "True", "False", "0.5", "(-10.0, 10.0)", "args[0]", "args[-1
 def test_constant_and_identity_functions_get_nothing(
     name: str, built: Path, tmp_path: Path
 ) -> None:
-    functions = read_submission(built / "teacher" / name / f"{name}.ipynb").names
+    parts, _ = read_submission(built / "teacher" / name / f"{name}.ipynb")
+    functions = sorted(set(re.findall(r"^    def (\w+)", "\n".join(parts), re.MULTILINE)))
     for value in CONSTANT:
         lazy = submission(
             tmp_path, *(f"def {one}(*args, **keywords):\n    return {value}" for one in functions)
@@ -210,10 +218,12 @@ UNREADABLE = {
 
 @pytest.mark.parametrize("name", UNREADABLE)
 def test_what_cannot_be_read_is_told_shortly_and_the_rest_counts(name: str, tmp_path: Path) -> None:
-    found = read_submission(submission(tmp_path, UNREADABLE[name], "def f(x):\n    return x"))
-    assert found.names == ("f",)
-    assert all(len(remark) < 400 for remark in found.remarks)
-    assert bool(found.remarks) == (name != "blank lines")
+    parts, remarks = read_submission(
+        submission(tmp_path, UNREADABLE[name], "def f(x):\n    return x")
+    )
+    names("\n".join(parts), "def f(x)")
+    assert all(len(remark) < 400 for remark in remarks)
+    assert bool(remarks) == (name != "blank lines")
 
 
 @pytest.mark.parametrize(
@@ -272,11 +282,11 @@ def test_what_counts_of_a_notebook(tmp_path: Path) -> None:
         "%%time\ndef f(x):\n    return LIMIT",
         "def g(a, b):\n    return (a\n    % b)",
     )
-    found = read_submission(read)
-    assert found.names == ("f", "g")
-    assert "gone += 1" in found.source
-    assert "% b" in found.source
-    assert "codestress" not in found.source
+    parts, remarks = read_submission(read)
+    source = "\n".join(parts)
+    names(source, "def f(x)", "def g(a, b)", "gone += 1", "% b", "import math")
+    assert "codestress" not in source
+    assert not remarks
     (tmp_path / "none.ipynb").write_text("{}")
     with refused(DataError, "none.ipynb", "notebook"):
         read_submission(tmp_path / "none.ipynb")
@@ -378,3 +388,209 @@ def test_the_commands_of_a_teacher(built: Path, tmp_path: Path) -> None:
     names(unknown.stderr, "01_scorer")
     unbuilt = codestress("course", "grade", "01_scorer", str(hand_in), outputs=tmp_path)
     names(unbuilt.stderr, "make course")
+
+
+TESTS = """from otter.test_files import test_case
+
+OK_FORMAT = False
+name = "q1"
+points = 4
+
+@test_case(points=1, hidden=False)
+def test_one(one):
+    assert one(1) == 2
+
+@test_case(points=1, hidden=False)
+def test_two(two):
+    assert two([1, 2]) == {"a": [2, 3]}
+
+@test_case(points=1, hidden=False)
+def test_three(three, STUDENT):
+    assert three(STUDENT) == "ada"
+
+@test_case(points=1, hidden=True)
+def test_four(four):
+    assert four(2.0) == 4.0
+"""
+WHOLE = (
+    "import numpy as np\nimport pandas as pd\nLIMIT = 1",
+    "def one(x):\n    return x + LIMIT",
+    "def two(rows):\n    return {'a': np.array(rows) + LIMIT}",
+    "def three(name):\n    return name",
+    "def four(x):\n    return float(np.square(x))",
+)
+"""A submission with all points. `pd` is not there when it is graded."""
+BESIDE = {
+    "a hint": "def mine(t: pd.DataFrame, *, to: Path = None) -> pd.Series:\n    left: pd.Series = t",
+    "a default": "def mine(data=PRACTICE, more=load()):\n    pass",
+    "a decorator": "@timed(3)\ndef mine():\n    pass",
+    "a class": "class Mine(pd.DataFrame):\n    x = nowhere",
+    "a base": "class Mine:\n    rows = PRACTICE['rows']\n\nmine = Mine()",
+    "a broken cell": "def mine(:\n    pass",
+    "half a cell": "def mine():\n    return (1,\n\nprint('unfinished'",
+    "two arguments of a name": "def mine(x, x):\n    pass",
+    "nonlocal": "def mine():\n    nonlocal nothing\n    nothing = 1",
+    "return": "return 3\nyield 4\nx = yield 5\nx = await go()\nbreak",
+    "names": "nowhere\nhere = nowhere\nhere.there[0] = nowhere()\ndel nowhere\nassert nowhere",
+    "exits": "import sys, os\nx = sys.exit(3)\ndef mine(x=exit()):\n    pass\nraise SystemExit",
+    "imports": "import torch, json, nothing.at.all\nfrom math import sqrt, nothing\nfrom nothing import *",
+    "the future": "import json\nfrom __future__ import annotations, division\nfrom __future__ import nothing",
+    "magic": "%matplotlib inline\n!pip install pandas\nfiles = !ls\nt = %time 1\none?\n?two\nif 1:\n    %time 3\nx = 1",
+    "a cell of time": "%%time\ndef mine():\n    pass",
+    "a cell of a shell": "%%bash\nfor x in *; do echo $x; done",
+    "names of Python's": "list = [1]\ntype = 'x'\nmap = {}\ntuple = set = isinstance = dict = None",
+    "memory": "x = [0] * 10**12\ndef mine(y=' ' * 10**12):\n    pass",
+    "recursion": "def mine():\n    return mine()\nx = mine()\ndef more(x=mine()):\n    pass",
+    "sandbox": "open('/tmp/x', 'w')\nx = open('/nowhere', 'w')\ny = input('name? ')",
+}
+"""What a student leaves beside it, and what takes no point of it."""
+ENDLESS = {
+    "a default": "def spin():\n    while True:\n        pass\ndef mine(x=spin()):\n    pass",
+    "a value": "def count(n):\n    return sum(x for x in iter(int, 1))\ntotal = count(3)",
+    "an exit": "import os\nx = os._exit(0)\ndef mine(x=os._exit(1)):\n    pass",
+}
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "q1.py").write_text(TESTS)
+    return tmp_path / "tests"
+
+
+@pytest.mark.slow  # each alone, of which the next test shows the sum
+@pytest.mark.parametrize("name", BESIDE)
+def test_what_cannot_be_defined_takes_no_other_points(
+    name: str, questions: Path, tmp_path: Path
+) -> None:
+    for at in (1, len(WHOLE)):  # before what counts, and after it
+        cells = [*WHOLE[:at], BESIDE[name], *WHOLE[at:]]
+        graded = grade(submission(tmp_path, *cells), questions, "ada")
+        assert graded.score == 4, (graded.failed, graded.remarks)
+
+
+def test_all_that_cannot_be_defined_together_takes_no_other_points(
+    questions: Path, tmp_path: Path
+) -> None:
+    graded = grade(submission(tmp_path, WHOLE[0], *BESIDE.values(), *WHOLE[1:]), questions, "ada")
+    assert graded.score == 4, (graded.failed, graded.remarks)
+    names("\n".join(graded.remarks), "def mine(x, x)", "cell 7", "cell 8")
+
+
+@pytest.mark.parametrize("name", slow([*ENDLESS], "a value"))
+def test_what_does_not_end_takes_no_other_points(
+    name: str, questions: Path, tmp_path: Path
+) -> None:
+    graded = grade(submission(tmp_path, ENDLESS[name], *WHOLE), questions, "ada")
+    assert graded.score == 4, (graded.failed, graded.remarks)
+    told = {"a default": "def mine(x=spin())", "a value": "total =", "an exit": "x = os._exit(0)"}
+    names("\n".join(graded.remarks), told[name])
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ("def one(x, data=PRACTICE):\n    return x + 1", "'PRACTICE'"),
+        pytest.param("@timed\ndef one(x):\n    return x + 1", "'timed'", marks=pytest.mark.slow),
+        ("def one(x):\n    return helper(x)\ndef helper(x, y=rows):\n    return x", "'rows'"),
+        pytest.param("def one(x):\n    return pd.Series(x)", "'pd'", marks=pytest.mark.slow),
+        pytest.param("class one(pd.DataFrame):\n    pass", "'pd'", marks=pytest.mark.slow),
+        ("def other(x):\n    return x", "missing"),
+        pytest.param("def one(x, x):\n    return x", "missing", marks=pytest.mark.slow),
+        ("def one(x:\n    return x", "missing"),
+    ],
+)
+def test_a_function_that_cannot_be_defined_fails_alone_and_says_why(
+    cell: str, told: str, questions: Path, tmp_path: Path
+) -> None:
+    cells = [WHOLE[0], cell, *WHOLE[2:]]
+    graded = grade(submission(tmp_path, *cells), questions, "ada")
+    assert graded.score == 3, (graded.failed, graded.remarks)
+    [failed] = graded.failed["q1"]
+    names(failed, "one", told)
+
+
+def test_constants_and_helpers_of_other_cells_are_there(questions: Path, tmp_path: Path) -> None:
+    cells = (
+        "from math import *\nimport numpy.linalg, os.path as where",
+        "STEP = 1\nNAMES = {}\nNAMES['a'] = 'b'",
+        "def register(f):\n    NAMES[f.__name__] = f\n    return f",
+        "def one(x, step=STEP):\n    return helper(x) + step",
+        "@register\ndef helper(x):\n    return x",
+        "two = lambda rows: {'a': [floor(row) + STEP for row in rows]}",
+        "class Name:\n    def __init__(self, text: pd.Series):\n        self.text = text\n"
+        "    def __call__(self):\n        return self.text",
+        "def three(name):\n    assert NAMES['helper'](3) == 3\n    return Name(name)()",
+        "def four(x):\n    return 0",
+        "def four(x):  # again, as students do\n    return x * 2",
+    )
+    graded = grade(submission(tmp_path, *cells), questions, "ada")
+    assert graded.score == 4, (graded.failed, graded.remarks)
+
+
+@pytest.mark.parametrize(
+    ("paths", "told"),
+    [
+        (["alice/hw.ipynb", "bob/hw.ipynb"], ["alice", "bob"]),
+        (["alice/hw.ipynb", "bob/hw.ipynb", "carol.ipynb"], ["alice", "bob", "carol"]),
+        (["alice/ps1/hw.ipynb", "bob/ps1/hw.ipynb"], ["alice/ps1", "bob/ps1"]),
+        (["in/hw.ipynb", "in/bob/hw.ipynb", "in/bob/old/hw.ipynb"], ["in", "bob", "old"]),
+        (["alice/01_scorer.ipynb"], ["alice"]),
+        (["Ada Lovelace_12_file_/x y.ipynb", "Bob_13_file_/x y.ipynb"], None),
+        (["alice.ipynb", "x/alice.ipynb", "y/bob.ipynb"], None),
+        (["ada.ipynb", "x/ADA.ipynb"], ["ada", "ADA"]),
+    ],
+)
+def test_hand_ins_of_one_name_are_named_by_their_folders(
+    paths: list[str], told: list[str] | None, tmp_path: Path
+) -> None:
+    found = students([tmp_path / path for path in paths], "01_scorer")
+    assert len(found) == len(set(found.values())) == len(paths)
+    if told:
+        assert list(found.values()) == told
+    else:
+        assert all(name in str(path) for path, name in found.items())
+
+
+def test_hidden_files_are_no_hand_ins(tmp_path: Path) -> None:
+    own = tmp_path / "alice" / "hw.ipynb"
+    hidden = (
+        "alice/.ipynb_checkpoints/hw-checkpoint.ipynb",
+        "alice/._hw.ipynb",
+        "__MACOSX/alice/._hw.ipynb",
+        "__MACOSX/alice/hw.ipynb",
+        ".DS_Store",
+    )
+    assert list(students([own, *(tmp_path / path for path in hidden)], "01_scorer")) == [own]
+
+
+def test_no_row_of_the_grades_is_lost_or_overwritten(tmp_path: Path) -> None:
+    given = ["a", "a", "a-2", "A", "a/b", "a b", "a_b"]
+    results = [Graded(name, {"q1": 1.0}, {"q1": 1.0}, {"q1": []}) for name in given]
+    master = ROOT / "notebooks/course/01_scorer.ipynb"
+    grades = write_feedback(tmp_path / "feedback", master, results)
+    assert len(grades.read_text().splitlines()) == 1 + len(given)
+    files = [path.name.lower() for path in grades.parent.glob("*.md")]
+    assert len(set(files)) == len(given)
+    texts = sorted(
+        path.read_text().split("Student: ")[1].split("\n")[0] for path in grades.parent.glob("*.md")
+    )
+    assert texts == sorted(given)
+
+
+@pytest.mark.slow  # an assignment is built: what it shows of names is tested above
+def test_the_grades_of_an_export(built: Path, tmp_path: Path) -> None:
+    solution = (built / "teacher" / "01_scorer" / "01_scorer.ipynb").read_bytes()
+    for name in ("alice", "bob", "__MACOSX/alice"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "assignment.ipynb").write_bytes(solution)
+    (tmp_path / "alice" / "._assignment.ipynb").write_bytes(b"\0\5\26\7")
+    found = [str(path) for path in sorted(tmp_path.rglob("*.ipynb"))]
+    command = ("course", "grade", "01_scorer", *found, "--built", str(built))
+    graded = codestress(*command, "--feedback", str(tmp_path / "out"), outputs=tmp_path)
+    assert graded.returncode == 0, graded.stderr
+    rows = (tmp_path / "out" / "grades.csv").read_text().splitlines()
+    assert [row.partition(",")[0] for row in rows] == ["student", "alice", "bob"]
+    assert all(row.endswith(",10,10") for row in rows[1:])
+    nobody = codestress(*command[:3], found[0], outputs=tmp_path)
+    assert nobody.returncode == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import lzma
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
@@ -178,12 +179,53 @@ def test_what_is_no_archive_is_refused_and_imports_nothing(
         path.write_bytes(gzip.compress("\n".join(content).encode()))
         with refused(ArchiveError, path, *named):
             import_archive(path, tmp_path / "empty.sqlite", {})
-    (tmp_path / "cut.gz").write_bytes(archive.read_bytes()[:-50])
-    (tmp_path / "text.gz").write_text("hello")
-    for name in ("cut.gz", "text.gz", "absent.gz"):
-        with refused(ArchiveError, tmp_path / name):
+    whole = archive.read_bytes()
+    for name, content, *named in (
+        ("cut.gz", whole[:-50], "line"),
+        ("cut.jsonl", gzip.decompress(whole)[:-50], "line 41"),
+        ("head.gz", whole[:5]),
+        ("empty.gz", b"", "line 1"),
+        ("nothing.gz", gzip.compress(b""), "line 1"),
+        ("text.gz", b"hello", "line 1"),
+        ("other.xz", lzma.compress(whole), "xz"),
+        ("other.zip", b"PK\3\4" + whole, "zip"),
+        ("absent.gz", None),
+    ):
+        if content is not None:
+            (tmp_path / name).write_bytes(content)
+        with refused(ArchiveError, tmp_path / name, *named):
             import_archive(tmp_path / name, tmp_path / "empty.sqlite", {})
     assert not (tmp_path / "empty.sqlite").exists()
+
+
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl", "a.json.txt"])
+@pytest.mark.parametrize("packed", [0, 1, 2])
+def test_an_archive_is_read_by_content_not_by_name(
+    name: str,
+    packed: int,
+    answered: tuple[Path, Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Browsers unpack what they download and keep its name; each reader takes it as it is."""
+    registry, _, archive = answered
+    content = gzip.decompress(archive.read_bytes())
+    for _ in range(packed):
+        content = gzip.compress(content)
+    (tmp_path / "brought").mkdir()
+    brought = tmp_path / "brought" / name
+    brought.write_bytes(content)
+    models = load_registry(registry)
+    assert import_archive(brought, tmp_path / "imported.sqlite", models) == (40, 40)
+    verified = CliRunner().invoke(cli.cli, ["archive", "verify", str(brought)])
+    names(verified.output, "served", "40")
+    with monkeypatch.context() as replaying:
+        replaying.setenv("CODESTRESS_REPLAY", str(brought))
+        assert run(trials(20), ["served"], store=tmp_path / "r.sqlite", registry=registry).asked
+    row = json.loads(registry.read_text())["served"]
+    registry.write_text(json.dumps({"served": row | {"archive": f"brought/{name}"}}))
+    known = run(trials(20), ["served"], store=tmp_path / "known.sqlite", registry=registry)
+    assert known.asked == 0
 
 
 def moved(registry: Path, base_url: str, revision: str) -> Path:

@@ -25,7 +25,7 @@ from codestress.cli import cli
 from codestress.errors import DataError, NothingMatchedError, ParameterError
 from codestress.paths import ROOT
 from codestress.problems import problem_files
-from codestress.problems.problem_files import ProblemFile, read_problems
+from codestress.problems.problem_files import PACKED, ProblemFile, read_problems
 from codestress.problems.program import Problem
 from codestress.scoring import answer_layouts
 from codestress.scoring.answer_files import pass_at_k, score_file
@@ -98,9 +98,16 @@ def test_files_that_cannot_be_read_say_what_to_do(tmp_path: Path) -> None:
     with refused(DataError, "x.jsonl", "line 2", "'a'"):
         read_problems(path)
     packed = tmp_path / "x.json.gz"
-    packed.write_bytes(b"not gzip")
-    with refused(DataError, "x.json.gz", "gzip"):
+    packed.write_bytes(gzip.compress(b'{"a": ["1"]}')[:-9])
+    with refused(DataError, "x.json.gz", "read"):
         read_answers(packed)
+    for begun, name in PACKED.items():
+        packed.write_bytes(begun + b"\xff" * 20)
+        if name != "zip":  # a harness's own form
+            with refused(DataError, "x.json.gz", name):
+                read_answers(packed)
+        with refused(DataError, "x.json.gz", name):
+            read_problems(packed)
     for content, told in (
         ("{", ["JSON"]),
         ("[1]", ["JSON", "list"]),
@@ -111,6 +118,22 @@ def test_files_that_cannot_be_read_say_what_to_do(tmp_path: Path) -> None:
         packed.write_bytes(gzip.compress(content.encode()))
         with refused(DataError, "x.json.gz", *told):
             read_answers(packed)
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz", "x"])
+@pytest.mark.parametrize("times", [0, 1, 2])
+def test_what_is_packed_is_seen_by_content_not_by_name(
+    name: str, times: int, tmp_path: Path
+) -> None:
+    """Browsers unpack a file and keep its name, and servers pack one that is packed."""
+    problems, answers = rows({}).encode(), b'{"a": ["1"]}'
+    path = tmp_path / name
+    for _ in range(times):
+        problems, answers = gzip.compress(problems), gzip.compress(answers)
+    path.write_bytes(answers)
+    assert read_answers(path).answers == {"a": ["1"]}
+    path.write_bytes(problems)
+    assert len(read_problems(path).problems) == 1
 
 
 def test_calls_of_named_functions(tmp_path: Path) -> None:

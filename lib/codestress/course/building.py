@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from codestress.course.grading import Graded, grade
+from codestress.course.grading import Graded, grade, otter
 from codestress.errors import CodestressError, DataError, ParameterError
 from codestress.paths import NOTEBOOKS, shown
 from codestress.pipeline.notebooks import read_notebook
@@ -66,12 +66,7 @@ def _assign(name: str, scratch: Path, student: Path, teacher: Path) -> None:
     otter reports some failures only as text, its output files are checked. Raises `CodestressError`
     without otter or its output files, `DataError` where otter fails or the notebook cannot be read.
     """
-    try:
-        from otter.assign import main as assign
-    except ImportError:
-        raise CodestressError(
-            "otter-grader is not installed here; make course installs it"
-        ) from None
+    assign = otter("assign").main
     output = io.StringIO()
     master = MASTERS / f"{name}.ipynb"
     read_notebook(master)

@@ -46,7 +46,7 @@ def course_build(output: Path) -> None:
     required=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
 )
-@click.option("--student", default="", help="Whose it is; by default the name of the file.")
+@click.option("--student", default="", help="Whose it is; by default the file or folder names it.")
 @click.option(
     "--built",
     type=click.Path(path_type=Path),
@@ -71,24 +71,27 @@ def course_grade(
 
     Beside the points: what each failed test expected, what came and where to read, as a file for each student.
     A file's name is the student's, which decides the hidden data: hand-ins are ada.ipynb, ben.ipynb, …
+    The folder's is, where files have one name or the assignment's: ada/hw.ipynb, ben/hw.ipynb, …
+    Hidden files, and what lies in __MACOSX or .ipynb_checkpoints, are no hand-ins.
     """
     from codestress.course.building import MASTERS, tests_of
-    from codestress.course.grading import grade, write_feedback
+    from codestress.course.grading import grade, students, write_feedback
 
-    if student and len(notebooks) > 1:
-        raise click.UsageError("--student names one student; give one notebook with it")
+    names = students(notebooks, assignment)
+    if len(names) != 1 and (student or not names):
+        raise click.UsageError(f"{len(names)} hand-ins; give one, and only one with --student")
     tests = tests_of(assignment, built.absolute())
     results = []
-    for path in notebooks:
+    for path, name in names.items():
         try:
-            graded = grade(path, tests, student or path.stem)
+            graded = grade(path, tests, student or name)
         except DataError as error:
             click.echo(error, err=True)
             continue
         results.append(graded)
         if not as_json:
             points = graded.scores.items()
-            questions = "  ".join(f"{name} {n:g}/{graded.possible[name]:g}" for name, n in points)
+            questions = "  ".join(f"{q} {n:g}/{graded.possible[q]:g}" for q, n in points)
             click.echo(f"{graded.student}: {graded.score:g} of {graded.total:g}   {questions}")
             for message in itertools.chain(graded.remarks, *graded.failed.values()):
                 click.echo(f"  {message}")
@@ -99,5 +102,5 @@ def course_grade(
     if as_json:
         rows = [asdict(own) | {"score": own.score, "total": own.total} for own in results]
         click.echo(json.dumps(rows, indent=1))
-    if unread := len(notebooks) - len(results):
-        raise click.ClickException(f"{unread} of {len(notebooks)} notebooks could not be graded")
+    if unread := len(names) - len(results):
+        raise click.ClickException(f"{unread} of {len(names)} notebooks could not be graded")

@@ -16,10 +16,12 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -35,11 +37,16 @@ LIMITS = Limits(steps=5_000_000, cpu_s=20, wall_s=60.0, memory_bytes=1 << 30)
 PATIENCE_S = 900.0
 """Largest number of seconds for all calls of a submission together, forty times what the slowest
 solution needs on a free machine; later calls are not tried."""
+JUPYTER = re.compile(r"^([ \t]*)(?:[%!?].*|[\w.]+\?+|[\w, ]+=[ \t]*[%!].*)$", re.MULTILINE)
+"""Lines of a cell that are no Python, but commands to Jupyter."""
 LONGEST_MESSAGE = 500
 """Largest number of characters in the message of a failed test, and in a remark."""
 CALLED = "__graded__"
 PLAIN = f"""
 def {CALLED}(*arguments, **keywords):
+    from builtins import dict, globals, hasattr, isinstance, list, map, set, tuple, type
+    if "{{name}}" not in globals():
+        raise NameError("it is missing: no cell that runs defines it")
     def plain(value):
         if isinstance(value, dict):
             return {{plain(key): plain(part) for key, part in value.items()}}
@@ -49,7 +56,7 @@ def {CALLED}(*arguments, **keywords):
     return plain({{name}}(*arguments, **keywords))
 """
 """Code appended to a submission, so that arrays and numpy's numbers come back from the sandbox as
-lists and numbers."""
+lists and numbers, whatever name of Python's the submission uses for something else."""
 LONGEST = 120
 """Largest number of characters of a returned value in a message."""
 TOLD = f"""
@@ -65,31 +72,18 @@ class CannotRun(Exception):
     """Raised where a student's function did not return, or was not called because time was over."""
 
 
-class Submission(NamedTuple):
-    """The graded part of a notebook: its definitions as one program, the names of its functions,
-    and remarks on cells that could not be parsed."""
-
-    source: str
-    """Imports, definitions and assignments at the top level of the notebook's cells, as one
-    program."""
-    names: tuple[str, ...]
-    """Names of the defined functions, in order."""
-    remarks: tuple[str, ...]
-    """Remarks on cells that could not be parsed; such a cell is not graded."""
-
-
 @dataclass
 class Graded:
     """Result of grading a submission of one student: points got (`scores`) and possible
-    (`possible`), by question; `score` and `total` are their sums; `remarks` tell of cells that
-    could not be parsed."""
+    (`possible`), by question; `score` and `total` are their sums; `remarks` tell of what could not
+    be parsed or defined."""
 
     student: str
     scores: dict[str, float] = field(default_factory=dict)
     possible: dict[str, float] = field(default_factory=dict)
     failed: dict[str, list[str]] = field(default_factory=dict)
     """Messages of the tests that failed, by question."""
-    remarks: tuple[str, ...] = ()
+    remarks: Sequence[str] = ()
 
     @property
     def score(self) -> float:
@@ -100,74 +94,99 @@ class Graded:
         return sum(self.possible.values())
 
 
-def _function(source: str, name: str, executor: Executor, left: list[float]) -> Callable[..., Any]:
-    """Returns a stand-in for the student's function `name` of the program `source`, for the tests:
-    each call runs in the sandbox and returns plain data. `left` holds one number, the seconds left
-    to all calls of the submission. A call raises `CannotRun` when none are left or it does not
-    return."""
-    program = f"{source}\n{PLAIN.replace('{name}', name)}"
+class _Sandboxed:
+    """A submission in the sandbox, where its calls have `PATIENCE_S` together. Tests ask it for
+    what they need by `get`, as otter does: the student's name, or a stand-in for a function."""
 
-    def call(*arguments: Any, **keywords: Any) -> Any:
-        if left[0] <= 0:
+    def __init__(self, executor: Executor, student: str) -> None:
+        self._executor, self._student = executor, student
+        self._source, self._left = "", PATIENCE_S
+
+    def define(self, parts: Sequence[str]) -> list[str]:
+        """Takes `parts` as the program, without those that do not end, such as a function whose
+        default loops for ever. Returns a remark on each of these."""
+        remarks = []
+        for part in parts:
+            try:
+                first = part.removeprefix("try:").strip().partition("\n")[0]
+                self._run(first, Program(self._source + part))
+                self._source += f"{part}\n"
+            except CannotRun as error:
+                remarks.append(_short(f"left out: {error}"))
+        return remarks
+
+    def get(self, name: str, _: Any = None) -> Any:
+        """Returns the student's name for `STUDENT`, else a stand-in for the function of this
+        `name`: each call runs in the sandbox and returns plain data, or raises `CannotRun`."""
+        program = f"{self._source}\n{PLAIN.replace('{name}', name)}"
+
+        def call(*arguments: Any, **keywords: Any) -> Any:
+            return self._run(name, Program(program, CALLED, arguments, keywords))
+
+        return self._student if name == "STUDENT" else call
+
+    def _run(self, name: str, program: Program) -> Any:
+        if self._left <= 0:
             raise CannotRun(f"{name} was not tried: calls before it took {PATIENCE_S:.0f} s")
         started = time.monotonic()
-        [done] = executor.run([Program(program, CALLED, arguments, keywords)])
-        left[0] -= time.monotonic() - started
+        [done] = self._executor.run([program])
+        self._left -= time.monotonic() - started
         if done.outcome is not Ending.RETURNED:
             raise CannotRun(f"{name} did not return: {done.outcome} {done.detail}".rstrip())
         return done.value
 
-    return call
 
-
-def read_submission(path: Path) -> Submission:
-    """Returns the graded part of the notebook at `path` (`Submission`). A cell that cannot be
-    parsed is left out, with a remark. Raises `DataError` for a file that is no notebook."""
-    kept = list[str]()
-    names = dict[str, None]()
-    remarks = list[str]()
+def read_submission(path: Path) -> tuple[list[str], list[str]]:
+    """Returns the graded parts of the notebook at `path`, and remarks on cells that could not be
+    parsed, which are left out: the imports, definitions and assignments at the top level of its
+    cells, each as text. Their type hints are never evaluated. Raises `DataError` for a file that is
+    no notebook."""
+    kept, remarks = ["from __future__ import annotations"], list[str]()
     for number, cell in enumerate(read_notebook(path).cells, start=1):
         try:
             for statement in _statements(cell["source"]) if cell["cell_type"] == "code" else ():
                 kept += _kept(statement)
-                names |= {statement.name: None} if isinstance(statement, ast.FunctionDef) else {}
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             remarks.append(_short(f"cell {number} cannot be read: {type(error).__name__} {error}"))
-    return Submission("\n".join(kept), tuple(names), tuple(remarks))
+    return kept, remarks
 
 
 def _statements(source: str) -> list[ast.stmt]:
     """Returns the statements of `source`, the text of a cell. If it does not parse, lines for
-    Jupyter (%, !) are dropped first; raises `SyntaxError` if it still does not."""
+    Jupyter (%, !, ?) do nothing; raises `SyntaxError` if it still does not."""
     try:
         return ast.parse(source).body
     except SyntaxError:
-        return ast.parse(re.sub(r"^[ \t]*[%!].*$", "", source, flags=re.MULTILINE)).body
+        return ast.parse(JUPYTER.sub(r"\1pass", source)).body
 
 
 def _kept(statement: ast.stmt) -> list[str]:
-    """Returns a list with the source of a statement as it is graded; empty for statements that are
-    left out (all but functions, classes, assignments and allowed imports). Imports and assignments
-    may need data or modules that the sandbox lacks, so their errors are ignored: functions without
-    them still run."""
+    """Returns the source of a statement as it is graded, in parts; empty for statements that are
+    left out (all but functions, classes, assignments and allowed imports, or a `try` of them). Each may need data or
+    modules that the sandbox lacks, so its error is ignored until a call of what it defines: what
+    does without still runs."""
+    parts, failed = [statement], "pass"
     match statement:
-        case ast.FunctionDef() | ast.ClassDef():
-            return [ast.unparse(statement)]
-        case ast.Import(names=imported) if all(_allowed(one.name) for one in imported):
-            pass
-        case ast.ImportFrom(module=str(module), level=0) if _allowed(module):
-            pass
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            failed = f"def {name}(*_, error=error, **__): raise error"
+        case ast.Import(names=imported):
+            parts = [ast.Import([one]) for one in imported if _allowed(one.name)]
+        case ast.ImportFrom(module=str(module), names=imported, level=0) if _allowed(module):
+            parts = [ast.ImportFrom(module, [one], 0) for one in imported]
+        case ast.Try(body=body):
+            return list(chain.from_iterable(map(_kept, body)))
         case ast.Assign() | ast.AnnAssign(value=ast.expr()) | ast.AugAssign():
             pass
         case _:
             return []
-    return [f"try:\n    {ast.unparse(statement)}\nexcept Exception:\n    pass"]
+    handler = ast.ExceptHandler(ast.Name("BaseException"), "error", ast.parse(failed).body)
+    return [ast.unparse(ast.Try([part], [handler], [], [])) for part in parts]
 
 
 def _allowed(module: str) -> bool:
     """Whether graded functions may use the module of this name: one of the standard library, numpy
     or scipy; imports of others would only take time."""
-    return module.split(".")[0] in {*sys.stdlib_module_names, "numpy", "scipy"}
+    return module.split(".")[0] in {*sys.stdlib_module_names, "numpy", "scipy"} - {"__future__"}
 
 
 def grade(submission: Path, tests: Path, student: str) -> Graded:
@@ -177,15 +196,14 @@ def grade(submission: Path, tests: Path, student: str) -> Graded:
     damaged tests, or no notebook, and `CodestressError` without otter."""
     if not list(tests.glob("*.py")):
         raise DataError(f"{tests}: no tests here; make course writes them")
-    read = read_submission(submission)
-    graded = Graded(student, remarks=read.remarks)
+    parts, remarks = read_submission(submission)
     with Executor(workers=1, limits=LIMITS, packages=PACKAGES) as executor:
         executor.admit()
-        left = [PATIENCE_S]
-        functions = {name: _function(read.source, name, executor, left) for name in read.names}
+        sandboxed = _Sandboxed(executor, student)
+        graded = Graded(student, remarks=[*remarks, *sandboxed.define(parts)])
         for path in sorted(tests.glob("*.py")):
             file = _otter_file(path)
-            file.run(functions | {"STUDENT": student})
+            file.run(sandboxed)
             graded.scores[file.name] = float(file.score)
             graded.possible[file.name] = float(file.possible)
             wrong = [one for one in file.test_case_results if not one.passed]
@@ -225,23 +243,45 @@ def telling(source: str) -> str:
     return TOLD + ast.unparse(_Asserts().visit(ast.parse(source))) + "\n"
 
 
-def _otter_file(path: Path) -> Any:
+def otter(part: str) -> Any:
+    """Returns the module `part` of otter, which only courses need; raises `CodestressError` where
+    it is not installed."""
     try:
-        from otter.test_files import ExceptionTestFile
+        return import_module(f"otter.{part}")
     except ImportError:
         raise CodestressError(
             f"otter-grader is not installed in {sys.prefix}; make course installs it (pip install codestress[course])"
         ) from None
+
+
+def _otter_file(path: Path) -> Any:
+    reader = otter("test_files").ExceptionTestFile
     try:
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / path.name
             copy.write_text(telling(path.read_text(encoding="utf-8")), encoding="utf-8")
-            return ExceptionTestFile.from_file(str(copy))
+            return reader.from_file(str(copy))
     except Exception as error:  # whatever a damaged file raises when it is executed
         told = str(error).partition("\n")[0]
         raise DataError(
             f"{path}: no tests of otter: {type(error).__name__}: {told}; make course writes them"
         ) from None
+
+
+def students(paths: Sequence[Path], assignment: str) -> dict[Path, str]:
+    """Returns the student's name of each hand-in among `paths`, which hidden files are not: that of
+    the file; where several have one name, or that of the `assignment`, the folder's, or as many
+    folders as tell them apart."""
+    copies = {"__MACOSX", ".ipynb_checkpoints"}
+    names = {
+        path: path.stem for path in paths if path.name[0] != "." and copies.isdisjoint(path.parts)
+    }
+    for depth in range(1, 9):
+        often = Counter([*names.values(), assignment])
+        for path, name in names.items():
+            if often[name] > 1:
+                names[path] = "/".join(path.absolute().parent.parts[-depth:])
+    return names
 
 
 def sections(master: Path) -> tuple[dict[str, str], str]:
@@ -267,7 +307,7 @@ def write_feedback(folder: Path, master: Path, results: Sequence[Graded]) -> Pat
     returns the path of `grades.csv`. `master` is the path of the notebook with headings and reading
     advice."""
     headings, reading = sections(master)
-    names, rows = Counter[str](), []
+    taken, rows = set[str](), []
     for graded in results:
         lines = [f"# {master.stem}: {graded.score:g} of {graded.total:g} points", ""]
         lines += [f"Student: {graded.student}", *(f"- {remark}" for remark in graded.remarks)]
@@ -279,10 +319,10 @@ def write_feedback(folder: Path, master: Path, results: Sequence[Graded]) -> Pat
             advice = "Where to read: the section of that name in the assignment;"
             lines += ["", f"{advice} {reading}"]
         name = re.sub(r"[^\w.-]+", "_", graded.student).strip(".") or "_"  # as that of a file
-        names[name] += 1
-        # Two files of one name overwrite nothing.
-        again = f"-{names[name]}" if names[name] > 1 else ""
-        write_whole(folder / f"{name}{again}.md", "\n".join(lines) + "\n")
+        while name.lower() in taken:  # nothing is overwritten, where Ada.md is ada.md neither
+            name += "-2"
+        taken.add(name.lower())
+        write_whole(folder / f"{name}.md", "\n".join(lines) + "\n")
         # No formula to a spreadsheet.
         safe = "'" * (graded.student[:1] in "=+-@\t\r") + graded.student
         rows.append({"student": safe, **graded.scores, "points": graded.score, "of": graded.total})

@@ -70,8 +70,8 @@ class ExponentialFit(NamedTuple):
         """Returns three numbers: the share of the accuracy at x = 0 that is lost at the one value
         `x`, and the lower and upper end of its interval from the resamples. nan where the accuracy
         at 0 is 0."""
-        best = _lost(x, np.array([[self.height, self.rate, self.floor]]))
-        return float(best[0]), *percentile_interval(self.losses_at(x), confidence)
+        best = float(_lost(x, np.array([[self.height, self.rate, self.floor]]))[0])
+        return best, *percentile_interval(self.losses_at(x), confidence, best)
 
     def losses_at(self, x: float) -> Array:
         """Returns the share of the accuracy at x = 0 that is lost at the one value `x`, in every
@@ -81,14 +81,14 @@ class ExponentialFit(NamedTuple):
 
     def band(self, x: ArrayLike, confidence: float) -> tuple[Array, Array]:
         """Returns the lower and the upper edge, each (k,), of the curve's interval at each of the
-        values `x` (k,), from the resamples; nan where no resample has a fit."""
+        values `x` (k,), from the resamples, and around the curve; nan where no resample has a fit."""
         values = curve(np.asarray(x, dtype=float), self.draws)
         kept = values[~np.isnan(values).any(axis=1)]
         if len(kept) == 0:
             nothing = np.full(np.shape(x), math.nan)
             return nothing, nothing
         low, high = np.quantile(kept, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
-        return low, high
+        return np.minimum(low, self.at(x)), np.maximum(high, self.at(x))
 
 
 def curve(x: Array, parameters: Array) -> Array:
@@ -146,9 +146,9 @@ def fit_exponential(
     used = weights > 0
     residual = means[used] - curve(places, best[None])[0][used]
     spread = float(((means[used] - means[used].mean()) ** 2).sum())
-    intervals = [percentile_interval(draws[:, i], confidence) for i in range(3)]
-    half = Interval(_half_life(intervals[1].high), _half_life(intervals[1].low))
     height, rate, level = map(float, best)
+    intervals = [percentile_interval(draws[:, i], confidence, best[i]) for i in range(3)]
+    half = Interval(_half_life(intervals[1].high), _half_life(intervals[1].low))
     return ExponentialFit(
         height,
         rate,

@@ -247,11 +247,13 @@ def stretched(
     return np.asarray(best + by * (draws - best))
 
 
-def percentile_interval(draws: NDArray[Any], confidence: float) -> Interval:
+def percentile_interval(draws: NDArray[Any], confidence: float, value: float) -> Interval:
     """Returns the interval between the quantiles of `draws` that leave (1 - `confidence`) / 2 of
-    them out on each side; nan draws do not count, and without others the result is `UNKNOWN`."""
+    them out on each side, or up to the estimate `value` where that lies outside: at a bound, or of
+    few clusters, all draws can lie on one side. nan draws do not count; without others, or without
+    an estimate, the result is `UNKNOWN`."""
     kept = draws[~np.isnan(draws)]
-    if kept.size == 0:
+    if kept.size == 0 or math.isnan(value):
         return UNKNOWN
     low, high = np.quantile(kept, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Interval(float(low), float(high))
+    return Interval(float(min(low, value)), float(max(high, value)))

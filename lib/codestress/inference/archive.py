@@ -2,7 +2,8 @@
 without a model.
 
 The format is gzipped JSON Lines: a header line, then one row for each request, sorted by key. Equal
-responses therefore give equal bytes, and `zdiff` compares two archives line by line.
+responses therefore give equal bytes, and `zdiff` compares two archives line by line. One that is not
+gzipped any more is read too, whatever its name.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from codestress.inference.servers import belongs, comes_from
 from codestress.inference.store import Store
 from codestress.literals import parse_json
 from codestress.paths import shown
+from codestress.problems.problem_files import opened, refuse_packed
 from codestress.types import FinishReason, Request, Response, Usage, digest_of, hash_of
 
 FORMAT = 2
@@ -132,16 +134,15 @@ def read_archive(path: Path) -> Iterator[Row]:
     Raises `ArchiveError` for an unreadable file, for a row that fails a check, and after the last
     row where the first line promises another number of rows.
     """
-    number, before, promised, place = 0, "", -1, shown(path)
+    number, before, place = 0, "", f"{shown(path)}, line 1"
     try:
-        with gzip.open(path) as file:
-            for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), start=1):
-                place = f"{shown(path)}, line {number}"
+        with opened(path) as file:
+            promised = _promised(file.readline(LONGEST_LINE), shown(path))
+            lines = iter(lambda: file.readline(LONGEST_LINE), b"")
+            for number, line in enumerate(lines, start=1):
+                place = f"{shown(path)}, line {number + 1}"
                 if len(line) == LONGEST_LINE:
                     raise ArchiveError(f"{place}: longer than {LONGEST_LINE:,} bytes")
-                if number == 1:
-                    promised = _promised(line, shown(path))
-                    continue
                 row = Row.model_validate(parse_json(line))
                 if not isinstance(row.text, str):
                     raise ArchiveError(f"{place}: text: must be a string")
@@ -159,12 +160,13 @@ def read_archive(path: Path) -> Iterator[Row]:
         where = ".".join(map(str, first["loc"])) or "row"
         raise ArchiveError(f"{place}: {where}: {first['msg']}") from None
     except (OSError, EOFError, zlib.error) as error:
-        raise ArchiveError(f"{shown(path)}: cannot be read: {error}") from None
+        where = f"{place}, or the next" if number else shown(path)
+        raise ArchiveError(f"{where}: cannot be read: {error}; copy the file again") from None
     except (ValueError, KeyError, TypeError) as error:
-        raise ArchiveError(f"{place}: not a row of an archive: {error!r}") from None
-    if promised != number - 1:
+        raise ArchiveError(f"{place}: not a row of an archive: {error!r:.200}") from None
+    if promised != number:
         raise ArchiveError(
-            f"{shown(path)}: {number - 1} responses, and the first line promises {promised}"
+            f"{shown(path)}: {number} responses, and the first line promises {promised}"
         )
 
 
@@ -172,6 +174,7 @@ def _promised(line: bytes, path: str) -> Any:
     """Returns the number of responses that `line`, the first of the archive `path`, promises.
     Raises `ArchiveError` where the line names no known format, and `KeyError` where it has no
     number."""
+    refuse_packed(line)
     head = parse_json(line)
     if not isinstance(head, dict) or head.get("codestress archive") not in FORMATS:
         raise ArchiveError(f"{path}: no archive of this kit (format {FORMAT} or 1)")

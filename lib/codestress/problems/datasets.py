@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-import urllib.error
 import urllib.request
+from http.client import HTTPException
 from pathlib import Path
 
 from pydantic import Field
@@ -140,9 +140,10 @@ def fetch(dataset: DataSet, file: DataFile) -> Path:
         try:
             with urllib.request.urlopen(source, timeout=60) as reply:
                 content = reply.read((file.bytes or LARGEST) + 1)
-        except (urllib.error.URLError, OSError) as error:
+        except (OSError, HTTPException, ValueError) as error:
             raise DataError(
-                f"data set {dataset.name}: {source} cannot be fetched ({error}); check the network, "
+                f"data set {dataset.name}: {source} cannot be fetched ({error}); check the "
+                "network: HTTPS_PROXY names a proxy, SSL_CERT_FILE a file with its certificates; "
                 "or set CODESTRESS_DATA to a folder that has the file"
             ) from None
     verdict = _verdict(content, file)

@@ -149,7 +149,7 @@ def test_files_that_cannot_be_read_are_told(tmp_path: Path) -> None:
     with refused(CodestressError, "nowhere.jsonl"):
         relabel.read_answers(tmp_path / "nowhere.jsonl", trials)
     (tmp_path / "a.gz").write_bytes(gzip.compress(b"{}"))
-    with refused(CodestressError, "a.gz", "archive"):
+    with refused(CodestressError, "a.gz", "line 1", FORM):
         relabel.read_answers(tmp_path / "a.gz", trials)
 
 
@@ -175,6 +175,13 @@ def test_an_archive_gives_what_was_asked(tmp_path: Path) -> None:
     read = relabel.judged(trials, relabel.read_answers(archive, trials)).set_index("problem")
     values = [f"value_{rule}" for rule in relabel.READINGS]
     assert read[values].sort_index().equals(asked.set_index("problem")[values].sort_index())
+    packed = archive.read_bytes()
+    archive.write_bytes(packed[:-20])
+    with refused(CodestressError, "a.jsonl.gz", "line"):
+        relabel.read_answers(archive, trials)
+    archive.write_bytes(gzip.decompress(packed))  # as a browser leaves it
+    again = relabel.judged(trials, relabel.read_answers(archive, trials)).set_index("problem")
+    assert again.equals(read)
     _, numbered = relabelling(n_programs=3, numbered=True)
     with refused(CodestressError, "a.jsonl.gz", "codestress archive export", "numbered"):
         relabel.read_answers(archive, numbered)

@@ -66,6 +66,17 @@ def test_curves_reach_as_far_as_their_points() -> None:
     assert (curves["share_removed"].min(), curves["share_removed"].max()) == (0, 0.5)
 
 
+@pytest.mark.parametrize("shares", [(0.0,), (0.0, 1.0), (0.0, 0.5, 1.0)])
+def test_few_places_have_a_band_around_the_curve_or_none(shares: tuple[float, ...]) -> None:
+    """One version of each program leaves one place: no curve, and no band."""
+    _, alt, curves = told(versions({share: 1.0 - share for share in shares}, problems=3))
+    names(alt, "100.0% right with all lines")
+    assert curves["accuracy"].isna().all() == curves["low"].isna().all() == (len(shares) == 1)
+    known = curves.dropna()
+    assert (known["low"] <= known["accuracy"]).all()
+    assert (known["accuracy"] <= known["high"]).all()
+
+
 def test_nothing_right_is_not_known() -> None:
     title, alt, _ = told(versions(dict.fromkeys(SHARES, 0.0)))
     assert "nan %" in title  # which `publish` words as "(not known)"

@@ -20,7 +20,6 @@ from pydantic import BeforeValidator, Field
 
 from codestress.errors import DataError, NotWrittenError, ParameterError, SandboxError
 from codestress.functions import file_of
-from codestress.literals import parse_json
 from codestress.mutate.perturbations.edits import GlobalNames, Guard
 from codestress.mutate.perturbations.inputs import NotJson, json_values
 from codestress.mutate.perturbations.messages import KIT, PRINTED
@@ -53,8 +52,9 @@ from codestress.problems.problem_files import (
     cruxeval,
     known_source,
     livecodebench,
+    numbered_lines,
     own_problems,
-    read_text,
+    parse_row,
 )
 from codestress.problems.program import Problem, from_stranger
 from codestress.prompts import prompt_text
@@ -259,9 +259,9 @@ def read_rows(path: Path, fields: tuple[str, ...]) -> list[dict[str, str]]:
     texts. Raises `DataError` with the number of the first line that is no such object, and where
     the file cannot be read."""
     rows = []
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
+    for number, line in numbered_lines(path):
         try:
-            row = parse_json(line, unique=True)
+            row = parse_row(line)
             if not all(isinstance(row[field], str) for field in fields):
                 raise TypeError
         except (ValueError, TypeError, KeyError):

@@ -92,9 +92,9 @@ def fit_decay(
     fitted, good = refit(places, means, _weights(smoothed, counted), best, 2, HIGHEST)
     draws = np.clip(stretched(fitted[good, :2], best[:2], len(scores), confidence), 0, HIGHEST[:2])
     # Quantiles of the rate, turned round: a rate of zero is a reach of infinity.
-    rates = percentile_interval(draws[:, 1], confidence)
+    rates = percentile_interval(draws[:, 1], confidence, best[1])
     reach = Interval(_reach(rates.high), _reach(rates.low))
-    top = percentile_interval(draws[:, 0], confidence)
+    top = percentile_interval(draws[:, 0], confidence, best[0])
     failed = resamples - len(draws)
     weights = _weights(right.sum(axis=0), asked.sum(axis=0))
     lack = lack_of_fit(places, right, asked, best, weights, 2, rng)

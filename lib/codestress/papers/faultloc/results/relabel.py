@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 import math
+import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +17,11 @@ from codestress.errors import DataError
 from codestress.fitting.influence import Moved, combined, share
 from codestress.fitting.proportions import clustered_share
 from codestress.inference.archive import asked_of, read_archive
-from codestress.literals import parse_json
 from codestress.papers.faultloc.results.localization import ORACLE, with_seed
 from codestress.papers.faultloc.scoring import TOLERANCE
 from codestress.papers.faultloc.studies import Relabel, all_tasks
 from codestress.paths import shown
-from codestress.problems.problem_files import read_text
+from codestress.problems.problem_files import numbered_lines, opened, parse_row
 from codestress.report.findings import points
 from codestress.types import Request, Response, Trials
 
@@ -40,15 +41,17 @@ FORM = '{"id": "29/MisplacedReturn/1", "line": 2, "model": "my model"}'
 
 
 def read_answers(path: Path, trials: Trials) -> Answers:
-    """Returns the answers to `trials` in the file `path`, by model and then by task: a gzipped
-    archive of the kit's, or JSON Lines of id (of a task), line (the number answered, or null) and,
+    """Returns the answers to `trials` in the file `path`, by model and then by task: an archive of
+    the kit's, or JSON Lines of id (of a task), line (the number answered, or null) and,
     for several models, model (default: the file's name).
 
     Raises `DataError` for a row of another form, an unknown task, a second answer of a model to a
     task, or a file in which nothing matches.
     """
-    with_magic = path.is_file() and path.open("rb").read(2) == b"\x1f\x8b"
-    rows = _archived(path, trials) if with_magic else _lines(path, trials)
+    archived = False
+    with suppress(OSError, EOFError, zlib.error), opened(path) as file:
+        archived = b'"codestress archive"' in file.readline(99)
+    rows = _archived(path, trials) if archived else _lines(path, trials)
     answers: Answers = {}
     for where, model, task, response in rows:
         if task in answers.setdefault(model, {}):
@@ -66,12 +69,10 @@ Row = tuple[str, str, str, Response]
 def _lines(path: Path, trials: Trials) -> Iterator[Row]:
     known = {trial.problem for trial in trials.items}
     empty = True
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
-        if not line.strip():
-            continue
+    for number, line in numbered_lines(path):
         empty, where = False, f"{shown(path)}, line {number}"
         try:
-            row = parse_json(line, unique=True)
+            row = parse_row(line)
             task, answered, model = row["id"], row["line"], row.get("model", path.name)
             right = isinstance(task, str) and isinstance(model, str)
             if not right or isinstance(answered, bool) or not isinstance(answered, int | None):

@@ -509,7 +509,8 @@ def numbers_of(
     deviation = float(np.nanstd(_largest(draws, unit, reading)))
     noise = float(np.nanmean(_largest(flat, unit, reading)))
     half = normal_quantile(confidence) * deviation
-    numbers = {"": value, "_low": max(0.0, value - half - noise), "_high": min(100.0, value + half)}
+    # In this order, nan stays nan: of nothing right nothing is lost.
+    numbers = {"": value, "_low": max(value - half - noise, 0.0), "_high": min(value + half, 100.0)}
     numbers |= {"_deviation": deviation, "_without_effect": noise}
     return {unit + name: number for name, number in numbers.items()}
 

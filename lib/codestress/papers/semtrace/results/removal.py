@@ -146,7 +146,7 @@ def group_losses(
                 f"{OF_MEAN}, in points": (start - half, starts - halves),
             }
             for reading, (loss, draws) in fitted.items():
-                ends = percentile_interval(draws, confidence)
+                ends = percentile_interval(draws, confidence, loss)
                 rows.append((group, task, reading, loss, *ends, programs))
             own = shares[(shares["task"] == task) & shares["model"].isin(models)]
             for reading, relative in ((OBSERVED, True), (f"{OBSERVED}, in points", False)):
@@ -198,7 +198,7 @@ def removal_orders(fits: Mapping[Curve, ExponentialFit], confidence: float) -> p
             (value, draws), (other, others) = (
                 mean_losses([fits[curve] for curve in side], confidence) for side in (first, second)
             )
-            ends = percentile_interval(draws - others, confidence)
+            ends = percentile_interval(draws - others, confidence, value - other)
             programs = max(fits[curve].items for curve in first)
             rows.append((number, "all", value - other, *ends, programs))
     return pd.DataFrame(rows, columns=["number", "model", "value", "low", "high", "programs"])
@@ -355,10 +355,11 @@ def describe_removal(table: pd.DataFrame, fits: Mapping[Curve, ExponentialFit]) 
     parts = []
     for (model, task), part in table.groupby(["model", "task"], sort=False):
         doubted = fits[str(model), str(task)].lack < DOUBTED
-        first = part[part["share_removed"] > 0].iloc[0]
+        without = ", {accuracy:.1%} without {share_removed:.1%} of them, the fewest"
+        fewest = part[part["share_removed"] > 0].head(1).to_dict("records")
         parts.append(
-            f"{model}, {str(task).replace('_', ' ')}: {part['accuracy'].iloc[0]:.1%} right with all lines, "
-            f"{first['accuracy']:.1%} without {first['share_removed']:.1%} of them, the fewest"
+            f"{model}, {str(task).replace('_', ' ')}: {part['accuracy'].iloc[0]:.1%} right with all lines"
+            f"{''.join(without.format(**row) for row in fewest)}"
             f"{'; the fitted exponential does not describe its points' if doubted else ''}"
         )
     return "Accuracy against the share of lines removed. " + ". ".join(parts) + "."
