@@ -15,7 +15,14 @@ def packed(rows):
 
 def test_docstrings_comments_and_indentation_do_not_count() -> None:
     code = "def packed(rows):", "return [a for b in rows for c in b for a in c]"
-    assert counted(PACKED) == {"lines": 2, "characters": sum(map(len, code))}
+    found = counted(PACKED)
+    assert (found["lines"], found["characters"]) == (2, sum(map(len, code)))
+
+
+def test_what_packing_raises_is_counted() -> None:
+    plain, packed = counted("if a:\n    b = a\nc = b\n"), counted("c = a if a else b\n")
+    assert plain["statements"] == 3
+    assert plain["nodes"] / plain["statements"] < packed["nodes"] / packed["statements"]
 
 
 def test_loops_lines_and_branches_have_limits() -> None:
