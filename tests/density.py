@@ -16,7 +16,7 @@ LIBRARY = Path(__file__).resolve().parents[1] / "lib" / "codestress"
 CHARACTERS = 1_215_000
 """Limit of the characters of all code lines; lower it with every part that becomes smaller."""
 NODES = 8.33
-"""Limit of the nodes of the syntax tree to a statement, on average: what packing raises, whatever the width of lines."""
+"""Limit of the nodes of the syntax tree to a statement, on average: what packing raises, whatever the lines' width."""
 LINES = 60
 """Limit of the lines of one function, its docstring included."""
 BRANCHES = 20
