@@ -13,7 +13,7 @@ from pathlib import Path
 
 from codestress.course.grading import Graded, grade, otter
 from codestress.errors import CodestressError, DataError, ParameterError
-from codestress.paths import NOTEBOOKS, shown
+from codestress.paths import NOTEBOOKS, shown, visible
 from codestress.pipeline.notebooks import read_notebook
 from codestress.validation import nearest
 
@@ -23,7 +23,7 @@ CHECKED_AS = "teacher"
 
 
 def assignment_names() -> list[str]:
-    return sorted(path.stem for path in MASTERS.glob("*.ipynb"))
+    return [path.stem for path in visible(MASTERS, "*.ipynb")]
 
 
 def tests_of(name: str, folder: Path) -> Path:

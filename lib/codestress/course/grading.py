@@ -26,7 +26,7 @@ from typing import Any
 import pandas as pd
 
 from codestress.errors import CodestressError, DataError
-from codestress.paths import write_whole
+from codestress.paths import visible, write_whole
 from codestress.pipeline.notebooks import read_notebook
 from codestress.sandbox.executor import Executor, Limits, Program
 from codestress.sandbox.executor import Outcome as Ending
@@ -194,14 +194,15 @@ def grade(submission: Path, tests: Path, student: str) -> Graded:
     assignment (otter's files q1.py and so on in the folder `tests`), by question, with messages of
     failed tests. `student`, a name, decides the tests' data. Raises `DataError` for missing or
     damaged tests, or no notebook, and `CodestressError` without otter."""
-    if not list(tests.glob("*.py")):
+    files = visible(tests, "*.py")
+    if not files:
         raise DataError(f"{tests}: no tests here; make course writes them")
     parts, remarks = read_submission(submission)
     with Executor(workers=1, limits=LIMITS, packages=PACKAGES) as executor:
         executor.admit()
         sandboxed = _Sandboxed(executor, student)
         graded = Graded(student, remarks=[*remarks, *sandboxed.define(parts)])
-        for path in sorted(tests.glob("*.py")):
+        for path in files:
             file = _otter_file(path)
             file.run(sandboxed)
             graded.scores[file.name] = float(file.score)

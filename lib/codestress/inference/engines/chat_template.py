@@ -9,7 +9,7 @@ from jinja2 import StrictUndefined, Template, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from codestress.errors import EngineError
-from codestress.paths import PARAMS, shown
+from codestress.paths import PARAMS, shown, visible
 from codestress.validation import nearest
 
 TEMPLATES = PARAMS / "templates"
@@ -32,7 +32,7 @@ def render(template: str, messages: list[dict[str, str]]) -> str:
 def _template(name: str) -> Template:
     path = TEMPLATES / name
     if not path.is_file():
-        names = [file.name for file in TEMPLATES.glob("*.jinja")]
+        names = [file.name for file in visible(TEMPLATES, "*.jinja")]
         raise EngineError(
             f"settings.chat_template = {name!r}: not in {shown(TEMPLATES)}{nearest(name, names)}"
         )
