@@ -77,7 +77,7 @@ def persons(home: Path) -> dict[str, str]:
         ".local/share/jupyter/nbconvert/templates/basic/index.html.j2": "{% broken",
         "own/matplotlibrc": MATPLOTLIBRC,
         "own/start.py": FOREIGN,
-        **{f"own/{name}.py": FOREIGN for name in ("click", "pandas", "re", "types", "yaml")},
+        **{f"own/{name}.py": FOREIGN for name in ("click", "errno", "pandas", "yaml")},
     }
     for name, text in files.items():
         (home / name).parent.mkdir(parents=True, exist_ok=True)
@@ -151,6 +151,24 @@ def test_doctor_names_what_is_left_aside_and_what_stops_jupyterlab(tmp_path: Pat
     names(broken, "make lab", tmp_path / ".jupyter/jupyter_config.py")
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow  # starts JupyterLab, three times
+def test_what_stops_jupyterlab_is_named_wherever_it_is_set(tmp_path: Path) -> None:
+    def faults(**variables: str) -> list[str]:
+        script = "from codestress.pipeline import surroundings as s; print(*s.faulty_jupyter_settings(), sep='\\n')"
+        environment = {**os.environ, "HOME": str(tmp_path), **variables}
+        done = subprocess.run(
+            [sys.executable, "-c", script], env=environment, capture_output=True, text=True
+        )
+        return done.stdout.split("\n")[:-1]
+
+    assert faults() == [""]
+    (tmp_path / "jupyter_server_config.py").write_text("raise SystemExit('bad')")
+    [named] = faults(JUPYTER_CONFIG_PATH=str(tmp_path))
+    names(named, tmp_path / "jupyter_server_config.py")
+    [named] = faults(JUPYTER_PORT="abc")
+    names(named, "JUPYTER_PORT", "abc")
 
 
 def test_of_pythonpath_the_kit_s_own_folder_stays(tmp_path: Path) -> None:
@@ -273,7 +291,12 @@ def tools(notebook: dict[str, Any]) -> dict[str, Any]:
 def test_a_notebook_saved_by_other_tools_is_built(project: Project) -> None:  # noqa: F811
     project.artefact("a")
     path = project.root / "notebooks/t/a.ipynb"
-    path.write_text(json.dumps(tools(json.loads(path.read_text()))))
+    notebook = tools(json.loads(path.read_text()))
+    del notebook["nbformat_minor"]
+    notebook["cells"][0]["id"] = (
+        "an id with blanks, é, and more than sixty-four characters in it all"
+    )
+    path.write_text(json.dumps(notebook), encoding="utf-8-sig")
     done = project.run("build", kernels=True)
     assert done.returncode == 0, done.stdout + done.stderr
     executed = (project.root / "outputs/demo/t/a/notebook.ipynb").read_text()

@@ -114,7 +114,9 @@ def served_at(url: str, model_id: str, key_env: str, who: str) -> ModelEntry:
         tqdm.write(f"{who}: the server is asked at {base_url}", sys.stderr)
     served = {name: offer.context for name, offer in offered.items() if offer.writes or model_id}
     if not model_id and len(served) != 1:
-        names = "\n".join(f"  ID={name}" for name in served) or "  none"
+        names = (
+            "\n".join(f"  ID={name}" for name in served) or "  none; with ID=… no list is needed"
+        )
         others = len(offered) - len(served)
         besides = f"\nand {counted(others, 'model')} that write no text" if others else ""
         raise ParameterError(
@@ -341,7 +343,9 @@ def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
             )
         entry = checked(entry) if ask else entry
     except EngineError as error:
-        known = f"\nTo use its answers without it: MODELS={' or '.join(rows)}" if rows else ""
+        place = urlsplit(model).netloc or model
+        names = [name for name, row in rows.items() if place in " ".join(_place(row))]
+        known = f"\nTo use its answers without it: MODELS={' or '.join(names)}" if names else ""
         raise EngineError(f"{error}{called}{known}") from None
     keep(entry)
     return entry.name

@@ -37,6 +37,7 @@ from codestress.errors import CodestressError, DataError
 from codestress.paths import FILES, OUTPUTS, ROOT, shown
 from codestress.pipeline.diff import differences
 from codestress.pipeline.inputs import environment
+from codestress.pipeline.notebooks import read_notebook
 from codestress.pipeline.surroundings import commit, git, socket_folder
 from codestress.report.checked import read_manifest, sha256_of_files
 from codestress.report.notebook_page import notebook_page, prepare
@@ -129,7 +130,7 @@ def execute(spec: dict[str, Any]) -> None:
     with warnings.catch_warnings(), socket_folder() as IpcKernelManager.sockets:
         warnings.simplefilter("ignore")
         notebook = papermill.execute_notebook(
-            spec["notebook"],
+            read_notebook(Path(spec["notebook"])),
             str(output),
             spec["parameters"],
             kernel_name="python3",  # these two also where a tool has stripped them

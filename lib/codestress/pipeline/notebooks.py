@@ -3,6 +3,8 @@ none can drift."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -146,7 +148,7 @@ def plain_cells(path: Path) -> list[Any]:
 
 def _parsed(path: Path) -> Any:
     try:
-        notebook = parse_json(path.read_text(encoding="utf-8"))
+        notebook = parse_json(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
         raise DataError(f"{shown(path)}: not a notebook: {error}") from None
     cells_of(notebook, path)
@@ -161,15 +163,19 @@ def is_parameters(cell: Any) -> bool:
 
 
 def read_notebook(path: Path) -> Any:
-    """Notebook at `path`, read by nbformat (version 4); `DataError` for a file that is no
-    notebook."""
+    """Notebook at `path`, read by nbformat (version 4), where a cell without a valid id has its
+    number as one; `DataError` for a file that is no notebook."""
     import nbformat
 
+    whole = {"metadata": {}, "nbformat": 4, "nbformat_minor": 5} | _parsed(path)
     try:
-        notebook = nbformat.read(path, as_version=4)
+        notebook = nbformat.reads(json.dumps(whole), as_version=4)
     except Exception as error:  # whatever nbformat raises
         raise DataError(f"{shown(path)}: not a notebook: {error}") from None
-    cells_of(notebook, path)
+    for number, cell in enumerate(cells_of(notebook, path)):
+        if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", str(cell.get("id", ""))):
+            cell["id"] = f"cell-{number}"
+    notebook["nbformat_minor"] = max(5, notebook["nbformat_minor"])
     return notebook
 
 

@@ -46,20 +46,39 @@ def left_aside() -> list[str]:
 
 
 def faulty_jupyter_settings() -> Iterator[str]:
-    """Yields, for each of a person's files of Jupyter's settings with which JupyterLab does not
-    start, its path and the reason."""
-    from jupyter_core.paths import jupyter_config_dir
+    """Yields, where JupyterLab does not start, the path of each file of Jupyter's settings with
+    which it does not, and the reason; the names of Jupyter's environment variables where it is no
+    file."""
+    from jupyter_core.paths import jupyter_config_path
 
-    start = "from jupyterlab.labapp import LabApp; LabApp.initialize_server(['--no-browser'])"
-    command = [sys.executable, "-P", "-c", start]
-    for path in visible(Path(jupyter_config_dir()), "jupyter*config.*"):
+    fault = _no_jupyterlab(dict(os.environ))
+    named = False
+    for path in (file for folder in jupyter_config_path() for file in _settings_in(folder)):
         with tempfile.TemporaryDirectory() as alone:
             (Path(alone) / path.name).symlink_to(path)
-            done = subprocess.run(
-                command, cwd=alone, env=apart(alone), input="", capture_output=True, text=True
-            )
-        if done.returncode:
-            yield f"{path}: {(done.stderr.strip() or 'it ends the process').splitlines()[-1]}"
+            if fault and (reason := _no_jupyterlab(apart(alone))):
+                named = True
+                yield f"{path}: {reason}"
+    if fault and not named:
+        names = [name for name in os.environ if name.startswith(SETTINGS)]
+        yield f"{', '.join(names) or 'JupyterLab'}: {fault}"
+
+
+def _settings_in(folder: str) -> list[Path]:
+    return visible(Path(folder), "jupyter*config.*")
+
+
+def _no_jupyterlab(environment: dict[str, str]) -> str:
+    """Returns the reason why JupyterLab does not start with `environment`; empty where it does."""
+    start = "from jupyterlab.labapp import LabApp; LabApp.initialize_server(['--no-browser'])"
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-P", "-c", start]
+        done = subprocess.run(
+            command, cwd=folder, env=environment, input="", capture_output=True, text=True
+        )
+    if not done.returncode:
+        return ""
+    return (done.stderr.strip() or "it ends the process").splitlines()[-1]
 
 
 def socket_folder() -> contextlib.AbstractContextManager[str]:
