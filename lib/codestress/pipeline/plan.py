@@ -23,10 +23,10 @@ from codestress.pipeline.artefacts import Artefact
 from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Request, Scalar, Trial, Trials
 from codestress.validation import nearest
 
-RENDERED = 2_000
+RENDERED = 4_000
 """Largest number of prompts that a plan renders for a paper's largest artefact; for larger
 artefacts it renders a sample of their problems."""
-FEWEST_PROBLEMS = 5
+FEWEST_PROBLEMS = 10
 """Smallest number of problems in a sample."""
 
 
