@@ -15,6 +15,8 @@ from pathlib import Path
 LIBRARY = Path(__file__).resolve().parents[1] / "lib" / "codestress"
 CHARACTERS = 1_216_000
 """Limit of the characters of all code lines; lower it with every part that becomes smaller."""
+PER_LINE = 40.0
+"""Limit of the characters of a code line, on average."""
 NODES = 8.33
 """Limit of the nodes of the syntax tree to a statement, on average: what packing raises, whatever the lines' width."""
 LINES = 60
@@ -91,9 +93,14 @@ def main() -> int:
     for room, found in sorted(rooms.items(), key=lambda item: -item[1]["characters"]):
         print(f"{room:20}{found['characters']:12,} characters{found['lines']:8,} lines")
     nodes = total["nodes"] / total["statements"]
-    print(f"{'all':20}{total['characters']:12,} characters, {nodes:.2f} nodes a statement")
+    per_line = total["characters"] / total["lines"]
+    print(
+        f"{'all':20}{total['characters']:12,} characters, {per_line:.2f} a line, {nodes:.2f} nodes a statement"
+    )
     if total["characters"] > CHARACTERS:
         faults.append(f"{total['characters']:,} characters, at most {CHARACTERS:,} are allowed")
+    if per_line > PER_LINE:
+        faults.append(f"{per_line:.3f} characters a line, at most {PER_LINE:g} are allowed")
     if nodes > NODES:
         faults.append(f"{nodes:.2f} nodes a statement, at most {NODES:g} are allowed")
     print("\n".join(faults), end="\n" if faults else "")

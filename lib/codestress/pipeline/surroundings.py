@@ -1,5 +1,5 @@
-"""What lies around the kit: a person's settings of other tools, which no build reads, folders that
-cannot hold sockets, and other repositories."""
+"""Surroundings of the kit that reach no result: a person's settings of other tools, folders that
+cannot hold sockets, other repositories."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ notebooks."""
 GIT = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
 """Environment variables that name another repository, as where a hook of git runs a build."""
 
+START_S = 120
+"""Longest time in seconds that JupyterLab has to start; it needs some two."""
 LONGEST = 79
 """Length in bytes from which on a folder's path is too long for sockets below it: a Mac's path of a
 socket has at most 103."""
@@ -52,30 +54,39 @@ def faulty_jupyter_settings() -> Iterator[str]:
     from jupyter_core.paths import jupyter_config_path
 
     fault = _no_jupyterlab(dict(os.environ))
+    if not fault:
+        return
     named = False
-    for path in (file for folder in jupyter_config_path() for file in _settings_in(folder)):
-        with tempfile.TemporaryDirectory() as alone:
-            (Path(alone) / path.name).symlink_to(path)
-            if fault and (reason := _no_jupyterlab(apart(alone))):
+    for folder in jupyter_config_path():
+        for path in visible(Path(folder), "jupyter*config.*"):
+            with tempfile.TemporaryDirectory() as alone:
+                (Path(alone) / path.name).symlink_to(path)
+                reason = _no_jupyterlab(apart(alone))
+            if reason:
                 named = True
                 yield f"{path}: {reason}"
-    if fault and not named:
+    if not named:
         names = [name for name in os.environ if name.startswith(SETTINGS)]
         yield f"{', '.join(names) or 'JupyterLab'}: {fault}"
-
-
-def _settings_in(folder: str) -> list[Path]:
-    return visible(Path(folder), "jupyter*config.*")
 
 
 def _no_jupyterlab(environment: dict[str, str]) -> str:
     """Returns the reason why JupyterLab does not start with `environment`; empty where it does."""
     start = "from jupyterlab.labapp import LabApp; LabApp.initialize_server(['--no-browser'])"
+    command = [sys.executable, "-P", "-c", start]
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-P", "-c", start]
-        done = subprocess.run(
-            command, cwd=folder, env=environment, input="", capture_output=True, text=True
-        )
+        try:
+            done = subprocess.run(
+                command,
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=START_S,
+            )
+        except subprocess.TimeoutExpired:
+            return f"it does not start within {START_S} s"
     if not done.returncode:
         return ""
     return (done.stderr.strip() or "it ends the process").splitlines()[-1]
