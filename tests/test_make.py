@@ -1,4 +1,4 @@
-"""What a shell has exported for other programs: make takes its own variables from the command line alone."""
+"""Make takes its variables from its command line alone, whatever a shell has exported for other programs."""
 
 from __future__ import annotations
 

@@ -443,7 +443,7 @@ BESIDE = {
     "recursion": "def mine():\n    return mine()\nx = mine()\ndef more(x=mine()):\n    pass",
     "sandbox": "open('/tmp/x', 'w')\nx = open('/nowhere', 'w')\ny = input('name? ')",
 }
-"""What a student leaves beside it, and what takes no point of it."""
+"""Definitions that a student leaves beside a right one, and that take no point of it."""
 ENDLESS = {
     "a default": "def spin():\n    while True:\n        pass\ndef mine(x=spin()):\n    pass",
     "a value": "def count(n):\n    return sum(x for x in iter(int, 1))\ntotal = count(3)",

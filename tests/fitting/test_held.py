@@ -17,7 +17,7 @@ from codestress.papers.semtrace.results import by_position, removal
 from conftest import SLOW
 
 Case = tuple[str, float, Interval]
-"""What is estimated, the estimate, and its interval."""
+"""Name of a quantity, its estimate, and its interval."""
 DRAWN = 300 if SLOW else 16
 
 

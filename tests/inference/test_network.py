@@ -1,4 +1,4 @@
-"""What a shell has set for other programs: proxies, certificates, variables of OpenAI's client, ~/.netrc."""
+"""Settings of a shell for other programs: proxies, certificates, variables of OpenAI's client, ~/.netrc."""
 
 from __future__ import annotations
 

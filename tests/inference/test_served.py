@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
+from test_probe import store  # noqa: F401  (around each test)
 
 from codestress.errors import EngineError, ParameterError
-from codestress.inference import probe, registry
+from codestress.inference import probe
 from codestress.inference.probe import LOOK_S, models_of, name_of, served_at
 from codestress.inference.registry import load_registry
 from openai_server import MODEL, OpenAIServer, Reply, as_json, failure
 from told import names, refused
-
-
-@pytest.fixture(autouse=True)
-def _environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "STORE", tmp_path / "store.sqlite")
-    for module in (probe, registry):
-        monkeypatch.setattr(module, "SERVED", tmp_path / "models.yaml")
 
 
 class Served(OpenAIServer):

@@ -1,4 +1,4 @@
-"""What lies around the kit never reaches a result: hidden files, a person's own settings, places, other tools."""
+"""Surroundings of the kit reach no result: hidden files, a person's own settings, places, other tools."""
 
 from __future__ import annotations
 
@@ -66,6 +66,14 @@ def test_hidden_files_are_no_file_of_an_artefact_and_no_text_of_a_paper(tmp_path
     assert visible(tmp_path / ".c") == [tmp_path / ".c/a.txt"]
 
 
+REPLACED = ["click", "errno", "pandas", "yaml"]
+"""Modules that a folder of PYTHONPATH replaces."""
+if (
+    "import re\n" not in Path(SCRIPT).read_text()
+):  # as in scripts of an older pip, before anything of the kit
+    REPLACED += ["re", "types"]
+
+
 def persons(home: Path) -> dict[str, str]:
     """An environment in which each tool has settings of a person's, each of which would change a build or end it."""
     files = {
@@ -77,7 +85,7 @@ def persons(home: Path) -> dict[str, str]:
         ".local/share/jupyter/nbconvert/templates/basic/index.html.j2": "{% broken",
         "own/matplotlibrc": MATPLOTLIBRC,
         "own/start.py": FOREIGN,
-        **{f"own/{name}.py": FOREIGN for name in ("click", "errno", "pandas", "yaml")},
+        **{f"own/{name}.py": FOREIGN for name in REPLACED},
     }
     for name, text in files.items():
         (home / name).parent.mkdir(parents=True, exist_ok=True)

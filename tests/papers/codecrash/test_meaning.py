@@ -49,7 +49,7 @@ console.log(JSON.stringify(jobs.map(([code, call]) => {
 
 
 def outcomes(calls: list[tuple[Problem, str]], language: Language, executor: Executor) -> list[str]:
-    """What became of each call; the JavaScript programs, each in a context of its own, share one process."""
+    """Outcome of each call as text; the JavaScript programs, each in a context of its own, share one process."""
     if language == "python":
         # A drawn program may be none; what is said of that names its names.
         return [
